@@ -1,0 +1,1 @@
+"""Cross-lingual embeddings, measured on your own data."""

@@ -1,0 +1,1 @@
+"""Data: manifests, samples, pictures and the built-in scenes."""

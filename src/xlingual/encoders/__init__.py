@@ -1,0 +1,1 @@
+"""Encoders: texts or pictures to vectors, one adapter per file; they know no task."""

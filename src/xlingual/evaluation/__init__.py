@@ -1,0 +1,1 @@
+"""Evaluations: one task per file, from vectors to results."""

@@ -1,0 +1,1 @@
+"""Measures: value objects that turn rank counts into numbers."""

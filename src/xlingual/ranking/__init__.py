@@ -1,0 +1,1 @@
+"""The core: reductions over similarities, never the matrix."""

@@ -1,0 +1,157 @@
+"""Plain records that rooms of the program hand to each other.
+
+They hold data and know no algorithm. numpy is imported for type checking only, so that this module costs
+nothing to import.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Ints: TypeAlias = NDArray[np.int64]
+    Floats: TypeAlias = NDArray[np.float64]
+    Vectors: TypeAlias = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Numbering:
+    """One way in which a file of vectors may number the rows of a batch.
+
+    Row i of the batch is line `index[i]` of a file that has `sizes[language]` lines; the language None stands
+    for one file for all languages. A batch carries several numberings (by item, by text of its language, by
+    row of the manifest); the number of lines of a file decides which one it uses.
+    """
+
+    unit: str  # what is counted, in words for errors: "items", "texts of the language", "rows"
+    index: Ints  # [n]
+    sizes: Mapping[str | None, int]
+
+    def take(self, rows: Ints) -> Numbering:
+        """Return the numbering of the chosen rows of the batch."""
+        return replace(self, index=self.index[rows])
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A batch of n texts and what an encoder may want to know about them."""
+
+    text: Sequence[str]
+    language: Sequence[str]
+    ids: Sequence[str]
+    role: str | None = None  # "query" or "candidate"
+    context: Sequence[str] = ()
+    fields: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    items: Sequence[str] = ()  # equal items are about the same thing; used by encoders that are fitted
+    numberings: tuple[Numbering, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    def take(self, rows: Ints) -> Texts:
+        """Return the chosen rows as a batch of their own."""
+        return replace(
+            self,
+            text=_pick(self.text, rows),
+            language=_pick(self.language, rows),
+            ids=_pick(self.ids, rows),
+            context=_pick(self.context, rows),
+            fields={name: _pick(values, rows) for name, values in self.fields.items()},
+            items=_pick(self.items, rows),
+            numberings=tuple(numbering.take(rows) for numbering in self.numberings),
+        )
+
+    def row_digests(self) -> frozenset[bytes]:
+        """Return one short digest for each (id, language, text): equal rows have equal digests."""
+        rows = zip(self.ids, self.language, self.text, strict=True)
+        return frozenset(digest(*row) for row in rows)
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """A batch of n pictures: encoded image bytes, a path to them, or None where only vectors exist."""
+
+    source: Sequence[bytes | Path | None]
+    language: Sequence[str]
+    ids: Sequence[str]  # the row that shows the picture, for messages
+    numberings: tuple[Numbering, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def take(self, rows: Ints) -> Pictures:
+        """Return the chosen rows as a batch of their own."""
+        return replace(
+            self,
+            source=_pick(self.source, rows),
+            language=_pick(self.language, rows),
+            ids=_pick(self.ids, rows),
+            numberings=tuple(numbering.take(rows) for numbering in self.numberings),
+        )
+
+
+@dataclass(frozen=True)
+class RankCounts:
+    """Where the best relevant candidate of each query stands: all that rank measures need.
+
+    `above[i]` candidates score strictly higher than the best relevant one, `tied[i]` score the same (itself
+    included), `relevant[i]` of those tied are relevant, out of `pool[i]` candidates.
+    """
+
+    above: Ints  # [n]
+    tied: Ints  # [n], at least 1
+    relevant: Ints  # [n], 1 ≤ relevant ≤ tied
+    pool: Ints  # [n]
+
+    def __len__(self) -> int:
+        return len(self.above)
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """Turns texts or pictures into vectors: the one interface every model has.
+
+    `identity` names everything that changes the vectors (name, revision, parameters, file hash); equal
+    identities give equal vectors.
+    """
+
+    @property
+    def identity(self) -> str:
+        """Everything that changes the vectors, in one line."""
+
+    def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts or Pictures, as the encoder takes)
+        """Return float32 [n, d]: one vector for each row of the batch."""
+
+
+@runtime_checkable
+class Transform(Protocol):
+    """Turns vectors into other vectors, applied on top of an encoder (`A::B` in a spec)."""
+
+    @property
+    def identity(self) -> str:
+        """Everything that changes the vectors, in one line."""
+
+    def apply(self, vectors: Vectors, /) -> Vectors:
+        """Return float32 [n, e] for float32 [n, d]."""
+
+
+def digest(*parts: str | bytes) -> bytes:
+    """Return 16 bytes that identify the parts; ("ab", "c") and ("a", "bc") differ."""
+    hasher = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        raw = part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part
+        hasher.update(len(raw).to_bytes(8, "little"))
+        hasher.update(raw)
+    return hasher.digest()
+
+
+def _pick(values: Sequence[Any], rows: Ints) -> Sequence[Any]:
+    """Return the values at the rows; an absent (empty) column stays empty."""
+    return [values[row] for row in rows] if len(values) else values

@@ -1,0 +1,1 @@
+"""Reports: tables, plots and one HTML file, from result files only."""

@@ -1,0 +1,251 @@
+"""Results: what an evaluation found, with an interval on every number, in memory and on disk.
+
+A folder of results holds `results.json` (schema `xlingual/results/1`), `per_query.parquet` (the sufficient
+statistics) and `examples.parquet` (texts and thumbnails for the report). Files are written atomically: a crash
+leaves the old file or the new one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, Any
+
+from xlingual.errors import InputError, XlingualError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SCHEMA = "xlingual/results/1"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where the number would land for another sample of the same sizes from the same source."""
+
+    low: float
+    high: float
+    level: float
+    method: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One number: an encoder, a language pair, a measure and a seed. None where a key does not apply."""
+
+    task: str
+    source: str
+    target: str
+    encoder: str
+    image_encoder: str | None
+    measure: str
+    value: float | None
+    ci: Interval | None
+    chance: float | None
+    oracle: float | None
+    ceiling: float | None
+    normalized: float | None
+    n_source: int
+    n_target: int
+    n_tied: int | None
+    seed: int
+    signature: str
+    note: str | None = None  # why a number is missing
+
+
+@dataclass(frozen=True)
+class Behind:
+    """How far an encoder is behind the leading one, on the same queries: leader's value minus its own."""
+
+    leader: str
+    value: float
+    ci: Interval
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean over seeds of one pair, or (source and target None) over seeds and pairs."""
+
+    task: str
+    source: str | None
+    target: str | None
+    encoder: str
+    image_encoder: str | None
+    measure: str
+    value: float | None
+    ci: Interval | None
+    chance: float | None
+    oracle: float | None
+    ceiling: float | None
+    normalized: float | None
+    n_pairs: int
+    n_seeds: int
+    sd_seeds: float | None  # spread over seeds; overlapping samples, so never divided into an interval
+    behind: Behind | None
+    note: str | None = None
+
+
+@dataclass
+class Results:
+    """Everything an evaluation found.
+
+    `entries` holds one number per encoder, pair, measure and seed; `summary` their means; `per_query` (Arrow)
+    what they are means of; `examples` (Arrow, may be None) what the report shows.
+    """
+
+    entries: list[Entry]
+    summary: list[Summary]
+    per_query: pa.Table
+    examples: pa.Table | None = None
+    warnings: list[str] = field(default_factory=list)
+    timings: dict[str, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        overall = [s for s in self.summary if s.source is None] or self.summary
+        lines = [f"Results: {len(self.entries)} numbers"]
+        width = max((len(s.encoder) for s in overall), default=0)
+        for row in overall:
+            lines.append(f"  {row.task}  {row.encoder:<{width}}  {row.measure:<5} {_value_text(row)}")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `results.json` holds."""
+        return {
+            "schema": SCHEMA,
+            "results": [asdict(entry) for entry in self.entries],
+            "summary": [asdict(row) for row in self.summary],
+            "warnings": list(self.warnings),
+            "timings": dict(self.timings),
+        }
+
+    def to_pandas(self) -> Any:  # noqa: ANN401  (pandas is not a dependency)
+        """Return the entries as a pandas DataFrame; pandas must be installed."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise XlingualError("to_pandas() needs pandas: pip install pandas") from error
+        flat = []
+        for entry in self.entries:
+            row = asdict(entry)
+            interval = row.pop("ci") or {}
+            flat.append(row | {"ci_low": interval.get("low"), "ci_high": interval.get("high")})
+        return pd.DataFrame(flat)
+
+    def write(self, folder: str | Path) -> None:
+        """Write the files of the result into `folder` (made if need be), each atomically."""
+        import pyarrow.parquet as pq
+
+        folder = make_folder(folder)
+        with atomic_file(folder / "per_query.parquet") as path:
+            pq.write_table(self.per_query, path, compression="zstd")
+        examples = folder / "examples.parquet"
+        if self.examples is not None:
+            with atomic_file(examples) as path:
+                pq.write_table(self.examples, path, compression="zstd")
+        else:
+            examples.unlink(missing_ok=True)
+        with atomic_file(folder / "results.json") as path:
+            path.write_text(to_json(self.to_dict()), encoding="utf-8")
+
+    @classmethod
+    def read(cls, folder: str | Path) -> Results:
+        """Read a folder of results; raise InputError where it is not one or has another schema."""
+        import pyarrow.parquet as pq
+
+        folder = Path(folder)
+        content = _read_json(folder / "results.json")
+        if content.get("schema") != SCHEMA:
+            raise InputError(
+                f"{folder / 'results.json'}: schema {content.get('schema')!r}, expected {SCHEMA!r}: "
+                "made by another version of xlingual; run the evaluation again"
+            )
+        try:
+            entries = [_record(Entry, row) for row in content["results"]]
+            summary = [_record(Summary, row) for row in content["summary"]]
+        except (KeyError, TypeError) as error:
+            raise InputError(
+                f"{folder / 'results.json'}: an entry lacks a field ({error}): run it again"
+            ) from error
+        per_query = folder / "per_query.parquet"
+        if not per_query.is_file():
+            raise InputError(f"{per_query} is missing: copy the whole folder of results, or run it again")
+        examples = folder / "examples.parquet"
+        return cls(
+            entries=entries,
+            summary=summary,
+            per_query=pq.read_table(per_query),
+            examples=pq.read_table(examples) if examples.is_file() else None,
+            warnings=list(content.get("warnings", [])),
+            timings=dict(content.get("timings", {})),
+        )
+
+
+def to_json(content: Mapping[str, Any]) -> str:
+    """Return readable JSON; not-a-number values are refused (ValueError), never written."""
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def make_folder(folder: str | Path) -> Path:
+    """Make an output folder and return it; raise InputError where a file is in the way or it cannot be made."""
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cannot make the output folder {folder}: {error.strerror}: choose another --out"
+        ) from error
+    return folder
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside `path`, moved there on success and removed on failure."""
+    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as handle:
+        temporary = Path(handle.name)
+    try:
+        yield temporary
+        temporary.chmod(0o644)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise InputError(f"{path} is missing: give a folder that was written with --out")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not valid JSON ({error}): run the evaluation again") from error
+    if not isinstance(content, dict):
+        raise InputError(f"{path} holds no results: expected an object with the key 'schema'")
+    return content
+
+
+def _record(kind: type[Any], row: Mapping[str, Any]) -> Any:  # noqa: ANN401  (Entry or Summary)
+    """Build a record from JSON; keys that a later version added are passed over."""
+    known = {f.name for f in fields(kind)}
+    values = {key: value for key, value in row.items() if key in known}
+    if values.get("ci"):
+        values["ci"] = Interval(**values["ci"])
+    if values.get("behind"):
+        behind = dict(values["behind"])
+        values["behind"] = Behind(behind["leader"], behind["value"], Interval(**behind["ci"]))
+    return kind(**values)
+
+
+def _value_text(row: Summary) -> str:
+    if row.value is None:
+        return f"– ({row.note})"
+    interval = f" [{row.ci.low:.3f}, {row.ci.high:.3f}]" if row.ci else ""
+    return f"{row.value:.3f}{interval}"
+
+
+def by_key(rows: Sequence[Entry] | Sequence[Summary], **wanted: object) -> list[Any]:
+    """Return the rows whose fields equal the wanted values."""
+    return [row for row in rows if all(getattr(row, key) == value for key, value in wanted.items())]

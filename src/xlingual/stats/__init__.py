@@ -1,0 +1,1 @@
+"""Statistics: intervals of means and medians with clusters."""

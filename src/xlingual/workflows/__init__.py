@@ -1,0 +1,1 @@
+"""Workflows: several rooms in one command."""
