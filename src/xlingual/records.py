@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.int64]
     Floats: TypeAlias = NDArray[np.float64]
     Vectors: TypeAlias = NDArray[np.float32]
+else:  # the names exist at run time too, so that other modules import them plainly
+    Ints = Floats = Vectors = Any
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Results: what an evaluation found, with an interval on every number, in memory and on disk.
 
 A folder of results holds `results.json` (schema `xlingual/results/1`), `per_query.parquet` (the sufficient
-statistics) and `examples.parquet` (texts and thumbnails for the report). Files are written atomically: a crash
-leaves the old file or the new one.
+statistics) and `examples.parquet` (texts and thumbnails for the report). Files are written atomically: a
+crash leaves the old file or the new one.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def to_json(content: Mapping[str, Any]) -> str:
 
 
 def make_folder(folder: str | Path) -> Path:
-    """Make an output folder and return it; raise InputError where a file is in the way or it cannot be made."""
+    """Make an output folder and return it; raise InputError where that fails (a file is in the way)."""
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)

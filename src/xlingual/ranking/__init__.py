@@ -1,1 +1,94 @@
-"""The core: reductions over similarities, never the matrix."""
+"""The core: reductions over similarities, never the matrix.
+
+`scan` computes each tile of a similarity once and hands it to reductions: `Top` (the k best with their ties)
+and `Counts` (how many candidates are above and tied with a target); `pairs` gives single scores. Float32
+tiles only screen; whatever lies within a band of a threshold is decided in float64, so that every tiling,
+thread count and back end gives exactly the same answer. `top` and `counts` are the one-call forms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from xlingual.ranking.counts import Counts
+from xlingual.ranking.scan import TILE_BYTES, Progress, Reduction, Tile, Transposed, scan
+from xlingual.ranking.similarity import UNIT, Cosine, Similarity, pairs
+from xlingual.ranking.top import Top, TopK
+from xlingual.ranking.vectors import Pool, UnitVectors
+from xlingual.records import Ints
+
+__all__ = [
+    "UNIT",
+    "Cosine",
+    "Counts",
+    "Pool",
+    "Progress",
+    "Reduction",
+    "Similarity",
+    "Tile",
+    "Top",
+    "TopK",
+    "Transposed",
+    "UnitVectors",
+    "counts",
+    "group_weights",
+    "pairs",
+    "scan",
+    "top",
+]
+
+Groups: TypeAlias = np.ndarray  # int [m]: one code per candidate; or bool [m, g]: membership, may overlap
+
+
+def top(
+    similarity: Similarity,
+    k: int,
+    *,
+    groups: Groups | None = None,
+    threads: int = 1,
+    budget: int = TILE_BYTES,
+    cap: int = 1000,
+    seed: int = 0,
+) -> list[TopK]:
+    """Return the k best candidates of every query with all ties of the k-th, one `TopK` for each group."""
+    reductions = [
+        Top(k, similarity.shape, weights=weights, cap=cap, seed=seed)
+        for weights in group_weights(groups, similarity.shape[1])
+    ]
+    scan(similarity, reductions, threads=threads, budget=budget)
+    return [reduction.result() for reduction in reductions]
+
+
+def counts(
+    similarity: Similarity,
+    query: Ints,
+    target: Ints,
+    *,
+    groups: Groups | None = None,
+    threads: int = 1,
+    budget: int = TILE_BYTES,
+) -> tuple[Ints, Ints]:
+    """Return (above, tied), int64 [p, groups], for the pairs (query[i], target[i])."""
+    keys = similarity.exact(query, target)
+    reductions = [
+        Counts(query, target, keys, weights=weights) for weights in group_weights(groups, similarity.shape[1])
+    ]
+    scan(similarity, reductions, threads=threads, budget=budget)
+    return (
+        np.stack([reduction.above for reduction in reductions], axis=1),
+        np.stack([reduction.tied for reduction in reductions], axis=1),
+    )
+
+
+def group_weights(groups: Groups | None, size: int) -> Sequence[Ints | None]:
+    """Return, for each group, how often it holds each candidate (None: every candidate once)."""
+    if groups is None:
+        return [None]
+    if groups.ndim == 1:
+        groups = groups[:, None] == np.arange(groups.max() + 1)
+    if groups.shape[0] != size:
+        raise ValueError(f"groups describe {groups.shape[0]} candidates, expected {size}")
+    return [column.astype(np.int64) for column in groups.T]

@@ -1,0 +1,233 @@
+"""Samples: which texts are sources and which are targets, for one language pair and seed.
+
+A *matching* sample has both texts of the same items on its two sides, a *non-matching* sample has no item on
+both. One permutation of the items per seed serves every language pair, so that pairs are comparable.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.records import Ints
+
+if TYPE_CHECKING:
+    from xlingual.data.manifest import Manifest
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Text rows of the manifest that are sources and targets."""
+
+    seed: int
+    source: Ints  # [n] rows
+    target: Ints  # [m] rows
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Fixed samples: item numbers used as source and target, one row for each seed."""
+
+    source: Ints  # [seeds, n]
+    target: Ints  # [seeds, m]
+
+
+def stream(seed: int, name: str) -> np.random.Generator:
+    """Return the named random stream of a seed; a new name changes no other stream."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, zlib.crc32(name.encode())])))
+
+
+def resolve_pairs(pairs: str | Sequence[str] | None, languages: Sequence[str]) -> list[tuple[str, str]]:
+    """Return (source, target) pairs named `en-de` or `en:de`; None: all ordered pairs of the languages.
+
+    Languages may hold hyphens (`zh-Hant-en`): a name is cut where both sides are languages.
+    """
+    if len(languages) < 2:
+        have = f"only {languages[0]!r}" if languages else "none"
+        raise InputError(
+            f"the manifest has {have} for a language: at least two are needed to compare texts across them"
+        )
+    if pairs is None:
+        return [(a, b) for a in languages for b in languages if a != b]
+    names = re.split(r"[,\s]+", pairs) if isinstance(pairs, str) else list(pairs)
+    found = [_resolve_pair(name, languages) for name in names if name]
+    if not found:
+        raise InputError("no language pair was named: expected, for instance, --pairs en-de,de-en")
+    return list(dict.fromkeys(found))
+
+
+def _resolve_pair(name: str, languages: Sequence[str]) -> tuple[str, str]:
+    cuts = [(name[:i], name[i + 1 :]) for i, character in enumerate(name) if character in ":-"]
+    matches = [(a, b) for a, b in cuts if a in languages and b in languages]
+    if len(matches) == 1:
+        if matches[0][0] == matches[0][1]:
+            raise InputError(f"pair {name!r}: source and target are the same language; name two languages")
+        return matches[0]
+    if len(matches) > 1:
+        raise InputError(f"pair {name!r} can be cut in several ways: write it with a colon, source:target")
+    half = name.partition(":" if ":" in name else "-")
+    unknown = next((part for part in (half[0], half[2]) if part not in languages), name)
+    raise InputError(
+        f"pair {name!r}: unknown language {unknown!r}; the manifest has {listed(languages)}."
+        + did_you_mean(unknown, languages)
+    )
+
+
+def read_splits(path: str | Path, n_items: int) -> Splits:
+    """Read an `.npz` with integer arrays S and T [seeds, n] of item numbers below `n_items`."""
+    path = Path(path)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            missing = [name for name in ("S", "T") if name not in file]
+            if missing:
+                raise InputError(
+                    f"{path}: no array {missing[0]!r}; found {listed(file)}: expected S and T, [seeds, n]"
+                )
+            source, target = file["S"], file["T"]
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; --splits takes an .npz with arrays S and T") from error
+    except (OSError, ValueError, EOFError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(
+            f"{path} is not an .npz of plain arrays ({error}); write it with numpy.savez"
+        ) from error
+    for name, array in (("S", source), ("T", target)):
+        if array.ndim != 2 or array.dtype.kind not in "iu" or array.size == 0:
+            raise InputError(f"{path}: {name} is {array.dtype} {array.shape}; expected integers [seeds, n]")
+        if array.min() < 0 or array.max() >= n_items:
+            bad = array.min() if array.min() < 0 else array.max()
+            raise InputError(f"{path}: {name} holds item {bad}; the manifest has items 0 to {n_items - 1}")
+        for seed, row in enumerate(array):
+            if len(np.unique(row)) < len(row):
+                raise InputError(f"{path}: {name} names an item twice in row {seed}; expected distinct items")
+    if len(source) != len(target):
+        raise InputError(
+            f"{path}: S has {len(source)} rows and T {len(target)}; expected one of each for a seed"
+        )
+    return Splits(source.astype(np.int64), target.astype(np.int64))
+
+
+class Sampler:
+    """Draws samples of a manifest for language pairs and seeds."""
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        *,
+        size: int | None = None,
+        splits: Splits | None = None,
+        seeds: int = 1,
+        seed: int = 0,
+    ) -> None:
+        if seeds < 1:
+            raise InputError(f"--seeds must be at least 1, got {seeds}")
+        if size is not None and size < 1:
+            raise InputError(f"--sample-size must be at least 1, got {size}")
+        if seed < 0:
+            raise InputError(f"--seed must not be negative, got {seed}")
+        self.manifest, self.size, self.splits = manifest, size, splits
+        self.seeds = list(range(seed, seed + seeds)) if splits is None else list(range(len(splits.source)))
+        self._items = {
+            language: np.unique(manifest.item[manifest.rows_of(language)]) for language in manifest.languages
+        }
+
+    @property
+    def description(self) -> str:
+        """The sampling in a few words, for signatures."""
+        if self.splits is not None:
+            digest = zlib.crc32(self.splits.source.tobytes() + self.splits.target.tobytes())
+            return f"splits-{digest:08x}"
+        return "all" if self.size is None else str(self.size)
+
+    def non_matching(self, source: str, target: str) -> list[Sample]:
+        """Return one sample for each seed in which no target belongs to the item of a source.
+
+        Items with both languages are divided by the seed's permutation, items with one serve on their side.
+        """
+        samples = []
+        for number, seed in enumerate(self.seeds):
+            if self.splits is not None:
+                chosen = self.splits.source[number], self.splits.target[number]
+                common = np.intersect1d(*chosen)
+                if len(common):
+                    raise InputError(
+                        f"splits row {number}: {len(common)} items are both source and target (first: "
+                        f"{self.manifest.item_ids[common[0]]!r}); Backretrieval needs a non-matching sample"
+                    )
+            else:
+                chosen = self._divide(seed, source, target)
+            samples.append(self._sample(seed, source, chosen[0], target, chosen[1]))
+        return samples
+
+    def matching(self, source: str, target: str) -> list[Sample]:
+        """Return one sample for each seed in which both sides hold the same items."""
+        both = np.intersect1d(self._items[source], self._items[target])
+        if len(both) == 0:
+            raise InputError(
+                f"no item has texts in both {source!r} and {target!r}: cross-lingual retrieval needs matching "
+                "texts (give an item column, or use evaluate backretrieval, which needs none)"
+            )
+        samples = []
+        for number, seed in enumerate(self.seeds):
+            if self.splits is not None:
+                items = self.splits.source[number]
+            else:
+                items = self._first(self._permuted(seed, both), f"items with both {source!r} and {target!r}")
+            samples.append(self._sample(seed, source, items, target, items))
+        return samples
+
+    def _divide(self, seed: int, source: str, target: str) -> tuple[Ints, Ints]:
+        has_source, has_target = self._items[source], self._items[target]
+        both = self._permuted(seed, np.intersect1d(has_source, has_target))
+        half = (len(both) + 1) // 2
+        sides = []
+        for language, own, other, shared in (
+            (source, has_source, has_target, both[:half]),
+            (target, has_target, has_source, both[half:]),
+        ):
+            pool = self._permuted(seed, np.concatenate([np.setdiff1d(own, other), shared]))
+            if len(pool) == 0:
+                raise InputError(
+                    f"pair {source}-{target}: a non-matching sample is impossible, no item is left for the "
+                    f"{language!r} side ({len(has_source)} items have {source!r}, {len(has_target)} have "
+                    f"{target!r}); give more items"
+                )
+            sides.append(self._first(pool, f"items for the {language!r} side of {source}-{target}"))
+        return sides[0], sides[1]
+
+    def _permuted(self, seed: int, items: Ints) -> Ints:
+        """Return the items in the order of the seed's one permutation of all items."""
+        order = stream(seed, "samples").permutation(self.manifest.n_items)
+        return items[np.argsort(order[items], kind="stable")]
+
+    def _first(self, items: Ints, what: str) -> Ints:
+        if self.size is None:
+            return items
+        if self.size > len(items):
+            raise InputError(
+                f"--sample-size {self.size} is larger than the data: {len(items)} {what}; ask for less"
+            )
+        return items[: self.size]
+
+    def _sample(self, seed: int, source: str, sources: Ints, target: str, targets: Ints) -> Sample:
+        return Sample(seed, self._rows(source, sources), self._rows(target, targets))
+
+    def _rows(self, language: str, items: Ints) -> Ints:
+        """Return the text rows of the items in a language, in the order of the manifest."""
+        rows = self.manifest.rows_of(language)
+        missing = np.setdiff1d(items, self.manifest.item[rows])
+        if len(missing):
+            raise InputError(
+                f"item {self.manifest.item_ids[missing[0]]!r} of the splits has no text in {language!r} "
+                f"({len(missing)} such items); make splits of items that have both languages"
+            )
+        chosen: Ints = rows[np.isin(self.manifest.item[rows], items)]
+        return chosen

@@ -1,0 +1,132 @@
+"""Rank measures, with ties resolved as the expectation under random tie-breaking.
+
+One tie group matters for each query: the one that holds the best relevant candidate. With G candidates above
+it, n tied in it and r of those relevant, the closed forms below are exact (DESIGN: `docs/measures.md`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from xlingual.records import Floats, RankCounts
+
+
+@dataclass(frozen=True)
+class RecallAt:
+    """R@k, the hit rate: whether a relevant candidate is among the first k.
+
+    P(hit) = 1 − C(n−r, m)/C(n, m) with m = clip(k−G, 0, n); for r = 1 this is clip((k−G)/n, 0, 1). With one
+    relevant candidate it equals recall; with several it is the hit rate, not set recall.
+
+    >>> RecallAt(10).name
+    'R@10'
+    """
+
+    k: int
+    higher_is_better: ClassVar[bool] = True
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise ValueError(f"R@k needs k of at least 1, got {self.k}")
+
+    @property
+    def name(self) -> str:
+        """Canonical name."""
+        return f"R@{self.k}"
+
+    def per_query(self, counts: RankCounts) -> Floats:
+        """Return the expected hit of each query, float64 [n] in 0..1."""
+        m = np.clip(self.k - counts.above, 0, counts.tied)
+        miss = np.ones(len(counts))
+        for i in range(int(counts.relevant.max(initial=0))):
+            factor = np.clip(counts.tied - m - i, 0, None) / np.maximum(counts.tied - i, 1)
+            miss = np.where(i < counts.relevant, miss * factor, miss)
+        hit: Floats = 1.0 - miss
+        return hit
+
+    def aggregate(self, values: Floats) -> float:
+        """Return the mean over queries."""
+        return float(np.mean(values))
+
+
+@dataclass(frozen=True)
+class ReciprocalRank:
+    """RR, one over the rank of the first relevant candidate; its mean is MRR.
+
+    E = Σ_{j=1}^{n−r+1} C(n−j, r−1)/C(n, r)/(G+j); for r = 1 this is (H(G+n) − H(G))/n with the harmonic
+    numbers H.
+    """
+
+    higher_is_better: ClassVar[bool] = True
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    name: ClassVar[str] = "RR"
+
+    def per_query(self, counts: RankCounts) -> Floats:
+        """Return the expected reciprocal rank of each query, float64 [n] in 0..1."""
+        harmonic = np.concatenate(
+            [[0.0], np.cumsum(1.0 / np.arange(1, int((counts.above + counts.tied).max(initial=0)) + 1))]
+        )
+        values: Floats = (harmonic[counts.above + counts.tied] - harmonic[counts.above]) / counts.tied
+        several = np.flatnonzero(counts.relevant > 1)
+        for i in several:
+            values[i] = _expected_reciprocal(
+                int(counts.above[i]), int(counts.tied[i]), int(counts.relevant[i])
+            )
+        return values
+
+    def aggregate(self, values: Floats) -> float:
+        """Return the mean over queries (MRR)."""
+        return float(np.mean(values))
+
+
+@dataclass(frozen=True)
+class MedianRank:
+    """MedR, the median over queries of the (mid-)rank of the first relevant candidate; lower is better.
+
+    The expected rank of the first of r relevant among n tied is G + (n+1)/(r+1); for r = 1 the mid-rank
+    G + (n+1)/2.
+    """
+
+    higher_is_better: ClassVar[bool] = False
+    bounds: ClassVar[tuple[float, float]] = (1.0, float("inf"))
+    name: ClassVar[str] = "MedR"
+
+    def per_query(self, counts: RankCounts) -> Floats:
+        """Return the expected rank of each query, float64 [n], from 1."""
+        ranks: Floats = counts.above + (counts.tied + 1) / (counts.relevant + 1)
+        return ranks
+
+    def aggregate(self, values: Floats) -> float:
+        """Return the median over queries."""
+        return float(np.median(values))
+
+
+@dataclass(frozen=True)
+class PictureSimilarity:
+    """SIM, the mean similarity of a query's own picture and its retrieved text's picture.
+
+    Backretrieval without the way back; it needs the scores of pairs, not ranks.
+    """
+
+    higher_is_better: ClassVar[bool] = True
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    name: ClassVar[str] = "SIM"
+
+    def aggregate(self, values: Floats) -> float:
+        """Return the mean over queries."""
+        return float(np.mean(values))
+
+
+def _expected_reciprocal(above: int, tied: int, relevant: int) -> float:
+    """Return E[1/rank of the first relevant], several relevant in one tie group."""
+    total = 0.0
+    first_is_j = relevant / tied  # P(the first relevant is at place j), from j = 1 on
+    for j in range(1, tied - relevant + 2):
+        total += first_is_j / (above + j)
+        if j < tied - relevant + 1:
+            first_is_j *= (tied - j - relevant + 1) / (tied - j)
+    return total

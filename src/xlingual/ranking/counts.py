@@ -1,0 +1,129 @@
+"""For each (query, target): how many candidates score above the target, and how many tie with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from xlingual.ranking.scan import Tile, wanted
+from xlingual.ranking.similarity import UNIT, Similarity
+from xlingual.records import Ints
+
+_BATCH = 1 << 22  # scores compared at a time
+
+
+class Counts:
+    """Counts the candidates above and tied with each target; a target ties with itself by its number.
+
+    `query` and `target` [p] are pairs, `weights` [m] the multiplicity of each candidate in the group that is
+    counted (0: not in it; None: one each). After the scan `above` and `tied` are int64 [p]; a target outside
+    the group is not counted itself.
+    """
+
+    def __init__(self, query: Ints, target: Ints, keys: Ints, *, weights: Ints | None = None) -> None:
+        order = np.argsort(query, kind="stable")
+        self._order = order
+        self.query, self.target, self.keys = query[order], target[order], keys[order]
+        self.weights = weights
+        self.columns = None if weights is None or (weights > 0).all() else np.flatnonzero(weights)
+        self._above = np.zeros(len(query), dtype=np.int64)
+        self._tied = np.zeros(len(query), dtype=np.int64)
+        self.decided = 0  # pairs that the screen left open
+
+    @classmethod
+    def of(cls, similarity: Similarity, query: Ints, target: Ints, *, weights: Ints | None = None) -> Counts:
+        """Return the request for pairs, with the targets' exact keys."""
+        return cls(query, target, similarity.exact(query, target), weights=weights)
+
+    @property
+    def above(self) -> Ints:
+        """Candidates that score higher than the target, in the order of the pairs given."""
+        return self._in_given_order(self._above)
+
+    @property
+    def tied(self) -> Ints:
+        """Candidates that score the same as the target, itself included."""
+        return self._in_given_order(self._tied)
+
+    def _in_given_order(self, values: Ints) -> Ints:
+        out = np.empty_like(values)
+        out[self._order] = values
+        return out
+
+    def fresh(self) -> Counts:
+        """Return the same request with nothing seen."""
+        new = object.__new__(Counts)
+        new.__dict__.update(self.__dict__)
+        new._above, new._tied, new.decided = np.zeros_like(self._above), np.zeros_like(self._tied), 0
+        return new
+
+    def merge(self, others: Sequence[Counts]) -> None:
+        """Take in what others saw of other pairs."""
+        for other in others:
+            self._above += other._above
+            self._tied += other._tied
+            self.decided += other.decided
+
+    def update(self, tile: Tile) -> None:
+        """Take in a tile."""
+        scores = tile.scores
+        columns = wanted(scores.shape[1], tile.column, self.columns)
+        if columns is not None:
+            scores = scores[:, columns]
+        if scores.size == 0:
+            return
+        numbers = (np.arange(scores.shape[1]) if columns is None else columns) + tile.column
+        low, high = np.searchsorted(self.query, (tile.row, tile.row + scores.shape[0]))
+        step = max(1, _BATCH // scores.shape[1])
+        for start in range(low, high, step):
+            pairs = slice(start, min(start + step, high))
+            self._count(scores[self.query[pairs] - tile.row], pairs, numbers, tile.band, tile.exact)
+
+    def _count(
+        self,
+        scores: np.ndarray,  # [pairs, columns]
+        pairs: slice,
+        numbers: Ints,  # [columns] candidate numbers, ascending
+        band: float,
+        exact: Callable[[Ints, Ints], Ints],
+    ) -> None:
+        target_score = self.keys[pairs] * UNIT
+        higher = scores > (target_score + band).astype(np.float32)[:, None]
+        possible = scores >= (target_score - band).astype(np.float32)[:, None]
+        weight = None if self.weights is None else self.weights[numbers]
+        certain = _row_sums(higher)
+        self._above[pairs] += certain + _extra(higher, weight)
+        own = np.searchsorted(numbers, self.target[pairs])
+        own[own == len(numbers)] = 0
+        here = np.flatnonzero(numbers[own] == self.target[pairs])
+        possible[here, own[here]] = False  # the screen has the target itself within the band
+        self._tied[pairs.start + here] += 1 if weight is None else weight[own[here]]
+        open_rows = np.flatnonzero(_row_sums(possible) > certain)
+        if len(open_rows) == 0:
+            return
+        i, j = np.nonzero(possible[open_rows] & ~higher[open_rows])
+        pair = pairs.start + open_rows[i]
+        keys = exact(self.query[pair], numbers[j])
+        counted = np.ones(len(j), dtype=np.int64) if weight is None else weight[j]
+        np.add.at(self._above, pair, np.where(keys > self.keys[pair], counted, 0))
+        np.add.at(self._tied, pair, np.where(keys == self.keys[pair], counted, 0))
+        self.decided += len(j)
+
+
+def _row_sums(mask: np.ndarray) -> Ints:
+    """Return the number of true values in each row, int64 [rows], counted eight columns at a time."""
+    padded = mask.shape[1] // 8 * 8
+    words = np.ascontiguousarray(mask[:, :padded]).view(np.uint64)
+    rest: Ints = mask[:, padded:].sum(axis=1, dtype=np.int64)
+    sums: Ints = rest + np.bitwise_count(words).sum(axis=1, dtype=np.int64)
+    return sums
+
+
+def _extra(mask: np.ndarray, weight: Ints | None) -> Ints | int:
+    """Return what columns of a weight over one add to the row sums."""
+    if weight is None:
+        return 0
+    heavy = np.flatnonzero(weight != 1)
+    extra: Ints = mask[:, heavy].astype(np.int64) @ (weight[heavy] - 1)
+    return extra

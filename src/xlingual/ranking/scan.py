@@ -1,0 +1,172 @@
+"""One pass over a similarity: every tile is computed once and handed to every reduction.
+
+Tiles are visited row block by row block; within a block the columns follow each other, so that a block of
+queries stays in the cache. Each row block fills reductions of its own, which are merged in order; threads
+run row blocks side by side. The plan of tiles depends on a byte budget, never on the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from xlingual.ranking.similarity import Similarity
+from xlingual.records import Ints, Vectors
+
+TILE_BYTES = 1 << 25  # one float32 tile: 2048 × 4096
+Progress = Callable[[int, int], None]  # (done, all): screened pairs
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Screen scores of consecutive queries and candidates, and the way to decide single pairs exactly."""
+
+    scores: Vectors  # [rows, columns]
+    row: int  # number of the first query
+    column: int  # number of the first candidate
+    band: float
+    exact: Callable[[Ints, Ints], Ints]
+
+    @property
+    def transposed(self) -> Tile:
+        """The same tile with queries and candidates exchanged."""
+        return Tile(self.scores.T, self.column, self.row, self.band, lambda q, c: self.exact(c, q))
+
+
+class Reduction(Protocol):
+    """What is kept of the tiles; states of any partition of the pairs merge to the same answer."""
+
+    def fresh(self) -> Self:
+        """Return the same request with nothing seen."""
+
+    def update(self, tile: Tile) -> None:
+        """Take in a tile."""
+
+    def merge(self, others: Sequence[Self]) -> None:
+        """Take in what others saw of other pairs."""
+
+
+class Transposed:
+    """A reduction with queries and candidates exchanged: the columns are the queries."""
+
+    def __init__(self, inner: Reduction) -> None:
+        self.inner = inner
+
+    def fresh(self) -> Transposed:
+        """Return the same request with nothing seen."""
+        return Transposed(self.inner.fresh())
+
+    def update(self, tile: Tile) -> None:
+        """Take in a tile."""
+        self.inner.update(tile.transposed)
+
+    def merge(self, others: Sequence[Transposed]) -> None:
+        """Take in what others saw of other pairs."""
+        self.inner.merge([other.inner for other in others])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How n × m pairs are cut into tiles of at most `budget` bytes."""
+
+    shape: tuple[int, int]
+    budget: int = TILE_BYTES
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Rows and columns of a tile, twice as wide as high where the shape allows."""
+        rows, columns = self.shape
+        area = max(1, self.budget // 4)
+        height = max(1, min(rows, int((area / 2) ** 0.5)))
+        width = max(1, min(columns, area // height))
+        return max(1, min(rows, area // width)), width
+
+    @property
+    def row_blocks(self) -> list[slice]:
+        """Blocks of queries."""
+        return _blocks(self.shape[0], self.size[0])
+
+    @property
+    def column_blocks(self) -> list[slice]:
+        """Blocks of candidates."""
+        return _blocks(self.shape[1], self.size[1])
+
+
+def scan(
+    similarity: Similarity,
+    reductions: Sequence[Reduction],
+    *,
+    threads: int = 1,
+    budget: int = TILE_BYTES,
+    progress: Progress | None = None,
+) -> None:
+    """Compute every tile once and let every reduction take it in.
+
+    Memory: about three tiles of `budget` bytes for each thread, beside the reductions.
+    """
+    plan = Plan(similarity.shape, budget)
+
+    def block(rows: slice) -> list[Reduction]:
+        parts = [reduction.fresh() for reduction in reductions]
+        for columns in plan.column_blocks:
+            scores = similarity.tile(rows, columns)
+            tile = Tile(scores, rows.start, columns.start, similarity.band, similarity.exact)
+            for part in parts:
+                part.update(tile)
+        return parts
+
+    total = similarity.shape[0] * similarity.shape[1]
+    waiting: list[list[Reduction]] = []
+    with threadpool_limits(limits=1):
+        for rows, parts in zip(plan.row_blocks, _in_order(block, plan.row_blocks, threads), strict=True):
+            waiting.append(parts)
+            if len(waiting) == _MERGE_EVERY:
+                _merge(reductions, waiting)
+                waiting = []
+            if progress is not None:
+                progress(rows.stop * similarity.shape[1], total)
+        _merge(reductions, waiting)
+
+
+_MERGE_EVERY = 8
+
+
+def _merge(reductions: Sequence[Reduction], waiting: Sequence[Sequence[Reduction]]) -> None:
+    if waiting:
+        for reduction, parts in zip(reductions, zip(*waiting, strict=True), strict=True):
+            reduction.merge(list(parts))
+
+
+def _in_order(
+    work: Callable[[slice], list[Reduction]], blocks: Sequence[slice], threads: int
+) -> Iterator[list[Reduction]]:
+    """Yield work(block) in order, with at most threads + 1 blocks begun and not yet taken."""
+    if threads <= 1:
+        yield from map(work, blocks)
+        return
+    with ThreadPoolExecutor(threads) as executor:
+        begun: deque[Future[list[Reduction]]] = deque()
+        for rows in blocks:
+            begun.append(executor.submit(work, rows))
+            if len(begun) > threads:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
+
+
+def _blocks(length: int, size: int) -> list[slice]:
+    return [slice(start, min(start + size, length)) for start in range(0, length, size)]
+
+
+def wanted(count: int, start: int, chosen: np.ndarray | None) -> Ints | None:
+    """Return which of `count` positions from `start` on are chosen (sorted numbers), or None for all."""
+    if chosen is None:
+        return None
+    low, high = np.searchsorted(chosen, (start, start + count))
+    return None if high - low == count else chosen[low:high] - start

@@ -1,0 +1,141 @@
+"""Similarities between queries and candidates: float32 tiles to screen, float64 keys to decide."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from xlingual.errors import InputError
+from xlingual.ranking.vectors import UnitVectors
+from xlingual.records import Floats, Ints, Vectors
+
+DECIMALS = 9
+UNIT = 10.0**-DECIMALS  # keys are scores in this unit
+_GATHER = 256  # pairs decided at a time: two float64 blocks stay in the cache
+_DENSE = 8  # when over one pair in so many of a block is asked for, one float64 product is cheaper
+
+
+class Similarity(Protocol):
+    """Scores of n queries and m candidates, a tile at a time."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(queries, candidates)."""
+
+    @property
+    def band(self) -> float:
+        """Two screen scores further apart than this have the same order as their exact scores."""
+
+    def tile(self, rows: slice, columns: slice) -> Vectors:
+        """Return screen scores, float32 [rows, columns]."""
+
+    def exact(self, queries: Ints, candidates: Ints) -> Ints:
+        """Return the exact keys of pairs, int64 [p]: equal keys are ties."""
+
+
+class Cosine:
+    """Cosine similarity of two sets of vectors; a zero vector has similarity 0 to everything.
+
+    The exact key of a pair is its float64 cosine rounded to 9 decimals, as an integer. Being rounded,
+    equality is an equivalence; being computed from the pair alone, it does not depend on tiles, threads or
+    shards.
+    """
+
+    def __init__(self, queries: UnitVectors, candidates: UnitVectors) -> None:
+        if queries.dim != candidates.dim:
+            raise InputError(
+                f"queries have {queries.dim} dimensions and candidates {candidates.dim}: both must come from "
+                "one encoder"
+            )
+        self.queries = queries
+        self.candidates = candidates
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(queries, candidates)."""
+        return len(self.queries), len(self.candidates)
+
+    @property
+    def band(self) -> float:
+        """Twice the largest error of a float32 product of unit vectors, which grows with √d, and a margin.
+
+        The largest error measured at d = 300 is 9.4e-7; `benchmarks/screen_error.py` measures it.
+        """
+        return 2e-6 * max(1.0, math.sqrt(self.queries.dim / 300)) + 2e-7
+
+    def tile(self, rows: slice, columns: slice) -> Vectors:
+        """Return screen scores, float32 [rows, columns]."""
+        left = self.queries.screen(rows.start, rows.stop)
+        right = self.candidates.screen(columns.start, columns.stop)
+        scores: Vectors = np.matmul(left, right.T)
+        return scores
+
+    def exact(self, queries: Ints, candidates: Ints) -> Ints:
+        """Return the exact keys of pairs (queries[i], candidates[i]), int64 [p]."""
+        left, right = np.unique(queries), np.unique(candidates)
+        if len(queries) * _DENSE > len(left) * len(right) and len(queries) > _GATHER:
+            return self._by_product(queries, candidates, right)
+        return self._by_pair(queries, candidates)
+
+    def _by_pair(self, queries: Ints, candidates: Ints) -> Ints:
+        keys = np.empty(len(queries), dtype=np.int64)
+        scale = self.queries.inverse_norms[queries] * self.candidates.inverse_norms[candidates]
+        for start in range(0, len(queries), _GATHER):
+            part = slice(start, start + _GATHER)
+            left = self.queries.stored(queries[part])
+            right = self.candidates.stored(candidates[part])
+            keys[part] = _key(np.einsum("ij,ij->i", left, right) * scale[part])
+        return keys
+
+    def _by_product(self, queries: Ints, candidates: Ints, right: Ints) -> Ints:
+        """Decide many pairs of one block by float64 products.
+
+        A product may differ from the pair's own sum in the last bits. Where that could move a score over a
+        rounding boundary, the pair is decided on its own, so that both ways give the same keys.
+        """
+        keys = np.empty(len(queries), dtype=np.int64)
+        order = np.argsort(queries, kind="stable")
+        distinct, starts = np.unique(queries[order], return_index=True)
+        bounds = np.append(starts, len(order))
+        columns = np.searchsorted(right, candidates)
+        for low in range(0, len(distinct), _GATHER):
+            high = min(low + _GATHER, len(distinct))
+            pairs = order[bounds[low] : bounds[high]]
+            scores = self._block(distinct[low:high], right)
+            keys[pairs] = self._settle(
+                scores[np.searchsorted(distinct[low:high], queries[pairs]), columns[pairs]],
+                queries[pairs],
+                candidates[pairs],
+            )
+        return keys
+
+    def _block(self, queries: Ints, candidates: Ints) -> Floats:
+        """Return float64 cosines [queries, candidates]."""
+        out = np.empty((len(queries), len(candidates)))
+        left = self.queries.stored(queries) * self.queries.inverse_norms[queries, None]
+        for start in range(0, len(candidates), _GATHER * 4):
+            part = candidates[start : start + _GATHER * 4]
+            right = self.candidates.stored(part) * self.candidates.inverse_norms[part, None]
+            out[:, start : start + len(part)] = left @ right.T
+        return out
+
+    def _settle(self, scores: Floats, queries: Ints, candidates: Ints) -> Ints:
+        scaled = scores / UNIT
+        keys = np.rint(scaled).astype(np.int64)
+        doubtful = np.flatnonzero(np.abs(np.abs(scaled - keys) - 0.5) < 1e-3)
+        if len(doubtful):
+            keys[doubtful] = self._by_pair(queries[doubtful], candidates[doubtful])
+        return keys
+
+
+def _key(scores: Floats) -> Ints:
+    keys: Ints = np.rint(scores / UNIT).astype(np.int64)
+    return keys
+
+
+def pairs(similarity: Similarity, queries: Ints, candidates: Ints) -> Floats:
+    """Return the exact scores of pairs (queries[i], candidates[i]), float64 [p], to 9 decimals."""
+    scores: Floats = similarity.exact(queries, candidates) * UNIT
+    return scores

@@ -1,0 +1,303 @@
+"""The k best candidates of each query, with every candidate that ties with the k-th."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.ranking.scan import Tile, wanted
+from xlingual.ranking.similarity import UNIT
+from xlingual.records import Floats, Ints
+
+OTHERS = -1  # the candidate of a line that stands for tied ones above the cap
+_BATCH = 1 << 20  # screened pairs taken into a table at a time
+_NOTHING = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A table of (query, candidate, key, weight, exact), one line per kept pair; parallel arrays.
+
+    A key is exact, or within half a band of it. A line of candidate OTHERS stands for the tied candidates
+    above the cap; its weight is their number.
+    """
+
+    query: Ints
+    candidate: Ints
+    key: Ints
+    weight: Ints
+    exact: np.ndarray  # bool
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    def take(self, chosen: np.ndarray) -> Lines:
+        """Return the chosen lines."""
+        return Lines(
+            self.query[chosen],
+            self.candidate[chosen],
+            self.key[chosen],
+            self.weight[chosen],
+            self.exact[chosen],
+        )
+
+    @classmethod
+    def joined(cls, tables: Sequence[Lines]) -> Lines:
+        """Return the lines of all tables."""
+        return cls(
+            *(
+                np.concatenate([getattr(table, name) for table in tables])
+                for name in ("query", "candidate", "key", "weight", "exact")
+            )
+        )
+
+    @classmethod
+    def empty(cls) -> Lines:
+        """Return a table without lines."""
+        nothing = np.empty(0, dtype=np.int64)
+        return cls(nothing, nothing, nothing, nothing, np.empty(0, dtype=bool))
+
+
+@dataclass(frozen=True)
+class TopK:
+    """The best candidates of each query, ordered by query, then best first; parallel arrays.
+
+    `above` candidates (with multiplicity) score higher, `tied` score the same, itself included. Where more
+    candidates tie with the k-th than the cap, those kept are a sample and `unlisted` counts the others.
+    """
+
+    query: Ints  # [e]
+    candidate: Ints  # [e]
+    weight: Ints  # [e] multiplicity of the candidate
+    above: Ints  # [e]
+    tied: Ints  # [e]
+    unlisted: Ints  # [n queries]
+
+
+class Top:
+    """Keeps, for each query, the k best candidates and all that tie with the k-th.
+
+    `weights` [m] is the multiplicity of each candidate in the group that is ranked (0: not in it; None: one
+    each); `queries` (sorted) restricts the queries. Above `cap` ties, those with the smallest seeded hash are
+    kept. Screen scores decide what is certain; `result` decides the rest exactly.
+    """
+
+    def __init__(
+        self,
+        k: int,
+        shape: tuple[int, int],
+        *,
+        weights: Ints | None = None,
+        queries: Ints | None = None,
+        cap: int = 1000,
+        seed: int = 0,
+    ) -> None:
+        self.k, self.shape, self.cap, self.seed = k, shape, max(cap, 1), seed
+        self.weights = weights
+        self.queries = queries
+        self.columns = None if weights is None or (weights > 0).all() else np.flatnonzero(weights)
+        self.lines = Lines.empty()
+        self._floor = np.full(shape[0], _NOTHING)  # key of the k-th best so far
+        self._slack = 0
+        self._decide: Callable[[Ints, Ints], Ints] | None = None
+
+    def fresh(self) -> Top:
+        """Return the same request with nothing seen."""
+        return Top(
+            self.k,
+            self.shape,
+            weights=self.weights,
+            queries=self.queries,
+            cap=self.cap,
+            seed=self.seed,
+        )
+
+    def update(self, tile: Tile) -> None:
+        """Take in a tile: keep what may be among the k best."""
+        self._slack, self._decide = round(tile.band / UNIT), tile.exact
+        scores = tile.scores
+        rows = wanted(scores.shape[0], tile.row, self.queries)
+        columns = wanted(scores.shape[1], tile.column, self.columns)
+        if rows is not None:
+            scores = scores[rows]
+        if columns is not None:
+            scores = scores[:, columns]
+        if scores.size == 0:
+            return
+        row_numbers = (np.arange(scores.shape[0]) if rows is None else rows) + tile.row
+        column_numbers = (np.arange(scores.shape[1]) if columns is None else columns) + tile.column
+        self._screen(scores, row_numbers, column_numbers, tile.band)
+
+    def _screen(self, scores: np.ndarray, rows: Ints, columns: Ints, band: float) -> None:
+        """Add the pairs of these rows that the screen cannot rule out."""
+        limit, alive = self._limits(scores, rows, band)
+        if len(alive) == 0:
+            return
+        if len(alive) < len(rows):
+            scores, rows, limit = scores[alive], rows[alive], limit[alive]
+        i, j = _where(scores >= limit[:, None].astype(np.float32))
+        if len(i) > _BATCH and len(rows) > 1:  # nearly everything ties: a few rows at a time
+            half = len(rows) // 2
+            for part in (slice(None, half), slice(half, None)):
+                self._screen(scores[part], rows[part], columns, band)
+            return
+        candidate = columns[j]
+        new_lines = Lines(
+            rows[i],
+            candidate,
+            np.rint(scores[i, j].astype(np.float64) / UNIT).astype(np.int64),
+            np.ones(len(i), dtype=np.int64) if self.weights is None else self.weights[candidate],
+            np.zeros(len(i), dtype=bool),
+        )
+        self._take_in([self.lines, new_lines])
+
+    def _limits(self, scores: np.ndarray, rows: Ints, band: float) -> tuple[Floats, Ints]:
+        """Return the score below which a pair is out, for each row, and the rows that have a pair above."""
+        best = scores.max(axis=1).astype(np.float64)
+        floor = self._floor[rows]
+        limit = np.where(floor == _NOTHING, -np.inf, floor * UNIT)
+        if self.k == 1:
+            limit = np.maximum(limit, best)
+        elif scores.shape[1] >= self.k:
+            new = np.flatnonzero(floor == _NOTHING)
+            limit[new] = np.partition(scores[new], -self.k, axis=1)[:, -self.k]
+        limit -= band
+        return limit, np.flatnonzero(best >= limit)
+
+    def merge(self, others: Sequence[Top]) -> None:
+        """Take in what others saw of other pairs."""
+        for other in others:
+            self._slack = max(self._slack, other._slack)
+            self._decide = other._decide or self._decide
+        self._take_in([self.lines, *(other.lines for other in others)])
+
+    def _take_in(self, tables: Sequence[Lines]) -> None:
+        lines = self._pruned(Lines.joined(tables), self._slack)
+        crowded = self._crowded(lines)
+        if crowded.any():
+            lines = self._pruned(self._decided(lines, crowded & ~lines.exact), self._slack)
+            lines = self._capped(lines)
+        self.lines = lines
+
+    def _pruned(self, lines: Lines, slack: int) -> Lines:
+        """Drop lines that cannot be among the k best, order the rest, and note each query's k-th key.
+
+        A line is out when its key is over `slack` below the k-th, or below it where all lines are exact.
+        """
+        if len(lines) == 0:
+            return lines
+        lines = lines.take(np.lexsort((lines.candidate, -lines.key, lines.query)))
+        starts = _starts(lines.query)
+        segment = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(lines))))
+        total = np.cumsum(lines.weight)
+        within = total - (total[starts] - lines.weight[starts])[segment]  # weight up to and with this line
+        short = np.bincount(segment, within < self.k).astype(np.int64)  # lines before the k-th
+        kth_line = starts + short
+        has_kth = kth_line < np.append(starts[1:], len(lines))
+        kth = np.where(has_kth, lines.key[np.minimum(kth_line, len(lines) - 1)], _NOTHING)
+        self._floor[lines.query[starts]] = kth
+        settled = np.bincount(segment, ~lines.exact) == 0
+        margin = np.where(settled | ~has_kth, 0, slack)
+        return lines.take(lines.key >= (kth - margin)[segment])
+
+    def _crowded(self, lines: Lines) -> np.ndarray:
+        """Tell which lines belong to queries with so many lines that ties must be decided now."""
+        counts = np.bincount(lines.query, minlength=self.shape[0])
+        return (counts > 4 * self.k + self.cap)[lines.query]
+
+    def _decided(self, lines: Lines, doubtful: np.ndarray) -> Lines:
+        """Replace the keys of the doubtful lines by exact ones."""
+        if self._decide is None or not doubtful.any():
+            return lines
+        key, exact = lines.key.copy(), lines.exact | doubtful
+        key[doubtful] = self._decide(lines.query[doubtful], lines.candidate[doubtful])
+        return Lines(lines.query, lines.candidate, key, lines.weight, exact)
+
+    def _capped(self, lines: Lines) -> Lines:
+        """Where more than `cap` exact lines tie with the k-th, keep a sample and count the others."""
+        last = (lines.key == self._floor[lines.query]) & lines.exact
+        counts = np.bincount(lines.query[last], minlength=self.shape[0])
+        over = last & (counts > self.cap)[lines.query]
+        if not over.any():
+            return lines
+        tied = lines.take(over)
+        listed = tied.take(tied.candidate != OTHERS)
+        order = np.lexsort((_hash(listed.candidate, self.seed), listed.query))
+        starts = _starts(listed.query[order])
+        position = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+        kept = listed.take(order[position < self.cap])
+        queries = np.unique(tied.query)
+        dropped = np.bincount(tied.query, tied.weight, self.shape[0]) - np.bincount(
+            kept.query, kept.weight, self.shape[0]
+        )
+        others = Lines(
+            queries,
+            np.full(len(queries), OTHERS),
+            self._floor[queries],
+            dropped[queries].astype(np.int64),
+            np.ones(len(queries), dtype=bool),
+        )
+        return Lines.joined([lines.take(~over), kept, others.take(others.weight > 0)])
+
+    def result(self) -> TopK:
+        """Decide what the screen left open, and return the best of each query."""
+        lines = self._pruned(self.lines, self._slack)
+        near = np.zeros(len(lines), dtype=bool)
+        close = (np.diff(lines.query) == 0) & (-np.diff(lines.key) <= self._slack)
+        near[1:] |= close
+        near[:-1] |= close
+        lines = self._decided(lines, near & ~lines.exact)
+        lines = self._pruned(self._capped(self._pruned(lines, 0)), 0)  # what matters is exact from here on
+        return _ranked(lines, self.shape[0])
+
+
+def _ranked(lines: Lines, n: int) -> TopK:
+    """Turn ordered lines into ranks: equal keys of one query are one level."""
+    if len(lines) == 0:
+        nothing = np.empty(0, dtype=np.int64)
+        return TopK(nothing, nothing, nothing, nothing, nothing, np.zeros(n, dtype=np.int64))
+    starts = _starts(lines.query)
+    new_level = np.ones(len(lines), dtype=bool)
+    new_level[1:] = (np.diff(lines.query) != 0) | (np.diff(lines.key) != 0)
+    level = np.cumsum(new_level) - 1
+    tied = np.bincount(level, lines.weight).astype(np.int64)
+    total = np.cumsum(lines.weight)
+    before_query = np.repeat(total[starts] - lines.weight[starts], np.diff(np.append(starts, len(lines))))
+    before_level = (total - lines.weight)[new_level]
+    others = lines.candidate == OTHERS
+    unlisted = np.bincount(lines.query[others], lines.weight[others], n).astype(np.int64)
+    above = before_level[level] - before_query
+    listed = ~others
+    return TopK(
+        lines.query[listed],
+        lines.candidate[listed],
+        lines.weight[listed],
+        above[listed],
+        tied[level][listed],
+        unlisted,
+    )
+
+
+def _starts(sorted_queries: Ints) -> Ints:
+    """Return where each query's lines begin."""
+    changes = np.flatnonzero(np.diff(sorted_queries)) + 1
+    return np.concatenate([[0], changes]) if len(sorted_queries) else changes
+
+
+def _where(mask: np.ndarray) -> tuple[Ints, Ints]:
+    """Return np.nonzero(mask), walked along memory: a transposed tile is read as fast as a plain one."""
+    if mask.flags.c_contiguous:
+        i, j = np.divmod(np.flatnonzero(mask), mask.shape[1])
+    else:
+        j, i = np.divmod(np.flatnonzero(mask.T), mask.shape[0])
+    return i, j
+
+
+def _hash(candidate: Ints, seed: int) -> np.ndarray:
+    """Return a well-mixed 64-bit hash of each number (the finaliser of splitmix64)."""
+    mixed = (candidate.astype(np.uint64) + np.uint64(seed + 1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))

@@ -1,0 +1,110 @@
+"""Spearman's correlation of two tables of distances [S, T], with rows and columns as the samples.
+
+The pairs of a table are not independent: those of one row share a source, those of one column a target. The
+variance of the correlation is that of its influence values summed by rows and by columns (the linearised form
+of resampling rows and columns: Owen 2007, "The pigeonhole bootstrap").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.records import Floats, Ints
+from xlingual.results import Interval
+from xlingual.stats.intervals import LEVEL
+
+
+@dataclass(frozen=True)
+class RankedTable:
+    """Midranks of the n scores of a table, scaled to (0, 1), and the order that sorts them.
+
+    Ranked once, a table of picture distances serves every encoder.
+    """
+
+    midrank: Floats  # [n]
+    order: Ints  # [n] positions of the scores, ascending
+
+    @classmethod
+    def of(cls, scores: np.ndarray) -> RankedTable:
+        """Rank the scores [n]; equal scores share their mean rank."""
+        order = np.argsort(scores, kind="stable")
+        ordered = scores[order]
+        changes = np.flatnonzero(np.diff(ordered) != 0) + 1
+        bounds = np.concatenate([[0], changes, [len(scores)]])
+        middle = (bounds[:-1] + bounds[1:]) / 2
+        midrank = np.empty(len(scores))
+        midrank[order] = np.repeat(middle, np.diff(bounds)) / len(scores)
+        return cls(midrank, order)
+
+
+def spearman(x: RankedTable, y: RankedTable) -> float | None:
+    """Return Spearman's correlation, the Pearson correlation of midranks; None where a side is constant."""
+    a, b = x.midrank - 0.5, y.midrank - 0.5
+    norm = float(np.sqrt(np.dot(a, a) * np.dot(b, b)))
+    return float(np.dot(a, b) / norm) if norm > 0 else None
+
+
+def spearman_interval(
+    x: RankedTable, y: RankedTable, row: Ints, column: Ints, *, level: float = LEVEL
+) -> tuple[float, Interval] | None:
+    """Return the correlation and its interval; None where a side is constant.
+
+    `row`, `column` [n]: the source and target of each pair. On Fisher's z scale with Student's t and the
+    smaller number of rows and columns, less one, as degrees of freedom.
+    """
+    rho = spearman(x, y)
+    if rho is None:
+        return None
+    influence = spearman_influence(x, y, rho)
+    variance = two_way_variance(influence, row, column)
+    scale = max(1 - rho * rho, 1e-12)
+    from scipy.special import stdtrit
+
+    freedom = max(min(len(np.unique(row)), len(np.unique(column))) - 1, 1)
+    half = float(stdtrit(freedom, 0.5 + level / 2)) * np.sqrt(variance) / scale
+    z = np.arctanh(np.clip(rho, -1 + 1e-12, 1 - 1e-12))
+    low, high = np.tanh(z - half), np.tanh(z + half)
+    return rho, Interval(float(low), float(high), level, "rows and columns, linearised, Fisher z")
+
+
+def spearman_influence(x: RankedTable, y: RankedTable, rho: float) -> Floats:
+    """Return each pair's influence on the correlation, float64 [n], mean zero.
+
+    With ranks F, G in (0, 1) a pair acts three times: by its own product of ranks, and by moving the ranks
+    of the pairs above it in x and in y (Croux and Dehon 2010, "Influence functions of the Spearman …").
+    """
+    a, b = x.midrank - 0.5, y.midrank - 0.5
+    scale_x, scale_y = float(np.mean(a * a)), float(np.mean(b * b))
+    moved = _mean_above(x.order, b) + _mean_above(y.order, a)
+    product = a * b + moved
+    # the ranks' own spread varies only through ties; without ties these two terms are constant
+    spread = rho / 2 * (a * a * np.sqrt(scale_y / scale_x) + b * b * np.sqrt(scale_x / scale_y))
+    spread_moved = rho * (
+        _mean_above(x.order, a) * np.sqrt(scale_y / scale_x)
+        + _mean_above(y.order, b) * np.sqrt(scale_x / scale_y)
+    )
+    influence: Floats = (product - spread - spread_moved) / np.sqrt(scale_x * scale_y)
+    influence -= influence.mean()
+    return influence
+
+
+def two_way_variance(influence: Floats, row: Ints, column: Ints) -> float:
+    """Return the variance of the mean influence when rows and columns are independent samples."""
+    n = len(influence)
+    total = 0.0
+    for codes in (row, column):
+        _, labels = np.unique(codes, return_inverse=True)
+        sums = np.bincount(labels, influence) / n
+        total += float(np.sum(sums**2)) * len(sums) / max(len(sums) - 1, 1)
+    total -= float(np.sum(influence**2)) / n**2
+    return max(total, float(np.sum(influence**2)) / n**2)
+
+
+def _mean_above(order: Ints, values: Floats) -> Floats:
+    """Return, for each pair, the mean over all pairs of value · 1[pair ranked at or above it]."""
+    reverse = np.cumsum(values[order][::-1])[::-1] / len(values)
+    out = np.empty_like(reverse)
+    out[order] = reverse
+    return out
