@@ -46,6 +46,11 @@ class Counts:
         """Candidates that score the same as the target, itself included."""
         return self._in_given_order(self._tied)
 
+    @property
+    def keys_given(self) -> Ints:
+        """Exact keys of the targets, in the order of the pairs given."""
+        return self._in_given_order(self.keys)
+
     def _in_given_order(self, values: Ints) -> Ints:
         out = np.empty_like(values)
         out[self._order] = values

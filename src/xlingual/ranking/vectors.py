@@ -47,6 +47,15 @@ class UnitVectors:
         wide: Floats = self.raw[self.rows[index]].astype(np.float64)
         return wide
 
+    def mean(self, weights: Ints) -> Floats:
+        """Return the weighted mean of the unit vectors, float64 [d]."""
+        total = np.zeros(self.dim)
+        scale = weights * self.inverse_norms
+        for start in range(0, len(self), CHUNK):
+            index = np.arange(start, min(start + CHUNK, len(self)))
+            total += scale[index] @ self.stored(index)
+        return total / weights.sum()
+
     def screen(self, start: int, stop: int) -> Vectors:
         """Return rows start to stop as float32 unit vectors [stop − start, d]."""
         cached = self._cached

@@ -1,13 +1,21 @@
 """Statistics: intervals of means, medians and correlations of queries that are not independent."""
 
-from xlingual.stats.correlation import RankedTable, spearman_interval
-from xlingual.stats.intervals import group_residuals, mean_interval, median_interval, multiway_variance
+from xlingual.stats.correlation import RankedTable, spearman, spearman_influence
+from xlingual.stats.intervals import (
+    interval,
+    mean_interval,
+    median_interval,
+    multiway_variance,
+    standard_error,
+)
 
 __all__ = [
     "RankedTable",
-    "group_residuals",
+    "interval",
     "mean_interval",
     "median_interval",
     "multiway_variance",
-    "spearman_interval",
+    "spearman",
+    "spearman_influence",
+    "standard_error",
 ]

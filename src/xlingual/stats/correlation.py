@@ -1,8 +1,8 @@
 """Spearman's correlation of two tables of distances [S, T], with rows and columns as the samples.
 
-The pairs of a table are not independent: those of one row share a source, those of one column a target. The
-variance of the correlation is that of its influence values summed by rows and by columns (the linearised form
-of resampling rows and columns: Owen 2007, "The pigeonhole bootstrap").
+The pairs of a table are not independent: those of one row share a source, those of one column a target. Each
+pair's influence on the correlation, summed by rows and by columns, gives residuals for `intervals.interval`
+(the linearised form of resampling rows and columns: Owen 2007, "The pigeonhole bootstrap").
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.records import Floats, Ints
-from xlingual.results import Interval
-from xlingual.stats.intervals import LEVEL
 
 
 @dataclass(frozen=True)
@@ -46,29 +44,6 @@ def spearman(x: RankedTable, y: RankedTable) -> float | None:
     return float(np.dot(a, b) / norm) if norm > 0 else None
 
 
-def spearman_interval(
-    x: RankedTable, y: RankedTable, row: Ints, column: Ints, *, level: float = LEVEL
-) -> tuple[float, Interval] | None:
-    """Return the correlation and its interval; None where a side is constant.
-
-    `row`, `column` [n]: the source and target of each pair. On Fisher's z scale with Student's t and the
-    smaller number of rows and columns, less one, as degrees of freedom.
-    """
-    rho = spearman(x, y)
-    if rho is None:
-        return None
-    influence = spearman_influence(x, y, rho)
-    variance = two_way_variance(influence, row, column)
-    scale = max(1 - rho * rho, 1e-12)
-    from scipy.special import stdtrit
-
-    freedom = max(min(len(np.unique(row)), len(np.unique(column))) - 1, 1)
-    half = float(stdtrit(freedom, 0.5 + level / 2)) * np.sqrt(variance) / scale
-    z = np.arctanh(np.clip(rho, -1 + 1e-12, 1 - 1e-12))
-    low, high = np.tanh(z - half), np.tanh(z + half)
-    return rho, Interval(float(low), float(high), level, "rows and columns, linearised, Fisher z")
-
-
 def spearman_influence(x: RankedTable, y: RankedTable, rho: float) -> Floats:
     """Return each pair's influence on the correlation, float64 [n], mean zero.
 
@@ -88,18 +63,6 @@ def spearman_influence(x: RankedTable, y: RankedTable, rho: float) -> Floats:
     influence: Floats = (product - spread - spread_moved) / np.sqrt(scale_x * scale_y)
     influence -= influence.mean()
     return influence
-
-
-def two_way_variance(influence: Floats, row: Ints, column: Ints) -> float:
-    """Return the variance of the mean influence when rows and columns are independent samples."""
-    n = len(influence)
-    total = 0.0
-    for codes in (row, column):
-        _, labels = np.unique(codes, return_inverse=True)
-        sums = np.bincount(labels, influence) / n
-        total += float(np.sum(sums**2)) * len(sums) / max(len(sums) - 1, 1)
-    total -= float(np.sum(influence**2)) / n**2
-    return max(total, float(np.sum(influence**2)) / n**2)
 
 
 def _mean_above(order: Ints, values: Floats) -> Floats:

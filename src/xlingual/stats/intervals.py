@@ -1,9 +1,9 @@
 """Confidence intervals of means and medians of queries that are not independent.
 
-The estimate is a mean of group means (a group: one language pair and seed; often only one). Each query adds
-its residual r = (v − mean of its group)/(size of its group · number of groups). Queries that share a cluster
-(a picture, a paragraph, a retrieved target) are summed before squaring; several ways of clustering combine by
-inclusion and exclusion (Cameron, Gelbach and Miller 2011, "Robust Inference with Multiway Clustering").
+A score is an estimate and the residuals of its queries: how much each adds to the estimate's error, summing to
+zero. For a mean of n values that is (v − mean)/n. Queries that share a cluster (a picture, a paragraph, a
+retrieved target) are summed before squaring; several ways of clustering combine by inclusion and exclusion
+(Cameron, Gelbach and Miller 2011, "Robust Inference with Multiway Clustering").
 """
 
 from __future__ import annotations
@@ -17,59 +17,66 @@ from xlingual.records import Floats, Ints
 from xlingual.results import Interval
 
 LEVEL = 0.95
+_NO_VARIANCE = 1e-24  # what rounding leaves of a variance of zero
 
 
 def mean_interval(
     values: Floats,
-    clusters: Sequence[Ints],
+    ways: Sequence[Ints] = (),
     *,
-    group: Ints | None = None,
     bounds: tuple[float, float] | None = None,
     level: float = LEVEL,
 ) -> Interval:
-    """Return the interval of the mean over groups of group means.
+    """Return the interval of the mean of `values` [n], clustered by `ways` (codes [n] each)."""
+    mean = float(np.mean(values))
+    return interval(mean, (values - mean) / len(values), ways, bounds=bounds, level=level)
 
-    `values` [n]; `clusters`: codes [n] for each way of clustering; `group` [n] codes 0…G−1 (None: one group).
+
+def interval(
+    estimate: float,
+    residuals: Floats,
+    ways: Sequence[Ints] = (),
+    *,
+    bounds: tuple[float, float] | None = None,
+    span: float = 1.0,
+    level: float = LEVEL,
+) -> Interval:
+    """Return the interval of an estimate from its residuals [n], clustered by `ways` (codes [n] each).
+
     With `bounds` the interval is Wilson's with the effective number of queries, so that it stays inside and
-    never has zero width; without, Student's t. Degrees of freedom: the smallest effective number of clusters
-    of any way, less one (clusters of unequal size count for less: Carter, Schnepel and Steigerwald 2017).
+    never has zero width; without, Student's t, and where nothing varies the rule of three for values of range
+    `span`. Degrees of freedom: the smallest effective number of clusters of any way, less one (clusters of
+    unequal size count for less: Carter, Schnepel and Steigerwald 2017).
     """
-    group = np.zeros(len(values), dtype=np.int64) if group is None else group
-    estimate, residuals = group_residuals(values, group)
-    ways = _informative(clusters)
+    ways = _informative(ways)
     variance = multiway_variance(residuals, ways)
-    count = min((effective_clusters(way, residuals) for way in ways), default=float(len(values)))
-    names = "Wilson" if bounds else "t"
-    method = f"cluster-robust {names}, {len(ways)}-way" if ways else f"{names}, independent queries"
+    count = min((effective_clusters(way) for way in ways), default=float(len(residuals)))
+    clustering = f"{len(ways)}-way clusters" if ways else "independent queries"
     if bounds is None:
         half = _t_quantile(level, count - 1) * float(np.sqrt(variance))
-        return Interval(estimate - half, estimate + half, level, method)
+        if variance <= _NO_VARIANCE:
+            return _rule_of_three(estimate, count, span, level, clustering)
+        return Interval(estimate - half, estimate + half, level, f"t, {clustering}")
     low, high = bounds
-    scaled = (estimate - low) / (high - low)
-    spread = variance / (high - low) ** 2
-    low_scaled, high_scaled = _wilson(scaled, spread, count, level)
-    return Interval(low + low_scaled * (high - low), low + high_scaled * (high - low), level, method)
+    ends = _wilson((estimate - low) / (high - low), variance / (high - low) ** 2, count, level)
+    return Interval(*(low + end * (high - low) for end in ends), level=level, method=f"Wilson, {clustering}")
 
 
-def median_interval(values: Floats, clusters: Sequence[Ints], *, level: float = LEVEL) -> Interval:
+def median_interval(values: Floats, ways: Sequence[Ints] = (), *, level: float = LEVEL) -> Interval:
     """Return the interval of a median: the quantiles where the interval of P(v ≤ median) ends.
 
     Woodruff 1952, "Confidence Intervals for Medians and Other Position Measures".
     """
-    median = float(np.median(values))
-    share = mean_interval((values <= median).astype(np.float64), clusters, bounds=(0.0, 1.0), level=level)
-    centre = float(np.mean(values <= median))
-    low, high = (np.clip(0.5 + (end - centre), 0, 1) for end in (share.low, share.high))
-    ends = np.quantile(values, [low, high])
+    below = (values <= np.median(values)).astype(np.float64)
+    share = mean_interval(below, ways, bounds=(0.0, 1.0), level=level)
+    centre = float(below.mean())
+    ends = np.quantile(values, np.clip([0.5 + share.low - centre, 0.5 + share.high - centre], 0, 1))
     return Interval(float(ends[0]), float(ends[1]), level, f"Woodruff, {share.method}")
 
 
-def group_residuals(values: Floats, group: Ints) -> tuple[float, Floats]:
-    """Return (mean over groups of group means, each value's contribution to its error [n])."""
-    sizes = np.bincount(group)
-    means = np.bincount(group, values) / sizes
-    residuals: Floats = (values - means[group]) / (sizes[group] * len(sizes))
-    return float(means.mean()), residuals
+def standard_error(residuals: Floats, ways: Sequence[Ints] = ()) -> float:
+    """Return the standard error of an estimate from its residuals [n]."""
+    return float(np.sqrt(multiway_variance(residuals, _informative(ways))))
 
 
 def multiway_variance(residuals: Floats, ways: Sequence[Ints]) -> float:
@@ -88,10 +95,10 @@ def multiway_variance(residuals: Floats, ways: Sequence[Ints]) -> float:
     return total if total > 0 else largest
 
 
-def effective_clusters(codes: Ints, residuals: Floats) -> float:
+def effective_clusters(codes: Ints) -> float:
     """Return how many clusters of equal size would be as informative: n²/Σ n_g², at least 1."""
     sizes = np.bincount(np.unique(codes, return_inverse=True)[1])
-    return float(len(residuals) ** 2 / np.sum(sizes.astype(np.float64) ** 2))
+    return float(len(codes) ** 2 / np.sum(sizes.astype(np.float64) ** 2))
 
 
 def _one_way(residuals: Floats, codes: Ints) -> float:
@@ -122,11 +129,17 @@ def _wilson(p: float, variance: float, clusters: float, level: float) -> tuple[f
     Where the values do not vary (all at a bound, or one cluster), n is the number of clusters.
     """
     p = min(max(p, 0.0), 1.0)
-    n = p * (1 - p) / variance if variance > 0 and 0 < p < 1 else clusters
+    n = p * (1 - p) / variance if variance > _NO_VARIANCE and 0 < p < 1 else clusters
     z2 = _t_quantile(level, clusters - 1) ** 2
     centre = (p + z2 / (2 * n)) / (1 + z2 / n)
     half = np.sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n * n))) / (1 + z2 / n)
     return float(max(centre - half, 0.0)), float(min(centre + half, 1.0))
+
+
+def _rule_of_three(estimate: float, count: float, span: float, level: float, clustering: str) -> Interval:
+    """Return the interval where nothing varied: what so many clusters would still not have shown."""
+    half = span * (1 - (1 - level) ** (1 / max(count, 1.0)))
+    return Interval(estimate - half, estimate + half, level, f"rule of three, {clustering}")
 
 
 def _t_quantile(level: float, freedom: float) -> float:

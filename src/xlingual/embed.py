@@ -1,0 +1,156 @@
+"""Where data and encoders meet: texts and pictures of a manifest become vectors that may be trusted.
+
+Everything an encoder returns is checked here, once, for every encoder: shape, numbers, and that no row it was
+fitted on is evaluated.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xlingual.data.manifest import Manifest, read_reference
+from xlingual.data.pictures import read_bytes
+from xlingual.errors import DataWarning, InputError, listed
+from xlingual.ranking import Pool, UnitVectors
+from xlingual.records import Encoder, Ints, Texts, digest
+
+
+@dataclass(frozen=True)
+class TextVectors:
+    """Vectors [n, d] of some rows of a manifest; `position[row]` is a row's line, -1 where it has none."""
+
+    vectors: np.ndarray
+    position: Ints
+
+    def pool(self, rows: Ints) -> Pool:
+        """Return the vectors of the rows, equal ones collapsed."""
+        return Pool.of(self.vectors, self.position[rows])
+
+    def unit(self, rows: Ints) -> UnitVectors:
+        """Return the vectors of the rows at unit length, one for each row."""
+        return UnitVectors(self.vectors, self.position[rows])
+
+
+@dataclass(frozen=True)
+class PictureIndex:
+    """The distinct pictures of a manifest: `code[row]` is the picture of a text row, -1 where not embedded.
+
+    Pictures are distinct when their bytes differ; where there are no bytes, when their vectors differ.
+    `pool.code[picture]` is the distinct *vector* of a picture: different pictures may have equal vectors.
+    """
+
+    code: Ints  # [rows of the manifest]
+    pool: Pool
+
+    def __len__(self) -> int:
+        return len(self.pool.code)
+
+
+def fit_texts_for(manifest: Manifest) -> Callable[[str], Texts]:
+    """Return the function that loads the texts named by a spec's `fit=MANIFEST#split`.
+
+    The file is read with the columns that the evaluated manifest was read with.
+    """
+
+    def load(reference: str) -> Texts:
+        other = read_reference(reference, **manifest.column_options)
+        return other.texts(np.arange(len(other)))
+
+    return load
+
+
+def embed_texts(manifest: Manifest, name: str, encoder: Encoder, rows: Ints) -> TextVectors:
+    """Return the vectors of the text rows; raise InputError where the encoder's answer cannot be used."""
+    texts = manifest.texts(rows)
+    vectors = _checked(encoder.encode(texts), len(rows), f"text encoder {name!r}", texts.ids)
+    seen = texts.row_digests() & getattr(encoder, "fitted_on", frozenset())
+    if seen:
+        raise InputError(
+            f"text encoder {name!r} was fitted on {len(seen)} of the {len(rows)} texts that are evaluated: "
+            "choose other rows (for instance fit=MANIFEST#train and --split test)"
+        )
+    _warn_of_zeros(vectors, f"text encoder {name!r}", "texts", texts.ids)
+    position = np.full(len(manifest), -1, dtype=np.int64)
+    position[rows] = np.arange(len(rows))
+    return TextVectors(vectors, position)
+
+
+def embed_pictures(manifest: Manifest, name: str, encoder: Encoder, rows: Ints) -> PictureIndex:
+    """Return the distinct pictures of the text rows and their vectors, each encoded once.
+
+    A row whose picture has bytes or a path is represented by the first row that shows the same.
+    """
+    slot = manifest.picture[rows]
+    key = np.where(slot >= 0, slot, len(manifest.picture_source) + np.arange(len(rows)))
+    _, first, same = np.unique(key, return_index=True, return_inverse=True)
+    pictures = manifest.pictures(rows[first])
+    vectors = _checked(encoder.encode(pictures), len(first), f"image encoder {name!r}", pictures.ids)
+    _warn_of_zeros(vectors, f"image encoder {name!r}", "pictures", pictures.ids)
+    by_vector = Pool.of(vectors)
+    picture = _distinct_pictures(by_vector.code, pictures.source)
+    _, representative, number = np.unique(picture, return_index=True, return_inverse=True)
+    code = np.full(len(manifest), -1, dtype=np.int64)
+    code[rows] = number[same]
+    pool = Pool.of(vectors, representative)
+    return PictureIndex(code, pool)
+
+
+def _distinct_pictures(vector_code: Ints, sources: Sequence[bytes | Path | None]) -> Ints:
+    """Return one number per distinct picture, for pictures in which equal vectors have equal codes.
+
+    Only pictures whose vectors are equal need their bytes compared.
+    """
+    shared = np.bincount(vector_code)[vector_code] > 1
+    labels: dict[Any, int] = {}
+    picture = np.empty(len(sources), dtype=np.int64)
+    for i, (code, source) in enumerate(zip(vector_code.tolist(), sources, strict=True)):
+        content = _content(source) if shared[i] else i
+        picture[i] = labels.setdefault((code, content), len(labels))
+    return picture
+
+
+def _content(source: bytes | Path | None) -> bytes | None:
+    """Return a digest of a picture's bytes, or None where there are none to read."""
+    if source is None or (isinstance(source, Path) and not source.is_file()):
+        return None
+    return digest(read_bytes(source))
+
+
+def _checked(vectors: Any, count: int, who: str, ids: Sequence[str]) -> np.ndarray:  # noqa: ANN401
+    """Return the vectors as a float array [count, d]; raise InputError where they are anything else."""
+    array = np.asarray(vectors)
+    if array.dtype.kind not in "fiu":
+        raise InputError(f"{who} returned {array.dtype} values; expected numbers [n, d]")
+    if array.ndim != 2 or len(array) != count or array.shape[1] == 0:
+        raise InputError(f"{who} returned an array of shape {array.shape}; expected ({count}, d)")
+    if array.dtype not in (np.float16, np.float32):
+        array = array.astype(np.float32)
+    for start in range(0, count, 4096):
+        bad = np.flatnonzero(~np.isfinite(array[start : start + 4096]).all(axis=1))
+        if len(bad):
+            row = start + int(bad[0])
+            raise InputError(
+                f"{who}: the vector of {ids[row]!r} (row {row + 1}) holds NaN or infinity; embed it again"
+            )
+    return array
+
+
+def _warn_of_zeros(vectors: np.ndarray, who: str, what: str, ids: Sequence[str]) -> None:
+    zero = [i for start in range(0, len(vectors), 4096) for i in _zero_rows(vectors, start)]
+    if zero:
+        named = listed((repr(ids[i]) for i in zero), 3)
+        warnings.warn(
+            fX,
+            DataWarning,
+            stacklevel=3,
+        )
+
+
+def _zero_rows(vectors: np.ndarray, start: int) -> list[int]:
+    return (np.flatnonzero(~vectors[start : start + 4096].any(axis=1)) + start).tolist()

@@ -1,0 +1,322 @@
+"""Backretrieval: how well texts match across languages, with pictures in place of translations.
+
+For each source text the nearest target text is found; its picture must lead back to the query's own picture
+among all source pictures (Fain, Twomey and Bollegala, SIGIR 2021).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xlingual import encoders
+from xlingual.data.manifest import Manifest
+from xlingual.embed import embed_pictures, embed_texts, fit_texts_for
+from xlingual.encoders import EncoderLike
+from xlingual.errors import InputError
+from xlingual.evaluation.examples import ExampleRows, examples_table
+from xlingual.evaluation.nearest import Nearest, nearest_texts
+from xlingual.evaluation.perquery import PerQuery
+from xlingual.evaluation.scores import Score, score
+from xlingual.evaluation.setup import (
+    Options,
+    Report,
+    Task,
+    Timings,
+    by_pair,
+    collected_warnings,
+    make_tasks,
+    rows_of_tasks,
+)
+from xlingual.evaluation.summary import Baseline, Scored, ScoreTable
+from xlingual.evaluation.way_back import Reference, Routes, WayBack
+from xlingual.measures import Measure, PictureSimilarity, RankMeasure, RecallAt, parse_measure
+from xlingual.records import Encoder, Floats, Ints, RankCounts
+from xlingual.results import Results, Summary
+from xlingual.signature import CONVENTIONS, Signature
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NAME = "backretrieval"
+SIM = PictureSimilarity()
+
+
+def backretrieval(
+    manifest: Manifest,
+    *,
+    text_encoders: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike,
+    image_encoder: EncoderLike,
+    pairs: str | Sequence[str] | None = None,
+    sample_size: int | None = None,
+    splits: str | os.PathLike[str] | None = None,
+    seeds: int = 1,
+    seed: int = 0,
+    measures: Sequence[str | Measure] = ("R@10",),
+    threads: int = 1,
+    examples: bool = True,
+    progress: Report | None = None,
+) -> Results:
+    """Evaluate text encoders by Backretrieval, over language pairs and seeds.
+
+    Args:
+        manifest: texts with pictures, in two languages or more.
+        text_encoders: specs, paths or objects with `encode`; a mapping names them.
+        image_encoder: one spec, path or object; its cosine is the picture similarity g.
+        pairs: language pairs such as "en-de,de-en"; None takes all ordered pairs.
+        sample_size: items drawn for each side; None takes all.
+        splits: an `.npz` with fixed samples, instead of `sample_size`, `seeds` and `seed`.
+        seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1.
+        seed: the first seed.
+        measures: `R@k`, `RR`, `MedR`; SIM is always reported beside them.
+        threads: tiles computed side by side; changes no number.
+        examples: keep the best and worst queries of the leading encoder, for the report.
+        progress: called with (what, done, of all).
+
+    Returns:
+        Results with one entry per encoder, pair, measure and seed, with chance, oracle and ceiling.
+
+    Raises:
+        InputError: data, specs or options are not what they must be; the text says what to do.
+
+    """
+    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress)
+    with collected_warnings() as warnings:
+        run = _Run(manifest, options, text_encoders, image_encoder, _rank_measures(measures))
+        results = run.results(examples)
+    results.warnings = warnings
+    return results
+
+
+def _rank_measures(names: Sequence[str | Measure]) -> list[RankMeasure]:
+    parsed = dict.fromkeys(parse_measure(name) for name in names)
+    ranked = [measure for measure in parsed if not isinstance(measure, PictureSimilarity)]
+    return ranked or [RecallAt(10)]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What one encoder found in one task: nearest texts and the ways back."""
+
+    nearest: Nearest
+    routes: Routes
+
+    def mean(self, values: Floats) -> Floats:
+        """Return the mean of values of entries over the texts that tie for nearest, per query."""
+        return np.bincount(self.nearest.query, self.nearest.share * values, len(self.nearest.n_tied))
+
+    def single(self, values: Ints) -> Ints:
+        """Return the value of each query's one entry, -1 where several texts tie for nearest."""
+        found = np.full(len(self.nearest.n_tied), -1, dtype=np.int64)
+        found[self.nearest.query] = values
+        return np.where(self.nearest.n_tied == 1, found, -1)
+
+    def n_tied(self) -> int:
+        """Return how many queries have a tie, for nearest text or on the way back."""
+        tied = self.nearest.n_tied > 1
+        tied[self.nearest.query[self.routes.counts.tied > 1]] = True
+        return int(tied.sum())
+
+
+class _Run:
+    """One evaluation: embeds, ranks, scores, in this order."""
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        options: Options,
+        text_specs: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike,
+        image_spec: EncoderLike,
+        measures: list[RankMeasure],
+    ) -> None:
+        self.manifest, self.options, self.measures = manifest, options, measures
+        self.timings = Timings()
+        self.tasks, self.sampler = make_tasks(manifest, options, matching=False)
+        self.rows = rows_of_tasks(self.tasks)
+        languages = list(dict.fromkeys(language for task in self.tasks for language in task.pair))
+        self.text_encoders = encoders.text_encoders(
+            text_specs, languages=languages, fit_texts=fit_texts_for(manifest)
+        )
+        self.image_name, self.image_encoder = encoders.image_encoder(image_spec, languages=languages)
+
+    def results(self, examples: bool) -> Results:
+        """Return everything that was found."""
+        with self.timings.stage("pictures: encode"):
+            self.options.report("encoding pictures", 0, 1)
+            pictures = embed_pictures(self.manifest, self.image_name, self.image_encoder, self.rows)
+            self.options.report("encoding pictures", 1, 1)
+        back = WayBack(pictures, self.tasks)
+        self._refuse_small_pools(back)
+        nearest = [self._nearest(name, encoder) for name, encoder in self.text_encoders.items()]
+        with self.timings.stage("pictures: rank"):
+            routes, references = back.rank(
+                nearest,
+                self.measures,
+                threads=self.options.threads,
+                progress=lambda done, total: self.options.report("ranking pictures", done, total),
+            )
+        found = {
+            (name, number): _Found(nearest[i][number], routes[i][number])
+            for i, name in enumerate(self.text_encoders)
+            for number in range(len(self.tasks))
+        }
+        with self.timings.stage("statistics"):
+            self.options.report("computing intervals", 0, 1)
+            results = self._scored(found, references, examples)
+            self.options.report("computing intervals", 1, 1)
+        results.timings = dict(self.timings.seconds)
+        return results
+
+    def _refuse_small_pools(self, back: WayBack) -> None:
+        depth = max((m.k for m in self.measures if isinstance(m, RecallAt)), default=0)
+        for task in self.tasks:
+            count = len(np.unique(back.source_pictures(task)))
+            if depth >= count:
+                raise InputError(
+                    f"R@{depth} needs more than {depth} distinct source pictures, pair "
+                    f"{task.source}-{task.target} has {count}: every query would be a hit; give more items or a "
+                    "smaller k (--measure R@k)"
+                )
+
+    def _nearest(self, name: str, encoder: Encoder) -> list[Nearest]:
+        """Return the nearest texts of one encoder for each task; its vectors are let go afterwards."""
+        with self.timings.stage("texts: encode"):
+            self.options.report(f"encoding texts: {name}", 0, 1)
+            vectors = embed_texts(self.manifest, name, encoder, self.rows)
+            self.options.report(f"encoding texts: {name}", 1, 1)
+        found: dict[int, Nearest] = {}
+        with self.timings.stage("texts: rank"):
+            for numbers in by_pair(self.tasks).values():
+                samples = [self.tasks[number].sample for number in numbers]
+                nearest = nearest_texts(
+                    vectors,
+                    samples,
+                    threads=self.options.threads,
+                    progress=lambda done, total: self.options.report(f"ranking texts: {name}", done, total),
+                )
+                found.update(zip(numbers, nearest, strict=True))
+        return [found[number] for number in range(len(self.tasks))]
+
+    def _scored(
+        self,
+        found: Mapping[tuple[str, int], _Found],
+        references: Sequence[Reference],
+        examples: bool,
+    ) -> Results:
+        measures: list[Measure] = [*self.measures, SIM]
+        table = ScoreTable(NAME, self.image_name, self.tasks, list(self.text_encoders), measures)
+        per_query = PerQuery(self.manifest)
+        for number, (task, reference) in enumerate(zip(self.tasks, references, strict=True)):
+            for measure in measures:
+                table.baselines[measure.name, number] = self._baseline(measure, number, task, reference)
+        for (name, number), one in found.items():
+            task = self.tasks[number]
+            ways = self._ways(number, task, one.nearest.single())
+            for measure in measures:
+                values = self._values(measure, one)
+                table.scored[name, measure.name, number] = Scored(
+                    score(measure, values, ways), one.n_tied(), self._signature(task, measure, name)
+                )
+                self._add_rows(per_query, name, task, measure, one, values)
+        entries, summary = table.entries(), table.summaries()
+        shown = self._examples(summary, found, references) if examples else None
+        return Results(entries, summary, per_query.table(), shown)
+
+    def _values(self, measure: Measure, one: _Found) -> Floats:
+        """Return the value of each query, float64 [n]."""
+        if isinstance(measure, PictureSimilarity):
+            return one.mean(one.routes.similarity)
+        return one.mean(measure.per_query(one.routes.counts))
+
+    def _baseline(self, measure: Measure, number: int, task: Task, reference: Reference) -> Baseline:
+        ways = self._ways(number, task, reference.oracle_target)
+        oracle: Score = score(measure, reference.oracle[measure.name], ways)
+        ceiling = reference.ceiling.get(measure.name)
+        chance = reference.chance_similarity
+        if not isinstance(measure, PictureSimilarity):
+            d = np.array([reference.n_pictures])
+            chance = float(measure.per_query(RankCounts(d * 0, d, d * 0 + 1, d))[0])
+        return Baseline(chance, oracle, None if ceiling is None else float(ceiling.mean()))
+
+    def _ways(self, number: int, task: Task, retrieved: Ints) -> tuple[Ints, Ints]:
+        """Return what makes queries dependent: their own cluster, and the item of the retrieved text.
+
+        A query for which several texts tie is alone in the second.
+        """
+        source, target = task.sample.source, task.sample.target
+        alone = -1 - (number * len(self.manifest) + source)
+        item = self.manifest.item[target[np.maximum(retrieved, 0)]]
+        return self.manifest.cluster[source], np.where(retrieved >= 0, item, alone)
+
+    def _signature(self, task: Task, measure: Measure, name: str) -> Signature:
+        conditions = {
+            "task": NAME,
+            "source": task.source,
+            "target": task.target,
+            "data": self.manifest.digest[:12],
+            "sample": f"{self.sampler.description}#{task.sample.seed}",
+            "matching": "no",
+            "images": self.image_encoder.identity,
+            "measure": measure.name,
+            "ties": "expected",
+            "conventions": CONVENTIONS,
+        }
+        return Signature(conditions, {"encoder": self.text_encoders[name].identity})
+
+    def _add_rows(
+        self, per_query: PerQuery, name: str, task: Task, measure: Measure, one: _Found, values: Floats
+    ) -> None:
+        ranked = not isinstance(measure, PictureSimilarity)
+        nearest = one.nearest.single()
+        per_query.add(
+            {
+                "task": NAME,
+                "encoder": name,
+                "source": task.source,
+                "target": task.target,
+                "measure": measure.name,
+            },
+            task.sample.seed,
+            query=task.sample.source,
+            retrieved=np.where(nearest >= 0, task.sample.target[np.maximum(nearest, 0)], -1),
+            above=one.single(one.routes.counts.above) if ranked else None,
+            tied=one.single(one.routes.counts.tied) if ranked else None,
+            value=values,
+        )
+
+    def _examples(
+        self,
+        summary: Sequence[Summary],
+        found: Mapping[tuple[str, int], _Found],
+        references: Sequence[Reference],
+    ) -> pa.Table:
+        """Return examples of the leading encoder, for the first sample of each language pair."""
+        first = self.measures[0]
+        overall = [s for s in summary if s.source is None and s.measure == first.name and s.value is not None]
+        leader = next(s.encoder for s in overall if s.behind is None)
+        blocks = []
+        for numbers in by_pair(self.tasks).values():
+            number = numbers[0]
+            task, one = self.tasks[number], found[leader, number]
+            nearest = one.nearest.single()
+            blocks.append(
+                ExampleRows(
+                    task=NAME,
+                    encoder=leader,
+                    source=task.source,
+                    target=task.target,
+                    seed=task.sample.seed,
+                    query=task.sample.source,
+                    retrieved=np.where(nearest >= 0, task.sample.target[np.maximum(nearest, 0)], -1),
+                    above=one.single(one.routes.counts.above),
+                    tied=one.single(one.routes.counts.tied),
+                    value=self._values(first, one),
+                    similarity=one.mean(one.routes.similarity),
+                    pool=references[number].n_pictures,
+                )
+            )
+        return examples_table(self.manifest, blocks)

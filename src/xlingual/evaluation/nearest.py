@@ -1,0 +1,115 @@
+"""Steps 1 and 2 of Backretrieval: for each source text the nearest target text, with all that tie for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.data.samples import Sample
+from xlingual.embed import TextVectors
+from xlingual.evaluation.ragged import members
+from xlingual.ranking import Cosine, Pool, Progress, Top, TopK, scan
+from xlingual.records import Floats, Ints
+
+_LISTED = 2_000_000  # tied pairs listed for one sample at the most
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The nearest targets of the queries of one sample; parallel arrays, ordered by query.
+
+    `query` is a position in the sample's sources, `target` one in its targets, `share` sums to 1 for each
+    query: targets that tie for nearest are averaged over. `n_tied` [queries] counts them.
+    """
+
+    query: Ints  # [e]
+    target: Ints  # [e]
+    share: Floats  # [e]
+    n_tied: Ints  # [n]
+
+    def single(self) -> Ints:
+        """Return the nearest target of each query, -1 where several tie, int64 [n]."""
+        found = np.full(len(self.n_tied), -1, dtype=np.int64)
+        found[self.query] = self.target
+        return np.where(self.n_tied == 1, found, -1)
+
+
+def nearest_texts(
+    vectors: TextVectors,
+    samples: Sequence[Sample],
+    *,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> list[Nearest]:
+    """Return the nearest targets for each sample of one language pair, from as few products as possible.
+
+    Samples that overlap (seeds drawn from one set) share one pass over the union of their texts.
+    """
+    if len(samples) > 1 and _union_area(samples) > 1.5 * sum(len(s.source) * len(s.target) for s in samples):
+        return [nearest_texts(vectors, [sample], threads=threads)[0] for sample in samples]
+    source_rows = np.unique(np.concatenate([sample.source for sample in samples]))
+    target_rows = np.unique(np.concatenate([sample.target for sample in samples]))
+    sources, targets = vectors.pool(source_rows), vectors.pool(target_rows)
+    similarity = Cosine(sources.vectors, targets.vectors)
+    positions = [
+        (np.searchsorted(source_rows, sample.source), np.searchsorted(target_rows, sample.target))
+        for sample in samples
+    ]
+    reductions = [
+        Top(
+            1,
+            similarity.shape,
+            weights=targets.weights(target),
+            queries=np.unique(sources.code[source]),
+            cap=tie_cap(len(source)),
+            seed=sample.seed,
+        )
+        for sample, (source, target) in zip(samples, positions, strict=True)
+    ]
+    scan(similarity, reductions, threads=threads, progress=progress)
+    return [
+        _expanded(reduction.result(), sources, targets, *position)
+        for reduction, position in zip(reductions, positions, strict=True)
+    ]
+
+
+def tie_cap(n_queries: int) -> int:
+    """Return how many ties may be listed for each query, so that a sample lists two million at the most."""
+    return int(np.clip(_LISTED // max(n_queries, 1), 16, 1000))
+
+
+def _union_area(samples: Sequence[Sample]) -> int:
+    return len(np.unique(np.concatenate([s.source for s in samples]))) * len(
+        np.unique(np.concatenate([s.target for s in samples]))
+    )
+
+
+def _expanded(found: TopK, sources: Pool, targets: Pool, source: Ints, target: Ints) -> Nearest:
+    """Go from distinct vectors back to the sample's texts: queries and targets that share one are listed."""
+    query, line = members(found.query, sources.code[source])[0:2]
+    cap = tie_cap(len(source))
+    # a target vector that many texts share is listed by its first `cap` texts, in the sample's order
+    codes = targets.code[target]
+    place = _place_within_code(codes)
+    listed = np.flatnonzero(place < cap)
+    owner, member = members(codes[listed], found.candidate[line])
+    shown = np.bincount(owner, minlength=len(line))
+    weight = found.weight[line].astype(np.float64)
+    total = np.bincount(query, weight, len(source))
+    share = (weight / total[query] / shown)[owner]
+    n_tied = np.zeros(len(source), dtype=np.int64)
+    n_tied[query] = found.tied[line]
+    return Nearest(query[owner], listed[member], share, n_tied)
+
+
+def _place_within_code(codes: Ints) -> Ints:
+    """Return how many earlier positions hold the same code, for each position."""
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    new = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    start = np.maximum.accumulate(np.where(new, np.arange(len(codes)), 0))
+    place = np.empty(len(codes), dtype=np.int64)
+    place[order] = np.arange(len(codes)) - start
+    return place

@@ -1,0 +1,88 @@
+"""The table of what every number is a mean of: one row for each query, encoder, pair, measure and seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xlingual.data.manifest import Manifest
+from xlingual.records import Floats, Ints
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+LABELS = ("task", "encoder", "source", "target", "measure")
+
+
+@dataclass
+class PerQuery:
+    """Collects blocks of queries; strings are kept as codes, so that a million rows stay small."""
+
+    manifest: Manifest
+    _labels: list[tuple[str, ...]] = field(default_factory=list)
+    _seeds: list[int] = field(default_factory=list)
+    _blocks: dict[str, list[np.ndarray]] = field(default_factory=dict)
+
+    def add(
+        self,
+        labels: Mapping[str, str],
+        seed: int,
+        *,
+        query: Ints,
+        retrieved: Ints | None,
+        above: Ints | None,
+        tied: Ints | None,
+        value: Floats,
+    ) -> None:
+        """Add the queries of one number; -1 (or None for the column) stands for "does not apply".
+
+        `query` and `retrieved` are text rows of the manifest.
+        """
+        nothing = np.full(len(query), -1, dtype=np.int64)
+        self._labels.append(tuple(labels[name] for name in LABELS))
+        self._seeds.append(seed)
+        columns = {
+            "query": query,
+            "retrieved": nothing if retrieved is None else retrieved,
+            "above": nothing if above is None else above,
+            "tied": nothing if tied is None else tied,
+            "value": value,
+        }
+        for name, column in columns.items():
+            self._blocks.setdefault(name, []).append(column)
+
+    def table(self) -> pa.Table:
+        """Return the Arrow table."""
+        import pyarrow as pa
+
+        lengths = [len(block) for block in self._blocks["value"]]
+        columns = {
+            name: _repeated([labels[i] for labels in self._labels], lengths) for i, name in enumerate(LABELS)
+        }
+        columns["seed"] = pa.array(np.repeat(self._seeds, lengths), pa.int64())
+        query = np.concatenate(self._blocks["query"])
+        columns["query"] = _looked_up(query, self.manifest.ids)
+        columns["item"] = _looked_up(self.manifest.item[query], self.manifest.item_ids)
+        columns["cluster"] = pa.array(self.manifest.cluster[query], pa.int64())
+        columns["retrieved"] = _looked_up(np.concatenate(self._blocks["retrieved"]), self.manifest.ids)
+        for name in ("above", "tied"):
+            values = np.concatenate(self._blocks[name])
+            columns[name] = pa.array(values, pa.int64(), mask=values < 0)
+        columns["value"] = pa.array(np.concatenate(self._blocks["value"]), pa.float64())
+        return pa.table(columns)
+
+
+def _repeated(words: Sequence[str], lengths: Sequence[int]) -> pa.Array:
+    distinct = list(dict.fromkeys(words))
+    number = {word: i for i, word in enumerate(distinct)}
+    return _looked_up(np.repeat([number[word] for word in words], lengths), distinct)
+
+
+def _looked_up(codes: Ints, words: Sequence[str]) -> pa.Array:
+    import pyarrow as pa
+
+    indices = pa.array(codes.astype(np.int32), pa.int32(), mask=codes < 0)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(list(words), pa.string()))

@@ -1,0 +1,27 @@
+"""Small helpers for lists of different lengths kept as flat arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xlingual.records import Ints
+
+
+def spans(starts: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    """Return (owner, position): for each span, its number repeated and starts[i] … starts[i] + counts[i] − 1.
+
+    >>> spans(np.array([5, 0]), np.array([2, 1]))
+    (array([0, 0, 1]), array([5, 6, 0]))
+    """
+    owner = np.repeat(np.arange(len(counts)), counts)
+    offset = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return owner, starts[owner] + offset
+
+
+def members(codes: Ints, wanted: Ints) -> tuple[Ints, Ints]:
+    """Return (owner, member): the positions in `codes` that equal each wanted code, in order."""
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    low, high = np.searchsorted(ordered, wanted, "left"), np.searchsorted(ordered, wanted, "right")
+    owner, position = spans(low, high - low)
+    return owner, order[position]
