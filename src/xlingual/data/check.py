@@ -56,7 +56,7 @@ def check(manifest: Manifest, progress: Progress | None = None) -> Check:
     found = Check(
         source=manifest.source,
         digest=manifest.digest,
-        n_table_rows=len(np.unique(manifest.table_row)),
+        n_table_rows=manifest.n_items if manifest.wide else len(manifest),
         n_texts=len(manifest),
         n_items=manifest.n_items,
         n_items_without_text=int((~has_language.any(axis=1)).sum()),

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from xlingual.data.values import shown
+from xlingual.errors import listed
 
 if TYPE_CHECKING:
-    from xlingual.data.check import Check, LanguageCheck, PictureCheck
+    from xlingual.data.check import Check, LanguageCheck
+    from xlingual.data.check_pictures import PictureCheck
 
 
 def warning_sentences(check: Check) -> Iterator[str]:
@@ -20,8 +22,9 @@ def warning_sentences(check: Check) -> Iterator[str]:
     if check.shared_texts:
         (first, second), most = max(check.shared_texts.items(), key=lambda entry: entry[1])
         yield (
-            f"{len(check.shared_texts)} of {len(check.pairs)} pairs of languages have equal texts (most: "
-            f"{first!r} and {second!r}, {most:,}): see whether they are untranslated or under the wrong language"
+            f"{len(check.shared_texts)} of {len(check.pairs)} pairs of languages have equal texts "
+            f"(most: {first!r} and {second!r}, {most:,}): "
+            "see whether they are untranslated, or the language is wrong"
         )
     yield from _on_items(check)
 
@@ -30,7 +33,7 @@ def _on_pictures(pictures: PictureCheck) -> Iterator[str]:
     if missing := pictures.missing:
         yield (
             f"{_count(missing, 'picture file is', 'picture files are')} missing "
-            f"({shown([path for _, path in missing], 2)}): put them there or correct the paths; "
+            f"({listed([path for _, path in missing], 2)}): put them there or correct the paths; "
             "with vectors of the pictures they are not needed"
         )
     if broken := pictures.unreadable:
@@ -65,7 +68,7 @@ def _on_language(language: LanguageCheck) -> Iterator[str]:
     if found := language.repeated:
         yield (
             f"{_count(found, f'text {where} is', f'texts {where} are')} the same as an earlier one "
-            f"(ids {shown(found)}): equal texts tie when they are ranked; remove those that are there by mistake"
+            f"(ids {shown(found)}): equal texts tie when they are ranked; remove those not meant"
         )
 
 
@@ -77,8 +80,9 @@ def _on_items(check: Check) -> Iterator[str]:
         )
     if len(check.languages) > 1 and not check.n_items_multilingual:
         yield (
-            "no item has texts in two languages: true cross-lingual retrieval (xlr) needs some, Backretrieval "
-            "(bkr) does not; where there are any, name the column that tells the item with --item-column"
+            "no item has texts in two languages: true cross-lingual retrieval (xlr) needs some, "
+            "Backretrieval (bkr) does not; where there are any, "
+            "name the column that tells the item with --item-column"
         )
 
 

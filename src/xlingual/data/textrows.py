@@ -52,7 +52,10 @@ class TextRows:
 
     @cached_property
     def digest(self) -> str:
-        """Hex hash of languages, ids, texts, items and pictures (their bytes, or paths within the folder)."""
+        """Hex hash of languages, ids, texts, items and pictures (their bytes, or paths within the folder).
+
+        Of items it counts which rows share one, not what it is called.
+        """
         import hashlib
 
         import numpy as np
@@ -65,13 +68,12 @@ class TextRows:
                 [value.encode("utf-8", "surrogatepass") for value in column]
                 for column in (self.ids, self.text)
             ),
-            [name.encode() for name in self.item_ids],
             [pictures[number + 1] for number in self.picture],
         ]
         for column in columns:
             hasher.update(np.array([len(column), *map(len, column)], dtype="<i8").tobytes())
             hasher.update(b"".join(column))
-        hasher.update(self.item.astype("<i8").tobytes())
+        hasher.update(np.array([self.n_items, *self.item], dtype="<i8").tobytes())
         return hasher.hexdigest()
 
     def _picture_key(self, source: bytes | Path) -> bytes:
