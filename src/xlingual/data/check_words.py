@@ -1,0 +1,91 @@
+"""The sentences of a check: where, what, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from xlingual.data.values import shown
+from xlingual.errors import listed
+
+if TYPE_CHECKING:
+    from xlingual.data.check import Check, LanguageCheck
+    from xlingual.data.check_pictures import PictureCheck
+
+
+def warning_sentences(check: Check) -> Iterator[str]:
+    """Yield one sentence for each kind of thing that deserves a look, the gravest first."""
+    if check.pictures is not None:
+        yield from _on_pictures(check.pictures)
+    for language in check.languages:
+        yield from _on_language(language)
+    if check.shared_texts:
+        (first, second), most = max(check.shared_texts.items(), key=lambda entry: entry[1])
+        yield (
+            f"{len(check.shared_texts)} of {len(check.pairs)} pairs of languages have equal texts "
+            f"(most: {first!r} and {second!r}, {most:,}): "
+            "see whether they are untranslated, or the language is wrong"
+        )
+    yield from _on_items(check)
+
+
+def _on_pictures(pictures: PictureCheck) -> Iterator[str]:
+    if missing := pictures.missing:
+        yield (
+            f"{_count(missing, 'picture file is', 'picture files are')} missing "
+            f"({listed([path for _, path in missing], 2)}): put them there or correct the paths; "
+            "with vectors of the pictures they are not needed"
+        )
+    if broken := pictures.unreadable:
+        yield (
+            f"{_count(broken, 'picture', 'pictures')} cannot be read "
+            f"(rows {shown([row for row, _ in broken])}; first: {broken[0][1]}): replace the files"
+        )
+    if same := pictures.same_bytes:
+        yield (
+            f"{_count(same, 'picture has', 'pictures have')} the same bytes as another file "
+            f"(first: {same[0][0]} and {same[0][1]}): name one file for both where they are one item"
+        )
+    if pictures.n_rows_without:
+        yield (
+            f"{_count(pictures.n_rows_without, 'text has', 'texts have')} no picture: "
+            "give each its picture, or it is left out where pictures are needed"
+        )
+
+
+def _on_language(language: LanguageCheck) -> Iterator[str]:
+    where = f"of {language.n_texts:,} in {language.language!r}"
+    if found := language.empty:
+        yield (
+            f"{_count(found, f'text {where} is', f'texts {where} are')} empty "
+            f"(ids {shown(found)}): fill them in or remove their rows"
+        )
+    if found := language.other_script:
+        yield (
+            f"{_count(found, f'text {where} is', f'texts {where} are')} mostly in another script "
+            f"(ids {shown(found)}): see whether they are in another language"
+        )
+    if found := language.repeated:
+        yield (
+            f"{_count(found, f'text {where} is', f'texts {where} are')} the same as an earlier one "
+            f"(ids {shown(found)}): equal texts tie when they are ranked; remove those not meant"
+        )
+
+
+def _on_items(check: Check) -> Iterator[str]:
+    if check.n_items_without_text:
+        yield (
+            f"{_count(check.n_items_without_text, 'item has', 'items have')} no text in any language: "
+            "fill them in or remove their rows"
+        )
+    if len(check.languages) > 1 and not check.n_items_multilingual:
+        yield (
+            "no item has texts in two languages: true cross-lingual retrieval (xlr) needs some, "
+            "Backretrieval (bkr) does not; where there are any, "
+            "name the column that tells the item with --item-column"
+        )
+
+
+def _count(things: int | Sequence[object], one: str, many: str) -> str:
+    number = things if isinstance(things, int) else len(things)
+    return f"{number:,} {one if number == 1 else many}"

@@ -1,0 +1,201 @@
+"""Columns: which column of a table is the id, the language, the texts, the picture, the item."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from xlingual.data.languages import SHORT_TAG, TAG, UNDERSCORED, check_tags
+from xlingual.data.tables import Table
+from xlingual.errors import InputError, did_you_mean, listed
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """The columns that the user told; None: find it by its usual name."""
+
+    text: str | None = None  # a column, or a pattern with {lang} for the wide form
+    image: str | None = None
+    item: str | None = None
+    id: str | None = None
+    lang: str | None = None
+    cluster: str | None = None
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """One text column of the wide form; `number` counts the texts of a language, from 1."""
+
+    name: str
+    language: str
+    number: int
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a manifest by what they mean."""
+
+    texts: tuple[TextColumn, ...]  # wide form; empty in the long form
+    text: str  # long form; "" in the wide form
+    lang: str
+    id: str | None
+    image: str | None
+    item: str | None
+    cluster: str | None
+    split: str | None
+    fields: dict[str, str]  # field → column
+    language_fields: dict[str, dict[str, str]] = field(default_factory=dict)  # field → language → column
+
+    @property
+    def wide(self) -> bool:
+        """Whether one row is one item with the texts of all languages."""
+        return bool(self.texts)
+
+
+def find_columns(table: Table, options: ColumnOptions) -> Columns:
+    """Decide the form and find all columns; raise InputError where a needed one is missing.
+
+    The form is wide where the text column is a pattern with {lang}; long where a text column without {lang}
+    or a language column is told, or the table has both `lang` and `text`; else wide where there are columns
+    `text_<language>`.
+    """
+    if _is_wide(table, options):
+        texts, text, lang = _wide_texts(table, options), "", ""
+    else:
+        texts = ()
+        text, lang = _long_texts(table, options)
+    roles = {
+        "id": _told_or_usual(table, options.id, "--id-column", "id"),
+        "image": _told_or_usual(table, options.image, "--image-column", *_image_names(table)),
+        "item": None if texts else _told_or_usual(table, options.item, "--item-column", "item"),
+        "cluster": _told_or_usual(table, options.cluster, "--cluster-column", "cluster"),
+        "split": "split" if "split" in table.names else None,
+    }
+    used = {text, lang, *(column.name for column in texts), *roles.values()}
+    others = [name for name in table.names if name not in used and table.is_text(name)]
+    language_fields = _language_fields(others, tuple(dict.fromkeys(column.language for column in texts)))
+    folded = {name for columns in language_fields.values() for name in columns.values()}
+    return Columns(
+        texts=texts,
+        text=text,
+        lang=lang,
+        **roles,
+        fields={name: name for name in others if name not in folded},
+        language_fields=language_fields,
+    )
+
+
+def _is_wide(table: Table, options: ColumnOptions) -> bool:
+    if options.text is not None and "{lang}" in options.text:
+        for told, option in ((options.lang, "--lang-column"), (options.item, "--item-column")):
+            if told is not None:
+                raise InputError(
+                    f"{option} {told} does not go with --text-column {options.text!r}: in the wide form the "
+                    "columns tell the language and each row is an item; leave one of the two out"
+                )
+        return True
+    if options.text is not None or options.lang is not None or {"lang", "text"} <= set(table.names):
+        return False
+    wide = bool(_matches(table, "text_{lang}", SHORT_TAG))
+    if wide and options.item is not None:
+        raise InputError(
+            f"{table.source} is in the wide form, where each row is an item: leave --item-column out, or use "
+            "--cluster-column for rows that belong together"
+        )
+    return wide
+
+
+def _long_texts(table: Table, options: ColumnOptions) -> tuple[str, str]:
+    text, lang = options.text or "text", options.lang or "lang"
+    if options.text is not None:
+        table.require(text, "--text-column")
+    if options.lang is not None:
+        table.require(lang, "--lang-column")
+    if text not in table.names and (options.lang is not None or lang in table.names):
+        raise InputError(
+            f"{table.source} has a column {lang!r} but no column 'text': name it with --text-column."
+            f"{did_you_mean('text', table.names)} Its columns: {listed(table.names, 20)}"
+        )
+    if text not in table.names:
+        raise InputError(
+            f"{table.source} has no texts: the long form needs the columns 'lang' and 'text', the wide form "
+            f"columns such as 'text_en'.{_pattern_hint(table)} Its columns: {listed(table.names, 20)}"
+        )
+    if lang not in table.names:
+        raise InputError(
+            f"{table.source} has a column {text!r} but no column 'lang' that tells the language: add it, "
+            f"or name it with --lang-column.{did_you_mean('lang', table.names)} "
+            f"Its columns: {listed(table.names, 20)}"
+        )
+    return text, lang
+
+
+def _wide_texts(table: Table, options: ColumnOptions) -> tuple[TextColumn, ...]:
+    pattern = options.text or "text_{lang}"
+    if pattern.count("{lang}") != 1:
+        raise InputError(f"--text-column {pattern!r}: write {{lang}} once, as in 'name_{{lang}}'")
+    found = _matches(table, pattern, SHORT_TAG)
+    if not found and options.text is not None:
+        found = _matches(table, pattern, TAG)
+    if not found:
+        raise InputError(
+            f"{table.source} has no column that fits --text-column {pattern!r}.{_pattern_hint(table)} "
+            f"Its columns: {listed(table.names, 20)}"
+        )
+    for _, language, name in _matches(table, pattern, UNDERSCORED):
+        raise InputError(
+            f"{table.source}, column {name!r}: {language!r} is not a language tag: rename the column to "
+            f"{name.replace(language, language.replace('_', '-'))!r}"
+        )
+    languages = list(dict.fromkeys(language for _, language, _ in found))
+    check_tags(languages, table.source)
+    columns = []
+    for language in languages:
+        of_language = sorted(entry for entry in found if entry[1] == language)
+        columns += [TextColumn(name, language, rank) for rank, (_, _, name) in enumerate(of_language, 1)]
+    return tuple(columns)
+
+
+def _matches(table: Table, pattern: str, tag: re.Pattern[str]) -> list[tuple[int, str, str]]:
+    """Return (number, language, column) of the columns that fit; the number is -1 where there is none."""
+    before, after = pattern.split("{lang}")
+    expression = re.compile(
+        f"{re.escape(before)}(?P<lang>{tag.pattern}){re.escape(after)}(?:_(?P<number>[0-9]{{1,6}}))?"
+    )
+    fits = [(match, name) for name in table.names if (match := expression.fullmatch(name))]
+    return [(int(match["number"] or -1), match["lang"], name) for match, name in fits]
+
+
+def _told_or_usual(table: Table, told: str | None, option: str, *usual: str) -> str | None:
+    if told is not None:
+        return table.require(told, option)
+    return next((name for name in usual if name in table.names), None)
+
+
+def _image_names(table: Table) -> tuple[str, ...]:
+    return ("file_name", "image") if table.image_folder else ("image",)
+
+
+def _language_fields(names: list[str], languages: tuple[str, ...]) -> dict[str, dict[str, str]]:
+    """Return stem → language → column for stems (`title_en`, `title_de`) that every language has."""
+    if len(languages) < 2:
+        return {}
+    known = set(names)
+    stems = [name.removesuffix(f"_{languages[0]}") for name in names if name.endswith(f"_{languages[0]}")]
+    columns = {stem: {language: f"{stem}_{language}" for language in languages} for stem in stems}
+    return {
+        stem: by_language
+        for stem, by_language in columns.items()
+        if stem and stem not in known and known.issuperset(by_language.values())
+    }
+
+
+def _pattern_hint(table: Table) -> str:
+    """Return a pattern for text columns, where at least two columns look like one: `name_en`, `name_de`."""
+    languages: dict[str, set[str]] = {}
+    for name in table.names:
+        match = re.fullmatch(rf"(.+)_({SHORT_TAG.pattern})(_[0-9]+)?", name)
+        if match and table.is_text(name):
+            languages.setdefault(match[1], set()).add(match[2])
+    stems = [stem for stem, found in languages.items() if len(found) > 1]
+    return f" Did you mean --text-column '{stems[0]}_{{lang}}'?" if stems else ""

@@ -1,0 +1,112 @@
+"""Language tags: what counts as one, and which scripts a language is written in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from xlingual.errors import InputError
+
+TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+SHORT_TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
+# A tag as some programs write it, with an underscore: zh_Hant, pt_BR.
+UNDERSCORED = re.compile(r"[a-z]{2,3}_([A-Z][a-z]{3}|[A-Z]{2})")
+
+# Languages that are not (only) written in Latin script.
+_SCRIPTS = {
+    "CYRILLIC": "ru uk bg be mk kk ky mn tg tt ba cv os ab",
+    "CYRILLIC LATIN": "sr uz az bs sh",
+    "CJK HIRAGANA KATAKANA": "ja",
+    "CJK BOPOMOFO": "zh yue wuu",
+    "HANGUL CJK": "ko",
+    "ARABIC": "ar fa ur ps ug sd ckb arz",
+    "DEVANAGARI": "hi mr ne sa",
+    "ARABIC LATIN": "ku",
+    "THAI": "th",
+    "GREEK": "el",
+    "HEBREW": "he iw yi",
+    "ARMENIAN": "hy",
+    "GEORGIAN": "ka",
+    "BENGALI": "bn as",
+    "TAMIL": "ta",
+    "TELUGU": "te",
+    "KANNADA": "kn",
+    "MALAYALAM": "ml",
+    "GUJARATI": "gu",
+    "GURMUKHI ARABIC": "pa",
+    "SINHALA": "si",
+    "ORIYA": "or",
+    "ETHIOPIC": "am ti",
+    "KHMER": "km",
+    "LAO": "lo",
+    "MYANMAR": "my",
+    "TIBETAN": "bo dz",
+    "THAANA": "dv",
+}
+_SCRIPTS_OF = {code: tuple(scripts.split()) for scripts, codes in _SCRIPTS.items() for code in codes.split()}
+_SUBTAGS = {
+    "latn": ("LATIN",),
+    "cyrl": ("CYRILLIC",),
+    "arab": ("ARABIC",),
+    "hans": ("CJK", "BOPOMOFO"),
+    "hant": ("CJK", "BOPOMOFO"),
+    "jpan": ("CJK", "HIRAGANA", "KATAKANA"),
+    "kore": ("HANGUL", "CJK"),
+    "deva": ("DEVANAGARI",),
+    "grek": ("GREEK",),
+    "hebr": ("HEBREW",),
+    "thai": ("THAI",),
+}
+
+
+def check_tags(tags: Iterable[str], source: str) -> None:
+    """Raise InputError where two tags differ only in case."""
+    seen: dict[str, str] = {}
+    for tag in tags:
+        other = seen.setdefault(tag.lower(), tag)
+        if other != tag:
+            raise InputError(
+                f"{source}: the languages {other!r} and {tag!r} differ only in case: write one of them"
+            )
+
+
+def tag_problem(tag: str) -> str | None:
+    """Return why a string is not a language tag and what to do, or None where it is one."""
+    if TAG.fullmatch(tag):
+        return None
+    if TAG.fullmatch(tag.replace("_", "-")):
+        return f"{tag!r} is not a language tag: write {tag.replace('_', '-')!r}"
+    return f"{tag!r:.60} is not a language tag: write one such as 'en', 'pt-BR' or 'zh-Hant'"
+
+
+def scripts_of(tag: str) -> tuple[str, ...] | None:
+    """Return the scripts a language is written in; None for a tag that nothing is known about."""
+    primary, *subtags = tag.split("-")
+    for subtag in subtags:
+        if subtag.lower() in _SUBTAGS:
+            return _SUBTAGS[subtag.lower()]
+    known = _SCRIPTS_OF.get(primary.lower())
+    if known is None and len(primary) == 2:
+        return ("LATIN",)
+    return known
+
+
+@lru_cache(maxsize=65536)
+def script_of(character: str) -> str | None:
+    """Return the script of a letter in capitals ("LATIN", "CJK"); None for anything but a letter."""
+    import unicodedata
+
+    if not character.isalpha():
+        return None
+    words = unicodedata.name(character, "").replace("-", " ").split()
+    while words and words[0] in {"FULLWIDTH", "HALFWIDTH", "MODIFIER", "MATHEMATICAL", "SUPERSCRIPT"}:
+        words.pop(0)
+    return words[0] if words else None
+
+
+def in_other_script(text: str, scripts: tuple[str, ...]) -> bool:
+    """Return whether most letters of the text (three different ones at least) are of other scripts."""
+    found = [script for script in map(script_of, set(text.lower())) if script is not None]
+    foreign = sum(script not in scripts for script in found)
+    return foreign >= 3 and 2 * foreign > len(found)

@@ -1,0 +1,190 @@
+"""Manifests: a team's own texts, in several languages, with the items and pictures they belong to."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import numpy as np
+
+from xlingual.data.build import build_rows, empty_texts_warning, table_splits
+from xlingual.data.columns import ColumnOptions, find_columns
+from xlingual.data.numbering import numberings
+from xlingual.data.select import choose, split_reference
+from xlingual.data.tables import Table, open_table, table_of_arrow, table_of_rows
+from xlingual.data.textrows import TextRows, chosen_rows
+from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.records import Numbering, Pictures, Texts
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    import pyarrow as pa
+
+    from xlingual.records import Ints
+
+
+class ReadOptions(TypedDict, total=False):
+    """Which columns mean what, and which rows to take; the same on every way to a manifest."""
+
+    text_column: str | None
+    image_column: str | None
+    item_column: str | None
+    id_column: str | None
+    lang_column: str | None
+    cluster_column: str | None
+    split: str | None
+    rows: str | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Manifest(TextRows):
+    """n texts, each in a language and about an item; always one row per text, whatever the file's form.
+
+    Columns, all in the order of the file (wide form: row by row, languages in the order of their columns):
+    `ids` [n]; `languages` and `language` [n], an index into them; `text` [n]; `item_ids` [n_items] and `item`
+    [n], an index into them: equal items match; `cluster` [n]: texts that are not independent; `picture` [n],
+    an index into `picture_source` (bytes or paths, each once) or -1; `fields`: further texts such as `title`,
+    each [n]; `split` [n] or None. Pictures are not opened. See docs/manifest.md for the file formats.
+    """
+
+    numberings: tuple[Numbering, ...]
+
+    @classmethod
+    def read(
+        cls,
+        path: str | Path,
+        *,
+        text_column: str | None = None,
+        image_column: str | None = None,
+        item_column: str | None = None,
+        id_column: str | None = None,
+        lang_column: str | None = None,
+        cluster_column: str | None = None,
+        split: str | None = None,
+        rows: str | None = None,
+    ) -> Manifest:
+        """Read a Parquet, JSONL, CSV or TSV file, or the folder that holds one.
+
+        Columns have their usual names unless told; `text_column="name_{lang}"` is a pattern for the wide
+        form. `split` and `rows` ("A:B", counted from 0, B left out) choose rows of the file before items are
+        numbered. Raises InputError for anything that cannot be right; warns (DataWarning) of empty texts.
+        """
+        options = ColumnOptions(
+            text_column, image_column, item_column, id_column, lang_column, cluster_column
+        )
+        table, file = open_table(path)
+        return cls._of_table(table, options, split, rows, file)
+
+    @classmethod
+    def from_rows(
+        cls,
+        rows_of_table: Sequence[Mapping[str, object]],
+        /,
+        *,
+        folder: str | Path | None = None,
+        **options: Unpack[ReadOptions],
+    ) -> Manifest:
+        """Return the manifest of rows in memory, each a mapping of columns to values.
+
+        Paths of pictures are relative to `folder` and must stay within it; without a folder they are taken as
+        they are.
+        """
+        table = table_of_rows(rows_of_table, "the rows", None if folder is None else Path(folder))
+        return cls._of_table(table, *_split_options(options), None)
+
+    @classmethod
+    def from_table(
+        cls, table: pa.Table, *, folder: str | Path | None = None, **options: Unpack[ReadOptions]
+    ) -> Manifest:
+        """Return the manifest of an Arrow table; `folder` as in `from_rows`."""
+        arrow = table_of_arrow(table, "the table", None if folder is None else Path(folder))
+        return cls._of_table(arrow, *_split_options(options), None)
+
+    @classmethod
+    def _of_table(
+        cls, table: Table, options: ColumnOptions, split: str | None, rows: str | None, path: Path | None
+    ) -> Manifest:
+        columns = find_columns(table, options)
+        whole = build_rows(table, columns)
+        part, ways = whole, numberings(whole)
+        if split is not None or rows is not None:
+            chosen = choose(whole, table_splits(table, columns), split, rows)
+            part = chosen_rows(whole, chosen)
+            if not len(part):
+                raise InputError(f"{table.source}: the chosen rows have no text: choose others")
+            before = numberings(whole, " before rows were chosen")
+            ways = numberings(part) + tuple(
+                way.take(np.isin(whole.table_row, chosen).nonzero()[0]) for way in before
+            )
+        if warning := empty_texts_warning(part):
+            warnings.warn(warning, DataWarning, stacklevel=3)
+        values = {f.name: getattr(part, f.name) for f in fields(TextRows)}
+        return cls(**(values | {"path": path}), numberings=ways)
+
+    def __repr__(self) -> str:
+        name = self.path.name if self.path is not None else self.source
+        counts = np.bincount(self.language, minlength=len(self.languages))
+        texts = listed((f"{tag} {count}" for tag, count in zip(self.languages, counts, strict=True)), 20)
+        pictures = f"{len(self.picture_source)} pictures" if self.has_pictures else "no pictures"
+        return f"Manifest({name}: {self.n_items} items, {len(self)} texts ({texts}), {pictures})"
+
+    def rows_of(self, language: str) -> Ints:
+        """Return the rows [m] of a language, in order; raise InputError where there are none."""
+        if language not in self.languages:
+            raise InputError(
+                f"{self.source} has no texts in {language!r}.{did_you_mean(language, self.languages)} "
+                f"Its languages: {listed(self.languages, 40)}"
+            )
+        return np.flatnonzero(self.language == self.languages.index(language))
+
+    def texts(self, rows: Ints) -> Texts:
+        """Return the texts of the rows, as encoders take them."""
+        return Texts(
+            text=[self.text[row] for row in rows],
+            language=self._tags(rows),
+            ids=[self.ids[row] for row in rows],
+            fields={name: [values[row] for row in rows] for name, values in self.fields.items()},
+            items=[self.item_ids[self.item[row]] for row in rows],
+            numberings=tuple(way.take(rows) for way in self.numberings),
+        )
+
+    def pictures(self, rows: Ints) -> Pictures:
+        """Return the pictures of the rows, None for a row without one, as encoders take them."""
+        sources = [*self.picture_source, None]  # -1, no picture, is the last
+        return Pictures(
+            source=[sources[number] for number in self.picture[rows]],
+            language=self._tags(rows),
+            ids=[self.ids[row] for row in rows],
+            numberings=tuple(way.take(rows) for way in self.numberings),
+        )
+
+    def _tags(self, rows: Ints) -> list[str]:
+        return [self.languages[code] for code in self.language[rows]]
+
+
+def read_reference(text: str, **options: Unpack[ReadOptions]) -> Manifest:
+    """Read the manifest that "PATH" or "PATH#split" means."""
+    path, split = split_reference(text)
+    told = options.get("split")
+    if split is not None and told is not None and told != split:
+        raise InputError(
+            f"{text!r} names the split {split!r}, but --split {told!r} is told too: leave one out"
+        )
+    if split is not None:
+        options["split"] = split
+    return Manifest.read(path, **options)
+
+
+def _split_options(options: Mapping[str, Any]) -> tuple[ColumnOptions, str | None, str | None]:
+    """Return the column options, the split and the rows."""
+    rest = dict(options)
+    split, rows = rest.pop("split", None), rest.pop("rows", None)
+    known = {f"{f.name}_column": f.name for f in fields(ColumnOptions)}
+    for name in rest:
+        if name not in known:
+            raise TypeError(f"unexpected option {name!r}.{did_you_mean(name, known)}")
+    return replace(ColumnOptions(), **{known[name]: value for name, value in rest.items()}), split, rows

@@ -1,0 +1,37 @@
+"""How files of vectors may number the rows of a manifest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xlingual.data.textrows import TextRows
+from xlingual.records import Numbering
+
+if TYPE_CHECKING:
+    from xlingual.records import Ints
+
+
+def numberings(rows: TextRows, note: str = "") -> tuple[Numbering, ...]:
+    """Return the numberings of all text rows: by item, by text of the language, by row.
+
+    `note` is put behind the unit, for numberings of the whole manifest when a part of it was chosen.
+    """
+    n_languages = len(rows.languages)
+    counts = np.bincount(rows.language, minlength=n_languages)
+    sizes: dict[str | None, int] = dict(zip(rows.languages, counts.tolist(), strict=True))
+    return (
+        Numbering(f"items{note}", rows.item, dict.fromkeys([None, *sizes], rows.n_items)),
+        Numbering(f"texts of the language{note}", _position_in_group(rows.language, counts), sizes),
+        Numbering(f"rows{note}", np.arange(len(rows), dtype=np.int64), {None: len(rows)}),
+    )
+
+
+def _position_in_group(group: Ints, counts: Ints) -> Ints:
+    """Return how many earlier rows are of the same group."""
+    order = np.argsort(group, kind="stable")
+    starts = np.cumsum(counts) - counts
+    position = np.empty(len(group), dtype=np.int64)
+    position[order] = np.arange(len(group)) - starts[group[order]]
+    return position

@@ -1,0 +1,68 @@
+"""Choosing rows of a manifest's table: `--split NAME` and `--rows A:B`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from xlingual.errors import InputError, did_you_mean, listed
+
+if TYPE_CHECKING:
+    from xlingual.data.textrows import TextRows
+    from xlingual.records import Ints
+
+_SLICE = re.compile(r"\s*(-?[0-9]{1,18})?\s*:\s*(-?[0-9]{1,18})?\s*")
+
+
+def choose(rows: TextRows, splits: list[str] | None, split: str | None, range_text: str | None) -> Ints:
+    """Return the chosen rows of the table, ascending; `splits` holds the split of each row of the table."""
+    import numpy as np
+
+    chosen = np.ones(rows.n_table_rows, dtype=bool)
+    if range_text is not None:
+        chosen[:] = False
+        chosen[parse_rows(range_text)] = True
+        if not chosen.any():
+            raise InputError(
+                f"--rows {range_text} chooses nothing: {rows.source} has rows 0 to {rows.n_table_rows - 1}"
+            )
+    if split is not None:
+        if splits is None:
+            raise InputError(
+                f"{rows.source} has no column 'split': leave --split {split} out, or use --rows A:B"
+            )
+        if split not in splits:
+            known = [name for name in dict.fromkeys(splits) if name]
+            raise InputError(
+                f"{rows.source} has no split {split!r}.{did_you_mean(split, known)} "
+                f"Its splits: {listed(known, 20)}"
+            )
+        chosen &= np.array(splits, dtype=object) == split
+        if not chosen.any():
+            raise InputError(f"{rows.source}: no row of the split {split!r} lies within --rows {range_text}")
+    return np.flatnonzero(chosen)
+
+
+def parse_rows(text: str) -> slice:
+    """Return the slice that "A:B" means: rows A to B - 1, counted from 0, from the end where negative.
+
+    >>> parse_rows("363:")
+    slice(363, None, None)
+    """
+    match = _SLICE.fullmatch(text)
+    if match is None:
+        raise InputError(f"--rows {text!r}: write A:B, as in 0:1000 (rows 0 to 999), ':1000' or '363:'")
+    first, last = (int(part) if part else None for part in match.groups())
+    return slice(first, last)
+
+
+def split_reference(text: str) -> tuple[str, str | None]:
+    """Return the path and the split of "PATH#split"; a file whose own name holds "#" is found as it is."""
+    from pathlib import Path
+
+    path, mark, split = text.rpartition("#")
+    if not mark or Path(text).exists():
+        return text, None
+    if not path or not split:
+        raise InputError(f"{text!r}: write PATH#split, as in products.parquet#train")
+    return path, split

@@ -1,0 +1,158 @@
+"""Tables: what a manifest file holds, before it is known what its columns mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xlingual.errors import InputError, did_you_mean, listed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FOLDER_NAMES = (
+    "metadata.jsonl",
+    "metadata.csv",
+    "metadata.parquet",
+    "manifest.parquet",
+    "manifest.jsonl",
+    "manifest.ndjson",
+    "manifest.csv",
+    "manifest.tsv",
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Named columns of equal length; a column is loaded when it is asked for."""
+
+    source: str  # the file, for messages
+    folder: Path | None  # pictures are relative to it; None: their paths are taken as they are
+    names: tuple[str, ...]
+    n_rows: int
+    load: Callable[[str], list[Any]]
+    is_text: Callable[[str], bool]  # does the column hold strings, and nothing else but missing values?
+    image_folder: bool = False  # pictures are named by `file_name`, as in a Hugging Face image folder
+
+    def where(self, row: int | None = None, column: str | None = None) -> str:
+        """Return "file, row 3, column 'text'" for the 0-based row."""
+        parts = [self.source]
+        parts += [f"row {row + 1}"] if row is not None else []
+        parts += [f"column {column!r}"] if column is not None else []
+        return ", ".join(parts)
+
+    def require(self, name: str, option: str) -> str:
+        """Return the name; raise InputError where there is no such column."""
+        if name not in self.names:
+            raise InputError(
+                f"{self.source} has no column {name!r} ({option}).{did_you_mean(name, self.names)} "
+                f"Its columns: {listed(self.names, 20)}"
+            )
+        return name
+
+
+def open_table(path: str | Path) -> tuple[Table, Path]:
+    """Return the table of a manifest, and its file: `path` itself or the one found in the folder `path`."""
+    from xlingual.data import formats
+
+    path = Path(path)
+    if path.is_dir():
+        path = _find_in_folder(path)
+    elif not path.is_file():
+        near = did_you_mean(path.name, _names_in(path.parent))
+        raise InputError(f"{path}: no such file or folder; give a manifest to read.{near}")
+    reader = formats.READERS.get(path.suffix.lower())
+    if reader is None:
+        raise InputError(
+            f"{path}: a manifest ends in {listed(formats.READERS)}, not in {path.suffix!r}: "
+            "convert it, or give the folder that holds it"
+        )
+    try:
+        return reader(path), path
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def table_of_rows(
+    rows: Sequence[Mapping[str, Any]],
+    source: str,
+    folder: Path | None,
+    *,
+    image_folder: bool = False,
+) -> Table:
+    """Return a table of mappings; a key that a row lacks is a missing value."""
+    names: dict[str, None] = {}
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, Mapping):
+            raise InputError(
+                f"{source}, row {number}: expected a mapping of columns to values, found {row!r:.60}"
+            )
+        names.update(dict.fromkeys(row))
+
+    def load(name: str) -> list[Any]:
+        return [row.get(name) for row in rows]
+
+    def is_text(name: str) -> bool:
+        found = {type(value) for value in load(name)} - {type(None)}
+        return bool(found) and all(issubclass(kind, str) for kind in found)
+
+    return Table(source, folder, tuple(str(name) for name in names), len(rows), load, is_text, image_folder)
+
+
+def table_of_arrow(table: pa.Table, source: str, folder: Path | None) -> Table:
+    """Return a table over an Arrow table."""
+    check_names(table.schema.names, source)
+    return Table(
+        source,
+        folder,
+        tuple(table.schema.names),
+        table.num_rows,
+        load=lambda name: arrow_values(table.column(name), source, name),
+        is_text=lambda name: arrow_is_text(table.schema.field(name).type),
+    )
+
+
+def arrow_values(column: pa.ChunkedArray, source: str, name: str) -> list[Any]:
+    """Return a column as Python values; raise InputError where a string is not UTF-8."""
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{source}, column {name!r} holds text that is not UTF-8: write it again as UTF-8"
+        ) from error
+
+
+def arrow_is_text(kind: pa.DataType) -> bool:
+    """Return whether values of this Arrow type are strings (or all missing)."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return str(kind) in {"string", "large_string", "string_view", "null"}
+
+
+def check_names(names: Sequence[str], source: str) -> None:
+    """Raise InputError where two columns have the same name."""
+    doubled = sorted({name for name in names if name and names.count(name) > 1})
+    if doubled:
+        raise InputError(f"{source} has more than one column {doubled[0]!r}: rename all but one")
+
+
+def _find_in_folder(folder: Path) -> Path:
+    found = [folder / name for name in FOLDER_NAMES if (folder / name).is_file()]
+    if not found:
+        raise InputError(
+            f"{folder} holds no manifest: looked for {listed(FOLDER_NAMES)}; name the file to read"
+        )
+    if len(found) > 1:
+        raise InputError(f"{folder} holds {listed(path.name for path in found)}: name the one to read")
+    return found[0]
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return sorted(path.name for path in folder.iterdir())
+    except OSError:
+        return []

@@ -1,0 +1,38 @@
+"""What all tests share: where the real data is, and how hypothesis runs."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+
+settings.register_profile("xlingual", deadline=None)
+settings.load_profile("xlingual")
+
+
+def real_data_folder():
+    """Return the folder of the real data: XLINGUAL_DATA, else ../shared/data beside the repository."""
+    return Path(os.environ.get("XLINGUAL_DATA") or ROOT.parent / "shared" / "data")
+
+
+def pytest_report_header():
+    folder = real_data_folder()
+    found = f"found in {folder}" if folder.is_dir() else f"not in {folder}: tests that need it are skipped"
+    return f"real data (XLINGUAL_DATA): {found}"
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "real_data" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.data)
+
+
+@pytest.fixture(scope="session")
+def real_data():
+    """Give the folder of the real data; skip where it is absent."""
+    folder = real_data_folder()
+    if not folder.is_dir():
+        pytest.skip(f"the real data is not in {folder}; set XLINGUAL_DATA to its folder")
+    return folder

@@ -1,0 +1,110 @@
+import io
+
+import pytest
+from PIL import Image
+
+from xlingual.data.check import check
+from xlingual.data.languages import in_other_script, scripts_of
+from xlingual.data.manifest import Manifest
+from xlingual.errors import DataWarning
+
+
+def png(color):
+    buffer = io.BytesIO()
+    Image.new("RGB", (2, 2), color).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def has(found, *words):
+    return any(all(word in sentence for word in words) for sentence in found.warnings)
+
+
+def test_counts_of_a_clean_manifest():
+    rows = [{"id": i, "text_en": f"word {i}", "text_de": f"Wort {i}" if i else None} for i in range(3)]
+    found = check(Manifest.from_rows(rows))
+    assert (found.n_table_rows, found.n_texts, found.n_items, found.n_items_multilingual) == (3, 5, 3, 2)
+    assert found.pairs == {("en", "de"): 2}
+    assert found.pictures is None and found.warnings == []
+    assert [language.n_texts for language in found.languages] == [3, 2]
+
+
+def test_texts_that_deserve_a_look():
+    rows = [
+        {"id": "a", "lang": "en", "text": "socks"},
+        {"id": "b", "lang": "en", "text": "socks"},
+        {"id": "c", "lang": "en", "text": "тёплые носки"},
+        {"id": "d", "lang": "ru", "text": "warm socks"},
+        {"id": "e", "lang": "ru", "text": "HDMI кабель длинный"},
+        {"id": "f", "lang": "de", "text": "socks"},
+    ]
+    with pytest.warns(DataWarning):
+        manifest = Manifest.from_rows([*rows, {"id": "g", "lang": "de", "text": ""}])
+    found = check(manifest)
+    english, russian, german = found.languages
+    assert english.repeated == ["b"] and english.other_script == ["c"]
+    assert english.longest[0] == ("c", 12) and english.median_length == 5
+    assert russian.other_script == ["d"] and german.empty == ["g"]
+    assert found.shared_texts == {("en", "de"): 1}
+    assert has(found, "1 text of 3 in 'en' is mostly in another script (ids 'c')")
+    assert has(found, "1 text of 3 in 'en' is the same as an earlier one (ids 'b')")
+    assert has(found, "1 text of 2 in 'de' is empty (ids 'g')")
+    assert has(found, "1 of 3 pairs of languages have equal texts (most: 'en' and 'de', 1)")
+    assert has(found, "no item has texts in two languages")
+
+
+def test_pictures_are_opened(tmp_path):
+    (tmp_path / "good.png").write_bytes(png("red"))
+    (tmp_path / "same.png").write_bytes(png("red"))
+    (tmp_path / "bad.png").write_bytes(b"no image")
+    names = ["good.png", "same.png", "bad.png", "none.png", "good.png", None]
+    rows = [{"id": f"r{i}", "lang": "en", "text": f"t{i}", "image": name} for i, name in enumerate(names)]
+    steps = []
+    found = check(Manifest.from_rows(rows, folder=tmp_path), lambda done, total: steps.append((done, total)))
+    assert steps == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    pictures = found.pictures
+    assert (pictures.n_rows_with, pictures.n_rows_without, pictures.n_distinct) == (5, 1, 3)
+    assert pictures.missing == [("r3", str(tmp_path / "none.png"))]
+    assert [row for row, _ in pictures.unreadable] == ["r2"]
+    assert pictures.same_bytes == [(str(tmp_path / "same.png"), str(tmp_path / "good.png"))]
+    assert has(found, "1 picture file is missing", "none.png")
+    assert has(found, "1 picture cannot be read (rows 'r2'", "bad.png")
+    assert has(found, "1 picture has the same bytes")
+    assert has(found, "1 text has no picture")
+
+
+def test_pictures_as_bytes():
+    rows = [{"text_en": "a", "image": png("red")}, {"text_en": "b", "image": b"broken"}, {"text_en": None}]
+    found = check(Manifest.from_rows(rows))
+    assert found.pictures.n_distinct == 2 and found.pictures.unreadable[0][0] == "2"
+    assert found.n_items_without_text == 1 and has(found, "1 item has no text")
+
+
+@pytest.mark.parametrize(
+    ("tag", "text", "foreign"),
+    [
+        ("en", "naïve café", False),
+        ("en", "Ｆｕｌｌｗｉｄｔｈ", False),
+        ("en", "日本語の文章", True),
+        ("ja", "日本語の文章とカタカナ", False),
+        ("ja", "plain English", True),
+        ("zh-Hant", "繁體中文", False),
+        ("ko", "한국어 문장", False),
+        ("sr", "ћирилица", False),
+        ("sr", "latinica", False),
+        ("sr-Cyrl", "latinica", True),
+        ("hi", "हिन्दी में", False),
+        ("th", "ภาษาไทย", False),
+        ("he", "עברית", False),
+        ("fa", "فارسی", False),
+        ("el", "ελληνικά", False),
+        ("el", "OK", False),  # too short to tell
+        ("de", "123 – €", False),
+    ],
+)
+def test_scripts(tag, text, foreign):
+    assert in_other_script(text, scripts_of(tag)) is foreign
+
+
+def test_nothing_is_said_of_unknown_languages():
+    assert scripts_of("tlh") is None
+    assert check(Manifest.from_rows([{"lang": "tlh", "text": "тест слово"}])).warnings == []

@@ -1,0 +1,155 @@
+import io
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from xlingual.data.formats import read_csv
+from xlingual.data.manifest import Manifest
+from xlingual.errors import InputError
+
+SUFFIXES = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")
+TEXTS = ["NA", "null", "1.0", "001", "a\tb", 'say "hi", please', "two\nlines", "two\r\nlines", "שלום", "👩‍🚀"]
+WIDE = [
+    {
+        "id": f"p{i}",
+        "split": "ab"[i % 2],
+        "image": f"{i % 7}.png",
+        "text_en": text,
+        "text_zh-Hant": f"{text}!",
+    }
+    for i, text in enumerate(TEXTS)
+]
+LONG = [
+    {"id": row["id"], "lang": lang, "text": row[f"text_{lang}"], "item": row["id"], "image": row["image"]}
+    for row in WIDE
+    for lang in ("en", "zh-Hant")
+]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("rows", [WIDE, LONG], ids=["wide", "long"])
+def test_every_format_and_form_gives_the_same_manifest(tmp_path, table_file, suffix, rows):
+    read = Manifest.read(table_file(tmp_path / f"m{suffix}", rows))
+    assert read.digest == Manifest.from_rows(WIDE, folder=tmp_path).digest
+    assert read.text[::2] == TEXTS
+    assert read.languages == ("en", "zh-Hant")
+    assert len(read.picture_source) == 7
+    assert read.picture_source[0] == tmp_path / "0.png"
+
+
+def test_arrow_table_gives_the_same_manifest():
+    table = pa.table({name: [row[name] for row in WIDE] for name in WIDE[0]})
+    assert Manifest.from_table(table).digest == Manifest.from_rows(WIDE).digest
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_byte_order_mark_is_passed_over(tmp_path, table_file, suffix):
+    path = table_file(tmp_path / f"m{suffix}", WIDE)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert Manifest.read(path).ids[0] == "p0"
+
+
+visible = st.text(st.characters(codec="utf-8"), min_size=1).filter(lambda text: text.strip())
+
+
+@given(texts=st.lists(visible, min_size=1, max_size=5), suffix=st.sampled_from(SUFFIXES))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_text_survives_any_format(tmp_path, table_file, texts, suffix):
+    rows = [{"id": i, "lang": "en", "text": text} for i, text in enumerate(texts)]
+    manifest = Manifest.read(table_file(tmp_path / f"m{suffix}", rows))
+    assert manifest.text == texts
+    assert manifest.digest == Manifest.from_rows(rows).digest
+
+
+def test_folders(tmp_path, table_file):
+    with pytest.raises(InputError, match=r"holds no manifest: looked for metadata\.jsonl, metadata\.csv"):
+        Manifest.read(tmp_path)
+    rows = [{"file_name": "train/1.png", "lang": "en", "text": "one", "image": "ignored"}]
+    table_file(tmp_path / "metadata.jsonl", rows)
+    manifest = Manifest.read(tmp_path)
+    assert manifest.picture_source == [tmp_path / "train" / "1.png"]
+    assert manifest.path == tmp_path / "metadata.jsonl"
+    table_file(tmp_path / "manifest.csv", rows)
+    with pytest.raises(InputError, match=r"metadata\.jsonl, manifest\.csv: name the one"):
+        Manifest.read(tmp_path)
+
+
+def test_missing_file_names_the_nearest(tmp_path, table_file):
+    table_file(tmp_path / "products.csv", WIDE)
+    with pytest.raises(InputError, match=r"no such file.*Did you mean 'products\.csv'"):
+        Manifest.read(tmp_path / "product.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("m.xlsx", b"", r"ends in \.parquet, .* not in '\.xlsx'"),
+        ("m.parquet", b"PAR1 no", "is not a Parquet file"),
+        ("m.parquet", b"", "is not a Parquet file"),
+        ("m.jsonl", b'{"id": 1, "lang": "en", "text": "a"}\n\n{"id": 2,', "line 3 is not JSON"),
+        ("m.jsonl", b"[" * 100_000, "line 1 is not JSON"),
+        ("m.jsonl", b"[1, 2]", "line 1: expected an object"),
+        ("m.jsonl", b'{"lang": "en", "text": "\\ud800"}', "row 1, column 'text': half of a surrogate"),
+        ("m.jsonl", b"", "has no texts"),
+        ("m.csv", b"", "has no texts"),
+        ("m.csv", b"id,lang,text\n", "has no rows"),
+        ("m.csv", b"lang,text\nen,ok\nen,a,b\n", r"row 2 \(line 3\): 3 fields where the header has 2"),
+        ("m.csv", b"lang,text\nen\n", r"row 1 \(line 2\): 1 fields"),
+        ("m.csv", b'lang,text\nen,"open\n', "line 2: unexpected end of data"),
+        ("m.csv", b'lang,text\nen,"a" b\n', "line 2: ',' expected"),
+        ("m.csv", b"id;lang;text\n1;en;a\n", "separated by ';': separate them by commas"),
+        ("m.csv", b"lang,text,text\nen,a,b\n", "more than one column 'text'"),
+        ("m.csv", b"lang,text\nen,ok\nen,\xff\n", "line 3 is not UTF-8"),
+        ("m.csv", "lang,text\nen,ok\n".encode("utf-16"), "line 1 is not UTF-8"),
+    ],
+)
+def test_hostile_files(tmp_path, name, content, words):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=words) as error:
+        Manifest.read(path)
+    assert "\n" not in str(error.value)
+    assert str(path) in str(error.value)
+
+
+def test_damaged_parquet_column(tmp_path, table_file):
+    path = table_file(
+        tmp_path / "m.parquet", [{"id": str(i), "lang": "en", "text": f"t{i}"} for i in range(500)]
+    )
+    raw = bytearray(path.read_bytes())
+    raw[4:200] = b"\xff" * 196
+    path.write_bytes(raw)
+    with pytest.raises(InputError, match=r"column '.*' cannot be read"):
+        Manifest.read(path)
+
+
+def test_parquet_string_that_is_not_utf8(tmp_path):
+    bad = pa.array([b"\xff"]).view(pa.string())
+    pq.write_table(pa.table({"lang": ["en"], "text": bad}), tmp_path / "m.parquet")
+    with pytest.raises(InputError, match="column 'text' holds text that is not UTF-8"):
+        Manifest.read(tmp_path / "m.parquet")
+
+
+def test_large_columns_are_not_loaded(tmp_path):
+    table = pa.table({"text_en": ["a"], "features": [[0.5] * 8], "a.b": ["dotted"]})
+    pq.write_table(table, tmp_path / "m.parquet")
+    manifest = Manifest.read(tmp_path / "m.parquet")
+    assert manifest.fields == {"a.b": ["dotted"]}
+
+
+def test_unnamed_csv_column_is_no_field(tmp_path):
+    path = tmp_path / "m.csv"
+    path.write_text(",lang,text,note\n0,en,a,n\n\n1,en,b,\n", encoding="utf-8")
+    assert Manifest.read(path).fields == {"note": ["n", ""]}
+    assert read_csv(path).n_rows == 2
+
+
+def test_dictionary_encoded_strings(tmp_path):
+    langs = pa.array(["en", "de"]).dictionary_encode()
+    buffer = io.BytesIO()
+    pq.write_table(pa.table({"lang": langs, "text": ["a", "b"]}), buffer)
+    (tmp_path / "m.parquet").write_bytes(buffer.getvalue())
+    assert Manifest.read(tmp_path / "m.parquet").languages == ("en", "de")
