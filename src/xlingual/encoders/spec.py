@@ -49,10 +49,11 @@ def parse(text: str, known_schemes: Collection[str]) -> Spec:
     >>> parse("ours=random:?dim=8", {"random"})
     Spec(name='ours', scheme='random', argument='', options=(('dim', '8'),), base=None)
     """
-    top, on_top, below = text.partition("::")
-    if on_top and not below:
+    top, *under = re.split("::(?!:)", text, maxsplit=1)  # in "random:::lsa" the first colon ends a scheme
+    below = "".join(under)
+    if under and not below:
         raise InputError(f"spec {text!r}: nothing after '::'; write A::B to apply A on top of B")
-    base = parse(below, known_schemes) if on_top else None
+    base = parse(below, known_schemes) if under else None
     named = _NAME.match(top)
     rest = top[named.end() :] if named else top
     if not rest.strip():

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +52,7 @@ class VectorsEncoder:
                 check_file(path)
                 parts += [language, role or "", _file_digest(path)]
         whole = parts[-1] if len(parts) == 3 and isinstance(parts[-1], bytes) else digest(*parts)
-        return f"vectors:{whole.hex()[:16]}" + (f"?key={self.key}" if self.key else "")
+        return f"vectors:{whole.hex()[:16]}" + (f"?key={quote(self.key)}" if self.key else "")
 
     def encode(self, batch: Texts | Pictures) -> Vectors:
         """Return float32 [n, d]: the line of each row of the batch; only those lines are read."""
@@ -110,9 +111,9 @@ def _lines(path: Path, lines: int, language: str | None, batch: Texts | Pictures
         if size is not None:
             expected.append(f"{size} {_unit(numbering.unit, language)}")
     where = f" for the language {language}" if language is not None else ""
-    found = f"{path} has {lines} lines, but the data{where} has "
+    counts = " or ".join(dict.fromkeys(expected)) or "no numbers of rows"
     raise InputError(
-        found + (" or ".join(dict.fromkeys(expected)) if expected else "no numbers of rows to match them by")
+        f"{path} has {lines} lines, but the data{where} has {counts}: give one vector for each, in their order"
     )
 
 
