@@ -96,7 +96,7 @@ def _histogram(lab: Vectors) -> Vectors:
     """Return square roots of the soft counts of colours: [n, product of BINS]."""
     n, size = len(lab), int(np.prod(BINS))
     most = np.array(BINS, dtype=np.float32) - 1
-    place = np.clip((lab.reshape(n, -1, 3) - RANGE[0]) / (RANGE[1] - RANGE[0]), 0, 1) * most
+    place = np.clip((lab.reshape(n, SIZE * SIZE, 3) - RANGE[0]) / (RANGE[1] - RANGE[0]), 0, 1) * most
     low = np.minimum(place.astype(np.int64), np.array(BINS) - 2)
     high_share = place - low
     counts = np.zeros(n * size)

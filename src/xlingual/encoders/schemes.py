@@ -157,16 +157,18 @@ def check(spec: Spec, kind: str) -> Scheme:
     scheme = SCHEMES[spec.scheme]
     if spec.base is not None:
         raise InputError(
-            f"spec '{spec}': {spec.scheme!r} is an encoder and cannot be applied on top of another"
+            f"spec {str(spec)!r}: {spec.scheme!r} is an encoder and cannot be applied on top of another"
         )
     if kind not in scheme.takes:
         fit = listed(name for name, row in SCHEMES.items() if kind in row.takes)
-        raise InputError(f"spec '{spec}': {scheme.name!r} does not encode {kind}; these do: {fit}")
+        raise InputError(f"spec {str(spec)!r}: {scheme.name!r} does not encode {kind}; these do: {fit}")
     if scheme.argument and not spec.argument.strip():
-        raise InputError(f"spec '{spec}': {scheme.name}: needs an argument: {scheme.name}:{scheme.argument}")
+        raise InputError(
+            f"spec {str(spec)!r}: {scheme.name}: needs an argument: {scheme.name}:{scheme.argument}"
+        )
     if spec.argument and not scheme.argument:
         raise InputError(
-            f"spec '{spec}': {scheme.name}: takes no argument, found {spec.argument!r}; "
+            f"spec {str(spec)!r}: {scheme.name}: takes no argument, found {spec.argument!r}; "
             f"options follow a question mark: {scheme.name}:?key=value"
         )
     return scheme
@@ -180,13 +182,13 @@ def read_options(spec: Spec, scheme: Scheme, seed: int = 0) -> dict[str, Any]:
         if key not in known:
             has = f"its options: {listed(known)}" if known else "it has no options"
             raise InputError(
-                f"spec '{spec}': {scheme.name} has no option {key!r}.{did_you_mean(key, known)} ({has})"
+                f"spec {str(spec)!r}: {scheme.name} has no option {key!r}.{did_you_mean(key, known)} ({has})"
             )
         if key in values:
-            raise InputError(f"spec '{spec}': option {key!r} is given twice; give it once")
+            raise InputError(f"spec {str(spec)!r}: option {key!r} is given twice; give it once")
         try:
             values[key] = known[key].read(text)
         except ValueError as error:
-            raise InputError(f"spec '{spec}': {key} must be {error}, found {text!r}") from None
+            raise InputError(f"spec {str(spec)!r}: {key} must be {error}, found {text!r}") from None
     defaults = {name: seed if name == "seed" else option.default for name, option in known.items()}
     return defaults | values

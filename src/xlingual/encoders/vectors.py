@@ -112,9 +112,7 @@ def _lines(path: Path, lines: int, language: str | None, batch: Texts | Pictures
             expected.append(f"{size} {_unit(numbering.unit, language)}")
     where = f" for the language {language}" if language is not None else ""
     counts = " or ".join(dict.fromkeys(expected)) or "no numbers of rows"
-    raise InputError(
-        f"{path} has {lines} lines, but the data{where} has {counts}: give one vector for each, in their order"
-    )
+    raise InputError(f"{path} has {lines} lines, but the data{where} has {counts}: give one vector for each")
 
 
 def _unit(unit: str, language: str | None) -> str:
