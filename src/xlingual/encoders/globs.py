@@ -1,0 +1,62 @@
+"""A `*` in `vectors:` stands for several encoders, one per match, named by what the star matched."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from xlingual.encoders.vectorfile import SUFFIXES
+from xlingual.errors import InputError
+
+
+def expand(pattern: str, languages: Sequence[str]) -> dict[str, str]:
+    """Return name → pattern without stars, sorted by name; `{lang}` and `{role}` are kept.
+
+    Several stars are joined by `-` in the name. A star stays within one folder. Raises InputError where
+    nothing matches, a name lacks the file of one of the languages, or two matches have one name.
+    """
+    pattern = re.sub(r"\*+", "*", pattern)
+    found: dict[tuple[str, ...], str] = {}
+    for variant in _variants(pattern, languages):
+        for stars in _matches(variant):
+            found.setdefault(stars, _fill(pattern, stars))
+    if not found:
+        raise InputError(f"vectors:{pattern}: no file matches for the languages {', '.join(languages)}")
+    named: dict[str, str] = {}
+    for stars, filled in sorted(found.items(), key=lambda pair: "-".join(pair[0])):
+        name = "-".join(stars)
+        if name in named:
+            raise InputError(f"vectors:{pattern}: {named[name]} and {filled} would both be named {name!r}")
+        named[name] = filled
+        for variant in _variants(filled, languages):
+            if not Path(variant).is_file():
+                raise InputError(
+                    f"vectors:{pattern}: {variant} is missing, which {name!r} needs for the languages "
+                    f"{', '.join(languages)}: add it, or write a narrower pattern"
+                )
+    return named
+
+
+def _variants(pattern: str, languages: Sequence[str]) -> list[str]:
+    """Return the pattern for each language and role that it has a place for."""
+    tags = languages if "{lang}" in pattern else ("",)
+    roles = ("query", "candidate") if "{role}" in pattern else ("",)
+    return [pattern.replace("{lang}", tag).replace("{role}", role) for tag in tags for role in roles]
+
+
+def _matches(variant: str) -> list[tuple[str, ...]]:
+    """Return what the stars matched, for each file of vectors that the pattern matches."""
+    parts = variant.split("*")
+    stars = re.compile("([^/]*)".join(map(re.escape, parts)))
+    paths = glob.glob("*".join(map(glob.escape, parts)))
+    files = (path for path in paths if path.endswith(SUFFIXES) and Path(path).is_file())
+    found = (stars.fullmatch(path.replace("\\", "/") if "\\" not in variant else path) for path in files)
+    return [match.groups() for match in found if match]
+
+
+def _fill(pattern: str, stars: tuple[str, ...]) -> str:
+    """Put what the stars matched in their places."""
+    first, *rest = pattern.split("*")
+    return first + "".join(star + part for star, part in zip(stars, rest, strict=True))

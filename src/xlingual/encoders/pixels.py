@@ -1,0 +1,145 @@
+"""`pixels:`: a fixed descriptor of a picture, colours and edges, that nothing was learnt for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xlingual.encoders.imagefile import decode_rgb, picture_bytes
+from xlingual.encoders.schemes import Context
+from xlingual.records import Pictures, digest
+
+if TYPE_CHECKING:
+    from xlingual.records import Vectors
+
+SIZE = 64  # pictures are scaled to SIZE × SIZE
+CELLS = 8  # cells of the layout and of the gradients along a side
+CENTRE = np.array([70.0, 0.0, 0.0], dtype=np.float32)  # CIELAB of a light grey: where layouts are centred
+BINS = (5, 6, 6)  # of the colour histogram along L, a, b
+RANGE = np.array([[0, -60, -60], [100, 70, 70]], dtype=np.float32)
+ORIENTATIONS = 9  # of edges, unsigned
+WEIGHTS = {"layout": 0.45, "histogram": 0.45, "gradients": 0.77}
+_CHUNK = 128  # pictures described at once
+
+_LINEAR = np.where(
+    np.arange(256) / 255 <= 0.04045,
+    np.arange(256) / 255 / 12.92,
+    ((np.arange(256) / 255 + 0.055) / 1.055) ** 2.4,
+).astype(np.float32)
+_TO_XYZ = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+)
+_TO_XYZ_OF_WHITE = (_TO_XYZ / _TO_XYZ.sum(axis=1, keepdims=True)).astype(np.float32)
+
+
+class PixelsEncoder:
+    """Three parts, each of unit length times a weight, one after the other.
+
+    - layout: the mean CIELAB colour of each of 8 × 8 cells, less a light grey;
+    - histogram: how much of the picture has each of 5 × 6 × 6 colours of CIELAB, shared linearly between
+      neighbouring colours; square roots;
+    - gradients: nine orientations of edges in 8 × 8 cells, normalised by blocks of 2 × 2 cells as in
+      histograms of oriented gradients (Dalal and Triggs 2005).
+
+    Pictures are turned upright, laid over white and scaled to 64 × 64. Equal bytes are encoded once.
+    """
+
+    identity = "pixels:v1"
+
+    def encode(self, batch: Pictures) -> Vectors:
+        """Return float32 [n, d]; raise InputError naming the row whose picture is absent or broken."""
+        slot: dict[bytes, int] = {}
+        slots = np.empty(len(batch), dtype=np.int64)
+        chunk: list[NDArray[np.uint8]] = []
+        parts: list[Vectors] = []
+        for row, (source, name) in enumerate(zip(batch.source, batch.ids, strict=True)):
+            raw = picture_bytes(source, name)
+            known = digest(raw)
+            if known not in slot:
+                slot[known] = len(slot)
+                chunk.append(decode_rgb(raw, SIZE, name, source))
+            slots[row] = slot[known]
+            if len(chunk) == _CHUNK:
+                parts.append(describe(np.stack(chunk)))
+                chunk.clear()
+        parts.append(describe(np.stack(chunk) if chunk else np.empty((0, SIZE, SIZE, 3), dtype=np.uint8)))
+        return np.concatenate(parts)[slots]
+
+
+def describe(rgb: NDArray[np.uint8]) -> Vectors:
+    """Return the descriptors, float32 [n, d], of pictures uint8 [n, SIZE, SIZE, 3]."""
+    lab = to_lab(rgb)
+    parts = {"layout": _layout(lab), "histogram": _histogram(lab), "gradients": _gradients(lab[..., 0])}
+    return np.concatenate([WEIGHTS[name] * _unit(part) for name, part in parts.items()], axis=1)
+
+
+def to_lab(rgb: NDArray[np.uint8]) -> Vectors:
+    """Return CIELAB (D65 white) of sRGB, float32 [..., 3]: L from 0 to 100, a and b about -100 to 100."""
+    xyz = _LINEAR[rgb] @ _TO_XYZ_OF_WHITE.T
+    f = np.where(xyz > 216 / 24389, np.cbrt(xyz), xyz * (24389 / 27 / 116) + 16 / 116)
+    x, y, z = f[..., 0], f[..., 1], f[..., 2]
+    return np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1).astype(np.float32)
+
+
+def _layout(lab: Vectors) -> Vectors:
+    """Return the mean colours of the cells, less CENTRE: [n, CELLS · CELLS · 3]."""
+    side = SIZE // CELLS
+    means = lab.reshape(-1, CELLS, side, CELLS, side, 3).mean(axis=(2, 4))
+    centred: Vectors = (means - CENTRE).reshape(-1, CELLS * CELLS * 3)
+    return centred
+
+
+def _histogram(lab: Vectors) -> Vectors:
+    """Return square roots of the soft counts of colours: [n, product of BINS]."""
+    n, size = len(lab), int(np.prod(BINS))
+    most = np.array(BINS, dtype=np.float32) - 1
+    place = np.clip((lab.reshape(n, SIZE * SIZE, 3) - RANGE[0]) / (RANGE[1] - RANGE[0]), 0, 1) * most
+    low = np.minimum(place.astype(np.int64), np.array(BINS) - 2)
+    high_share = place - low
+    counts = np.zeros(n * size)
+    offset = (np.arange(n) * size)[:, None]
+    for corner in np.ndindex(2, 2, 2):
+        bins = low + np.array(corner)
+        flat = (bins[..., 0] * BINS[1] + bins[..., 1]) * BINS[2] + bins[..., 2] + offset
+        share = np.where(corner, high_share, 1 - high_share).prod(axis=-1)
+        counts += np.bincount(flat.ravel(), weights=share.ravel(), minlength=n * size)
+    return np.sqrt(counts.reshape(n, size)).astype(np.float32)
+
+
+def _gradients(light: Vectors) -> Vectors:
+    """Return block-normalised histograms of edge orientations of L, [n, SIZE, SIZE] → [n, blocks · 36]."""
+    n, side = len(light), SIZE // CELLS
+    padded = np.pad(light, ((0, 0), (1, 1), (1, 1)), mode="edge")
+    across = padded[:, 1:-1, 2:] - padded[:, 1:-1, :-2]
+    down = padded[:, 2:, 1:-1] - padded[:, :-2, 1:-1]
+    strength = np.hypot(across, down)
+    place = (np.arctan2(down, across) / np.pi % 1) * ORIENTATIONS
+    low = np.floor(place).astype(np.int64)
+    cell = np.arange(SIZE) // side
+    offset = (np.arange(n)[:, None, None] * CELLS + cell[:, None]) * CELLS + cell
+    counts = np.zeros(n * CELLS * CELLS * ORIENTATIONS)
+    for step, share in ((0, 1 - (place - low)), (1, place - low)):
+        flat = offset * ORIENTATIONS + (low + step) % ORIENTATIONS
+        counts += np.bincount(flat.ravel(), weights=(strength * share).ravel(), minlength=len(counts))
+    cells = counts.reshape(n, CELLS, CELLS, ORIENTATIONS)
+    blocks = np.concatenate(
+        [cells[:, :-1, :-1], cells[:, :-1, 1:], cells[:, 1:, :-1], cells[:, 1:, 1:]], axis=-1
+    )
+    faint = 100.0  # about one weak edge per block: flat areas must not be blown up to full strength
+    blocks = blocks / np.sqrt((blocks**2).sum(axis=-1, keepdims=True) + faint**2)
+    clipped: Vectors = np.minimum(blocks, 0.2).astype(np.float32)
+    return clipped.reshape(n, (CELLS - 1) ** 2 * 4 * ORIENTATIONS)
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    """Scale rows to unit length; zero rows stay zero."""
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.divide(vectors, np.where(norms > 0, norms, 1), dtype=np.float32)
+
+
+def build(argument: str, options: Mapping[str, Any], context: Context) -> PixelsEncoder:
+    """Return the encoder for a spec."""
+    return PixelsEncoder()

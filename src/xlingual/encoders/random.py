@@ -1,0 +1,45 @@
+"""`random:`: vectors that know nothing of the texts; a sound measure gives them exactly chance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xlingual.encoders.schemes import Context
+from xlingual.records import Texts, digest
+
+if TYPE_CHECKING:
+    from xlingual.records import Vectors
+
+
+class RandomEncoder:
+    """A standard normal vector for each (language, text), drawn anew for every seed.
+
+    Equal texts of one language get the same vector, equal texts of two languages do not: names and numbers
+    that both languages share are no help. A vector depends on its own text only, never on the batch.
+    """
+
+    def __init__(self, dim: int = 64, seed: int = 0) -> None:
+        self.dim = dim
+        self.seed = seed
+
+    @property
+    def identity(self) -> str:
+        """The number of dimensions and the seed."""
+        return f"random:v1?dim={self.dim}&seed={self.seed}"
+
+    def encode(self, batch: Texts) -> Vectors:
+        """Return float32 [n, dim]."""
+        vectors = np.empty((len(batch), self.dim), dtype=np.float32)
+        for row, (language, text) in enumerate(zip(batch.language, batch.text, strict=True)):
+            start = int.from_bytes(digest(str(self.seed), language, text), "little")
+            generator = np.random.Generator(np.random.PCG64(start))
+            vectors[row] = generator.standard_normal(self.dim)
+        return vectors
+
+
+def build(argument: str, options: Mapping[str, Any], context: Context) -> RandomEncoder:
+    """Return the encoder for a spec."""
+    return RandomEncoder(options["dim"], options["seed"])

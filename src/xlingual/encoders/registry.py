@@ -1,0 +1,160 @@
+"""From specs, or objects that have `encode`, to named encoders."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from xlingual.encoders.globs import expand
+from xlingual.encoders.schemes import PICTURES, SCHEMES, TEXTS, Context, build, check, read_options
+from xlingual.encoders.spec import Spec, parse
+from xlingual.errors import InputError
+from xlingual.records import Encoder, Texts
+
+if TYPE_CHECKING:
+    from xlingual.records import Vectors
+
+# a spec, a path to a file of vectors, or any object that has `encode`
+EncoderLike: TypeAlias = "str | os.PathLike[str] | Encoder"
+
+
+def text_encoders(
+    specs: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike,
+    *,
+    languages: Sequence[str],
+    fit_texts: Callable[[str], Texts] | None = None,
+    seed: int = 0,
+) -> dict[str, Encoder]:
+    """Return name → encoder of texts, in the order of `specs`.
+
+    Each entry is a spec string, a path, or an object that has `encode`; a mapping names them. `fit_texts`
+    loads the texts that an option `fit=MANIFEST#SPLIT` names; it is called once per reference, and only when
+    a fitted encoder is used. `seed` is the seed of encoders whose spec has none.
+
+    Raises InputError for malformed specs, for two encoders of one name, and where there is none.
+    """
+    context = Context(tuple(languages), None if fit_texts is None else cache(fit_texts), seed)
+    return _named(specs, TEXTS, context)
+
+
+def image_encoder(spec: EncoderLike, *, languages: Sequence[str] = ()) -> tuple[str, Encoder]:
+    """Return the name and the encoder of pictures that a spec, a path or an object stands for."""
+    found = _named(spec, PICTURES, Context(tuple(languages)))
+    if len(found) > 1:
+        raise InputError(f"image encoder {spec!r} matches {len(found)} files; give the path of one")
+    return next(iter(found.items()))
+
+
+def _named(
+    specs: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike, kind: str, context: Context
+) -> dict[str, Encoder]:
+    given: Iterable[tuple[str | None, EncoderLike]]
+    if isinstance(specs, Mapping):
+        given = [(str(name), entry) for name, entry in specs.items()]
+    elif isinstance(specs, str | os.PathLike) or hasattr(specs, "encode"):
+        given = [(None, cast("EncoderLike", specs))]
+    else:
+        given = [(None, entry) for entry in specs]
+    encoders: dict[str, Encoder] = {}
+    for wanted, entry in given:
+        for name, encoder in _resolve(wanted, entry, kind, context):
+            if name in encoders:
+                raise InputError(
+                    f"two encoders are named {name!r}: give one of them another name, "
+                    f"for example {name}-2={entry if isinstance(entry, str) else 'SPEC'} "
+                    "(objects: a mapping from name to object)"
+                )
+            encoders[name] = encoder
+    if not encoders:
+        raise InputError("no encoder is given: name at least one, for example random:?dim=64")
+    _check_python(encoders)
+    return encoders
+
+
+def _resolve(
+    wanted: str | None, entry: EncoderLike, kind: str, context: Context
+) -> Iterable[tuple[str, Encoder]]:
+    """Return the (name, encoder) pairs that one entry stands for; several only where a spec has a `*`."""
+    if not isinstance(entry, str | os.PathLike):
+        encoder = _python_encoder(entry)
+        return [(wanted or _object_name(entry), encoder)]
+    spec = parse(entry, SCHEMES) if isinstance(entry, str) else Spec(None, "vectors", os.fspath(entry))
+    name = wanted if wanted is not None else spec.name
+    if spec.scheme != "vectors" or "*" not in spec.argument:
+        return [(name or _default_name(spec), build(spec, kind, context))]
+    read_options(spec, check(spec, kind))
+    matches = expand(spec.argument, context.languages).items()
+    prefix = f"{name}-" if name else ""
+    return [(prefix + star, build(replace(spec, argument=path), kind, context)) for star, path in matches]
+
+
+def _default_name(spec: Spec) -> str:
+    """Return the scheme, or for vectors the name of the file without placeholders and suffix."""
+    if spec.scheme != "vectors":
+        return spec.scheme
+    for part in reversed(PurePath(spec.argument).with_suffix("").parts):
+        name = re.sub(r"[._-]*\{(lang|role)\}", "", part).strip("._-")
+        if name:
+            return name
+    return spec.scheme
+
+
+@dataclass(frozen=True)
+class PythonEncoder:
+    """A user's object without an `identity`: its class stands for it.
+
+    Two versions of a model of one class cannot be told apart by it, so nothing that outlives the program
+    should be keyed by an identity that begins with `python:`.
+    """
+
+    inner: Any
+
+    @property
+    def identity(self) -> str:
+        """`python:` and the module and class of the object."""
+        kind = type(self.inner)
+        return f"python:{kind.__module__}.{kind.__qualname__}"
+
+    def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts or Pictures, as the object takes)
+        """Return what the object returns."""
+        vectors: Vectors = self.inner.encode(batch)
+        return vectors
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (`fitted_on` and the like)
+        if name == "inner":  # not there yet, while it is copied or unpickled
+            raise AttributeError(name)
+        return getattr(self.inner, name)
+
+
+def _python_encoder(entry: object) -> Encoder:
+    if not callable(getattr(entry, "encode", None)):
+        raise InputError(
+            f"an encoder is a spec, a path, or an object with a method encode(texts); found {entry!r}"
+        )
+    identity = getattr(entry, "identity", None)
+    if identity is None:
+        return PythonEncoder(entry)
+    if not isinstance(identity, str) or not identity:
+        raise InputError(f"the identity of {_object_name(entry)} must be a non-empty str, found {identity!r}")
+    return cast("Encoder", entry)
+
+
+def _object_name(entry: object) -> str:
+    name = getattr(entry, "name", None)
+    return name if isinstance(name, str) and name else type(entry).__name__
+
+
+def _check_python(encoders: Mapping[str, Encoder]) -> None:
+    """Refuse two objects that only their class identifies: one would be served the other's vectors."""
+    seen: dict[str, str] = {}
+    for name, encoder in encoders.items():
+        if isinstance(encoder, PythonEncoder) and seen.setdefault(encoder.identity, name) != name:
+            raise InputError(
+                f"encoders {seen[encoder.identity]!r} and {name!r} are both {encoder.identity}: give each "
+                "an attribute `identity` (name, revision, parameters) that tells them apart"
+            )

@@ -1,0 +1,108 @@
+"""Files of vectors: `.npy` and `.safetensors`, opened without ever running what is in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xlingual.errors import InputError, MissingExtraError, did_you_mean, listed
+
+SUFFIXES = (".npy", ".safetensors")
+_MAGIC = b"\x93NUMPY"
+
+
+def check_file(path: Path) -> None:
+    """Raise InputError where there is no such file (naming the nearest one) or its suffix is not known."""
+    if path.suffix not in SUFFIXES:
+        raise InputError(f"{path}: a file of vectors ends in {listed(SUFFIXES)}, found {path.suffix!r}")
+    if path.is_file():
+        return
+    if not path.parent.is_dir():
+        raise InputError(f"file of vectors {path} not found: there is no folder {path.parent}")
+    beside = sorted(other.name for other in path.parent.iterdir() if other.suffix in SUFFIXES)
+    hint = did_you_mean(path.name, beside) or (f" The folder has: {listed(beside)}" if beside else "")
+    raise InputError(f"file of vectors {path} not found.{hint}")
+
+
+def open_vectors(path: Path, key: str | None = None) -> NDArray[Any]:
+    """Return the array of a file, [lines, d], of numbers; `.npy` is mapped into memory, not read.
+
+    Raises InputError where the file is missing, damaged, a pickle, or not a table of numbers.
+    """
+    check_file(path)
+    if path.suffix == ".safetensors":
+        array = _open_safetensors(path, key)
+    elif key is not None:
+        raise InputError(f"{path}: the option key= is for .safetensors files; leave it out")
+    else:
+        array = _open_npy(path)
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{path}: vectors must be numbers, found the type {array.dtype}")
+    if array.ndim != 2 or array.shape[1] == 0:
+        shape = "×".join(map(str, array.shape)) or "a single number"
+        raise InputError(f"{path}: expected a table with one vector per line, found the shape {shape}")
+    return array
+
+
+def _open_npy(path: Path) -> NDArray[Any]:
+    refused = f"{path}: a pickle inside .npy is refused, it could run code; save a plain array of numbers"
+    try:
+        with path.open("rb") as handle:
+            start = handle.read(len(_MAGIC))
+            if start != _MAGIC:
+                if start[:1] == b"\x80":
+                    raise InputError(refused)
+                found = "an empty file" if not start else "something else"
+                raise InputError(f"{path} is not a .npy file (found {found}): save it with numpy.save")
+            handle.seek(0)
+            version = np.lib.format.read_magic(handle)
+            read = np.lib.format.read_array_header_1_0
+            shape, _, dtype = (read if version == (1, 0) else np.lib.format.read_array_header_2_0)(handle)
+        if dtype.hasobject:
+            raise InputError(refused)
+        if 0 in shape:
+            return np.empty(shape, dtype)  # nothing to map
+        return np.lib.format.open_memmap(path, mode="r")
+    except InputError:
+        raise
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"{path} is damaged or cut short ({_line(error)}): save it again") from error
+
+
+def _open_safetensors(path: Path, key: str | None) -> NDArray[Any]:
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError:
+        raise MissingExtraError("reading .safetensors", "safetensors") from None
+    try:
+        with safe_open(path, framework="np") as handle:
+            shapes = {name: handle.get_slice(name).get_shape() for name in handle.keys()}  # noqa: SIM118
+            array: NDArray[Any] = handle.get_tensor(_choose(path, key, shapes))
+            return array
+    except (SafetensorError, OSError, TypeError, AttributeError) as error:  # the last two: bfloat16 in numpy
+        raise InputError(
+            f"{path} cannot be read ({_line(error)}): save it again as float16 or float32"
+        ) from error
+
+
+def _choose(path: Path, key: str | None, shapes: dict[str, list[int]]) -> str:
+    if key is not None:
+        if key not in shapes:
+            raise InputError(
+                f"{path} has no tensor {key!r}.{did_you_mean(key, shapes)} It has: {listed(shapes)}"
+            )
+        return key
+    tables = [name for name, shape in shapes.items() if len(shape) == 2]
+    if len(tables) != 1:
+        raise InputError(
+            f"{path}: expected one 2-d tensor, found {len(tables)} among {listed(shapes) or 'none'}; "
+            "choose one with ?key=NAME"
+        )
+    return tables[0]
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,142 @@
+"""`vectors:PATH`: vectors that another program made, read from files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xlingual.encoders.schemes import Context
+from xlingual.encoders.vectorfile import check_file, open_vectors
+from xlingual.errors import InputError, listed
+from xlingual.records import Pictures, Texts, digest
+
+if TYPE_CHECKING:
+    from xlingual.records import Ints, Vectors
+
+ROLES = ("query", "candidate")
+
+
+class VectorsEncoder:
+    """Looks vectors up in files by the number of the row.
+
+    `pattern` is a path in which `{lang}` stands for the language of a text and `{role}` for its role (query
+    or candidate); a file without `{lang}` serves all languages. Which row of the batch is which line of the
+    file is told by the batch's numberings: the first one that has as many numbers as the file has lines is
+    used, and where none has, the file does not belong to the data.
+    """
+
+    def __init__(self, pattern: str, languages: Sequence[str], key: str | None = None) -> None:
+        self.pattern = pattern
+        self.languages = tuple(languages)
+        self.key = key
+        if "{role}" not in pattern:
+            for path in self._paths(None):
+                check_file(path)
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of the bytes of all its files; read once, when first asked for."""
+        roles = ROLES if "{role}" in self.pattern else (None,)
+        languages = sorted(self.languages) if "{lang}" in self.pattern else [""]
+        parts: list[str | bytes] = []
+        for language in languages:
+            for role in roles:
+                path = self._path(language, role)
+                check_file(path)
+                parts += [language, role or "", _file_digest(path)]
+        whole = parts[-1] if len(parts) == 3 and isinstance(parts[-1], bytes) else digest(*parts)
+        return f"vectors:{whole.hex()[:16]}" + (f"?key={quote(self.key)}" if self.key else "")
+
+    def encode(self, batch: Texts | Pictures) -> Vectors:
+        """Return float32 [n, d]: the line of each row of the batch; only those lines are read."""
+        role = batch.role if isinstance(batch, Texts) else None
+        dim = self._dimensions(role, batch.language)
+        vectors = np.empty((len(batch), dim), dtype=np.float32)
+        for path, language, rows in self._rows_by_file(batch, role):
+            array = open_vectors(path, self.key)
+            lines = _lines(path, len(array), language, batch, rows)
+            vectors[rows] = _finite(path, array, lines)
+        return vectors
+
+    def _path(self, language: str, role: str | None) -> Path:
+        if "{role}" in self.pattern and role is None:
+            raise InputError(
+                f"vectors:{self.pattern}: these texts have no role (query or candidate); leave {{role}} out"
+            )
+        return Path(self.pattern.replace("{lang}", language).replace("{role}", role or ""))
+
+    def _paths(self, role: str | None, more: Iterable[str] = ()) -> list[Path]:
+        languages = dict.fromkeys((*self.languages, *more)) if "{lang}" in self.pattern else ("",)
+        return [self._path(language, role) for language in languages]
+
+    def _dimensions(self, role: str | None, languages: Iterable[str]) -> int:
+        """Return the number of dimensions, which all files must share; only their heads are read."""
+        dims = {path: int(open_vectors(path, self.key).shape[1]) for path in self._paths(role, languages)}
+        first, dim = next(iter(dims.items()))
+        for path, other in dims.items():
+            if other != dim:
+                raise InputError(
+                    f"{first} has {dim} dimensions but {path} has {other}: vectors of all languages "
+                    "must be of one size, made by one model"
+                )
+        return dim
+
+    def _rows_by_file(self, batch: Texts | Pictures, role: str | None) -> list[tuple[Path, str | None, Ints]]:
+        if "{lang}" not in self.pattern:
+            return [(self._path("", role), None, np.arange(len(batch), dtype=np.int64))]
+        language = np.asarray(batch.language, dtype=object)
+        return [
+            (self._path(tag, role), tag, np.flatnonzero(language == tag).astype(np.int64))
+            for tag in dict.fromkeys(batch.language)
+        ]
+
+
+def _lines(path: Path, lines: int, language: str | None, batch: Texts | Pictures, rows: Ints) -> Ints:
+    """Return which line of the file each of the rows is."""
+    expected = []
+    for numbering in batch.numberings:
+        size = numbering.sizes.get(language)
+        if size == lines:
+            index = np.asarray(numbering.index, dtype=np.int64)[rows]
+            if len(index) and not 0 <= index.min() <= index.max() < lines:
+                raise InputError(f"{path}: the data counts its {numbering.unit} beyond the {lines} lines")
+            return index
+        if size is not None:
+            expected.append(f"{size} {_unit(numbering.unit, language)}")
+    where = f" for the language {language}" if language is not None else ""
+    counts = " or ".join(dict.fromkeys(expected)) or "no numbers of rows"
+    raise InputError(f"{path} has {lines} lines, but the data{where} has {counts}: give one vector for each")
+
+
+def _unit(unit: str, language: str | None) -> str:
+    of_language = unit.endswith("of the language") and language is not None
+    return f"{unit} {language}" if of_language else unit
+
+
+def _finite(path: Path, array: NDArray[Any], lines: Ints) -> Vectors:
+    with np.errstate(over="ignore", invalid="ignore"):
+        vectors = np.asarray(array[lines], dtype=np.float32)  # [rows, d]
+    bad = np.unique(lines[~np.isfinite(vectors).all(axis=1)])
+    if len(bad):
+        raise InputError(
+            f"{path}: {len(bad)} of the lines used hold NaN, infinity or a number too large for float32; "
+            f"the first is line {bad[0] + 1} (all: {listed(bad + 1, 5)}): make these vectors again"
+        )
+    return vectors
+
+
+def _file_digest(path: Path) -> bytes:
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").digest()
+
+
+def build(argument: str, options: Mapping[str, Any], context: Context) -> VectorsEncoder:
+    """Return the encoder for a spec without `*`."""
+    return VectorsEncoder(argument, context.languages, options["key"])

@@ -1,0 +1,153 @@
+"""What every encoder of texts must do, whatever it is."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xlingual.encoders import SCHEMES, text_encoders
+from xlingual.records import Encoder, Numbering, Texts
+
+ENGLISH = [
+    "a red chair",
+    "a blue table",
+    "",
+    "a lamp",
+    "red red lamp",
+    "a red chair",
+    "+ – !",
+    "a glass of water",
+]
+GERMAN = [
+    "ein roter Stuhl",
+    "ein blauer Tisch",
+    "Lampe",
+    "",
+    "rote Lampe",
+    "a red chair",
+    "…",
+    "ein Glas Wasser",
+]
+N = len(ENGLISH)
+
+
+class Mine:
+    identity = "lengths"
+
+    def encode(self, batch):
+        return np.array([[len(text), text.count("e")] for text in batch.text], dtype=np.float32).reshape(
+            -1, 2
+        )
+
+
+def collection():
+    index = np.tile(np.arange(N), 2)
+    return Texts(
+        text=[*ENGLISH, *GERMAN],
+        language=["en"] * N + ["de"] * N,
+        ids=[f"{language}{i}" for language in ("en", "de") for i in range(N)],
+        items=[str(i) for i in index],
+        numberings=(Numbering("items", index, {"en": N, "de": N, None: N}),),
+    )
+
+
+SPECS = {
+    "vectors": "vectors:{folder}/v.{{lang}}.npy",
+    "random": "random:?dim=8",
+    "chargram": "chargram:?dim=64",
+    "chargram-fit": "chargram:?dim=64&n=2-3&fit=m.csv#train",
+    "lsa": "lsa:?fit=m.csv#train",
+    "lsa-few": "lsa:?pairs=4&dim=2&fit=m.csv#train",
+    "python": Mine(),
+}
+# frequencies of the collection: what a text is encoded with matters
+WHOLE_COLLECTION = {"chargram"}
+
+
+@pytest.fixture(params=list(SPECS))
+def named(request, tmp_path_factory):
+    return request.param, make(request.param, tmp_path_factory.getbasetemp())
+
+
+def make(name, folder):
+    for language in ("en", "de"):
+        path = folder / f"v.{language}.npy"
+        if not path.exists():
+            vectors = np.random.default_rng(len(language)).normal(size=(N, 5))
+            vectors[5] = vectors[0]
+            np.save(path, vectors.astype(np.float16))
+    spec = SPECS[name]
+    spec = spec.format(folder=folder) if isinstance(spec, str) else spec
+    found = text_encoders({name: spec}, languages=["en", "de"], fit_texts=lambda reference: collection())
+    return found[name]
+
+
+def test_every_scheme_for_texts_is_tested():
+    schemes = {name for name, scheme in SCHEMES.items() if "texts" in scheme.takes}
+    assert schemes <= {name.split("-")[0] for name in SPECS}
+
+
+def test_it_is_an_encoder_with_a_stable_identity(named, tmp_path_factory):
+    name, encoder = named
+    assert isinstance(encoder, Encoder)
+    before = encoder.identity
+    encoder.encode(collection())
+    assert encoder.identity == before == make(name, tmp_path_factory.getbasetemp()).identity
+    assert before
+    assert before.isprintable()
+    assert "|" not in before
+
+
+def test_vectors_are_float32_one_per_row_and_finite(named):
+    _, encoder = named
+    vectors = encoder.encode(collection())
+    assert vectors.dtype == np.float32
+    assert vectors.ndim == 2
+    assert len(vectors) == 2 * N
+    assert np.isfinite(vectors).all()
+
+
+def test_a_second_encoder_of_the_spec_gives_the_same_vectors(named, tmp_path_factory):
+    name, encoder = named
+    again = make(name, tmp_path_factory.getbasetemp())
+    np.testing.assert_array_equal(encoder.encode(collection()), again.encode(collection()))
+
+
+def test_an_empty_batch_has_vectors_of_the_same_size(named):
+    _, encoder = named
+    empty = encoder.encode(collection().take(np.array([], dtype=np.int64)))
+    assert empty.shape == (0, encoder.encode(collection()).shape[1])
+    assert empty.dtype == np.float32
+
+
+def test_duplicates_have_equal_vectors(named):
+    _, encoder = named
+    vectors = encoder.encode(collection())
+    np.testing.assert_array_equal(vectors[0], vectors[5])
+
+
+@settings(max_examples=10, deadline=None)
+@given(order=st.permutations(range(2 * N)))
+def test_the_order_of_a_batch_does_not_matter(order, tmp_path_factory):
+    rows = np.array(order)
+    for name in SPECS:
+        encoder = make(name, tmp_path_factory.getbasetemp())
+        expected = encoder.encode(collection())[rows]
+        np.testing.assert_array_equal(encoder.encode(collection().take(rows)), expected)
+
+
+def test_a_row_is_the_same_alone_and_in_a_batch(named):
+    name, encoder = named
+    assert getattr(encoder, "depends_on_batch", False) == (name in WHOLE_COLLECTION)
+    if name in WHOLE_COLLECTION:
+        return
+    together = encoder.encode(collection())
+    for row in range(2 * N):
+        np.testing.assert_array_equal(encoder.encode(collection().take(np.array([row])))[0], together[row])
+
+
+def test_rows_that_were_fitted_on_are_known(named):
+    name, encoder = named
+    fitted = getattr(encoder, "fitted_on", frozenset())
+    assert fitted <= collection().row_digests()
+    assert bool(fitted) == ("fit" in name or "lsa" in name)

@@ -1,0 +1,131 @@
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from xlingual.encoders.schemes import PICTURES, SCHEMES, TEXTS, Context, build, check, read_options
+from xlingual.encoders.spec import Spec, parse
+from xlingual.errors import InputError
+
+text = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
+tricky = text | st.text("a:?&=%{}*/#.\\ ", max_size=10)
+keys = st.from_regex(r"[A-Za-z][\w-]*", fullmatch=True)
+names = st.none() | st.from_regex(r"[\w.-]+", fullmatch=True)
+specs = st.recursive(
+    st.builds(
+        Spec, names, st.sampled_from(sorted(SCHEMES)), tricky, st.lists(st.tuples(keys, tricky)).map(tuple)
+    ),
+    lambda base: st.builds(
+        Spec,
+        names,
+        st.sampled_from(sorted(SCHEMES)),
+        tricky,
+        st.lists(st.tuples(keys, tricky)).map(tuple),
+        base,
+    ),
+    max_leaves=3,
+)
+
+
+def refused(written, kind=TEXTS, **context):
+    with pytest.raises(InputError) as caught:
+        build(parse(written, SCHEMES), kind, Context(**{"languages": ("en", "de"), **context}))
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@given(specs)
+@example(Spec("a", "vectors", "a::b:", (("k", ":"), ("k", "100%&=?:")), Spec("b", "random", ":")))
+def test_a_printed_spec_parses_back(spec):
+    assert parse(str(spec), SCHEMES) == spec
+
+
+@given(tricky)
+def test_any_text_parses_or_is_refused_in_one_line(written):
+    try:
+        spec = parse(written, SCHEMES)
+    except InputError as error:
+        message = str(error)
+    else:
+        assert parse(str(spec), SCHEMES) == spec
+        return
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("written", "spec"),
+    [
+        ("random", Spec(None, "random")),
+        ("random:", Spec(None, "random")),
+        ("random?dim=8", Spec(None, "random", "", (("dim", "8"),))),
+        ("ours=random:?dim=8&seed=2", Spec("ours", "random", "", (("dim", "8"), ("seed", "2")))),
+        ("a.b-c_1=vectors:x.npy", Spec("a.b-c_1", "vectors", "x.npy")),
+        ("x.npy", Spec(None, "vectors", "x.npy")),
+        ("ours=../dir/x.{lang}.npy", Spec("ours", "vectors", "../dir/x.{lang}.npy")),
+        ("./a=b.npy", Spec(None, "vectors", "./a=b.npy")),
+        ("./odd:name.npy", Spec(None, "vectors", "./odd:name.npy")),
+        (r"C:\data\x.npy", Spec(None, "vectors", r"C:\data\x.npy")),
+        (r"vectors:C:\x.npy", Spec(None, "vectors", r"C:\x.npy")),
+        ("lsa:?fit=C:/m.csv#train", Spec(None, "lsa", "", (("fit", "C:/m.csv#train"),))),
+        ("vectors:what%3F.npy?key=a%26b", Spec(None, "vectors", "what?.npy", (("key", "a&b"),))),
+        ("vectors:100%.npy", Spec(None, "vectors", "100%.npy")),
+        ("lsa::random", Spec(None, "lsa", base=Spec(None, "random"))),
+        ("a=lsa:?dim=2::b=x.npy", Spec("a", "lsa", "", (("dim", "2"),), Spec("b", "vectors", "x.npy"))),
+    ],
+)
+def test_forms(written, spec):
+    assert parse(written, SCHEMES) == spec
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ("", "empty"),
+        ("ours=", "empty"),
+        ("?dim=3", "no scheme or path"),
+        ("randm:?dim=3", "Did you mean 'random'?"),
+        ("randm", "unknown scheme 'randm'"),
+        ("http://host/x.npy", "unknown scheme 'http'"),
+        ("random::", "nothing after '::'"),
+        ("random:?dim", "'dim' is not written key=value"),
+        ("random:?dim=3&&seed=1", "'' is not written key=value"),
+        ("random:?dmi=3", "no option 'dmi'. Did you mean 'dim'? (its options: dim, seed)"),
+        ("random:?dim=3&dim=4", "given twice"),
+        ("random:?dim=x", "dim must be a whole number of at least 1, found 'x'"),
+        ("random:?dim=0", "at least 1"),
+        ("random:?seed=-1", "at least 0"),
+        ("random:?dim=", "found ''"),
+        ("random:?dim=٣", "whole number"),
+        ("chargram:?n=5-3", "n must be a range such as 3-5"),
+        ("chargram:?n=0", "n must be a range"),
+        ("chargram:?fit=", "fit must be a value"),
+        ("random:words", "takes no argument"),
+        ("vectors:", "needs an argument: vectors:PATH"),
+        ("vectors:?key=a", "needs an argument"),
+        ("lsa:?pairs=2", "say which, for example lsa:?pairs=200&fit="),
+        ("lsa:?fit=m.csv#train", "fit_texts"),
+        ("random::chargram", "cannot be applied on top"),
+        ("pixels", "does not encode texts; these do: vectors, random, chargram, lsa"),
+    ],
+)
+def test_errors(written, says):
+    assert says in refused(written)
+
+
+def test_texts_are_no_pictures():
+    assert "does not encode pictures" in refused("random:?dim=3", PICTURES)
+    assert "it has no options" in refused("pixels:?size=3", PICTURES)
+
+
+def test_options_are_read_and_defaults_filled_in():
+    spec = parse("chargram:?n=2&dim=7", SCHEMES)
+    assert read_options(spec, check(spec, TEXTS), seed=5) == {"dim": 7, "n": (2, 2), "seed": 5, "fit": None}
+    spec = parse("chargram:?n=2-4&seed=1", SCHEMES)
+    assert read_options(spec, check(spec, TEXTS), seed=5) == {"dim": 256, "n": (2, 4), "seed": 1, "fit": None}
+
+
+def test_every_scheme_is_described_and_can_be_imported():
+    for name, scheme in SCHEMES.items():
+        assert scheme.name == name
+        assert scheme.summary
+        assert all(option.summary for option in scheme.options)
+        assert set(scheme.takes) <= {TEXTS, PICTURES}

@@ -1,0 +1,251 @@
+import hashlib
+import pickle
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from xlingual.encoders.vectors import VectorsEncoder
+from xlingual.errors import InputError, MissingExtraError
+from xlingual.records import Numbering, Pictures, Texts
+
+LANGUAGES = ("en", "de")
+
+
+def batch(index, languages, *numberings, role=None):
+    n = len(index)
+    built = tuple(Numbering(unit, np.asarray(rows), sizes) for unit, rows, sizes in numberings)
+    return Texts(["x"] * n, languages, [str(i) for i in range(n)], role=role, numberings=built)
+
+
+def items(index, languages, size=4, **more):
+    numbering = ("items", index, {None: size, "en": size, "de": size})
+    return batch(index, languages, numbering, **more)
+
+
+def save(path, rows=4, dim=3, dtype=np.float32):
+    array = np.random.default_rng(rows).normal(size=(rows, dim)).astype(dtype)
+    np.save(path, array)
+    return array.astype(np.float32)
+
+
+def refused(make):
+    with pytest.raises(InputError) as caught:
+        make()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def encode(path, texts=None):
+    return VectorsEncoder(str(path), LANGUAGES).encode(
+        items([0, 1], ["en", "de"]) if texts is None else texts
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int8, np.uint16, np.int64, bool])
+def test_numbers_of_every_kind_become_float32(tmp_path, dtype):
+    array = save(tmp_path / "v.npy", dtype=dtype)
+    vectors = encode(tmp_path / "v.npy", items([3, 0, 3], ["en", "de", "en"]))
+    assert vectors.dtype == np.float32
+    np.testing.assert_array_equal(vectors, array[[3, 0, 3]])
+
+
+def test_each_language_has_its_file(tmp_path):
+    english, german = save(tmp_path / "v.en.npy"), save(tmp_path / "v.de.npy", dtype=np.float16)
+    vectors = encode(tmp_path / "v.{lang}.npy", items([2, 1, 0], ["de", "en", "de"]))
+    np.testing.assert_array_equal(vectors, [german[2], english[1], german[0]])
+
+
+def test_the_number_of_lines_chooses_the_numbering(tmp_path):
+    english, german = save(tmp_path / "v.en.npy", rows=4), save(tmp_path / "v.de.npy", rows=2)
+    texts = batch(
+        [0, 1],
+        ["en", "de"],
+        ("items", [3, 1], {"en": 4, "de": 4, None: 4}),
+        ("texts of the language", [0, 1], {"en": 3, "de": 2}),
+    )
+    np.testing.assert_array_equal(encode(tmp_path / "v.{lang}.npy", texts), [english[3], german[1]])
+
+
+def test_the_first_numbering_that_fits_is_used(tmp_path):
+    array = save(tmp_path / "v.npy")
+    texts = batch([0], ["en"], ("items", [2], {None: 4}), ("rows", [1], {None: 4}))
+    np.testing.assert_array_equal(encode(tmp_path / "v.npy", texts), array[[2]])
+
+
+def test_a_wrong_number_of_lines_names_what_was_expected(tmp_path):
+    save(tmp_path / "v.en.npy", rows=5)
+    texts = batch(
+        [0],
+        ["en"],
+        ("items", [0], {"en": 730, None: 730}),
+        ("texts of the language", [0], {"en": 365}),
+    )
+    encoder = VectorsEncoder(str(tmp_path / "v.{lang}.npy"), ["en"])
+    says = refused(lambda: encoder.encode(texts))
+    assert "v.en.npy has 5 lines" in says
+    assert "730 items or 365 texts of the language en" in says
+
+
+def test_texts_without_numbers_are_refused(tmp_path):
+    save(tmp_path / "v.npy")
+    assert "no numbers of rows" in refused(lambda: encode(tmp_path / "v.npy", batch([0], ["en"])))
+
+
+def test_numbers_beyond_the_file_are_refused(tmp_path):
+    save(tmp_path / "v.npy")
+    for index in (4, -1):
+        texts = items([index], ["en"])
+        assert "beyond the 4 lines" in refused(lambda texts=texts: encode(tmp_path / "v.npy", texts))
+
+
+def test_no_rows_give_no_vectors(tmp_path):
+    save(tmp_path / "v.npy")
+    assert encode(tmp_path / "v.npy", items([], [])).shape == (0, 3)
+
+
+def test_pictures_have_vectors_too(tmp_path):
+    array = save(tmp_path / "v.npy")
+    pictures = Pictures(
+        [None, None], ["en", "de"], ["a", "b"], (Numbering("items", np.array([1, 3]), {None: 4}),)
+    )
+    np.testing.assert_array_equal(encode(tmp_path / "v.npy", pictures), array[[1, 3]])
+
+
+def test_roles_have_files(tmp_path):
+    query, candidate = save(tmp_path / "v.query.npy"), save(tmp_path / "v.candidate.npy", dtype=np.float16)
+    path = tmp_path / "v.{role}.npy"
+    np.testing.assert_array_equal(encode(path, items([1], ["en"], role="query")), query[[1]])
+    np.testing.assert_array_equal(encode(path, items([1], ["en"], role="candidate")), candidate[[1]])
+    assert "no role" in refused(lambda: encode(path, items([1], ["en"])))
+    assert VectorsEncoder(str(path), LANGUAGES).identity.startswith("vectors:")
+
+
+def test_dimensions_must_agree(tmp_path):
+    save(tmp_path / "v.en.npy", dim=3)
+    save(tmp_path / "v.de.npy", dim=2)
+    says = refused(lambda: encode(tmp_path / "v.{lang}.npy", items([0], ["en"])))
+    assert "v.en.npy has 3 dimensions" in says
+    assert "v.de.npy has 2" in says
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e300])
+def test_numbers_that_are_not_finite_are_refused_where_used(tmp_path, bad):
+    array = np.ones((4, 3))
+    array[2, 1] = bad
+    np.save(tmp_path / "v.npy", array)
+    says = refused(lambda: encode(tmp_path / "v.npy", items([0, 2, 2], ["en"] * 3)))
+    assert "v.npy: 1 of the lines used" in says
+    assert "first is line 3" in says
+    assert encode(tmp_path / "v.npy", items([0, 3], ["en"] * 2)).shape == (2, 3)
+
+
+def test_a_missing_file_names_the_nearest(tmp_path):
+    save(tmp_path / "model.en.npy")
+    says = refused(lambda: VectorsEncoder(str(tmp_path / "modle.{lang}.npy"), ["en"]))
+    assert "modle.en.npy not found. Did you mean 'model.en.npy'?" in says
+    assert "there is no folder" in refused(lambda: VectorsEncoder(str(tmp_path / "no/x.npy"), ["en"]))
+    (tmp_path / "model.csv").write_text("1,2")
+    assert "ends in .npy, .safetensors" in refused(
+        lambda: VectorsEncoder(str(tmp_path / "model.csv"), ["en"])
+    )
+
+
+def test_hostile_and_damaged_files_are_refused(tmp_path):
+    path = tmp_path / "v.npy"
+    np.save(path, np.array([[{}]], dtype=object))
+    assert "a pickle inside .npy is refused" in refused(lambda: encode(path))
+    path.write_bytes(pickle.dumps([1]))
+    assert "a pickle inside .npy is refused" in refused(lambda: encode(path))
+    path.write_bytes(b"")
+    assert "an empty file" in refused(lambda: encode(path))
+    path.write_bytes(b"PK\x03\x04 an archive")
+    assert "not a .npy file" in refused(lambda: encode(path))
+    save(path)
+    whole = path.read_bytes()
+    for cut in (7, 40, len(whole) - 1):
+        path.write_bytes(whole[:cut])
+        assert "damaged or cut short" in refused(lambda: encode(path))
+
+
+@pytest.mark.parametrize("array", [np.ones(3), np.ones((2, 3, 1)), np.ones(()), np.ones((4, 0))])
+def test_only_tables_are_vectors(tmp_path, array):
+    np.save(tmp_path / "v.npy", array)
+    assert "one vector per line" in refused(lambda: encode(tmp_path / "v.npy"))
+
+
+@pytest.mark.parametrize("dtype", [complex, "U3", "datetime64[s]"])
+def test_only_numbers_are_vectors(tmp_path, dtype):
+    np.save(tmp_path / "v.npy", np.zeros((4, 3), dtype=dtype))
+    assert "must be numbers" in refused(lambda: encode(tmp_path / "v.npy"))
+
+
+def test_a_file_without_lines_fits_no_data(tmp_path):
+    np.save(tmp_path / "v.npy", np.ones((0, 3)))
+    assert "has 0 lines" in refused(lambda: encode(tmp_path / "v.npy"))
+
+
+def test_identity_is_the_hash_of_the_bytes(tmp_path):
+    save(tmp_path / "v.en.npy")
+    save(tmp_path / "v.de.npy", dtype=np.float16)
+    single = VectorsEncoder(str(tmp_path / "v.en.npy"), LANGUAGES)
+    digest = hashlib.sha256((tmp_path / "v.en.npy").read_bytes()).hexdigest()
+    assert single.identity == f"vectors:{digest[:16]}"
+    both = VectorsEncoder(str(tmp_path / "v.{lang}.npy"), ["en", "de"]).identity
+    assert both == VectorsEncoder(str(tmp_path / "v.{lang}.npy"), ["de", "en"]).identity
+    (tmp_path / "v.de.npy").write_bytes((tmp_path / "v.en.npy").read_bytes())
+    assert both != VectorsEncoder(str(tmp_path / "v.{lang}.npy"), ["en", "de"]).identity
+
+
+def test_safetensors(tmp_path):
+    numpy_files = pytest.importorskip("safetensors.numpy")
+    array = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float16)
+    path = tmp_path / "v.safetensors"
+    numpy_files.save_file({"a": array, "scale": np.ones(2)}, path)
+    np.testing.assert_array_equal(encode(path, items([3, 1], ["en", "de"])), array[[3, 1]].astype(np.float32))
+    numpy_files.save_file({"a": array, "b": 2 * array}, path)
+    assert "choose one with ?key=NAME" in refused(lambda: encode(path))
+    keyed = VectorsEncoder(str(path), LANGUAGES, key="b")
+    np.testing.assert_array_equal(keyed.encode(items([2], ["en"])), 2 * array[[2]].astype(np.float32))
+    assert keyed.identity != VectorsEncoder(str(path), LANGUAGES, key="a").identity
+    wrong = VectorsEncoder(str(path), LANGUAGES, key="c")
+    assert "has no tensor 'c'" in refused(lambda: wrong.encode(items([2], ["en"])))
+    path.write_bytes(path.read_bytes()[:50])
+    assert "cannot be read" in refused(lambda: encode(path))
+
+
+def test_safetensors_of_bfloat16_are_refused_in_words(tmp_path):
+    pytest.importorskip("safetensors")
+    header = b'{"a":{"dtype":"BF16","shape":[4,3],"data_offsets":[0,24]}}'
+    path = tmp_path / "v.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(24))
+    assert "float16 or float32" in refused(lambda: encode(path))
+
+
+def test_safetensors_names_its_extra(tmp_path, monkeypatch):
+    (tmp_path / "v.safetensors").write_bytes(b"x")
+    monkeypatch.setitem(sys.modules, "safetensors", None)
+    with pytest.raises(MissingExtraError, match=r"xlingual\[safetensors\]"):
+        encode(tmp_path / "v.safetensors")
+
+
+def test_a_key_is_for_safetensors(tmp_path):
+    save(tmp_path / "v.npy")
+    encoder = VectorsEncoder(str(tmp_path / "v.npy"), LANGUAGES, key="a")
+    assert "key= is for .safetensors" in refused(lambda: encoder.encode(items([0], ["en"])))
+
+
+@settings(max_examples=25)
+@given(
+    arrays(np.float32, (5, 2), elements=st.floats(-9, 9, width=32)),
+    st.lists(st.integers(0, 4)),
+    st.booleans(),
+)
+def test_rows_are_the_lines_they_are_numbered(tmp_path_factory, array, index, fortran):
+    path = tmp_path_factory.mktemp("v") / "v.npy"
+    np.save(path, np.asfortranarray(array) if fortran else array)
+    texts = items(index, ["en"] * len(index), size=5)
+    np.testing.assert_array_equal(encode(path, texts), array[np.array(index, dtype=int)])
