@@ -1,0 +1,195 @@
+"""A scene as a picture: drawn large with Pillow, then scaled down; the same scene gives the same bytes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from xlingual.data.scenes.scene import Group, Scene
+from xlingual.data.scenes.shapes import SHAPES
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Colour = tuple[int, int, int]
+Box = tuple[float, float, float, float]
+
+INKS: dict[str, Colour] = {
+    "red": (218, 44, 46),
+    "blue": (38, 92, 205),
+    "green": (46, 150, 66),
+    "yellow": (247, 206, 36),
+    "orange": (243, 132, 26),
+    "purple": (126, 58, 172),
+    "pink": (240, 112, 168),
+    "brown": (128, 78, 42),
+    "black": (40, 40, 46),
+    "white": (252, 252, 250),
+}
+GROUNDS: dict[str, tuple[Colour, Colour]] = {  # top and bottom of a soft slope
+    "lightblue": ((186, 222, 246), (214, 236, 250)),
+    "lightgreen": ((196, 230, 190), (220, 242, 212)),
+    "beige": ((240, 226, 198), (248, 240, 222)),
+    "pink": ((250, 212, 222), (253, 229, 235)),
+    "grey": ((206, 208, 212), (226, 227, 230)),
+    "darkblue": ((24, 34, 84), (44, 58, 118)),
+}
+SIDES = {"small": 0.125, "medium": 0.19, "big": 0.31}  # of an object, in parts of the picture's side
+STRIP = 0.34  # height of the strip at the top or the bottom, width of the column left or right
+OVERSAMPLING = 3
+MARGIN = 0.035
+TILT = 25  # degrees, at most
+LOOSE = 0.36  # the room of an object, at most
+SPOT_CONTRAST = 0.28
+NIGHT_SPOT_CONTRAST = 0.1
+FRAME: Colour = (112, 92, 78)
+
+
+def paint(scene: Scene, size: int = 96) -> bytes:
+    """Return the scene as a PNG of size × size pixels."""
+    large = size * OVERSAMPLING
+    canvas = _ground(scene.background, large).copy()
+    _paint_spots(canvas, scene)
+    for group in scene.groups:
+        _paint_group(canvas, group, _region(group.position, scene), scene.background == "darkblue")
+    _paint_frame(canvas)
+    buffer = BytesIO()
+    canvas.reduce(OVERSAMPLING).save(buffer, format="PNG", compress_level=6)
+    return buffer.getvalue()
+
+
+def _region(position: str, scene: Scene) -> Box:
+    """Return where the group at `position` has its room: strips at top and bottom, columns between them."""
+    taken = {group.position for group in scene.groups}
+    if position == "top":
+        return (0.1, MARGIN, 0.9, STRIP)
+    if position == "bottom":
+        return (0.1, 1 - STRIP, 0.9, 1 - MARGIN)
+    top = STRIP if "top" in taken else MARGIN
+    bottom = 1 - STRIP if "bottom" in taken else 1 - MARGIN
+    if not taken & {"top", "bottom"}:
+        top, bottom = 0.14, 0.86
+    left, right = {
+        "left": (MARGIN, STRIP),
+        "middle": (STRIP, 1 - STRIP) if taken & {"left", "right"} else (0.24, 0.76),
+        "right": (1 - STRIP, 1 - MARGIN),
+    }[position]
+    return (left, top, right, bottom)
+
+
+def _paint_spots(canvas: Image, scene: Scene) -> None:
+    from PIL import ImageDraw
+
+    draw, pixels = ImageDraw.Draw(canvas), canvas.width
+    top, bottom = GROUNDS[scene.background]
+    contrast = NIGHT_SPOT_CONTRAST if scene.background == "darkblue" else SPOT_CONTRAST
+    for x, y, radius in scene.spots:
+        box = [round(value * pixels) for value in (x - radius, y - radius, x + radius, y + radius)]
+        draw.ellipse(box, fill=_mixed(_mixed(top, bottom, y), (255, 255, 255), contrast))
+
+
+def _paint_frame(canvas: Image) -> None:
+    """Draw a frame; being in every picture, it keeps the likeness of pictures from telling too much."""
+    from PIL import ImageDraw
+
+    edge = canvas.width - 1
+    ImageDraw.Draw(canvas).rectangle((0, 0, edge, edge), outline=FRAME, width=max(1, canvas.width // 48))
+
+
+def _paint_group(canvas: Image, group: Group, region: Box, night: bool) -> None:
+    from PIL.Image import Resampling
+
+    side, centres = _arrange(group, region)
+    pixels = max(6, round(side * canvas.width))
+    upright = _sprite(group.kind, group.colour, group.pattern, pixels, night)
+    for x, y, tilt in centres:
+        sprite = upright.rotate(tilt * TILT, Resampling.BILINEAR, expand=True)
+        corner = (round(x * canvas.width - sprite.width / 2), round(y * canvas.height - sprite.height / 2))
+        canvas.paste(sprite, corner, sprite)
+
+
+def _arrange(group: Group, region: Box) -> tuple[float, list[tuple[float, float, float]]]:
+    """Return the side of an object and where each is (x, y, tilt): rows of equal cells, the last row centred."""
+    x0, y0, x1, y1 = region
+    width, height = x1 - x0, y1 - y0
+    columns = max(
+        range(1, group.count + 1), key=lambda c: (min(width / c, height / -(-group.count // c)), -c)
+    )
+    rows = -(-group.count // columns)
+    cell = (min(width / columns, LOOSE), min(height / rows, LOOSE))
+    side = min(SIDES[group.size], min(cell) * 0.94)
+    centres = []
+    for i in range(group.count):
+        row, column = divmod(i, columns)
+        in_row = min(columns, group.count - row * columns)
+        right, down, tilt = group.jitter[i] if group.jitter else (0.0, 0.0, 0.0)
+        x = (x0 + x1) / 2 + (column - (in_row - 1) / 2) * cell[0] + right * (cell[0] - side) * 0.5
+        y = (y0 + y1) / 2 + (row - (rows - 1) / 2) * cell[1] + down * (cell[1] - side) * 0.5
+        centres.append((x, y, tilt))
+    return side, centres
+
+
+@lru_cache(maxsize=32)
+def _ground(name: str, pixels: int) -> Image:
+    from PIL import Image
+
+    top, bottom = GROUNDS[name]
+    slope = Image.linear_gradient("L").resize((pixels, pixels))
+    return Image.composite(Image.new("RGB", slope.size, bottom), Image.new("RGB", slope.size, top), slope)
+
+
+@lru_cache(maxsize=4096)
+def _sprite(kind: str, colour: str, pattern: str, pixels: int, night: bool) -> Image:
+    """Return one object as RGBA, with a thin outline that sets it off from the background."""
+    from PIL import Image, ImageChops, ImageDraw, ImageFilter
+
+    line = max(1, pixels // 40) + 1
+    whole = (pixels + 2 * line, pixels + 2 * line)
+    fill = _pattern(colour, pattern, whole)
+    shades = {"body": None, "dark": _mixed(INKS[colour], (0, 0, 0), 0.42), "light": (250, 247, 238)}
+    if colour == "black":
+        shades["dark"] = (86, 86, 96)
+    if colour == "white":
+        shades["dark"], shades["light"] = (168, 172, 180), (205, 214, 224)
+    sprite = Image.new("RGB", whole)
+    outline = Image.new("L", whole)
+    for part in SHAPES[kind]:
+        mask = Image.new("L", whole)
+        at = [line + value * pixels for value in part.at]
+        getattr(ImageDraw.Draw(mask), part.form)(at, fill=255)
+        sprite.paste(shades[part.paint] or fill, (0, 0), mask)
+        outline = ImageChops.lighter(outline, mask)
+    edge = (240, 240, 245) if night else _mixed(INKS[colour], (20, 20, 30), 0.6)
+    result = Image.new("RGB", whole, edge)
+    result.paste(sprite, (0, 0), outline)
+    result.putalpha(outline.filter(ImageFilter.MaxFilter(2 * line - 1)))
+    return result
+
+
+def _pattern(colour: str, pattern: str, whole: tuple[int, int]) -> Image:
+    """Return the colour with the pattern on it, in a contrasting shade."""
+    from PIL import Image, ImageDraw
+
+    ink = INKS[colour]
+    other = (
+        _mixed(ink, (0, 0, 0), 0.45) if colour in ("white", "yellow") else _mixed(ink, (255, 255, 255), 0.68)
+    )
+    tile = Image.new("RGB", whole, ink)
+    draw = ImageDraw.Draw(tile)
+    step = whole[0] / (5 if pattern == "dotted" else 6)
+    for i in range(7):
+        if pattern == "striped":
+            draw.rectangle((i * step, 0, i * step + step * 0.45, whole[1]), fill=other)
+        for j in range(7 if pattern in ("dotted", "checked") else 0):
+            x, y = i * step, j * step
+            if pattern == "checked" and (i + j) % 2:
+                draw.rectangle((x, y, x + step, y + step), fill=other)
+            if pattern == "dotted" and (i + j) % 2:
+                draw.ellipse((x + step * 0.1, y + step * 0.1, x + step * 0.9, y + step * 0.9), fill=other)
+    return tile
+
+
+def _mixed(first: Colour, second: Colour, share: float) -> Colour:
+    red, green, blue = (round(a + (b - a) * share) for a, b in zip(first, second, strict=True))
+    return red, green, blue
