@@ -1,0 +1,58 @@
+"""A common axis: where a number lies, in percent of the width."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """From `low` to `high`, with round numbers marked."""
+
+    low: float
+    high: float
+    ticks: tuple[float, ...]
+
+    def at(self, value: float) -> float:
+        """Return the place of the value in percent of the width, held within the axis."""
+        share = (value - self.low) / (self.high - self.low)
+        return round(100 * min(max(share, 0.0), 1.0), 2)
+
+    def labels(self) -> list[tuple[float, str]]:
+        """Return (place in percent, text) of every tick."""
+        step = self.ticks[1] - self.ticks[0]
+        digits = max(0, -math.floor(math.log10(step) + 1e-9))
+        if round(step * 10**digits, 6) % 1:
+            digits += 1
+        return [(self.at(tick), _plain(tick, digits)) for tick in self.ticks]
+
+
+def axis_for(values: Iterable[float | None], *, floor: float = -math.inf, most_ticks: int = 5) -> Axis:
+    """Return an axis with round ends that holds all values from `floor` on.
+
+    Zero is included where it is not far away.
+    """
+    known = [max(value, floor) for value in values if value is not None and math.isfinite(value)]
+    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    if low > 0 and high - low > 0.3 * high:
+        low = 0.0
+    if high - low < 1e-9:
+        low, high = max(low - 0.05, floor), high + 0.05
+    step = _step((high - low) / most_ticks)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    ticks = tuple(round(i * step, 10) for i in range(first, last + 1))
+    return Axis(ticks[0], ticks[-1], ticks)
+
+
+def _step(least: float) -> float:
+    """Return the smallest round number that is at least `least`."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(power * step for step in STEPS if power * step >= least * (1 - 1e-9))
+
+
+def _plain(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}".replace("-", "−")

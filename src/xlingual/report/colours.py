@@ -1,0 +1,57 @@
+"""The colour scale of heat maps: safe for colour-blind readers, with text that stands out in every cell."""
+
+from __future__ import annotations
+
+# Both scales change steadily in lightness, so that they read without hue: pale to deep on a light page,
+# deep to pale on a dark one.
+LIGHT = ("#f4f6d8", "#b5dfba", "#58b7c4", "#2a73b2", "#16326b")
+DARK = ("#1c2740", "#27548c", "#2d8f9f", "#72c59a", "#f1eda6")
+
+
+def css(steps: int) -> str:
+    """Return the rules for the classes h0 … of both colour schemes."""
+    light = _rules(LIGHT, steps)
+    dark = _rules(DARK, steps)
+    return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}"
+
+
+def colour(anchors: tuple[str, ...], share: float) -> tuple[int, int, int]:
+    """Return the colour (red, green, blue) at a share, 0 to 1, of the way along the anchors."""
+    place = min(max(share, 0.0), 1.0) * (len(anchors) - 1)
+    left = min(int(place), len(anchors) - 2)
+    pairs = zip(_rgb(anchors[left]), _rgb(anchors[left + 1]), strict=True)
+    red, green, blue = (round(a + (b - a) * (place - left)) for a, b in pairs)
+    return red, green, blue
+
+
+def contrast(one: tuple[int, int, int], other: tuple[int, int, int]) -> float:
+    """Return the contrast of two colours as WCAG defines it (1 to 21)."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def ink(ground: tuple[int, int, int]) -> tuple[int, int, int]:
+    """Return near-black or white, whichever reads better on the ground."""
+    return max(((17, 24, 39), (255, 255, 255)), key=lambda text: contrast(text, ground))
+
+
+def _rules(anchors: tuple[str, ...], steps: int) -> str:
+    lines = []
+    for step in range(steps):
+        ground = colour(anchors, step / (steps - 1))
+        lines.append(f".h{step} {{ background: {_hex(ground)}; color: {_hex(ink(ground))}; }}")
+    return "\n".join(lines)
+
+
+def _rgb(text: str) -> tuple[int, int, int]:
+    return int(text[1:3], 16), int(text[3:5], 16), int(text[5:7], 16)
+
+
+def _hex(colour: tuple[int, int, int]) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*colour)
+
+
+def _luminance(colour: tuple[int, int, int]) -> float:
+    shares = (part / 255 for part in colour)
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -1,0 +1,172 @@
+"""The best and worst queries: which ones are shown, and their pictures as data."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from xlingual.report import numbers, words
+from xlingual.report.rows import Row
+from xlingual.results import Results
+
+Kind: TypeAlias = Literal["best", "worst"]
+KINDS: tuple[Kind, ...] = ("best", "worst")
+
+MOST_EACH = 5  # best and worst queries of a pair
+MOST_ENCODERS = 3
+MOST_BYTES = 1_500_000  # of pictures in one page; written as text they take a third more
+TYPES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
+
+
+@dataclass(frozen=True)
+class Side:
+    """A text and its picture."""
+
+    language: str
+    text: str
+    picture: str | None  # a data: URI
+
+
+@dataclass(frozen=True)
+class Example:
+    """A query, what it retrieved, and where its own picture or match came."""
+
+    query: Side
+    retrieved: Side
+    rank: str
+    similarity: str | None
+
+
+@dataclass
+class PairExamples:
+    """The examples of one language pair, by encoder and kind."""
+
+    name: str
+    encoders: dict[str, dict[Kind, list[Example]]] = field(default_factory=dict)
+
+
+def chosen(
+    runs: Sequence[Results], task: str, rows: Sequence[Row], budget: int
+) -> tuple[list[PairExamples], int]:
+    """Return the examples of the leading encoders by pair, and the bytes of pictures they hold.
+
+    The leading encoder's examples are thinned until their pictures fit into `budget` bytes; those of the next
+    ones are shown where they fit whole.
+    """
+    by_encoder = _by_encoder(runs, task, rows)
+    picked: list[tuple[str, list[dict[str, Any]]]] = []
+    used = 0
+    for label, records in by_encoder[:MOST_ENCODERS]:
+        most = MOST_EACH
+        while not picked and most > 1 and _weight(records, most) > budget:
+            most -= 1
+        weight = _weight(records, most)
+        if picked and used + weight > budget:
+            break
+        picked.append((label, [record for record in records if record["place"] < most]))
+        used += weight
+    return _arranged(picked, task, budget), min(used, budget)
+
+
+def data_uri(content: bytes | None) -> str | None:
+    """Return PNG or JPEG bytes as a data: URI, or None for anything else."""
+    for magic, kind in TYPES.items():
+        if content and content.startswith(magic):
+            return f"data:{kind};base64,{b64encode(content).decode('ascii')}"
+    return None
+
+
+def rank_text(task: str, above: int, tied: int, pool: int) -> str:
+    """Return where the query's own picture or match came.
+
+    >>> rank_text("backretrieval", 0, 1, 365), rank_text("crosslingual-retrieval", 4, 3, 365)
+    ('own picture ranked 1 of 365', 'own match ranked 5–7 of 365 (tied)')
+    """
+    place = numbers.count(above + 1)
+    if tied > 1:
+        return (
+            f"{words.own(task)} ranked {place}–{numbers.count(above + tied)} of {numbers.count(pool)} (tied)"
+        )
+    return f"{words.own(task)} ranked {place} of {numbers.count(pool)}"
+
+
+def _by_encoder(
+    runs: Sequence[Results], task: str, rows: Sequence[Row]
+) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return the records of each encoder that has some, in the order of the rows."""
+    tables: Mapping[int, list[dict[str, Any]]] = {
+        place: _records(run, task) for place, run in enumerate(runs, start=1)
+    }
+    found: dict[tuple[int, str], str] = {}
+    for row in rows:
+        found.setdefault((row.run, row.encoder), row.label)
+    listed = [
+        (label, [record for record in tables[run] if record["encoder"] == encoder])
+        for (run, encoder), label in found.items()
+    ]
+    return [(label, records) for label, records in listed if records]
+
+
+def _records(run: Results, task: str) -> list[dict[str, Any]]:
+    """Return the examples of a task from the first seed; `place` counts within encoder, pair and kind."""
+    if run.examples is None:
+        return []
+    records = [record for record in run.examples.to_pylist() if record["task"] == task]
+    records = [record for record in records if record["kind"] in KINDS]
+    first = min((record["seed"] for record in records), default=0)
+    records = [record for record in records if record["seed"] == first]
+    records.sort(key=lambda record: record["position"])
+    seen: dict[tuple[str, ...], int] = {}
+    for record in records:
+        key = tuple(record[name] for name in ("encoder", "source", "target", "kind"))
+        record["place"] = seen.get(key, 0)
+        seen[key] = record["place"] + 1
+    return records
+
+
+def _weight(records: list[dict[str, Any]], most: int) -> int:
+    shown = [record for record in records if record["place"] < most]
+    return sum(
+        len(record[name] or b"") for record in shown for name in ("query_picture", "retrieved_picture")
+    )
+
+
+def _arranged(picked: list[tuple[str, list[dict[str, Any]]]], task: str, budget: int) -> list[PairExamples]:
+    picture = _within(budget)
+    pairs: dict[tuple[str, str], PairExamples] = {}
+    for label, records in picked:
+        for record in records:
+            source, target = record["source"], record["target"]
+            pair = pairs.setdefault((source, target), PairExamples(words.pair(source, target)))
+            kinds = pair.encoders.setdefault(label, {kind: [] for kind in KINDS})
+            kinds[record["kind"]].append(_example(record, task, picture))
+    return list(pairs.values())
+
+
+def _example(record: dict[str, Any], task: str, picture: Callable[[bytes | None], str | None]) -> Example:
+    similarity = record["similarity"]
+    return Example(
+        query=Side(record["source"], record["query_text"] or "", picture(record["query_picture"])),
+        retrieved=Side(
+            record["target"], record["retrieved_text"] or "", picture(record["retrieved_picture"])
+        ),
+        rank=rank_text(task, record["above"], record["tied"], record["pool"]),
+        similarity=None if similarity is None else numbers.number(similarity),
+    )
+
+
+def _within(budget: int) -> Callable[[bytes | None], str | None]:
+    """Return a function that gives data: URIs until the budget of bytes is used up."""
+    left = budget
+
+    def picture(content: bytes | None) -> str | None:
+        nonlocal left
+        if content is None or len(content) > left:
+            return None
+        uri = data_uri(content)
+        left -= len(content) if uri else 0
+        return uri
+
+    return picture

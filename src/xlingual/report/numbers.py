@@ -1,0 +1,108 @@
+"""How numbers are written: one place for the terminal and the report."""
+
+from __future__ import annotations
+
+import math
+
+from xlingual.results import Interval
+
+MISSING = "–"
+MOST_DIGITS = 6
+
+
+def number(value: float | None, measure: str = "", *, digits: int | None = None) -> str:
+    """Return the value as text: ranks with one decimal, everything else with three; "–" for no value.
+
+    >>> number(0.3121), number(-0.0001), number(12.5, "MedR"), number(None)
+    ('0.312', '0.000', '12.5', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return MISSING
+    text = f"{value:.{digits_of(measure) if digits is None else digits}f}"
+    if float(text) == 0:
+        text = text.lstrip("-")
+    return text.replace("-", "−")
+
+
+def interval(ci: Interval | None, measure: str = "") -> str:
+    """Return "[low, high]", or "" where there is no interval."""
+    return "" if ci is None else f"[{number(ci.low, measure)}, {number(ci.high, measure)}]"
+
+
+def with_interval(value: float | None, ci: Interval | None, measure: str = "") -> str:
+    """Return "value [low, high]"."""
+    return f"{number(value, measure)} {interval(ci, measure)}".rstrip()
+
+
+def difference(value: float, ci: Interval, measure: str = "") -> str:
+    """Return "value [low, high]" with enough decimals that an interval beside zero does not seem to touch it.
+
+    >>> difference(0.02, Interval(0.0004, 0.0396, 0.95, "bootstrap"))
+    '0.0200 [0.0004, 0.0396]'
+    """
+    digits = digits_of(measure)
+    beside = ci.low > 0 or ci.high < 0
+    while beside and digits < MOST_DIGITS and any(round(end, digits) == 0 for end in (ci.low, ci.high)):
+        digits += 1
+    low, high = number(ci.low, digits=digits), number(ci.high, digits=digits)
+    return f"{number(value, digits=digits)} [{low}, {high}]"
+
+
+def percent(share: float | None) -> str:
+    """Return a share as a whole percentage.
+
+    >>> percent(0.412), percent(None)
+    ('41 %', '–')
+    """
+    if share is None or not math.isfinite(share):
+        return MISSING
+    text = f"{100 * share:.0f}"
+    return f"{'0' if text == '-0' else text} %".replace("-", "−")
+
+
+def count(amount: int) -> str:
+    """Return a whole number with its thousands apart.
+
+    >>> count(1234567)
+    '1,234,567'
+    """
+    return f"{amount:,}"
+
+
+def span(amounts: list[int]) -> str:
+    """Return "365" or "365–412" for the smallest and largest of the amounts."""
+    if not amounts:
+        return MISSING
+    low, high = min(amounts), max(amounts)
+    return count(low) if low == high else f"{count(low)}–{count(high)}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the unit that reads well.
+
+    >>> duration(0.0123), duration(4.21), duration(130.0)
+    ('12 ms', '4.2 s', '2 min 10 s')
+    """
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
+
+
+def in_words(words: list[str], most: int = 8) -> str:
+    """Return "a, b and c", cut after `most` with a count of the rest.
+
+    >>> in_words(["a", "b", "c"]), in_words(["a", "b", "c"], most=2)
+    ('a, b and c', 'a, b and 1 more')
+    """
+    shown = list(words[:most])
+    if len(words) > most:
+        shown.append(f"{len(words) - most} more")
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
+
+
+def digits_of(measure: str) -> int:
+    """Return how many decimals numbers of the measure have."""
+    return 1 if measure.startswith("MedR") else 3

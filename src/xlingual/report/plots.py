@@ -1,0 +1,158 @@
+"""The plots as numbers: places in percent of an axis and steps of a colour scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import quantiles
+
+from xlingual.report import numbers, words
+from xlingual.report.axis import Axis, axis_for
+from xlingual.report.rows import Row, System
+from xlingual.results import Summary
+
+STEPS = 21  # of the colour scale of heat maps
+FEWEST_FOR_BOX = 3
+
+Pairs = Mapping[tuple[str, str], Summary]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A value with its interval, and where chance and oracle lie; all in percent of the axis."""
+
+    value: float | None
+    low: float | None
+    width: float | None
+    chance: float | None
+    oracle: float | None
+
+
+@dataclass(frozen=True)
+class Box:
+    """The values of one encoder over pairs: quartiles, whiskers and every pair as a dot."""
+
+    label: str
+    spoken: str
+    quartiles: tuple[float, float, float] | None  # None for fewer than three pairs
+    low: float
+    high: float
+    dots: list[tuple[float, str]]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One language pair in a heat map."""
+
+    text: str
+    short: str  # for small cells: two decimals are enough beside a colour
+    title: str
+    step: int | None  # of the colour scale
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """Sources as rows, targets as columns; None where the pair was not evaluated."""
+
+    label: str
+    targets: list[str]
+    lines: list[tuple[str, list[Cell | None]]]
+
+
+def bar_axis(rows: Sequence[Row]) -> Axis:
+    """Return the axis of a leaderboard: it holds every value, interval, chance and oracle."""
+    held: list[float | None] = []
+    for row in rows:
+        held += [row.value, row.chance, row.oracle]
+        held += [row.ci.low, row.ci.high] if row.ci else []
+    return axis_for(held, floor=words.least(rows[0].measure))
+
+
+def bar(row: Row, axis: Axis) -> Bar:
+    """Return where the marks of one row lie."""
+    low = axis.at(row.ci.low) if row.ci else None
+    width = round(axis.at(row.ci.high) - axis.at(row.ci.low), 2) if row.ci else None
+    value, chance, oracle = (_at(axis, place) for place in (row.value, row.chance, row.oracle))
+    return Bar(value, low, width, chance, oracle)
+
+
+def box_axis(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> Axis:
+    """Return the common axis of the box plots."""
+    return axis_for(pair.value for row in rows for pair in pairs.get(row.system, {}).values())
+
+
+def boxes(rows: Sequence[Row], pairs: Mapping[System, Pairs], axis: Axis) -> list[Box]:
+    """Return one box per encoder that has values of pairs."""
+    found = (_box(row, pairs.get(row.system, {}), axis) for row in rows)
+    return [box for box in found if box is not None]
+
+
+def heat_maps(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> list[HeatMap]:
+    """Return one heat map per encoder, in the order of the rows, on one colour scale."""
+    values = [p.value for row in rows for p in pairs.get(row.system, {}).values() if p.value is not None]
+    low, high = (min(values), max(values)) if values else (0.0, 1.0)
+    keys = [key for row in rows for key in pairs.get(row.system, {})]
+    languages = list(dict.fromkeys(language for key in keys for language in key))
+    sources = [name for name in languages if any(key[0] == name for key in keys)]
+    targets = [name for name in languages if any(key[1] == name for key in keys)]
+    maps = []
+    for row in rows:
+        own = pairs.get(row.system, {})
+        if own:
+            lines = [(s, [_cell(s, t, own, low, high) for t in targets]) for s in sources]
+            maps.append(HeatMap(row.label, targets, lines))
+    return maps
+
+
+def scale_ends(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> tuple[str, str]:
+    """Return the values at the pale (worst) and the deep (best) end of the colour scale."""
+    found = [p for row in rows for p in pairs.get(row.system, {}).values() if p.value is not None]
+    if not found:
+        return numbers.MISSING, numbers.MISSING
+    measure = found[0].measure
+    ends = sorted((p.value for p in found if p.value is not None), reverse=words.lower_is_better(measure))
+    return numbers.number(ends[0], measure), numbers.number(ends[-1], measure)
+
+
+def _box(row: Row, pairs: Pairs, axis: Axis) -> Box | None:
+    points = sorted(
+        (summary.value, f"{words.pair(*key)}: {numbers.number(summary.value, row.measure)}")
+        for key, summary in pairs.items()
+        if summary.value is not None
+    )
+    if not points:
+        return None
+    values = [value for value, _ in points]
+    dots = [(axis.at(value), text) for value, text in points]
+    least, most = (numbers.number(value, row.measure) for value in (values[0], values[-1]))
+    if len(values) < FEWEST_FOR_BOX:
+        spoken = f"{row.label}: {', '.join(text for _, text in points)}"
+        return Box(row.label, spoken, None, dots[0][0], dots[-1][0], dots)
+    first, middle, third = quantiles(values, n=4, method="inclusive")
+    reach = 1.5 * (third - first)
+    inside = [value for value in values if first - reach <= value <= third + reach]
+    median = numbers.number(middle, row.measure)
+    spoken = f"{row.label}: median {median} over {len(values)} pairs, from {least} to {most}"
+    quartiles = (axis.at(first), axis.at(middle), axis.at(third))
+    return Box(row.label, spoken, quartiles, axis.at(inside[0]), axis.at(inside[-1]), dots)
+
+
+def _cell(source: str, target: str, pairs: Pairs, low: float, high: float) -> Cell | None:
+    summary = pairs.get((source, target))
+    if summary is None:
+        return None
+    text = numbers.number(summary.value, summary.measure)
+    value = numbers.with_interval(summary.value, summary.ci, summary.measure)
+    note = f" ({summary.note})" if summary.value is None and summary.note else ""
+    title = f"{words.pair(source, target)}: {value}{note}"
+    if summary.value is None:
+        return Cell(text, text, title, None)
+    share = (summary.value - low) / (high - low) if high > low else 0.5
+    if words.lower_is_better(summary.measure):
+        share = 1 - share
+    short = numbers.number(summary.value, digits=min(2, numbers.digits_of(summary.measure)))
+    return Cell(text, short, title, round(share * (STEPS - 1)))
+
+
+def _at(axis: Axis, value: float | None) -> float | None:
+    return None if value is None else axis.at(value)

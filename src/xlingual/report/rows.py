@@ -1,0 +1,89 @@
+"""One row of a leaderboard, with its numbers as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from xlingual.report import numbers
+from xlingual.results import Behind, Interval
+
+Standing: TypeAlias = Literal["leader", "level", "behind", "unknown"]
+System: TypeAlias = tuple[int, str, str | None]  # run, encoder, image encoder: what a row is about
+
+
+@dataclass(frozen=True)
+class Row:
+    """One encoder in the leaderboard of one task and measure.
+
+    `standing` is about the leader of the same run: "level" where the interval of the paired difference
+    contains zero, "behind" where it does not, "unknown" where there is no such interval.
+    """
+
+    rank: int | None  # None where there is no value
+    label: str  # the encoder, with its run or image encoder where the name alone would be ambiguous
+    run: int  # 1-based place of its Results
+    encoder: str
+    image_encoder: str | None
+    measure: str
+    value: float | None
+    ci: Interval | None
+    chance: float | None
+    oracle: float | None
+    ceiling: float | None
+    normalized: float | None
+    behind: Behind | None  # positive where worse, also for measures where lower is better
+    standing: Standing
+    n_pairs: int
+    n_seeds: int
+    sd_seeds: float | None
+    n_queries: int
+    n_tied: int | None
+    note: str | None
+
+    @property
+    def system(self) -> System:
+        """What the row is about."""
+        return (self.run, self.encoder, self.image_encoder)
+
+    @property
+    def at_chance(self) -> bool:
+        """Whether the interval contains what an encoder that knows nothing would score."""
+        return self.ci is not None and self.chance is not None and contains(self.ci, self.chance)
+
+    @property
+    def rank_text(self) -> str:
+        """The rank, or "–"."""
+        return numbers.MISSING if self.rank is None else str(self.rank)
+
+    @property
+    def value_text(self) -> str:
+        """The value, or "–"."""
+        return numbers.number(self.value, self.measure)
+
+    @property
+    def interval_text(self) -> str:
+        """The interval, or ""."""
+        return numbers.interval(self.ci, self.measure)
+
+    @property
+    def behind_text(self) -> str:
+        """How far behind the leader, with its interval, or "–"."""
+        if self.behind is None:
+            return numbers.MISSING
+        return numbers.difference(self.behind.value, self.behind.ci, self.measure)
+
+    @property
+    def normalized_text(self) -> str:
+        """How far on the way from chance to oracle, or "–"."""
+        return numbers.percent(self.normalized)
+
+    @property
+    def tied_text(self) -> str:
+        """How many queries were tied."""
+        return numbers.MISSING if self.n_tied is None else numbers.count(self.n_tied)
+
+
+def contains(ci: Interval, value: float) -> bool:
+    """Tell whether the interval contains the value, its ends included."""
+    return ci.low <= value <= ci.high

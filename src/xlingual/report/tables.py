@@ -1,0 +1,156 @@
+"""The leaderboard: its rows sorted, ranked and judged once for the terminal and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from xlingual.report import words
+from xlingual.report.rows import Row, Standing, System, contains
+from xlingual.results import Behind, Entry, Results, Summary, by_key
+
+
+def tasks(runs: Iterable[Results]) -> list[str]:
+    """Return the tasks in order of appearance."""
+    return list(dict.fromkeys(row.task for run in runs for row in run.summary))
+
+
+def measures(runs: Iterable[Results], task: str) -> list[str]:
+    """Return the measures of a task in order of appearance; the first one is its headline."""
+    return list(dict.fromkeys(row.measure for run in runs for row in run.summary if row.task == task))
+
+
+def leaderboard(results: Results | Sequence[Results], task: str, measure: str) -> list[Row]:
+    """Return one row per encoder, best first; encoders without a value come last, with a note."""
+    runs = as_runs(results)
+    boards = [_overall(run, task, measure) for run in runs]
+    several_runs = sum(bool(board) for board in boards) > 1
+    several_eyes = len({row.image_encoder for board in boards for row in board}) > 1
+    rows = []
+    for place, (run, board) in enumerate(zip(runs, boards, strict=True), start=1):
+        leader = _leader(board)
+        for summary in board:
+            label = summary.encoder
+            if several_eyes and summary.image_encoder:
+                label += f" · {summary.image_encoder}"
+            if several_runs:
+                label += f" (run {place})"
+            rows.append(_row(summary, label, place, run.entries, summary is leader))
+    rows.sort(key=_order)
+    return [replace(row, rank=None if row.value is None else i) for i, row in enumerate(rows, start=1)]
+
+
+def pair_rows(
+    results: Results | Sequence[Results], task: str, measure: str
+) -> dict[System, dict[tuple[str, str], Summary]]:
+    """Return for each run and encoder its means over seeds by (source, target)."""
+    found: dict[System, dict[tuple[str, str], Summary]] = {}
+    for place, run in enumerate(as_runs(results), start=1):
+        for row in by_key(run.summary, task=task, measure=measure):
+            if row.source is not None and row.target is not None:
+                pairs = found.setdefault((place, row.encoder, row.image_encoder), {})
+                pairs[(row.source, row.target)] = row
+    return found
+
+
+def as_runs(results: Results | Sequence[Results]) -> Sequence[Results]:
+    """Return one or several results as several."""
+    return [results] if isinstance(results, Results) else results
+
+
+def _overall(run: Results, task: str, measure: str) -> list[Summary]:
+    """Return one row per encoder: the mean over pairs, or the only pair where no mean was written."""
+    groups: dict[tuple[str, str | None], list[Summary]] = {}
+    for row in by_key(run.summary, task=task, measure=measure):
+        groups.setdefault((row.encoder, row.image_encoder), []).append(row)
+    return [_mean(rows) for rows in groups.values()]
+
+
+def _mean(rows: list[Summary]) -> Summary:
+    written = [row for row in rows if row.source is None]
+    if written or len(rows) == 1:
+        return (written or rows)[0]
+    values = [row.value for row in rows if row.value is not None]
+    note = None if values else rows[0].note
+    return replace(
+        rows[0],
+        source=None,
+        target=None,
+        value=sum(values) / len(values) if values else None,
+        ci=None,
+        chance=None,
+        oracle=None,
+        ceiling=None,
+        normalized=None,
+        n_pairs=len(rows),
+        sd_seeds=None,
+        behind=None,
+        note=note,
+    )
+
+
+def _leader(board: list[Summary]) -> Summary | None:
+    """Return the row that the others are compared with, or the best one where none was compared."""
+    named = {row.behind.leader for row in board if row.behind}
+    valued = [row for row in board if row.value is not None]
+    candidates = [row for row in valued if row.encoder in named and row.behind is None] or valued
+    return min(candidates, key=lambda row: (_badness(row.value, row.measure), row.encoder), default=None)
+
+
+def _row(summary: Summary, label: str, run: int, entries: list[Entry], leads: bool) -> Row:
+    own = [
+        entry
+        for entry in entries
+        if (entry.task, entry.encoder, entry.image_encoder, entry.measure)
+        == (summary.task, summary.encoder, summary.image_encoder, summary.measure)
+    ]
+    tied = [entry.n_tied for entry in own if entry.n_tied is not None]
+    behind = _oriented(summary.behind, summary.measure)
+    return Row(
+        rank=None,
+        label=label,
+        run=run,
+        encoder=summary.encoder,
+        image_encoder=summary.image_encoder,
+        measure=summary.measure,
+        value=summary.value,
+        ci=summary.ci,
+        chance=summary.chance,
+        oracle=summary.oracle,
+        ceiling=summary.ceiling,
+        normalized=summary.normalized,
+        behind=behind,
+        standing=_standing(leads, behind),
+        n_pairs=summary.n_pairs,
+        n_seeds=summary.n_seeds,
+        sd_seeds=summary.sd_seeds,
+        n_queries=sum(entry.n_source for entry in own),
+        n_tied=sum(tied) if tied else None,
+        note=summary.note,
+    )
+
+
+def _standing(leads: bool, behind: Behind | None) -> Standing:
+    if leads:
+        return "leader"
+    if behind is None:
+        return "unknown"
+    return "level" if contains(behind.ci, 0.0) else "behind"
+
+
+def _oriented(behind: Behind | None, measure: str) -> Behind | None:
+    """Return the difference so that positive means worse than the leader."""
+    if behind is None or not words.lower_is_better(measure):
+        return behind
+    ci = replace(behind.ci, low=-behind.ci.high, high=-behind.ci.low)
+    return Behind(behind.leader, -behind.value, ci)
+
+
+def _badness(value: float | None, measure: str) -> float:
+    if value is None:
+        return float("inf")
+    return value if words.lower_is_better(measure) else -value
+
+
+def _order(row: Row) -> tuple[float, bool, str, int]:
+    return (_badness(row.value, row.measure), row.standing != "leader", row.label, row.run)

@@ -1,0 +1,101 @@
+"""What tasks and measures are called, and what the report says about them."""
+
+from __future__ import annotations
+
+TITLES = {
+    "backretrieval": "Backretrieval",
+    "crosslingual-retrieval": "Cross-lingual retrieval",
+    "distance-correlation": "Distance correlation",
+}
+SHORT = {"backretrieval": "BkR", "crosslingual-retrieval": "XLR", "distance-correlation": "CORR"}
+
+ABOUT = {
+    "backretrieval": (
+        "Each text retrieves its nearest text of the other language; the picture of that text is then "
+        "looked up among the pictures of the source side. No text has a translation among the candidates."
+    ),
+    "crosslingual-retrieval": (
+        "Each text looks for its own match in the other language: this needs pairs that are known to match."
+    ),
+    "distance-correlation": (
+        "Whether texts that are far apart belong to pictures that are far apart, over all pairs of texts."
+    ),
+}
+
+GLOSSARY = (
+    (
+        "BkR (Backretrieval)",
+        "A query text picks the nearest text of the other language. If the query's own picture is among "
+        "the 10 pictures nearest to that text's picture, the query counts as a hit. R@10 is the share of "
+        "hits; another number after the @ counts that many pictures.",
+    ),
+    (
+        "Chance",
+        "What an encoder that knows nothing scores on the same data: K out of all distinct pictures.",
+    ),
+    (
+        "Oracle",
+        "What pictures alone reach: the retrieved text is the one whose picture is nearest to the query's "
+        "own. It is a landmark, not an upper bound.",
+    ),
+    ("Ceiling", "The most any encoder could score on this sample."),
+    (
+        "Normalised",
+        "How far the value is on the way from chance (0 %) to the oracle (100 %). It compares data sets and "
+        "may exceed 100 %. It is left out where the two ends are too close to tell.",
+    ),
+    (
+        "SIM",
+        "The mean similarity of the query's own picture and the retrieved text's picture: "
+        "Backretrieval without the way back.",
+    ),
+    ("RR and MedR", "The mean reciprocal rank, and the median rank, where lower is better."),
+    (
+        "XLR and CORR",
+        "Retrieval of known matches, and the rank correlation between text distances and picture distances "
+        "(−1 to 1).",
+    ),
+    (
+        "Interval",
+        "Where the number would land for another sample of the same size from the same source, at the level "
+        "given. A lead is called real when the interval of the paired difference excludes zero. Each "
+        "comparison stands for itself: among many encoders, one may look different by luck.",
+    ),
+    (
+        "Tied queries",
+        "Queries whose rank is shared with others. They count with the average over random order.",
+    ),
+)
+
+
+def title(task: str) -> str:
+    """Return the heading of a task."""
+    return TITLES.get(task, task)
+
+
+def measure_name(task: str, measure: str) -> str:
+    """Return the measure as sentences name it: "BkR R@10", "SIM", "CORR"."""
+    short = SHORT.get(task, task)
+    if measure == short or measure in ("SIM", "CORR"):
+        return measure
+    return f"{short} {measure}"
+
+
+def lower_is_better(measure: str) -> bool:
+    """Tell whether small values of the measure are good ones (ranks)."""
+    return measure.startswith("MedR")
+
+
+def least(measure: str) -> float:
+    """Return the smallest value the measure can take: intervals are not drawn beyond it."""
+    return -1.0 if measure in ("SIM", "CORR") else 0.0
+
+
+def own(task: str) -> str:
+    """Return what the ranks of a task count, for "… ranked 1 of 365"."""
+    return "own picture" if task == "backretrieval" else "own match"
+
+
+def pair(source: str, target: str) -> str:
+    """Return a language pair as text."""
+    return f"{source} → {target}"

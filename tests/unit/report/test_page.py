@@ -1,0 +1,246 @@
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pytest
+
+from xlingual.errors import InputError
+from xlingual.report import examples, leaderboard, page, write_report
+from xlingual.results import Results
+
+TASK = "backretrieval"
+ALL = ("backretrieval", "crosslingual-retrieval", "distance-correlation")
+VOID = {"meta", "img", "link", "br", "hr", "input"}
+
+
+class Balanced(HTMLParser):
+    """Collects what a page holds and fails on a tag that is closed out of turn."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.tags, self.texts = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open[-1] == tag, f"</{tag}> at {self.getpos()} closes {self.open[-3:]}"
+        self.open.pop()
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def parsed(html):
+    parser = Balanced()
+    parser.feed(html)
+    parser.close()
+    assert parser.open == []
+    return parser
+
+
+SHAPES = {
+    "1 encoder, 1 pair": lambda made: [made.synthetic(1, [], pairs=[("en", "ar")])],
+    "24 encoders, 2 pairs": lambda made: [made.synthetic(24, ["de", "he"], each=1)],
+    "5 encoders, 20 pairs, 3 tasks": lambda made: [
+        made.synthetic(5, ["ar", "de", "en", "he", "ja"], ALL, each=1)
+    ],
+    "2 runs": lambda made: [made.synthetic(3, ["en", "ja"], with_examples=False) for _ in range(2)],
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_pages_are_well_formed_self_contained_and_repeatable(made, shape):
+    results = SHAPES[shape](made)
+    html = page.render(results)
+    found = parsed(html)
+    names = {tag for tag, _ in found.tags}
+    assert not names & {"script", "link", "iframe", "object", "base", "form"}
+    for tag, attributes in found.tags:
+        assert not any(name.startswith("on") for name in attributes)
+        for name in ("src", "href", "xlink:href", "srcset", "data"):
+            assert attributes.get(name, "data:").startswith("data:"), (tag, attributes)
+    assert "url(" not in html and "@import" not in html
+    assert not re.search(r"\b(nan|NaN|None|inf)\b", " ".join(found.texts))
+    assert html == page.render(results)
+    assert len(html) < 3_000_000
+
+
+def test_content_security_policy_comes_before_any_style(made):
+    html = page.render([made.synthetic(1, ["en", "de"])])
+    policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+    assert policy in html[: html.index("<style>")]
+
+
+def test_hostile_words_are_shown_and_never_run(made):
+    bad = made.hostile
+    results = made.results(
+        [made.entry(TASK, "en", "de", bad, "R@10", 0.3, signature=f"data:{bad}")],
+        [made.summary(TASK, bad, "R@10", 0.3), made.summary(TASK, "x", "R@10", None, note=bad)],
+        examples=made.examples(
+            [made.example(bad, "en", "de", "best", 0, query_text=bad, retrieved_text=bad)]
+        ),
+        warnings=[bad],
+        timings={bad: 1.0},
+    )
+    html = page.render([results], title=bad)
+    found = parsed(html)
+    assert "<script" not in html and "<img src=x" not in html
+    assert "script" not in {tag for tag, _ in found.tags}
+    assert sum(bad in text for text in found.texts) >= 8
+    assert not any("onerror" in attributes for _, attributes in found.tags)
+
+
+def test_every_example_text_has_its_language_and_finds_its_direction(made):
+    html = page.render([made.synthetic(1, [], pairs=[("en", "ar")], each=2)])
+    texts = [attributes for _, attributes in parsed(html).tags if attributes.get("class") == "text"]
+    assert len(texts) == 8
+    assert {(text["lang"], text["dir"]) for text in texts} == {("en", "auto"), ("ar", "auto")}
+
+
+def test_bars_are_drawn_where_the_numbers_are(made):
+    rows = [made.summary(TASK, "e", "R@10", 0.4, chance=0.1, oracle=0.8)]
+    tags = parsed(page.render([made.results([], rows)])).tags
+    (band,) = [at for tag, at in tags if tag == "rect" and at["class"] == "ci" and "%" in at["x"]]
+    assert (band["x"], band["width"]) == ("46.25%", "7.5%")
+    (dot,) = [at for tag, at in tags if tag == "circle" and at["class"] == "dot" and "%" in at["cx"]]
+    assert dot["cx"] == "50.0%"
+    marks = {
+        at["class"]: at["x1"] for tag, at in tags if tag == "line" and at["class"] in ("chance", "oracle")
+    }
+    drawn = [at["x1"] for tag, at in tags if tag == "line" and at["class"] == "chance" and "%" in at["x1"]]
+    assert drawn == ["12.5%"] and set(marks) == {"chance", "oracle"}
+
+
+def test_plots_appear_only_where_there_are_pairs_to_show(made):
+    one = page.render([made.synthetic(2, [], pairs=[("en", "de")])])
+    two = page.render([made.synthetic(2, ["en", "de"])])
+    six = page.render([made.synthetic(2, ["en", "de", "he"])])
+    assert ['class="heat"' in html for html in (one, two, six)] == [False, True, True]
+    assert ['class="boxes"' in html for html in (one, two, six)] == [False, True, True]
+    assert ['<rect class="quartiles"' in html for html in (one, two, six)] == [False, False, True]
+
+
+def test_a_missing_value_shows_its_reason(made):
+    rows = [
+        made.summary(TASK, "a", "R@10", 0.3),
+        made.summary(TASK, "b", "R@10", None, note="only 9 pictures"),
+    ]
+    texts = parsed(page.render([made.results([], rows)])).texts
+    assert "only 9 pictures" in texts and "–" in texts
+
+
+@pytest.mark.parametrize(
+    "content", [None, b"", b"<svg onload=alert(1)>", b"GIF89a", b"\x89PNG but not", b"\xff\xd8"]
+)
+def test_only_png_and_jpeg_become_pictures(content):
+    assert examples.data_uri(content) is None
+
+
+def test_pictures_and_placeholders(made):
+    record = made.example("e", "en", "de", "worst", 0, retrieved_picture=b"<svg/>")
+    results = made.results([], [made.summary(TASK, "e", "R@10", 0.3)], examples=made.examples([record]))
+    tags = parsed(page.render([results])).tags
+    (image,) = [at for tag, at in tags if tag == "img"]
+    assert image["src"].startswith("data:image/jpeg;base64,/9j/")
+    assert sum(at.get("class") == "no-picture" for _, at in tags) == 1
+    assert examples.data_uri(made.picture(1)).startswith("data:image/png;base64,iVBORw0KGgo")
+
+
+def budgeted(made, budget, n_encoders=2):
+    records = [
+        made.example(
+            f"e{i}", "en", "de", kind, position, query_picture=made.picture(1), retrieved_picture=None
+        )
+        for i in range(n_encoders)
+        for kind in ("best", "worst")
+        for position in range(5)
+    ]
+    summaries = [made.summary(TASK, f"e{i}", "R@10", 0.5 - i / 10) for i in range(n_encoders)]
+    results = made.results([], summaries, examples=made.examples(records))
+    rows = leaderboard(results, TASK, "R@10")
+    pairs, used = examples.chosen([results], TASK, rows, budget * len(made.picture(1)))
+    return {
+        name: [len(kinds[kind]) for kind in examples.KINDS] for name, kinds in pairs[0].encoders.items()
+    }, used
+
+
+def test_examples_are_thinned_to_a_budget_of_bytes(made):
+    assert budgeted(made, 100)[0] == {"e0": [5, 5], "e1": [5, 5]}
+    assert budgeted(made, 19)[0] == {"e0": [5, 5]}
+    assert budgeted(made, 7)[0] == {"e0": [3, 3]}
+    shown, used = budgeted(made, 1)
+    assert shown == {"e0": [1, 1]} and used == len(made.picture(1))
+    assert list(budgeted(made, 1000, n_encoders=5)[0]) == ["e0", "e1", "e2"]
+
+
+def test_examples_come_from_the_first_seed_in_order(made):
+    records = [
+        made.example("e", "en", "de", "best", p, seed=s, above=10 * s + p) for s in (4, 3) for p in (1, 0)
+    ]
+    results = made.results([], [made.summary(TASK, "e", "R@10", 0.3)], examples=made.examples(records))
+    html = page.render([results])
+    assert re.findall(r"ranked (\d+) of", html) == ["31", "32"]
+
+
+def test_written_file_is_whole_or_untouched(made, tmp_path, monkeypatch):
+    path = tmp_path / "new" / "report.html"
+    results = made.synthetic(2, ["en", "he"])
+    write_report([results], path, title="Erste Prüfung")
+    first = path.read_bytes()
+    assert "<title>Erste Prüfung</title>" in first.decode("utf-8")
+    write_report([results], path, title="Erste Prüfung")
+    assert path.read_bytes() == first
+
+    def fail(*_, **__):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_report([results], path)
+    assert path.read_bytes() == first
+    assert [entry.name for entry in path.parent.iterdir()] == ["report.html"]
+
+
+def test_report_from_files_equals_report_from_memory(made, tmp_path):
+    results = made.synthetic(3, ["en", "he"], ALL)
+    results.write(tmp_path)
+    assert page.render([Results.read(tmp_path)]) == page.render([results])
+
+
+def test_nothing_to_report_and_a_folder_in_the_way(made, tmp_path):
+    with pytest.raises(InputError, match="no numbers"):
+        write_report([made.results([], [])], tmp_path / "report.html")
+    with pytest.raises(InputError, match="is a folder"):
+        write_report([made.synthetic(1, ["en", "he"])], tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_conditions_show_what_varies_and_cut_long_lists(made):
+    entries = [made.entry(TASK, "en", "de", f"e{i}", "R@10", 0.3) for i in range(9)]
+    results = made.results(entries, [made.summary(TASK, "e0", "R@10", 0.3)])
+    texts = parsed(page.render([results])).texts
+    assert "abc123" in texts
+    assert "e0 · e1 · e2 · e3 · e4 · e5" in "".join(texts) and "and 3 more" in texts
+
+
+def test_lone_surrogates_do_not_stop_the_report(made, tmp_path):
+    results = made.results([], [made.summary(TASK, "e", "R@10", None, note="bad \ud800 byte")])
+    write_report([results], tmp_path / "report.html")
+    assert "bad ? byte" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_importing_the_report_loads_no_heavy_package():
+    code = "import sys, xlingual.report; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not {"jinja2", "pyarrow", "matplotlib", "numpy", "pandas", "PIL"} & set(loaded)
+    rooms = {name.split(".")[1] for name in loaded if name.startswith("xlingual.")}
+    assert rooms == {"report", "results", "errors"}

@@ -1,0 +1,142 @@
+import pytest
+
+from xlingual.report import leaderboard, plots, tables
+
+TASK = "backretrieval"
+
+
+def board(made, *summaries, measure="R@10", entries=()):
+    return leaderboard(made.results(list(entries), list(summaries)), TASK, measure)
+
+
+def test_order_standing_and_texts(made):
+    rows = board(
+        made,
+        made.summary(TASK, "low", "R@10", 0.2, behind=made.behind("top", 0.2, 0.05), n_pairs=2),
+        made.summary(TASK, "top", "R@10", 0.4, normalized=0.412, chance=0.027, oracle=0.9, n_pairs=2),
+        made.summary(TASK, "near", "R@10", 0.39, behind=made.behind("top", 0.01, 0.02), n_pairs=2),
+        made.summary(TASK, "none", "R@10", None, note="too few queries", n_pairs=2),
+    )
+    assert [(row.rank, row.encoder, row.standing) for row in rows] == [
+        (1, "top", "leader"), (2, "near", "level"), (3, "low", "behind"), (None, "none", "unknown"),
+    ]  # fmt: skip
+    assert rows[0].value_text == "0.400" and rows[0].interval_text == "[0.370, 0.430]"
+    assert rows[0].normalized_text == "41 %"
+    assert rows[1].behind_text == "0.010 [−0.010, 0.030]"
+    assert (rows[3].rank_text, rows[3].value_text, rows[3].note) == ("–", "–", "too few queries")
+
+
+def test_lower_ranks_are_better_and_differences_say_how_much_worse(made):
+    rows = board(
+        made,
+        made.summary(TASK, "bad", "MedR", 12.0, behind=made.behind("good", -9.0, 2.0)),
+        made.summary(TASK, "good", "MedR", 3.0),
+        measure="MedR",
+    )
+    assert [row.encoder for row in rows] == ["good", "bad"]
+    assert rows[1].standing == "behind"
+    assert rows[1].behind_text == "9.0 [7.0, 11.0]"
+
+
+def test_the_leader_is_the_encoder_the_others_were_compared_with(made):
+    rows = board(
+        made,
+        made.summary(TASK, "a", "R@10", 0.4, behind=made.behind("b", 0.0, 0.02)),
+        made.summary(TASK, "b", "R@10", 0.4),
+    )
+    assert [(row.encoder, row.standing) for row in rows] == [("b", "leader"), ("a", "level")]
+
+
+def test_one_pair_without_a_mean_and_several_without_one(made):
+    one = board(made, made.summary(TASK, "e", "R@10", 0.4, "de", "en"))
+    assert (one[0].value, one[0].ci) == (0.4, made.ci(0.4))
+    two = board(
+        made,
+        made.summary(TASK, "e", "R@10", 0.4, "de", "en"),
+        made.summary(TASK, "e", "R@10", 0.2, "en", "de"),
+    )
+    assert two[0].value == pytest.approx(0.3)
+    assert two[0].ci is None and two[0].n_pairs == 2
+
+
+def test_ties_and_queries_are_summed_over_pairs_and_seeds(made):
+    entries = [
+        made.entry(TASK, "de", "en", "e", "R@10", 0.3, n_tied=4, n_source=100),
+        made.entry(TASK, "en", "de", "e", "R@10", 0.3, n_tied=5, n_source=90),
+        made.entry(TASK, "en", "de", "e", "SIM", 0.3, n_tied=50),
+        made.entry(TASK, "en", "de", "other", "R@10", 0.3, n_tied=50),
+    ]
+    rows = board(made, made.summary(TASK, "e", "R@10", 0.3), entries=entries)
+    assert (rows[0].n_tied, rows[0].n_queries, rows[0].tied_text) == (9, 190, "9")
+
+
+@pytest.mark.parametrize(("chance", "at_chance"), [(0.40, True), (0.37, True), (0.36, False), (None, False)])
+def test_at_chance_means_the_interval_contains_it(made, chance, at_chance):
+    assert board(made, made.summary(TASK, "e", "R@10", 0.4, chance=chance))[0].at_chance is at_chance
+
+
+def test_equal_names_of_several_runs_and_image_encoders_are_told_apart(made):
+    first = made.results([], [made.summary(TASK, "e", "R@10", 0.4)])
+    second = made.results([], [made.summary(TASK, "e", "R@10", 0.5)])
+    assert [row.label for row in leaderboard([first, second], TASK, "R@10")] == ["e (run 2)", "e (run 1)"]
+    eyes = [made.summary(TASK, "e", "R@10", 0.4 + i / 10, image_encoder=f"clip{i}") for i in range(2)]
+    assert [row.label for row in leaderboard(made.results([], eyes), TASK, "R@10")] == [
+        "e · clip1",
+        "e · clip0",
+    ]
+
+
+def test_bars_lie_where_the_numbers_are(made):
+    rows = board(
+        made,
+        made.summary(TASK, "e", "R@10", 0.4, chance=0.1, oracle=0.8),
+        made.summary(TASK, "f", "R@10", 0.01),
+        made.summary(TASK, "g", "R@10", None),
+    )
+    axis = plots.bar_axis(rows)
+    assert (axis.low, axis.high) == (0.0, 0.8)
+    assert plots.bar(rows[0], axis) == plots.Bar(value=50.0, low=46.25, width=7.5, chance=12.5, oracle=100.0)
+    assert plots.bar(rows[1], axis) == plots.Bar(value=1.25, low=0.0, width=5.0, chance=None, oracle=None)
+    assert plots.bar(rows[2], axis).value is None
+
+
+def pair_plots(made, values, measure="R@10"):
+    results = made.results([], [made.summary(TASK, "e", measure, v, s, t) for (s, t), v in values.items()])
+    rows = leaderboard(results, TASK, measure)
+    return rows, tables.pair_rows(results, TASK, measure)
+
+
+def test_box_over_pairs(made):
+    languages = [("a", "b"), ("b", "a"), ("a", "c"), ("c", "a"), ("b", "c")]
+    rows, pairs = pair_plots(made, dict(zip(languages, [0.4, 0.5, 0.45, 0.55, 1.0], strict=True)))
+    axis = plots.box_axis(rows, pairs)
+    (box,) = plots.boxes(rows, pairs, axis)
+    assert box.quartiles == (axis.at(0.45), axis.at(0.5), axis.at(0.55))
+    assert (box.low, box.high) == (axis.at(0.4), axis.at(0.55))  # 1.0 lies beyond the whisker
+    assert box.dots[-1] == (axis.at(1.0), "b → c: 1.000")
+    assert box.spoken == "e: median 0.500 over 5 pairs, from 0.400 to 1.000"
+
+
+def test_two_pairs_are_dots_only(made):
+    rows, pairs = pair_plots(made, {("a", "b"): 0.4, ("b", "a"): 0.5})
+    (box,) = plots.boxes(rows, pairs, plots.box_axis(rows, pairs))
+    assert box.quartiles is None and len(box.dots) == 2
+
+
+def test_heat_map_cells(made):
+    rows, pairs = pair_plots(made, {("a", "b"): 0.4, ("b", "a"): 0.5, ("a", "c"): None})
+    (found,) = plots.heat_maps(rows, pairs)
+    assert found.targets == ["a", "b", "c"]
+    (source, first), (_, second) = found.lines
+    assert source == "a" and first[0] is None
+    assert (first[1].step, first[1].text, first[1].short) == (0, "0.400", "0.40")
+    assert first[1].title == "a → b: 0.400 [0.370, 0.430]"
+    assert (first[2].step, first[2].text) == (None, "–")
+    assert second[0].step == plots.STEPS - 1
+
+
+def test_low_ranks_are_deep_in_the_heat_map(made):
+    rows, pairs = pair_plots(made, {("a", "b"): 2.0, ("b", "a"): 9.0}, "MedR")
+    (found,) = plots.heat_maps(rows, pairs)
+    assert found.lines[0][1][1].step == plots.STEPS - 1
+    assert plots.scale_ends(rows, pairs) == ("9.0", "2.0")

@@ -1,0 +1,135 @@
+from xlingual.report import verdict
+
+TASK = "backretrieval"
+
+
+def said(made, *summaries):
+    return verdict(made.results([], list(summaries)))
+
+
+def mean(made, encoder, value, **changes):
+    return made.summary(TASK, encoder, "R@10", value, n_pairs=2, **changes)
+
+
+def test_a_real_lead_its_place_and_its_hardest_pair(made):
+    assert said(
+        made,
+        made.summary(TASK, "lsa", "R@10", 0.25, "de", "fr"),
+        made.summary(TASK, "lsa", "R@10", 0.374, "fr", "de"),
+        mean(made, "lsa", 0.312, chance=0.027, oracle=0.76, normalized=0.389),
+        mean(made, "ridge", 0.262, chance=0.027, oracle=0.76, behind=made.behind("lsa", 0.05, 0.03)),
+        mean(made, "zero", 0.03, chance=0.027, oracle=0.76, behind=made.behind("lsa", 0.282, 0.03)),
+    ) == [
+        "lsa leads: BkR R@10 0.312 [0.282, 0.342] on average over 2 language pairs, 0.050 [0.020, "
+        "0.080] ahead of ridge: the interval excludes zero, so the lead is real on this data.",
+        "It closes 39 % of the way from chance (0.027) to what pictures alone can tell (0.760).",
+        "Its hardest pair is de → fr with 0.250 [0.220, 0.280]; its easiest is fr → de with 0.374.",
+        "Not distinguishable from chance (0.027): zero.",
+    ]
+
+
+def test_a_lead_that_may_be_luck(made):
+    assert said(
+        made,
+        mean(made, "a", 0.312),
+        mean(made, "b", 0.302, behind=made.behind("a", 0.01, 0.02)),
+        mean(made, "c", 0.292, behind=made.behind("a", 0.02, 0.02)),
+        mean(made, "d", 0.1, behind=made.behind("a", 0.212, 0.02)),
+    ) == [
+        "a leads: BkR R@10 0.312 [0.282, 0.342] on average over 2 language pairs, and cannot be told apart "
+        "from b (difference 0.010 [−0.010, 0.030]) and c (difference 0.020 [0.000, 0.040]): both intervals "
+        "contain zero. The first that is clearly behind is d, by 0.212 [0.192, 0.232]."
+    ]
+
+
+def test_many_level_encoders_are_counted(made):
+    rows = [mean(made, f"e{i}", 0.3 - i / 1000, behind=made.behind("a", 0.01, 0.02)) for i in range(6)]
+    (sentence,) = said(made, mean(made, "a", 0.312), *rows)
+    assert sentence.endswith(
+        "told apart from e0, e1, e2 and 3 more: the interval of each difference contains zero."
+    )
+
+
+def test_one_level_encoder(made):
+    sentences = said(made, mean(made, "a", 0.3), mean(made, "b", 0.3, behind=made.behind("a", 0.0, 0.02)))
+    assert sentences[0].endswith("b (difference 0.000 [−0.020, 0.020]): the interval contains zero.")
+
+
+def test_one_encoder_and_one_pair(made):
+    assert said(
+        made,
+        made.summary(TASK, "a", "R@10", 0.3, "en", "ar", chance=0.1),
+        made.summary(TASK, "a", "R@10", 0.3, chance=0.1),
+    ) == ["a reaches BkR R@10 0.300 [0.270, 0.330] for en → ar.", "Chance on this data is 0.100."]
+
+
+def test_no_paired_difference(made):
+    assert said(made, mean(made, "a", 0.3), mean(made, "b", 0.2))[0].endswith(
+        "; no paired difference was computed, so whether the lead is real is not known."
+    )
+
+
+def test_beyond_the_oracle_below_chance_and_no_normalised_value(made):
+    marks = {"chance": 0.1, "oracle": 0.25}
+    assert said(made, mean(made, "a", 0.3, normalized=1.333, **marks))[1] == (
+        "That is beyond what pictures alone can tell: 133 % of the way from 0.100 to 0.250."
+    )
+    assert said(made, mean(made, "a", 0.05, normalized=-0.3, **marks))[1] == (
+        "That is below chance (0.100); pictures alone reach 0.250."
+    )
+    assert said(made, mean(made, "a", 0.3, note="they are too close", **marks))[1] == (
+        "Chance is 0.100 and pictures alone reach 0.250; the normalised value: they are too close."
+    )
+
+
+def test_missing_values_are_named_with_their_reason(made):
+    rows = [mean(made, name, None, note="fewer than 2 pictures") for name in ("a", "b")]
+    assert said(made, *rows) == ["No value of BkR R@10 for a and b: fewer than 2 pictures."]
+
+
+def test_median_rank_as_headline(made):
+    rows = [
+        made.summary(TASK, "good", "MedR", 3.0, n_pairs=2),
+        made.summary(TASK, "bad", "MedR", 12.0, n_pairs=2, behind=made.behind("good", -9.0, 2.0)),
+    ]
+    assert said(made, *rows)[0] == (
+        "good leads: BkR MedR 3.0 [3.0, 3.0] on average over 2 language pairs, 9.0 [7.0, 11.0] ahead of bad: "
+        "the interval excludes zero, so the lead is real on this data."
+    )
+
+
+def test_names_of_other_tasks(made):
+    rows = [
+        made.summary("crosslingual-retrieval", "a", "R@10", 0.3, n_pairs=2),
+        made.summary("distance-correlation", "a", "CORR", -0.1, n_pairs=2),
+        made.summary("new-task", "a", "AP", 0.3, n_pairs=2),
+    ]
+    starts = [sentence.split(" [")[0] for sentence in said(made, *rows)]
+    assert starts == ["a reaches XLR R@10 0.300", "a reaches CORR −0.100", "a reaches new-task AP 0.300"]
+
+
+def test_runs_that_cannot_be_paired(made):
+    runs = []
+    for data, value in (("abc", 0.3), ("xyz", 0.4)):
+        signature = made.signature(task=TASK, data=data, encoder=f"e{value}")
+        entries = [made.entry(TASK, "de", "fr", "e", "R@10", value, signature=signature)]
+        runs.append(made.results(entries, [mean(made, "e", value)]))
+    sentences = verdict(runs)
+    assert sentences[0] == "Run 1: e reaches BkR R@10 0.300 [0.270, 0.330] on average over 2 language pairs."
+    assert sentences[1].startswith("Run 2: e reaches BkR R@10 0.400")
+    assert "no difference between runs has an interval" in sentences[2]
+    assert sentences[2].endswith("The conditions differ too (data), so the values are not comparable.")
+    assert "conditions differ" not in verdict([runs[0], runs[0]])[-1]
+
+
+def test_runs_of_different_tasks_do_not_clash(made):
+    runs = [
+        made.results([], [mean(made, "e", 0.3)]),
+        made.results([], [made.summary("distance-correlation", "e", "CORR", 0.3, n_pairs=2)]),
+    ]
+    assert not any("Run" in sentence for sentence in verdict(runs))
+
+
+def test_a_narrow_lead_does_not_read_as_zero(made):
+    rows = [mean(made, "a", 0.3), mean(made, "b", 0.28, behind=made.behind("a", 0.02, 0.0196))]
+    assert "0.0200 [0.0004, 0.0396] ahead of b: the interval excludes zero" in said(made, *rows)[0]
