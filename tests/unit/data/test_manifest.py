@@ -132,7 +132,7 @@ def test_chosen_rows_keep_the_numberings_of_the_whole():
     ("options", "words"),
     [
         ({"split": "tset"}, "no split 'tset'. Did you mean 'test'.*splits: train, test"),
-        ({"rows": "9:"}, "--rows 9: chooses nothing: the rows has rows 0 to 4"),
+        ({"rows": "9:"}, "--rows 9: chooses nothing: the given data has rows 0 to 4"),
         ({"rows": "3"}, "write A:B"),
         ({"rows": "1:2:3"}, "write A:B"),
         ({"rows": ":1", "split": "test"}, "no row of the split 'test' lies within"),
