@@ -170,5 +170,5 @@ def test_examples_of_the_page_are_the_same_data(tmp_path):
 
 def test_very_long_csv_text_says_what_to_do(tmp_path):
     (tmp_path / "m.csv").write_text("lang,text\nen," + "x" * 200_000 + "\n", encoding="utf-8")
-    with pytest.raises(InputError, match="field limit.* use JSONL or Parquet"):
+    with pytest.raises(InputError, match=r"field limit.* use JSONL or Parquet"):
         Manifest.read(tmp_path / "m.csv")
