@@ -93,7 +93,7 @@ class Manifest(TextRows):
         Paths of pictures are relative to `folder` and must stay within it; without a folder they are taken as
         they are.
         """
-        table = table_of_rows(rows_of_table, "the rows", None if folder is None else Path(folder))
+        table = table_of_rows(rows_of_table, "the given data", None if folder is None else Path(folder))
         return cls._of_table(table, *_split_options(options), None)
 
     @classmethod
@@ -101,7 +101,7 @@ class Manifest(TextRows):
         cls, table: pa.Table, *, folder: str | Path | None = None, **options: Unpack[ReadOptions]
     ) -> Manifest:
         """Return the manifest of an Arrow table; `folder` as in `from_rows`."""
-        arrow = table_of_arrow(table, "the table", None if folder is None else Path(folder))
+        arrow = table_of_arrow(table, "the Arrow table", None if folder is None else Path(folder))
         return cls._of_table(arrow, *_split_options(options), None)
 
     @classmethod

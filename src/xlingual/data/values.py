@@ -47,7 +47,8 @@ def names_in(table: Table, name: str, what: str, remedy: str) -> list[str]:
             raise InputError(
                 f"{table.where(row, name)}: found {described(value)} as {what}: give a string or a number"
             )
-    names = [str(value) for value in values]
+    # Whole numbers become floats in many tools once a column has a gap: 7.0 names what 7 names.
+    names = [str(int(v) if isinstance(v, float) and v.is_integer() else v) for v in values]
     _check_unicode(table, name, names)
     return names
 

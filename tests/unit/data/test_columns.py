@@ -93,5 +93,5 @@ def test_rows_that_are_no_mappings_and_unknown_options():
         Manifest.from_rows(["text"])
     with pytest.raises(TypeError, match=r"unexpected option 'txt_column'\. Did you mean 'text_column'"):
         Manifest.from_rows([ROW], txt_column="text")
-    with pytest.raises(InputError, match="the rows has no texts"):
+    with pytest.raises(InputError, match="the given data has no texts"):
         Manifest.from_rows([])

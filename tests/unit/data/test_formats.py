@@ -1,4 +1,5 @@
 import io
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -153,3 +154,21 @@ def test_dictionary_encoded_strings(tmp_path):
     pq.write_table(pa.table({"lang": langs, "text": ["a", "b"]}), buffer)
     (tmp_path / "m.parquet").write_bytes(buffer.getvalue())
     assert Manifest.read(tmp_path / "m.parquet").languages == ("en", "de")
+
+
+def test_examples_of_the_page_are_the_same_data(tmp_path):
+    page = (Path(__file__).parents[3] / "docs" / "manifest.md").read_text(encoding="utf-8")
+    blocks = [block.strip() + "\n" for block in page.split("```")[1::2] if block.strip().startswith("id,")]
+    assert len(blocks) == 2
+    for name, block in zip(("long.csv", "wide.csv"), blocks, strict=True):
+        (tmp_path / name).write_text(block, encoding="utf-8")
+    long, wide = Manifest.read(tmp_path / "long.csv"), Manifest.read(tmp_path / "wide.csv")
+    assert long.text == wide.text and long.item_ids == wide.item_ids
+    assert long.item.tolist() == wide.item.tolist() == [0, 0, 1]
+    assert long.picture.tolist() == wide.picture.tolist() == [0, 0, 1]
+
+
+def test_very_long_csv_text_says_what_to_do(tmp_path):
+    (tmp_path / "m.csv").write_text("lang,text\nen," + "x" * 200_000 + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"field limit.* use JSONL or Parquet"):
+        Manifest.read(tmp_path / "m.csv")

@@ -55,13 +55,14 @@ def test_explicit_items_and_clusters_of_any_scalar_type():
         {"lang": "en", "text": "a", "item": 7, "cluster": 1.5},
         {"lang": "de", "text": "b", "item": "7", "cluster": 2.5},
         {"lang": "de", "text": "c", "item": np.int64(8), "cluster": 1.5},
+        {"lang": "de", "text": "d", "item": 8.0, "cluster": 1.5},
     ]
     manifest = Manifest.from_rows(rows)
-    assert manifest.item_ids == ["7", "8"] and manifest.item.tolist() == [0, 0, 1]
-    assert manifest.cluster.tolist() == [0, 1, 0]
-    assert manifest.ids == ["1", "2", "3"]
+    assert manifest.item_ids == ["7", "8"] and manifest.item.tolist() == [0, 0, 1, 1]
+    assert manifest.cluster.tolist() == [0, 1, 0, 0]
+    assert manifest.ids == ["1", "2", "3", "4"]
     other = Manifest.from_rows(rows, item_column="cluster")
-    assert other.item.tolist() == [0, 1, 0]
+    assert other.item.tolist() == [0, 1, 0, 0]
 
 
 def test_same_id_in_two_languages_is_two_items_unless_told():
@@ -132,7 +133,7 @@ def test_chosen_rows_keep_the_numberings_of_the_whole():
     ("options", "words"),
     [
         ({"split": "tset"}, "no split 'tset'. Did you mean 'test'.*splits: train, test"),
-        ({"rows": "9:"}, "--rows 9: chooses nothing: the rows has rows 0 to 4"),
+        ({"rows": "9:"}, "--rows 9: chooses nothing: the given data has rows 0 to 4"),
         ({"rows": "3"}, "write A:B"),
         ({"rows": "1:2:3"}, "write A:B"),
         ({"rows": ":1", "split": "test"}, "no row of the split 'test' lies within"),
