@@ -59,7 +59,7 @@ def fit_texts_for(manifest: Manifest) -> Callable[[str], Texts]:
     """
 
     def load(reference: str) -> Texts:
-        other = read_reference(reference, **manifest.column_options)
+        other = read_reference(reference)
         return other.texts(np.arange(len(other)))
 
     return load
@@ -90,6 +90,7 @@ def embed_pictures(manifest: Manifest, name: str, encoder: Encoder, rows: Ints) 
     key = np.where(slot >= 0, slot, len(manifest.picture_source) + np.arange(len(rows)))
     _, first, same = np.unique(key, return_index=True, return_inverse=True)
     pictures = manifest.pictures(rows[first])
+    _warn_of_missing_files(pictures.source, pictures.ids)
     vectors = _checked(encoder.encode(pictures), len(first), f"image encoder {name!r}", pictures.ids)
     _warn_of_zeros(vectors, f"image encoder {name!r}", "pictures", pictures.ids)
     by_vector = Pool.of(vectors)
@@ -146,7 +147,20 @@ def _warn_of_zeros(vectors: np.ndarray, who: str, what: str, ids: Sequence[str])
     if zero:
         named = listed((repr(ids[i]) for i in zero), 3)
         warnings.warn(
-            fX,
+            f"{who}: {len(zero)} of {len(vectors)} {what} have an all-zero vector ({named}): they are "
+            "similar to nothing and scored as ties",
+            DataWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_of_missing_files(sources: Sequence[bytes | Path | None], ids: Sequence[str]) -> None:
+    """Warn of picture files that are not there; an encoder that opens pictures refuses them itself."""
+    missing = [i for i, source in enumerate(sources) if isinstance(source, Path) and not source.is_file()]
+    if missing:
+        warnings.warn(
+            f"{len(missing)} of {len(sources)} picture files are missing (first: {str(sources[missing[0]])!r}, shown "
+            f"by {ids[missing[0]]!r}): reports show a placeholder for them",
             DataWarning,
             stacklevel=3,
         )

@@ -6,38 +6,36 @@ among all source pictures (Fain, Twomey and Bollegala, SIGIR 2021).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xlingual import encoders
 from xlingual.data.manifest import Manifest
-from xlingual.embed import embed_pictures, embed_texts, fit_texts_for
+from xlingual.embed import TextVectors
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError
 from xlingual.evaluation.examples import ExampleRows, examples_table
 from xlingual.evaluation.nearest import Nearest, nearest_texts
 from xlingual.evaluation.perquery import PerQuery
+from xlingual.evaluation.ragged import sums
 from xlingual.evaluation.scores import Score, score
 from xlingual.evaluation.setup import (
+    EncoderSpecs,
     Options,
     Report,
     Task,
-    Timings,
+    Workspace,
     by_pair,
     collected_warnings,
-    make_tasks,
-    rows_of_tasks,
 )
-from xlingual.evaluation.summary import Baseline, Scored, ScoreTable
+from xlingual.evaluation.summary import Baseline, Scored, ScoreTable, leading_encoder
 from xlingual.evaluation.way_back import Reference, Routes, WayBack
 from xlingual.measures import Measure, PictureSimilarity, RankMeasure, RecallAt, parse_measure
-from xlingual.records import Encoder, Floats, Ints, RankCounts
+from xlingual.records import Floats, Ints, RankCounts
 from xlingual.results import Results, Summary
-from xlingual.signature import CONVENTIONS, Signature
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,11 +47,11 @@ SIM = PictureSimilarity()
 def backretrieval(
     manifest: Manifest,
     *,
-    text_encoders: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike,
+    text_encoders: EncoderSpecs,
     image_encoder: EncoderLike,
     pairs: str | Sequence[str] | None = None,
     sample_size: int | None = None,
-    splits: str | os.PathLike[str] | None = None,
+    splits: str | Path | None = None,
     seeds: int = 1,
     seed: int = 0,
     measures: Sequence[str | Measure] = ("R@10",),
@@ -84,10 +82,11 @@ def backretrieval(
         InputError: data, specs or options are not what they must be; the text says what to do.
 
     """
+    ranked = _rank_measures(measures)
     options = Options(pairs, sample_size, splits, seeds, seed, threads, progress)
     with collected_warnings() as warnings:
-        run = _Run(manifest, options, text_encoders, image_encoder, _rank_measures(measures))
-        results = run.results(examples)
+        workspace = Workspace(NAME, manifest, options, text_encoders, matching=False)
+        results = _Run(workspace, image_encoder, ranked).results(examples)
     results.warnings = warnings
     return results
 
@@ -107,7 +106,8 @@ class _Found:
 
     def mean(self, values: Floats) -> Floats:
         """Return the mean of values of entries over the texts that tie for nearest, per query."""
-        return np.bincount(self.nearest.query, self.nearest.share * values, len(self.nearest.n_tied))
+        share = self.nearest.share * values
+        return sums(self.nearest.query, share, len(self.nearest.n_tied))
 
     def single(self, values: Ints) -> Ints:
         """Return the value of each query's one entry, -1 where several texts tie for nearest."""
@@ -126,49 +126,33 @@ class _Run:
     """One evaluation: embeds, ranks, scores, in this order."""
 
     def __init__(
-        self,
-        manifest: Manifest,
-        options: Options,
-        text_specs: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike,
-        image_spec: EncoderLike,
-        measures: list[RankMeasure],
+        self, workspace: Workspace, image_spec: EncoderLike, measures: Sequence[RankMeasure]
     ) -> None:
-        self.manifest, self.options, self.measures = manifest, options, measures
-        self.timings = Timings()
-        self.tasks, self.sampler = make_tasks(manifest, options, matching=False)
-        self.rows = rows_of_tasks(self.tasks)
-        languages = list(dict.fromkeys(language for task in self.tasks for language in task.pair))
-        self.text_encoders = encoders.text_encoders(
-            text_specs, languages=languages, fit_texts=fit_texts_for(manifest)
-        )
-        self.image_name, self.image_encoder = encoders.image_encoder(image_spec, languages=languages)
+        self.workspace, self.measures = workspace, measures
+        self.manifest, self.tasks = workspace.manifest, workspace.tasks
+        self.image_name, self.image_encoder, pictures = workspace.pictures(image_spec)
+        self.back = WayBack(pictures, self.tasks)
+        self._refuse_small_pools(self.back)
 
     def results(self, examples: bool) -> Results:
         """Return everything that was found."""
-        with self.timings.stage("pictures: encode"):
-            self.options.report("encoding pictures", 0, 1)
-            pictures = embed_pictures(self.manifest, self.image_name, self.image_encoder, self.rows)
-            self.options.report("encoding pictures", 1, 1)
-        back = WayBack(pictures, self.tasks)
-        self._refuse_small_pools(back)
-        nearest = [self._nearest(name, encoder) for name, encoder in self.text_encoders.items()]
-        with self.timings.stage("pictures: rank"):
-            routes, references = back.rank(
-                nearest,
+        workspace = self.workspace
+        nearest = {name: self._nearest(name, vectors) for name, vectors in workspace.encoded()}
+        with workspace.timings.stage("pictures: rank"):
+            routes, references = self.back.rank(
+                list(nearest.values()),
                 self.measures,
-                threads=self.options.threads,
-                progress=lambda done, total: self.options.report("ranking pictures", done, total),
+                threads=workspace.options.threads,
+                progress=workspace.progress("ranking pictures"),
             )
         found = {
-            (name, number): _Found(nearest[i][number], routes[i][number])
-            for i, name in enumerate(self.text_encoders)
+            (name, number): _Found(nearest[name][number], routes[i][number])
+            for i, name in enumerate(nearest)
             for number in range(len(self.tasks))
         }
-        with self.timings.stage("statistics"):
-            self.options.report("computing intervals", 0, 1)
+        with workspace.timings.stage("statistics"), workspace.working("computing intervals"):
             results = self._scored(found, references, examples)
-            self.options.report("computing intervals", 1, 1)
-        results.timings = dict(self.timings.seconds)
+        results.timings = dict(workspace.timings.seconds)
         return results
 
     def _refuse_small_pools(self, back: WayBack) -> None:
@@ -178,25 +162,20 @@ class _Run:
             if depth >= count:
                 raise InputError(
                     f"R@{depth} needs more than {depth} distinct source pictures, pair "
-                    f"{task.source}-{task.target} has {count}: every query would be a hit; give more items or a "
-                    "smaller k (--measure R@k)"
+                    f"{task.source}-{task.target} has {count}: every query would be a hit; give more items "
+                    "or a smaller k (--measure R@k)"
                 )
 
-    def _nearest(self, name: str, encoder: Encoder) -> list[Nearest]:
-        """Return the nearest texts of one encoder for each task; its vectors are let go afterwards."""
-        with self.timings.stage("texts: encode"):
-            self.options.report(f"encoding texts: {name}", 0, 1)
-            vectors = embed_texts(self.manifest, name, encoder, self.rows)
-            self.options.report(f"encoding texts: {name}", 1, 1)
+    def _nearest(self, name: str, vectors: TextVectors) -> list[Nearest]:
+        """Return the nearest texts of one encoder for each task."""
         found: dict[int, Nearest] = {}
-        with self.timings.stage("texts: rank"):
+        with self.workspace.timings.stage("texts: rank"):
             for numbers in by_pair(self.tasks).values():
-                samples = [self.tasks[number].sample for number in numbers]
                 nearest = nearest_texts(
                     vectors,
-                    samples,
-                    threads=self.options.threads,
-                    progress=lambda done, total: self.options.report(f"ranking texts: {name}", done, total),
+                    [self.tasks[number].sample for number in numbers],
+                    threads=self.workspace.options.threads,
+                    progress=self.workspace.progress(f"ranking texts: {name}"),
                 )
                 found.update(zip(numbers, nearest, strict=True))
         return [found[number] for number in range(len(self.tasks))]
@@ -208,7 +187,7 @@ class _Run:
         examples: bool,
     ) -> Results:
         measures: list[Measure] = [*self.measures, SIM]
-        table = ScoreTable(NAME, self.image_name, self.tasks, list(self.text_encoders), measures)
+        table = ScoreTable(NAME, self.image_name, self.tasks, list(self.workspace.text_encoders), measures)
         per_query = PerQuery(self.manifest)
         for number, (task, reference) in enumerate(zip(self.tasks, references, strict=True)):
             for measure in measures:
@@ -219,7 +198,9 @@ class _Run:
             for measure in measures:
                 values = self._values(measure, one)
                 table.scored[name, measure.name, number] = Scored(
-                    score(measure, values, ways), one.n_tied(), self._signature(task, measure, name)
+                    score(measure, values, ways),
+                    one.n_tied(),
+                    self.workspace.signature(task, measure.name, name, images=self.image_encoder.identity),
                 )
                 self._add_rows(per_query, name, task, measure, one, values)
         entries, summary = table.entries(), table.summaries()
@@ -252,34 +233,13 @@ class _Run:
         item = self.manifest.item[target[np.maximum(retrieved, 0)]]
         return self.manifest.cluster[source], np.where(retrieved >= 0, item, alone)
 
-    def _signature(self, task: Task, measure: Measure, name: str) -> Signature:
-        conditions = {
-            "task": NAME,
-            "source": task.source,
-            "target": task.target,
-            "data": self.manifest.digest[:12],
-            "sample": f"{self.sampler.description}#{task.sample.seed}",
-            "matching": "no",
-            "images": self.image_encoder.identity,
-            "measure": measure.name,
-            "ties": "expected",
-            "conventions": CONVENTIONS,
-        }
-        return Signature(conditions, {"encoder": self.text_encoders[name].identity})
-
     def _add_rows(
         self, per_query: PerQuery, name: str, task: Task, measure: Measure, one: _Found, values: Floats
     ) -> None:
         ranked = not isinstance(measure, PictureSimilarity)
         nearest = one.nearest.single()
         per_query.add(
-            {
-                "task": NAME,
-                "encoder": name,
-                "source": task.source,
-                "target": task.target,
-                "measure": measure.name,
-            },
+            self.workspace.labels(task, name, measure.name),
             task.sample.seed,
             query=task.sample.source,
             retrieved=np.where(nearest >= 0, task.sample.target[np.maximum(nearest, 0)], -1),
@@ -296,8 +256,7 @@ class _Run:
     ) -> pa.Table:
         """Return examples of the leading encoder, for the first sample of each language pair."""
         first = self.measures[0]
-        overall = [s for s in summary if s.source is None and s.measure == first.name and s.value is not None]
-        leader = next(s.encoder for s in overall if s.behind is None)
+        leader = leading_encoder(summary, first)
         blocks = []
         for numbers in by_pair(self.tasks).values():
             number = numbers[0]

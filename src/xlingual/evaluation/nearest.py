@@ -10,6 +10,7 @@ import numpy as np
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
 from xlingual.evaluation.ragged import members
+from xlingual.evaluation.setup import one_pass
 from xlingual.ranking import Cosine, Pool, Progress, Top, TopK, scan
 from xlingual.records import Floats, Ints
 
@@ -47,8 +48,8 @@ def nearest_texts(
 
     Samples that overlap (seeds drawn from one set) share one pass over the union of their texts.
     """
-    if len(samples) > 1 and _union_area(samples) > 1.5 * sum(len(s.source) * len(s.target) for s in samples):
-        return [nearest_texts(vectors, [sample], threads=threads)[0] for sample in samples]
+    if not one_pass(samples):
+        return [nearest_texts(vectors, [sample], threads=threads, progress=progress)[0] for sample in samples]
     source_rows = np.unique(np.concatenate([sample.source for sample in samples]))
     target_rows = np.unique(np.concatenate([sample.target for sample in samples]))
     sources, targets = vectors.pool(source_rows), vectors.pool(target_rows)
@@ -78,12 +79,6 @@ def nearest_texts(
 def tie_cap(n_queries: int) -> int:
     """Return how many ties may be listed for each query, so that a sample lists two million at the most."""
     return int(np.clip(_LISTED // max(n_queries, 1), 16, 1000))
-
-
-def _union_area(samples: Sequence[Sample]) -> int:
-    return len(np.unique(np.concatenate([s.source for s in samples]))) * len(
-        np.unique(np.concatenate([s.target for s in samples]))
-    )
 
 
 def _expanded(found: TopK, sources: Pool, targets: Pool, source: Ints, target: Ints) -> Nearest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,14 @@ from xlingual.records import Floats, Ints
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_NONE: Ints = np.empty(0, dtype=np.int64)
+_EMPTY: dict[str, Any] = {
+    "query": _NONE,
+    "retrieved": None,
+    "above": None,
+    "tied": None,
+    "value": np.empty(0),
+}
 LABELS = ("task", "encoder", "source", "target", "measure")
 
 
@@ -58,6 +66,8 @@ class PerQuery:
         """Return the Arrow table."""
         import pyarrow as pa
 
+        if not self._labels:
+            self.add(dict.fromkeys(LABELS, ""), 0, **_EMPTY)
         lengths = [len(block) for block in self._blocks["value"]]
         columns = {
             name: _repeated([labels[i] for labels in self._labels], lengths) for i, name in enumerate(LABELS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xlingual.records import Ints
+from xlingual.records import Floats, Ints
 
 
 def spans(starts: Ints, counts: Ints) -> tuple[Ints, Ints]:
@@ -25,3 +25,8 @@ def members(codes: Ints, wanted: Ints) -> tuple[Ints, Ints]:
     low, high = np.searchsorted(ordered, wanted, "left"), np.searchsorted(ordered, wanted, "right")
     owner, position = spans(low, high - low)
     return owner, order[position]
+
+
+def sums(codes: Ints, values: Floats, size: int) -> Floats:
+    """Return the sum of the values of each code 0 … size − 1, float64 [size]."""
+    return np.bincount(codes, values, size).astype(np.float64, copy=False)

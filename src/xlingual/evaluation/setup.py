@@ -1,22 +1,27 @@
-"""What every task needs first: language pairs, samples, encoders, measures, threads."""
+"""What every task needs first: language pairs, samples, encoders, and the vectors of each encoder in turn."""
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
+from xlingual import encoders
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
+from xlingual.embed import PictureIndex, TextVectors, embed_pictures, embed_texts, fit_texts_for
+from xlingual.encoders import EncoderLike
 from xlingual.errors import DataWarning, InputError
-from xlingual.records import Ints
+from xlingual.records import Encoder, Ints
+from xlingual.signature import CONVENTIONS, Signature
 
+EncoderSpecs: TypeAlias = "Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike"
 Report: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all
 
 
@@ -26,7 +31,7 @@ class Options:
 
     pairs: str | Sequence[str] | None = None
     sample_size: int | None = None
-    splits: str | os.PathLike[str] | None = None
+    splits: str | Path | None = None
     seeds: int = 1
     seed: int = 0
     threads: int = 1
@@ -102,12 +107,93 @@ def rows_of_tasks(tasks: Sequence[Task]) -> Ints:
     return np.unique(np.concatenate(rows))
 
 
+def one_pass(samples: Sequence[Sample]) -> bool:
+    """Tell whether one pass over the union of the samples is cheaper than one pass for each."""
+    union = len(np.unique(np.concatenate([s.source for s in samples]))) * len(
+        np.unique(np.concatenate([s.target for s in samples]))
+    )
+    apart = sum(len(s.source) * len(s.target) for s in samples)
+    return len(samples) == 1 or union <= 1.5 * apart  # a pass has costs of its own
+
+
 def by_pair(tasks: Sequence[Task]) -> dict[tuple[str, str], list[int]]:
     """Return the numbers of the tasks of each language pair."""
     found: dict[tuple[str, str], list[int]] = {}
     for number, task in enumerate(tasks):
         found.setdefault(task.pair, []).append(number)
     return found
+
+
+class Workspace:
+    """The manifest, the tasks and the text encoders of one evaluation."""
+
+    def __init__(
+        self,
+        name: str,
+        manifest: Manifest,
+        options: Options,
+        text_specs: EncoderSpecs,
+        *,
+        matching: bool,
+    ) -> None:
+        self.name, self.manifest, self.options, self.matching = name, manifest, options, matching
+        self.timings = Timings()
+        self.tasks, self.sampler = make_tasks(manifest, options, matching=matching)
+        self.rows = rows_of_tasks(self.tasks)
+        self.languages = list(dict.fromkeys(language for task in self.tasks for language in task.pair))
+        self.text_encoders = encoders.text_encoders(
+            text_specs, languages=self.languages, fit_texts=fit_texts_for(manifest)
+        )
+
+    def encoded(self) -> Iterator[tuple[str, TextVectors]]:
+        """Yield each encoder's name and vectors, one at a time: no more than one set is held."""
+        for name, encoder in self.text_encoders.items():
+            with self.timings.stage("texts: encode"), self.working(f"encoding texts: {name}"):
+                vectors = embed_texts(self.manifest, name, encoder, self.rows)
+            yield name, vectors
+
+    def pictures(self, spec: EncoderLike) -> tuple[str, Encoder, PictureIndex]:
+        """Return the name of an image encoder, the encoder, and the pictures of all tasks."""
+        name, encoder = encoders.image_encoder(spec, languages=self.languages)
+        with self.timings.stage("pictures: encode"), self.working("encoding pictures"):
+            return name, encoder, embed_pictures(self.manifest, name, encoder, self.rows)
+
+    @contextmanager
+    def working(self, what: str) -> Iterator[None]:
+        """Tell that a piece of work begins and ends."""
+        self.options.report(what, 0, 1)
+        yield
+        self.options.report(what, 1, 1)
+
+    def progress(self, what: str) -> Callable[[int, int], None]:
+        """Return the progress callback of one piece of work."""
+        return lambda done, total: self.options.report(what, done, total)
+
+    def signature(self, task: Task, measure: str, encoder: str, **more: str) -> Signature:
+        """Return what a number depends on; `more` are further conditions."""
+        conditions = {
+            "task": self.name,
+            "source": task.source,
+            "target": task.target,
+            "data": self.manifest.digest[:12],
+            "sample": f"{self.sampler.description}#{task.sample.seed}",
+            "matching": "yes" if self.matching else "no",
+            **more,
+            "measure": measure,
+            "ties": "expected",
+            "conventions": CONVENTIONS,
+        }
+        return Signature(conditions, {"encoder": self.text_encoders[encoder].identity})
+
+    def labels(self, task: Task, encoder: str, measure: str) -> dict[str, str]:
+        """Return what names a number in the table of queries."""
+        return {
+            "task": self.name,
+            "encoder": encoder,
+            "source": task.source,
+            "target": task.target,
+            "measure": measure,
+        }
 
 
 @contextmanager

@@ -164,10 +164,17 @@ def normalised(found: Score | None, baselines: Sequence[Baseline]) -> tuple[floa
         return None, None
     if oracle.value - chance < _ENOUGH * oracle.standard_error():
         return None, (
-            f"not normalised: the oracle ({oracle.value:.3f}) is within {_ENOUGH:g} standard errors of chance "
-            f"({chance:.3f}), so these pictures cannot tell texts apart"
+            f"not normalised: the oracle ({oracle.value:.3f}) is within {_ENOUGH:g} standard errors of "
+            f"chance ({chance:.3f}), so these pictures cannot tell texts apart"
         )
     return (found.value - chance) / (oracle.value - chance), None
+
+
+def leading_encoder(summary: Sequence[Summary], measure: Measure) -> str:
+    """Return the encoder that is best by a measure over all pairs."""
+    overall = [s for s in summary if s.source is None and s.measure == measure.name and s.value is not None]
+    best = max if measure.higher_is_better else min
+    return best(overall, key=lambda s: s.value or 0.0).encoder
 
 
 def _behind(known: Mapping[str, Score], leader: str | None, encoder: str) -> Behind | None:

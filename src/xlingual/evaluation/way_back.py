@@ -12,11 +12,10 @@ import numpy as np
 
 from xlingual.embed import PictureIndex
 from xlingual.evaluation.nearest import Nearest
-from xlingual.evaluation.ragged import members
+from xlingual.evaluation.ragged import members, sums
 from xlingual.evaluation.setup import Task
 from xlingual.measures import RankMeasure, RecallAt
 from xlingual.ranking import (
-    UNIT,
     Cosine,
     Counts,
     Progress,
@@ -25,6 +24,8 @@ from xlingual.ranking import (
     TopK,
     Transposed,
     UnitVectors,
+    as_scores,
+    pairs,
     scan,
 )
 from xlingual.records import Floats, Ints, RankCounts
@@ -203,7 +204,7 @@ class _Request:
         where = self._where[encoder, task]
         return Routes(
             self._rank_counts(self.counts.above[where], self.counts.tied[where]),
-            self.counts.keys_given[where] * UNIT,
+            as_scores(self.counts.keys_given[where]),
         )
 
     def oracle_counts(self) -> Counts:
@@ -226,9 +227,9 @@ class _Request:
                 ceiling[measure.name] = self._ceiling(measure)[columns]
             elif self.deep is not None:
                 values = measure.per_query(self._rank_counts(self.deep.above, self.deep.tied))
-            oracle[measure.name] = np.bincount(self.oracle.query, share * values, size)[columns]
-        scores = self.back.similarity.exact(self.oracle.candidate, self.oracle.query) * UNIT
-        oracle["SIM"] = np.bincount(self.oracle.query, share * scores, size)[columns]
+            oracle[measure.name] = sums(self.oracle.query, share * values, size)[columns]
+        scores = pairs(self.back.similarity, self.oracle.candidate, self.oracle.query)
+        oracle["SIM"] = sums(self.oracle.query, share * scores, size)[columns]
         ceiling["SIM"] = oracle["SIM"]  # the nearest target picture is the most similar there is
         return Reference(
             n_pictures=len(self.scene.sources),

@@ -15,7 +15,7 @@ import numpy as np
 
 from xlingual.ranking.counts import Counts
 from xlingual.ranking.scan import TILE_BYTES, Progress, Reduction, Tile, Transposed, scan
-from xlingual.ranking.similarity import UNIT, Cosine, Similarity, pairs
+from xlingual.ranking.similarity import UNIT, Cosine, Similarity, as_scores, pairs
 from xlingual.ranking.top import Top, TopK
 from xlingual.ranking.vectors import Pool, UnitVectors
 from xlingual.records import Ints
@@ -33,6 +33,7 @@ __all__ = [
     "TopK",
     "Transposed",
     "UnitVectors",
+    "as_scores",
     "counts",
     "group_weights",
     "pairs",

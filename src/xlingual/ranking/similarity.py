@@ -103,7 +103,7 @@ class Cosine:
         for low in range(0, len(distinct), _GATHER):
             high = min(low + _GATHER, len(distinct))
             pairs = order[bounds[low] : bounds[high]]
-            scores = self._block(distinct[low:high], right)
+            scores = self.block(distinct[low:high], right)
             keys[pairs] = self._settle(
                 scores[np.searchsorted(distinct[low:high], queries[pairs]), columns[pairs]],
                 queries[pairs],
@@ -111,14 +111,14 @@ class Cosine:
             )
         return keys
 
-    def _block(self, queries: Ints, candidates: Ints) -> Floats:
+    def block(self, queries: Ints, candidates: Ints) -> Floats:
         """Return float64 cosines [queries, candidates]."""
-        out = np.empty((len(queries), len(candidates)))
+        out: Floats = np.zeros((len(queries), len(candidates)), dtype=np.float64)
         left = self.queries.stored(queries) * self.queries.inverse_norms[queries, None]
         for start in range(0, len(candidates), _GATHER * 4):
             part = candidates[start : start + _GATHER * 4]
             right = self.candidates.stored(part) * self.candidates.inverse_norms[part, None]
-            out[:, start : start + len(part)] = left @ right.T
+            np.matmul(left, right.T, out=out[:, start : start + len(part)])
         return out
 
     def _settle(self, scores: Floats, queries: Ints, candidates: Ints) -> Ints:
@@ -135,7 +135,12 @@ def _key(scores: Floats) -> Ints:
     return keys
 
 
+def as_scores(keys: Ints) -> Floats:
+    """Return the scores that keys stand for."""
+    scores: Floats = keys * UNIT
+    return scores
+
+
 def pairs(similarity: Similarity, queries: Ints, candidates: Ints) -> Floats:
     """Return the exact scores of pairs (queries[i], candidates[i]), float64 [p], to 9 decimals."""
-    scores: Floats = similarity.exact(queries, candidates) * UNIT
-    return scores
+    return as_scores(similarity.exact(queries, candidates))

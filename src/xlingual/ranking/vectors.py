@@ -49,12 +49,13 @@ class UnitVectors:
 
     def mean(self, weights: Ints) -> Floats:
         """Return the weighted mean of the unit vectors, float64 [d]."""
-        total = np.zeros(self.dim)
+        total: Floats = np.zeros(self.dim)
         scale = weights * self.inverse_norms
         for start in range(0, len(self), CHUNK):
             index = np.arange(start, min(start + CHUNK, len(self)))
             total += scale[index] @ self.stored(index)
-        return total / weights.sum()
+        total /= weights.sum()
+        return total
 
     def screen(self, start: int, stop: int) -> Vectors:
         """Return rows start to stop as float32 unit vectors [stop − start, d]."""

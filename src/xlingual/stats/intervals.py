@@ -1,7 +1,7 @@
 """Confidence intervals of means and medians of queries that are not independent.
 
-A score is an estimate and the residuals of its queries: how much each adds to the estimate's error, summing to
-zero. For a mean of n values that is (v − mean)/n. Queries that share a cluster (a picture, a paragraph, a
+A score is an estimate and the residuals of its queries: how much each adds to the estimate's error, summing
+to zero. For a mean of n values that is (v − mean)/n. Queries that share a cluster (a picture, a paragraph, a
 retrieved target) are summed before squaring; several ways of clustering combine by inclusion and exclusion
 (Cameron, Gelbach and Miller 2011, "Robust Inference with Multiway Clustering").
 """

@@ -1,0 +1,201 @@
+"""Cross-lingual retrieval (XLR): does a text retrieve its own item's text in the other language?
+
+The ground truth that Backretrieval approximates; it needs items that have texts in both languages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from xlingual.data.manifest import Manifest
+from xlingual.data.samples import Sample
+from xlingual.embed import TextVectors
+from xlingual.errors import InputError
+from xlingual.evaluation.perquery import PerQuery
+from xlingual.evaluation.ragged import members
+from xlingual.evaluation.scores import score
+from xlingual.evaluation.setup import (
+    EncoderSpecs,
+    Options,
+    Report,
+    Task,
+    Workspace,
+    by_pair,
+    collected_warnings,
+    one_pass,
+)
+from xlingual.evaluation.summary import Baseline, Scored, ScoreTable
+from xlingual.measures import Measure, PictureSimilarity, RankMeasure, RecallAt, parse_measure
+from xlingual.ranking import Cosine, Counts, scan
+from xlingual.records import Ints, RankCounts
+from xlingual.results import Results
+
+NAME = "crosslingual-retrieval"
+
+
+def crosslingual_retrieval(
+    manifest: Manifest,
+    *,
+    text_encoders: EncoderSpecs,
+    pairs: str | Sequence[str] | None = None,
+    sample_size: int | None = None,
+    splits: str | Path | None = None,
+    seeds: int = 1,
+    seed: int = 0,
+    measures: Sequence[str | Measure] = ("R@10",),
+    threads: int = 1,
+    progress: Report | None = None,
+) -> Results:
+    """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
+
+    Sources and targets are the texts of the same items: all items that have both languages, `sample_size` of
+    them, or with `splits` the items of its rows `S`. Other arguments as in `backretrieval`.
+
+    Raises:
+        InputError: data, specs or options are not what they must be; the text says what to do.
+
+    """
+    ranked = _rank_measures(measures)
+    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress)
+    with collected_warnings() as warnings:
+        workspace = Workspace(NAME, manifest, options, text_encoders, matching=True)
+        results = _evaluate(workspace, ranked)
+    results.warnings = warnings
+    return results
+
+
+def rank_matches(
+    manifest: Manifest,
+    vectors: TextVectors,
+    samples: Sequence[Sample],
+    *,
+    threads: int = 1,
+    progress: Report | None = None,
+    what: str = "ranking texts",
+) -> list[RankCounts]:
+    """Return where the best matching target of each source stands, for each sample of one language pair."""
+    if not one_pass(samples):
+        return [
+            rank_matches(manifest, vectors, [s], threads=threads, progress=progress, what=what)[0]
+            for s in samples
+        ]
+    source_rows = np.unique(np.concatenate([sample.source for sample in samples]))
+    target_rows = np.unique(np.concatenate([sample.target for sample in samples]))
+    sources, targets = vectors.pool(source_rows), vectors.pool(target_rows)
+    similarity = Cosine(sources.vectors, targets.vectors)
+    requests = []
+    for sample in samples:
+        query, match = members(manifest.item[sample.target], manifest.item[sample.source])
+        source_code = sources.code[np.searchsorted(source_rows, sample.source)]
+        target_code = targets.code[np.searchsorted(target_rows, sample.target)]
+        weights = np.bincount(target_code, minlength=len(targets.vectors))
+        counts = Counts.of(similarity, source_code[query], target_code[match], weights=weights)
+        requests.append((query, counts))
+    scan(
+        similarity,
+        [counts for _, counts in requests],
+        threads=threads,
+        progress=None if progress is None else lambda done, total: progress(what, done, total),
+    )
+    return [
+        best_match(query, counts.above, counts.tied, len(sample.source), len(sample.target))
+        for sample, (query, counts) in zip(samples, requests, strict=True)
+    ]
+
+
+def best_match(query: Ints, above: Ints, tied: Ints, n: int, pool: int) -> RankCounts:
+    """Return the rank counts of each query's best relevant candidate from those of all its relevant ones.
+
+    Relevant candidates are in one tie group exactly when as many candidates are above them.
+    """
+    best = np.full(n, np.iinfo(np.int64).max)
+    np.minimum.at(best, query, above)
+    first = above == best[query]
+    ties = np.zeros(n, dtype=np.int64)
+    ties[query[first]] = tied[first]
+    relevant = np.bincount(query[first], minlength=n)
+    return RankCounts(best, ties, relevant, np.full(n, pool))
+
+
+def _rank_measures(names: Sequence[str | Measure]) -> list[RankMeasure]:
+    found: list[RankMeasure] = []
+    for measure in dict.fromkeys(parse_measure(name) for name in names):
+        if isinstance(measure, PictureSimilarity):
+            raise InputError("SIM compares pictures: cross-lingual retrieval has R@k, RR and MedR")
+        found.append(measure)
+    return found or [RecallAt(10)]
+
+
+def _evaluate(workspace: Workspace, measures: Sequence[RankMeasure]) -> Results:
+    manifest, tasks = workspace.manifest, workspace.tasks
+    _refuse_small_pools(tasks, measures)
+    table = ScoreTable(NAME, None, tasks, list(workspace.text_encoders), measures)
+    per_query = PerQuery(manifest)
+    for name, vectors in workspace.encoded():
+        found: dict[int, RankCounts] = {}
+        with workspace.timings.stage("texts: rank"):
+            for numbers in by_pair(tasks).values():
+                ranked = rank_matches(
+                    manifest,
+                    vectors,
+                    [tasks[number].sample for number in numbers],
+                    threads=workspace.options.threads,
+                    progress=workspace.options.report,
+                    what=f"ranking texts: {name}",
+                )
+                found.update(zip(numbers, ranked, strict=True))
+        for number, counts in sorted(found.items()):
+            _score(workspace, table, per_query, name, number, counts)
+    with workspace.timings.stage("statistics"), workspace.working("computing intervals"):
+        results = Results(table.entries(), table.summaries(), per_query.table())
+    results.timings = dict(workspace.timings.seconds)
+    return results
+
+
+def _score(
+    workspace: Workspace, table: ScoreTable, per_query: PerQuery, name: str, number: int, counts: RankCounts
+) -> None:
+    """Enter one encoder's numbers of one task."""
+    task = workspace.tasks[number]
+    chance = _chance_counts(workspace.manifest, task)
+    for measure in table.measures:
+        assert not isinstance(measure, PictureSimilarity)
+        values = measure.per_query(counts)
+        table.scored[name, measure.name, number] = Scored(
+            score(measure, values, [workspace.manifest.cluster[task.sample.source]]),
+            int((counts.tied > counts.relevant).sum()),
+            workspace.signature(task, measure.name, name),
+        )
+        by_chance = measure.aggregate(measure.per_query(chance))
+        table.baselines[measure.name, number] = Baseline(chance=by_chance)
+        per_query.add(
+            workspace.labels(task, name, measure.name),
+            task.sample.seed,
+            query=task.sample.source,
+            retrieved=None,
+            above=counts.above,
+            tied=counts.tied,
+            value=values,
+        )
+
+
+def _chance_counts(manifest: Manifest, task: Task) -> RankCounts:
+    """Return the counts of an encoder to which all targets are equal."""
+    item, wanted = manifest.item[task.sample.target], manifest.item[task.sample.source]
+    per_item = np.bincount(item, minlength=manifest.n_items)[wanted]
+    pool = np.full(len(wanted), len(item))
+    return RankCounts(np.zeros_like(pool), pool, per_item, pool)
+
+
+def _refuse_small_pools(tasks: Sequence[Task], measures: Sequence[RankMeasure]) -> None:
+    depth = max((m.k for m in measures if isinstance(m, RecallAt)), default=0)
+    for task in tasks:
+        if depth >= len(task.sample.target):
+            raise InputError(
+                f"R@{depth} needs more than {depth} target texts, pair {task.source}-{task.target} has "
+                f"{len(task.sample.target)}: every query would be a hit; give more items or a smaller k "
+                "(--measure R@k)"
+            )
