@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,16 @@ from xlingual.errors import InputError
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+_ORIENTATION = 0x0112  # EXIF's number of the tag that says how a picture is to be turned
+_TURNS = {
+    2: "FLIP_LEFT_RIGHT",
+    3: "ROTATE_180",
+    4: "FLIP_TOP_BOTTOM",
+    5: "TRANSPOSE",
+    6: "ROTATE_270",
+    7: "TRANSVERSE",
+    8: "ROTATE_90",
+}
 MOST_PIXELS = 64_000_000  # more is refused before anything is decoded
 
 
@@ -36,7 +47,7 @@ def decode_rgb(raw: bytes, size: int, row: str, source: bytes | Path | None) -> 
 
     Raises InputError naming the row (and the file) where it is broken, or larger than `MOST_PIXELS`.
     """
-    from PIL import Image, ImageOps
+    from PIL import Image
 
     where = f"row {row!r}: the picture" + (f" {source}" if isinstance(source, Path) else "")
     try:
@@ -44,7 +55,7 @@ def decode_rgb(raw: bytes, size: int, row: str, source: bytes | Path | None) -> 
             if picture.width * picture.height > MOST_PIXELS:
                 raise Image.DecompressionBombError
             picture.draft("RGB", (4 * size, 4 * size))  # lets JPEG skip detail that scaling would lose
-            upright = _over_white(ImageOps.exif_transpose(picture))
+            upright = _over_white(_upright(picture))
     except Image.DecompressionBombError:
         raise InputError(f"{where} has more than {MOST_PIXELS:,} pixels: make it smaller") from None
     except (OSError, ValueError, SyntaxError, EOFError, OverflowError, MemoryError) as error:
@@ -52,6 +63,18 @@ def decode_rgb(raw: bytes, size: int, row: str, source: bytes | Path | None) -> 
         raise InputError(f"{where} {found}: replace the file, or leave the row out") from error
     scaled = upright.resize((size, size), Image.Resampling.BICUBIC, reducing_gap=3.0)
     return np.asarray(scaled, dtype=np.uint8)
+
+
+def _upright(picture: Image) -> Image:
+    """Return the picture turned as its EXIF says; damaged EXIF says nothing."""
+    from PIL.Image import Transpose
+
+    picture.load()  # PNG may hold its EXIF behind the pixels
+    try:
+        turn = _TURNS.get(picture.getexif().get(_ORIENTATION, 1))
+    except (OSError, ValueError, SyntaxError, TypeError, struct.error):
+        turn = None
+    return picture.transpose(Transpose[turn]) if turn else picture
 
 
 def _over_white(picture: Image) -> Image:

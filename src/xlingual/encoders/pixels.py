@@ -21,6 +21,8 @@ CENTRE = np.array([70.0, 0.0, 0.0], dtype=np.float32)  # CIELAB of a light grey:
 BINS = (5, 6, 6)  # of the colour histogram along L, a, b
 RANGE = np.array([[0, -60, -60], [100, 70, 70]], dtype=np.float32)
 ORIENTATIONS = 9  # of edges, unsigned
+FAINT = 100.0  # about one weak edge per block: flat areas must not be blown up to full strength
+STRONGEST = 0.2  # where one orientation of a block is cut off
 WEIGHTS = {"layout": 0.45, "histogram": 0.45, "gradients": 0.77}
 _CHUNK = 128  # pictures described at once
 
@@ -128,9 +130,8 @@ def _gradients(light: Vectors) -> Vectors:
     blocks = np.concatenate(
         [cells[:, :-1, :-1], cells[:, :-1, 1:], cells[:, 1:, :-1], cells[:, 1:, 1:]], axis=-1
     )
-    faint = 100.0  # about one weak edge per block: flat areas must not be blown up to full strength
-    blocks = blocks / np.sqrt((blocks**2).sum(axis=-1, keepdims=True) + faint**2)
-    clipped: Vectors = np.minimum(blocks, 0.2).astype(np.float32)
+    blocks = blocks / np.sqrt((blocks**2).sum(axis=-1, keepdims=True) + FAINT**2)
+    clipped: Vectors = np.minimum(blocks, STRONGEST).astype(np.float32)
     return clipped.reshape(n, (CELLS - 1) ** 2 * 4 * ORIENTATIONS)
 
 

@@ -132,9 +132,12 @@ class PythonEncoder:
 
 
 def _python_encoder(entry: object) -> Encoder:
+    if isinstance(entry, type):
+        raise InputError(f"{entry.__name__} is a class: make an object of it, for example {entry.__name__}()")
     if not callable(getattr(entry, "encode", None)):
         raise InputError(
-            f"an encoder is a spec, a path, or an object with a method encode(texts); found {entry!r}"
+            "an encoder is a spec, a path, or an object with a method encode(texts); "
+            f"found a value of the type {type(entry).__name__}"
         )
     identity = getattr(entry, "identity", None)
     if identity is None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import Image, ImageOps
 
 from xlingual.encoders import imagefile, pixels
 from xlingual.encoders.pixels import BINS, CELLS, PixelsEncoder, describe, to_lab
@@ -90,6 +90,24 @@ def test_transparency_is_laid_over_white():
     np.testing.assert_allclose(opaque, clear, atol=1e-6)
     palette = image().convert("P")
     assert cosine(opaque, encode(png(palette))[0]) > 0.99
+
+
+@pytest.mark.parametrize("orientation", range(10))
+def test_every_orientation_is_that_of_pillow(orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    raw = png(image(), exif=exif)
+    with Image.open(io.BytesIO(raw)) as picture:
+        expected = ImageOps.exif_transpose(picture).resize(
+            (64, 64), Image.Resampling.BICUBIC, reducing_gap=3.0
+        )
+    np.testing.assert_array_equal(imagefile.decode_rgb(raw, 64, "p", None), np.asarray(expected))
+
+
+@pytest.mark.filterwarnings("ignore:Corrupt EXIF")
+def test_damaged_exif_is_passed_over():
+    raw = png(image(), exif=b"Exif\0\0II*\0\xff\xff\xff\x7f")
+    np.testing.assert_array_equal(encode(raw), encode(png(image())))
 
 
 def test_pictures_are_turned_upright():
@@ -196,6 +214,7 @@ def test_decompression_bombs_are_refused(side):
     assert "row 'p0': the picture has more than 64,000,000 pixels" in refused(bomb(side))
 
 
+@pytest.mark.filterwarnings("ignore:Corrupt EXIF")
 @settings(max_examples=20, deadline=None)
 @given(st.binary(max_size=60))
 def test_hostile_bytes_are_refused_in_one_line(raw):

@@ -88,7 +88,8 @@ def test_nothing_is_refused():
 
 
 def test_something_else_is_refused():
-    assert "found 3" in refused([3])
+    assert "found a value of the type int" in refused([3])
+    assert "Plain is a class: make an object" in refused([Plain])
     assert "must be a non-empty str, found 7" in refused([Known(7)])
 
 

@@ -1,0 +1,25 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from xlingual.encoders import SCHEMES, pixels
+
+PAGE = (Path(__file__).parents[3] / "docs/encoders.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_the_page_has_a_row_for_every_scheme_with_its_options(name):
+    scheme = SCHEMES[name]
+    row = next(line for line in PAGE.splitlines() if re.match(rf"\| `{name}[:`]", line))
+    encodes, _, options = row.split("|")[2:5]
+    assert encodes.strip() == ", ".join(scheme.takes)
+    assert re.findall(r"`(\w+)`", options) == [option.name for option in scheme.options]
+    for option in scheme.options:
+        if isinstance(option.default, int):
+            assert f"`{option.name}` ({option.default})" in options
+
+
+def test_the_page_has_the_weights_of_pixels():
+    for part, weight in pixels.WEIGHTS.items():
+        assert f"| {part} | {weight} |" in PAGE
