@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from xlingual.results import Entry, Results
+from xlingual.signature import Signature
 
 
 @dataclass(frozen=True)
@@ -16,39 +17,37 @@ class Condition:
     values: list[str]
 
 
-def fields(signature: str) -> dict[str, str]:
-    """Return the fields of a signature.
-
-    >>> fields("task:backretrieval|data:ab:cd")
-    {'task': 'backretrieval', 'data': 'ab:cd'}
-    """
-    parts = (part.partition(":") for part in signature.split("|") if part)
-    return {key: value for key, _, value in parts}
-
-
 def collected(entries: Iterable[Entry]) -> list[Condition]:
-    """Return every key of the signatures with all its values."""
+    """Return every condition of the signatures with all its values."""
     found: dict[str, dict[str, None]] = {}
     for signature in dict.fromkeys(entry.signature for entry in entries):
-        for key, value in fields(signature).items():
+        for key, value in parsed(signature).conditions.items():
             found.setdefault(key, {})[value] = None
     return [Condition(key, list(values)) for key, values in found.items()]
 
 
+def systems(entries: Iterable[Entry]) -> list[Condition]:
+    """Return each encoder's name with what identifies it; the key is the name."""
+    found: dict[str, dict[str, None]] = {}
+    for encoder, signature in dict.fromkeys((entry.encoder, entry.signature) for entry in entries):
+        for value in parsed(signature).system.values():
+            found.setdefault(encoder, {})[value] = None
+    return [Condition(encoder, list(values)) for encoder, values in found.items()]
+
+
 def unequal(runs: Sequence[Results], task: str) -> list[str]:
-    """Return the keys whose values differ between runs, apart from those that name the text encoder."""
+    """Return the conditions whose values differ between runs."""
     by_run = []
     for run in runs:
         entries = [entry for entry in run.entries if entry.task == task]
         by_run.append({found.key: set(found.values) for found in collected(entries)})
     keys = dict.fromkeys(key for found in by_run for key in found)
-    return [
-        key
-        for key in keys
-        if not _names_system(key) and any(f.get(key) != by_run[0].get(key) for f in by_run)
-    ]
+    return [key for key in keys if any(found.get(key) != by_run[0].get(key) for found in by_run)]
 
 
-def _names_system(key: str) -> bool:
-    name = key.lower()
-    return name in ("system", "text") or ("encoder" in name and "image" not in name)
+def parsed(signature: str) -> Signature:
+    """Return the parts of a signature; one that cannot be read stands as a whole under one key."""
+    try:
+        return Signature.parse(signature)
+    except ValueError:
+        return Signature({"signature": signature}, {})

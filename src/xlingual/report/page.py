@@ -65,6 +65,7 @@ def _common(runs: Sequence[Results]) -> dict[str, Any]:
         "facts": _facts(runs),
         "glossary": words.GLOSSARY,
         "conditions": conditions.collected(entries),
+        "systems": conditions.systems(entries),
         "methods": sorted({entry.ci.method for entry in entries if entry.ci}),
         "warnings": warnings,
         "timings": timings,

@@ -95,10 +95,8 @@ def _position(leader: Row) -> list[str]:
     if leader.oracle is None:
         return [f"Chance on this data is {chance}."]
     if leader.normalized is None:
-        reason = leader.note or "it is left out"
-        return [
-            _stop(f"Chance is {chance} and pictures alone reach {oracle}; the normalised value: {reason}")
-        ]
+        reason = f"; {leader.note}" if leader.note else ""
+        return [_stop(f"Chance is {chance} and pictures alone reach {oracle}{reason}")]
     if leader.normalized < 0:
         return [f"That is below chance ({chance}); pictures alone reach {oracle}."]
     if leader.normalized > 1:

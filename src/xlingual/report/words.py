@@ -41,8 +41,8 @@ GLOSSARY = (
     ("Ceiling", "The most any encoder could score on this sample."),
     (
         "Normalised",
-        "How far the value is on the way from chance (0 %) to the oracle (100 %). It compares data sets and "
-        "may exceed 100 %. It is left out where the two ends are too close to tell.",
+        "How far the value is on the way from chance (0\u00a0%) to the oracle (100\u00a0%). It compares "
+        "data sets and may exceed 100\u00a0%. It is left out where the two ends are too close to tell.",
     ),
     (
         "SIM",
@@ -62,7 +62,7 @@ GLOSSARY = (
         "comparison stands for itself: among many encoders, one may look different by luck.",
     ),
     (
-        "Tied queries",
+        "Tied",
         "Queries whose rank is shared with others. They count with the average over random order.",
     ),
 )

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from xlingual.results import Behind, Entry, Interval, Results, Summary
+from xlingual.signature import Signature
 
 HEADLINE = {"backretrieval": "R@10", "crosslingual-retrieval": "R@10", "distance-correlation": "CORR"}
 
@@ -31,7 +32,8 @@ def ci(value, half=0.03):
 
 
 def signature(**fields):
-    return "|".join(f"{key}:{value}" for key, value in fields.items())
+    encoder = fields.pop("encoder", "e")
+    return str(Signature(fields, {"encoder": f"vectors-sha256-of-{encoder}"}))
 
 
 def entry(task, source, target, encoder, measure, value, **changes):

@@ -3,10 +3,10 @@ from dataclasses import replace
 
 import pytest
 
-from xlingual.report import axis, colours, conditions, examples, numbers
+from xlingual.report import axis, colours, examples, numbers
 
 
-@pytest.mark.parametrize("module", [numbers, conditions, examples])
+@pytest.mark.parametrize("module", [numbers, examples])
 def test_examples_in_docstrings(module):
     found = doctest.testmod(module)
     assert found.attempted > 0

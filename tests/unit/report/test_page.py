@@ -81,7 +81,7 @@ def test_content_security_policy_comes_before_any_style(made):
 def test_hostile_words_are_shown_and_never_run(made):
     bad = made.hostile
     results = made.results(
-        [made.entry(TASK, "en", "de", bad, "R@10", 0.3, signature=f"data:{bad}")],
+        [made.entry(TASK, "en", "de", bad, "R@10", 0.3, signature=f"data:{bad}|system:|encoder:{bad}")],
         [made.summary(TASK, bad, "R@10", 0.3), made.summary(TASK, "x", "R@10", None, note=bad)],
         examples=made.examples(
             [made.example(bad, "en", "de", "best", 0, query_text=bad, retrieved_text=bad)]
@@ -223,11 +223,22 @@ def test_nothing_to_report_and_a_folder_in_the_way(made, tmp_path):
 
 
 def test_conditions_show_what_varies_and_cut_long_lists(made):
-    entries = [made.entry(TASK, "en", "de", f"e{i}", "R@10", 0.3) for i in range(9)]
-    results = made.results(entries, [made.summary(TASK, "e0", "R@10", 0.3)])
+    entries = [
+        made.entry(
+            TASK, f"s{i}", "de", "e", "R@10", 0.3, signature=made.signature(data="abc123", source=f"s{i}")
+        )
+        for i in range(9)
+    ]
+    results = made.results(entries, [made.summary(TASK, "e", "R@10", 0.3)])
     texts = parsed(page.render([results])).texts
-    assert "abc123" in texts
-    assert "e0 · e1 · e2 · e3 · e4 · e5" in "".join(texts) and "and 3 more" in texts
+    assert "abc123" in texts and "vectors-sha256-of-e" in texts
+    assert "s0 · s1 · s2 · s3 · s4 · s5" in "".join(texts) and "and 3 more" in texts
+
+
+def test_a_signature_that_cannot_be_read_is_shown_whole(made):
+    entry = made.entry(TASK, "en", "de", "e", "R@10", 0.3, signature="from another time")
+    html = page.render([made.results([entry], [made.summary(TASK, "e", "R@10", 0.3)])])
+    assert "from another time" in parsed(html).texts
 
 
 def test_lone_surrogates_do_not_stop_the_report(made, tmp_path):
@@ -243,4 +254,4 @@ def test_importing_the_report_loads_no_heavy_package():
     ).stdout.split()
     assert not {"jinja2", "pyarrow", "matplotlib", "numpy", "pandas", "PIL"} & set(loaded)
     rooms = {name.split(".")[1] for name in loaded if name.startswith("xlingual.")}
-    assert rooms == {"report", "results", "errors"}
+    assert rooms == {"report", "results", "errors", "signature"}

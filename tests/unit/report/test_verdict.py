@@ -77,8 +77,8 @@ def test_beyond_the_oracle_below_chance_and_no_normalised_value(made):
     assert said(made, mean(made, "a", 0.05, normalized=-0.3, **marks))[1] == (
         "That is below chance (0.100); pictures alone reach 0.250."
     )
-    assert said(made, mean(made, "a", 0.3, note="they are too close", **marks))[1] == (
-        "Chance is 0.100 and pictures alone reach 0.250; the normalised value: they are too close."
+    assert said(made, mean(made, "a", 0.3, note="not normalised: near chance", **marks))[1] == (
+        "Chance is 0.100 and pictures alone reach 0.250; not normalised: near chance."
     )
 
 
