@@ -139,7 +139,7 @@ def _ground(name: str, pixels: int) -> Image:
     return Image.composite(Image.new("RGB", slope.size, bottom), Image.new("RGB", slope.size, top), slope)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _sprite(kind: str, colour: str, pattern: str, pixels: int, night: bool) -> Image:
     """Return one object as RGBA, with a thin outline that sets it off from the background."""
     from PIL import Image, ImageChops, ImageDraw, ImageFilter

@@ -13,6 +13,7 @@ FROZEN = {
     "id": "Terlihat sebuah kardus biru. Di sebelah kanan terdapat tiga ekor ikan jingga.",
     "ja": "三匹の大きなオレンジ色の魚が右にいます。青色の箱が描かれています。",
     "ru": "С правой стороны три оранжевые рыбки. Здесь синяя коробка.",
+    "zh": "图中右侧有三条橙色的鱼，左侧有一个盒子。",
 }
 
 

@@ -11,7 +11,7 @@ from xlingual.data.scenes.mentions import Mention, Mentions, choose_mentions
 from xlingual.data.scenes.scene import BACKGROUNDS, COLOURS, KINDS, PATTERNS, POSITIONS, SIZES, draw_scene
 from xlingual.data.scenes.streams import stream
 
-STOPS = {"ja": "。"}
+STOPS = {"ja": "。", "zh": "。"}
 
 
 def _assert_well_formed(text, language):
@@ -19,9 +19,9 @@ def _assert_well_formed(text, language):
     assert not re.search(r"[{}]|None|  |^\s|\s$|\s[.,。、،]|\.\.|,,|-\s|-\.", text), text
     sentences = re.split(r"(?<=[.。])\s*", text)[:-1]
     assert all(sentence[0] == sentence[0].upper() for sentence in sentences), text
-    if language == "ja":
+    if language in ("ja", "zh"):
         assert " " not in text
-    if language in ("ja", "ar"):
+    if language in ("ar", "ja", "zh"):
         assert not re.search("[A-Za-z]", text), text
 
 
