@@ -13,7 +13,7 @@ from xlingual.data.scenes.streams import stream
 from xlingual.errors import InputError, did_you_mean
 
 LANGUAGES: tuple[str, ...] = tuple(sorted(GRAMMARS))
-SMALLEST, LARGEST = 16, 2048  # side of a picture, in pixels
+SMALLEST, LARGEST = 16, 512  # side of a picture, in pixels
 
 
 @dataclass(frozen=True)

@@ -110,7 +110,7 @@ def _paint_group(canvas: Image, group: Group, region: Box, night: bool) -> None:
 
 
 def _arrange(group: Group, region: Box) -> tuple[float, list[tuple[float, float, float]]]:
-    """Return the side of an object and where each is (x, y, tilt): rows of equal cells, the last row centred."""
+    """Return the side of the objects and (x, y, tilt) for each: rows of equal cells, the last row centred."""
     x0, y0, x1, y1 = region
     width, height = x1 - x0, y1 - y0
     columns = max(
@@ -139,7 +139,7 @@ def _ground(name: str, pixels: int) -> Image:
     return Image.composite(Image.new("RGB", slope.size, bottom), Image.new("RGB", slope.size, top), slope)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def _sprite(kind: str, colour: str, pattern: str, pixels: int, night: bool) -> Image:
     """Return one object as RGBA, with a thin outline that sets it off from the background."""
     from PIL import Image, ImageChops, ImageDraw, ImageFilter

@@ -10,7 +10,7 @@ Points = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Part:
-    """One filled form. `paint`: "body" carries the colour and the pattern; "dark" and "light" are its shades."""
+    """One filled form; `paint` is "body" (the colour with its pattern), "dark" or "light" (its shades)."""
 
     form: str  # "ellipse" (x0, y0, x1, y1), "rectangle" (the same), or "polygon" (x, y, x, y, …)
     paint: str
@@ -118,8 +118,12 @@ SHAPES: dict[str, tuple[Part, ...]] = {
         _light("ellipse", 0.68, 0.38, 0.88, 0.62),
         _body("polygon", 0.05, 0.14, 0.79, 0.14, 0.7, 0.92, 0.14, 0.92),
     ),
-    "flower": (_dark("rectangle", 0.46, 0.5, 0.54, 0.99), _dark("ellipse", 0.52, 0.76, 0.8, 0.9), *_petals())
-    + (_light("ellipse", 0.37, 0.27, 0.63, 0.53),),
+    "flower": (
+        _dark("rectangle", 0.46, 0.5, 0.54, 0.99),
+        _dark("ellipse", 0.52, 0.76, 0.8, 0.9),
+        *_petals(),
+        _light("ellipse", 0.37, 0.27, 0.63, 0.53),
+    ),
     "cloud": (
         _body("ellipse", 0.01, 0.42, 0.42, 0.8),
         _body("ellipse", 0.18, 0.2, 0.62, 0.7),

@@ -11,6 +11,7 @@ from xlingual.data.scenes.languages.grammar import Grammar
 from xlingual.data.scenes.languages.id import Indonesian
 from xlingual.data.scenes.languages.ja import Japanese
 from xlingual.data.scenes.languages.ru import Russian
+from xlingual.data.scenes.languages.zh import Chinese
 
 GRAMMARS: dict[str, Grammar] = {
     grammar.code: grammar
@@ -23,5 +24,6 @@ GRAMMARS: dict[str, Grammar] = {
         Indonesian(),
         Japanese(),
         Russian(),
+        Chinese(),
     )
 }

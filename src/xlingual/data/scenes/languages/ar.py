@@ -1,4 +1,4 @@
-"""Arabic: dual and broken plurals, numbers of the opposite gender, adjectives of things in the feminine singular.
+"""Arabic: dual and broken plurals, numbers of the opposite gender, feminine adjectives with plurals.
 
 All phrases stand where Arabic has the nominative (or, after a number, the genitive plural of a noun), so that
 the dual is always -ān. Vowel signs are not written.
@@ -92,6 +92,14 @@ PLACES = {
 NUMBERS = {"m": ("ثلاثة", "أربعة", "خمسة"), "f": ("ثلاث", "أربع", "خمس")}  # beside nouns of that gender
 EXISTS = {"m": "يوجد", "f": "توجد"}
 SHOWS = {"m": "يظهر", "f": "تظهر"}
+GROUNDS = {
+    "lightblue": ({"ground": "زرقاء فاتحة", "colour": "أزرق فاتح"},),
+    "lightgreen": ({"ground": "خضراء فاتحة", "colour": "أخضر فاتح"},),
+    "beige": ({"ground": "بيج", "colour": "بيج"},),
+    "pink": ({"ground": "وردية", "colour": "وردي"}, {"ground": "وردية فاتحة", "colour": "وردي فاتح"}),
+    "grey": ({"ground": "رمادية", "colour": "رمادي"}, {"ground": "رمادية فاتحة", "colour": "رمادي فاتح"}),
+    "darkblue": ({"ground": "زرقاء داكنة", "colour": "أزرق داكن"}, {"ground": "كحلية", "colour": "كحلي"}),
+}
 
 
 class Arabic(Grammar):
@@ -118,14 +126,7 @@ class Arabic(Grammar):
         ground=("الخلفية {ground}.", "لون الخلفية {colour}."),
         attached=("{sentence} على خلفية {ground}.", "{sentence}، والخلفية {ground}."),
     )
-    grounds = {
-        "lightblue": ({"ground": "زرقاء فاتحة", "colour": "أزرق فاتح"},),
-        "lightgreen": ({"ground": "خضراء فاتحة", "colour": "أخضر فاتح"},),
-        "beige": ({"ground": "بيج", "colour": "بيج"},),
-        "pink": ({"ground": "وردية", "colour": "وردي"}, {"ground": "وردية فاتحة", "colour": "وردي فاتح"}),
-        "grey": ({"ground": "رمادية", "colour": "رمادي"}, {"ground": "رمادية فاتحة", "colour": "رمادي فاتح"}),
-        "darkblue": ({"ground": "زرقاء داكنة", "colour": "أزرق داكن"}, {"ground": "كحلية", "colour": "كحلي"}),
-    }
+    grounds = GROUNDS
 
     def group(self, mention: Mention, rng: Draws) -> Fields:
         """Return np, exists and shows (verbs that agree with it) and place."""
@@ -141,7 +142,7 @@ class Arabic(Grammar):
         adjectives = [
             pick(rng, words[key])[form]
             for words, key in ((COLOURS, mention.colour), (SIZES, mention.size), (PATTERNS, mention.pattern))
-            if key in words
+            if key is not None and key in words
         ]
         behind = pick(rng, BEHIND[mention.pattern]) if mention.pattern in BEHIND else ""
         return {

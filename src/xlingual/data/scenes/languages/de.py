@@ -73,6 +73,14 @@ ENDINGS = {  # of adjectives after "ein"; in the plural without an article
     "dat": {"m": "en", "f": "en", "n": "en", "pl": "en"},
 }
 SEVERAL = ("mehrer-", "einig-")
+GROUNDS = {
+    "lightblue": ({"pred": "hellblau", "attr": "hellblauem"},),
+    "lightgreen": ({"pred": "hellgrün", "attr": "hellgrünem"},),
+    "beige": ({"pred": "beige", "attr": "beigem"}, {"pred": "cremefarben", "attr": "cremefarbenem"}),
+    "pink": ({"pred": "rosa", "attr": "rosa"}, {"pred": "hellrosa", "attr": "hellrosa"}),
+    "grey": ({"pred": "grau", "attr": "grauem"}, {"pred": "hellgrau", "attr": "hellgrauem"}),
+    "darkblue": ({"pred": "dunkelblau", "attr": "dunkelblauem"},),
+}
 
 
 class German(Grammar):
@@ -106,14 +114,7 @@ class German(Grammar):
         ground=("Der Hintergrund ist {pred}.", "Alles ist vor {attr} Hintergrund zu sehen."),
         attached=("{sentence}, auf {attr} Hintergrund.", "{sentence} vor {attr} Hintergrund."),
     )
-    grounds = {
-        "lightblue": ({"pred": "hellblau", "attr": "hellblauem"},),
-        "lightgreen": ({"pred": "hellgrün", "attr": "hellgrünem"},),
-        "beige": ({"pred": "beige", "attr": "beigem"}, {"pred": "cremefarben", "attr": "cremefarbenem"}),
-        "pink": ({"pred": "rosa", "attr": "rosa"}, {"pred": "hellrosa", "attr": "hellrosa"}),
-        "grey": ({"pred": "grau", "attr": "grauem"}, {"pred": "hellgrau", "attr": "hellgrauem"}),
-        "darkblue": ({"pred": "dunkelblau", "attr": "dunkelblauem"},),
-    }
+    grounds = GROUNDS
 
     def group(self, mention: Mention, rng: Draws) -> Fields:
         """Return np, acc and dat (noun phrases in three cases), is, finds and place."""

@@ -61,6 +61,14 @@ PLACES = {
     "middle": ("in the middle", "in the centre"),
 }
 NUMBERS = ("two", "three", "four", "five")
+GROUNDS = {
+    "lightblue": ({"ground": "light blue"}, {"ground": "pale blue"}),
+    "lightgreen": ({"ground": "light green"}, {"ground": "pale green"}),
+    "beige": ({"ground": "beige"}, {"ground": "cream-coloured"}),
+    "pink": ({"ground": "pink"}, {"ground": "light pink"}),
+    "grey": ({"ground": "grey"}, {"ground": "light grey"}),
+    "darkblue": ({"ground": "dark blue"},),
+}
 
 
 class English(Grammar):
@@ -92,14 +100,7 @@ class English(Grammar):
         ground=("The background is {ground}.", "Everything is on a {ground} background."),
         attached=("{sentence} on a {ground} background.", "{sentence} against a {ground} background."),
     )
-    grounds = {
-        "lightblue": ({"ground": "light blue"}, {"ground": "pale blue"}),
-        "lightgreen": ({"ground": "light green"}, {"ground": "pale green"}),
-        "beige": ({"ground": "beige"}, {"ground": "cream-coloured"}),
-        "pink": ({"ground": "pink"}, {"ground": "light pink"}),
-        "grey": ({"ground": "grey"}, {"ground": "light grey"}),
-        "darkblue": ({"ground": "dark blue"},),
-    }
+    grounds = GROUNDS
 
     def group(self, mention: Mention, rng: Draws) -> Fields:
         """Return np, is and place."""

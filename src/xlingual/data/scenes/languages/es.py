@@ -69,6 +69,14 @@ PLACES = {
 NUMBERS = ("dos", "tres", "cuatro", "cinco")
 ONE, SOME = ("un", "una"), ("unos", "unas")
 SEVERAL = (("varios", "varias"), ("algunos", "algunas"))
+GROUNDS = {
+    "lightblue": ({"ground": "azul claro"}, {"ground": "celeste"}),
+    "lightgreen": ({"ground": "verde claro"},),
+    "beige": ({"ground": "beige"}, {"ground": "crema"}),
+    "pink": ({"ground": "rosa"}, {"ground": "rosa claro"}),
+    "grey": ({"ground": "gris"}, {"ground": "gris claro"}),
+    "darkblue": ({"ground": "azul oscuro"}, {"ground": "azul marino"}),
+}
 
 
 class Spanish(Grammar):
@@ -95,14 +103,7 @@ class Spanish(Grammar):
         ground=("El fondo es {ground}.", "El color del fondo es {ground}."),
         attached=("{sentence}, sobre un fondo {ground}.", "{sentence}, con fondo {ground}."),
     )
-    grounds = {
-        "lightblue": ({"ground": "azul claro"}, {"ground": "celeste"}),
-        "lightgreen": ({"ground": "verde claro"},),
-        "beige": ({"ground": "beige"}, {"ground": "crema"}),
-        "pink": ({"ground": "rosa"}, {"ground": "rosa claro"}),
-        "grey": ({"ground": "gris"}, {"ground": "gris claro"}),
-        "darkblue": ({"ground": "azul oscuro"}, {"ground": "azul marino"}),
-    }
+    grounds = GROUNDS
 
     def group(self, mention: Mention, rng: Draws) -> Fields:
         """Return np, sees and place."""

@@ -67,6 +67,14 @@ PLACES = {
 }
 NUMBERS = ("deux", "trois", "quatre", "cinq")
 SEVERAL = ("plusieurs", "quelques")
+GROUNDS = {
+    "lightblue": ({"ground": "bleu clair"}, {"ground": "bleu pâle"}),
+    "lightgreen": ({"ground": "vert clair"}, {"ground": "vert pâle"}),
+    "beige": ({"ground": "beige"}, {"ground": "crème"}),
+    "pink": ({"ground": "rose"}, {"ground": "rose clair"}),
+    "grey": ({"ground": "gris"}, {"ground": "gris clair"}),
+    "darkblue": ({"ground": "bleu foncé"}, {"ground": "bleu marine"}),
+}
 
 
 class French(Grammar):
@@ -94,14 +102,7 @@ class French(Grammar):
         ground=("Le fond est {ground}.", "L'arrière-plan est {ground}."),
         attached=("{sentence}, sur un fond {ground}.", "{sentence} sur fond {ground}."),
     )
-    grounds = {
-        "lightblue": ({"ground": "bleu clair"}, {"ground": "bleu pâle"}),
-        "lightgreen": ({"ground": "vert clair"}, {"ground": "vert pâle"}),
-        "beige": ({"ground": "beige"}, {"ground": "crème"}),
-        "pink": ({"ground": "rose"}, {"ground": "rose clair"}),
-        "grey": ({"ground": "gris"}, {"ground": "gris clair"}),
-        "darkblue": ({"ground": "bleu foncé"}, {"ground": "bleu marine"}),
-    }
+    grounds = GROUNDS
 
     def group(self, mention: Mention, rng: Draws) -> Fields:
         """Return np, of (the phrase after "de"), finds and place."""

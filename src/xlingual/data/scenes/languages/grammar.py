@@ -1,7 +1,8 @@
-"""What every language has in common: tables of words, tables of sentences, and how sentences are put together.
+"""What every language has in common: tables of words and sentences, and how sentences are put together.
 
 A language gives, for each mention, the *fields* its sentences are made of: the noun phrase in the cases it
-needs, the place, the forms of the verb that agree with it. Everything random comes from the describer's stream.
+needs, the place, the forms of the verb that agree with it. Whatever is random comes from the describer's own
+stream.
 """
 
 from __future__ import annotations

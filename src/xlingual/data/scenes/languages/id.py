@@ -64,6 +64,14 @@ PLACES = {
     "middle": ("di tengah", "di bagian tengah"),
 }
 NUMBERS = ("dua", "tiga", "empat", "lima")
+GROUNDS = {
+    "lightblue": ({"ground": "biru muda"},),
+    "lightgreen": ({"ground": "hijau muda"},),
+    "beige": ({"ground": "krem"},),
+    "pink": ({"ground": "merah muda"},),
+    "grey": ({"ground": "abu-abu"}, {"ground": "abu-abu muda"}),
+    "darkblue": ({"ground": "biru tua"}, {"ground": "biru gelap"}),
+}
 
 
 class Indonesian(Grammar):
@@ -95,14 +103,7 @@ class Indonesian(Grammar):
         ground=("Latar belakangnya {ground}.", "Latarnya berwarna {ground}."),
         attached=("{sentence} dengan latar belakang {ground}.", "{sentence}, berlatar {ground}."),
     )
-    grounds = {
-        "lightblue": ({"ground": "biru muda"},),
-        "lightgreen": ({"ground": "hijau muda"},),
-        "beige": ({"ground": "krem"},),
-        "pink": ({"ground": "merah muda"},),
-        "grey": ({"ground": "abu-abu"}, {"ground": "abu-abu muda"}),
-        "darkblue": ({"ground": "biru tua"}, {"ground": "biru gelap"}),
-    }
+    grounds = GROUNDS
 
     def group(self, mention: Mention, rng: Draws) -> Fields:
         """Return np and place."""

@@ -62,6 +62,14 @@ PLACES = {
 }
 NUMBERS = ("一", "二", "三", "四", "五")
 SAY_ONE = 0.4  # how often a single thing is counted
+GROUNDS = {
+    "lightblue": ({"ground": "水色"}, {"ground": "薄い青"}),
+    "lightgreen": ({"ground": "黄緑"}, {"ground": "薄い緑"}),
+    "beige": ({"ground": "ベージュ"}, {"ground": "クリーム色"}),
+    "pink": ({"ground": "ピンク"}, {"ground": "薄いピンク"}),
+    "grey": ({"ground": "灰色"}, {"ground": "グレー"}),
+    "darkblue": ({"ground": "紺色"}, {"ground": "濃い青"}),
+}
 
 
 class Japanese(Grammar):
@@ -70,11 +78,12 @@ class Japanese(Grammar):
     code = "ja"
     stop = "。"
     gap = ""
+    listed_fields = ("np", "of")
     frames = Frames(
         single=(
             "{np}{exists}。",
             "{np}見えます。",
-            "絵には{np}{exists}。",
+            "{np}描いてあります。",
             "{np}描かれています。",
             "{of}の絵です。",
         ),
@@ -85,18 +94,11 @@ class Japanese(Grammar):
             "{place}{np}描かれています。",
             "{place}{of}。",
         ),
-        listed=("{np}見えます。", "{np}描かれています。", "絵には{np}描かれています。", "{of}の絵です。"),
+        listed=("{np}見えます。", "{np}描かれています。", "{np}描いてあります。", "{of}の絵です。"),
         ground=("背景は{ground}です。", "背景の色は{ground}です。"),
         attached=("{ground}の背景に、{sentence}。", "背景は{ground}で、{sentence}。"),
     )
-    grounds = {
-        "lightblue": ({"ground": "水色"}, {"ground": "薄い青"}),
-        "lightgreen": ({"ground": "黄緑"}, {"ground": "薄い緑"}),
-        "beige": ({"ground": "ベージュ"}, {"ground": "クリーム色"}),
-        "pink": ({"ground": "ピンク"}, {"ground": "薄いピンク"}),
-        "grey": ({"ground": "灰色"}, {"ground": "グレー"}),
-        "darkblue": ({"ground": "紺色"}, {"ground": "濃い青"}),
-    }
+    grounds = GROUNDS
 
     def group(self, mention: Mention, rng: Draws) -> Fields:
         """Return np (up to the verb), of (a noun phrase), exists and place."""
@@ -112,8 +114,6 @@ class Japanese(Grammar):
             "exists": "います" if mention.kind == "fish" else "あります",
             "place": chosen(rng, PLACES, mention.position),
         }
-
-    listed_fields = ("np", "of")
 
     def item(self, fields: Fields, name: str) -> str:
         """Return one entry of a list: the place comes first, or is passed over in "a picture of"."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xlingual.data.scenes.languages.grammar import Fields, Frames, Grammar, chosen, spaced, with_and
 from xlingual.data.scenes.mentions import Mention
@@ -92,6 +92,20 @@ ONE = {"m": "один", "f": "одна", "n": "одно"}
 PAINTED = {"m": "изображён", "f": "изображена", "n": "изображено", "pl": "изображены"}
 SEEN = {"m": "виден", "f": "видна", "n": "видно", "pl": "видны"}
 GENDERS = "mfn"
+GROUNDS = {
+    "lightblue": (
+        {"pred": "голубой", "attr": "голубом"},
+        {"pred": "светло-голубой", "attr": "светло-голубом"},
+    ),
+    "lightgreen": ({"pred": "светло-зелёный", "attr": "светло-зелёном"},),
+    "beige": ({"pred": "бежевый", "attr": "бежевом"}, {"pred": "кремовый", "attr": "кремовом"}),
+    "pink": (
+        {"pred": "розовый", "attr": "розовом"},
+        {"pred": "светло-розовый", "attr": "светло-розовом"},
+    ),
+    "grey": ({"pred": "серый", "attr": "сером"}, {"pred": "светло-серый", "attr": "светло-сером"}),
+    "darkblue": ({"pred": "тёмно-синий", "attr": "тёмно-синем"},),
+}
 
 
 class Russian(Grammar):
@@ -117,20 +131,7 @@ class Russian(Grammar):
         ground=("Фон {pred}.", "Всё это на {attr} фоне."),
         attached=("{sentence} на {attr} фоне.", "{sentence}, фон {pred}."),
     )
-    grounds = {
-        "lightblue": (
-            {"pred": "голубой", "attr": "голубом"},
-            {"pred": "светло-голубой", "attr": "светло-голубом"},
-        ),
-        "lightgreen": ({"pred": "светло-зелёный", "attr": "светло-зелёном"},),
-        "beige": ({"pred": "бежевый", "attr": "бежевом"}, {"pred": "кремовый", "attr": "кремовом"}),
-        "pink": (
-            {"pred": "розовый", "attr": "розовом"},
-            {"pred": "светло-розовый", "attr": "светло-розовом"},
-        ),
-        "grey": ({"pred": "серый", "attr": "сером"}, {"pred": "светло-серый", "attr": "светло-сером"}),
-        "darkblue": ({"pred": "тёмно-синий", "attr": "тёмно-синем"},),
-    }
+    grounds = GROUNDS
 
     def group(self, mention: Mention, rng: Draws) -> Fields:
         """Return np, painted and seen (participles that agree with it) and place."""
@@ -162,9 +163,9 @@ class Russian(Grammar):
         return with_and(phrases, "и")
 
 
-def _one(words: dict[str, tuple[tuple[str, str], ...]], key: str | None, form: int, rng: Draws) -> str:
+def _one(words: Mapping[str, Sequence[tuple[str, str]]], key: str | None, form: int, rng: Draws) -> str:
     """Return an adjective for `key` in the given form, or "" where there is none."""
-    if key not in words:
+    if key is None or key not in words:
         return ""
     stem, endings = pick(rng, words[key])
     return stem + ENDINGS[endings][form]
