@@ -158,9 +158,10 @@ def _warn_of_missing_files(sources: Sequence[bytes | Path | None], ids: Sequence
     """Warn of picture files that are not there; an encoder that opens pictures refuses them itself."""
     missing = [i for i, source in enumerate(sources) if isinstance(source, Path) and not source.is_file()]
     if missing:
+        first = f"{str(sources[missing[0]])!r}, shown by {ids[missing[0]]!r}"
         warnings.warn(
-            f"{len(missing)} of {len(sources)} picture files are missing (first: {str(sources[missing[0]])!r}, shown "
-            f"by {ids[missing[0]]!r}): reports show a placeholder for them",
+            f"{len(missing)} of {len(sources)} picture files are missing (first: {first}): reports show a "
+            "placeholder for them",
             DataWarning,
             stacklevel=3,
         )

@@ -172,8 +172,8 @@ class Sampler:
         both = np.intersect1d(self._items[source], self._items[target])
         if len(both) == 0:
             raise InputError(
-                f"no item has texts in both {source!r} and {target!r}: cross-lingual retrieval needs matching "
-                "texts (give an item column, or use evaluate backretrieval, which needs none)"
+                f"no item has texts in both {source!r} and {target!r}: cross-lingual retrieval needs "
+                "matching texts (give an item column, or use evaluate backretrieval, which needs none)"
             )
         samples = []
         for number, seed in enumerate(self.seeds):

@@ -33,7 +33,14 @@ from xlingual.evaluation.setup import (
 )
 from xlingual.evaluation.summary import Baseline, Scored, ScoreTable, leading_encoder
 from xlingual.evaluation.way_back import Reference, Routes, WayBack
-from xlingual.measures import Measure, PictureSimilarity, RankMeasure, RecallAt, parse_measure
+from xlingual.measures import (
+    Measure,
+    PictureSimilarity,
+    QueryMeasure,
+    RankMeasure,
+    RecallAt,
+    parse_rank_measures,
+)
 from xlingual.records import Floats, Ints, RankCounts
 from xlingual.results import Results, Summary
 
@@ -82,19 +89,13 @@ def backretrieval(
         InputError: data, specs or options are not what they must be; the text says what to do.
 
     """
-    ranked = _rank_measures(measures)
+    ranked = parse_rank_measures(measures, beside=[SIM])
     options = Options(pairs, sample_size, splits, seeds, seed, threads, progress)
     with collected_warnings() as warnings:
         workspace = Workspace(NAME, manifest, options, text_encoders, matching=False)
         results = _Run(workspace, image_encoder, ranked).results(examples)
     results.warnings = warnings
     return results
-
-
-def _rank_measures(names: Sequence[str | Measure]) -> list[RankMeasure]:
-    parsed = dict.fromkeys(parse_measure(name) for name in names)
-    ranked = [measure for measure in parsed if not isinstance(measure, PictureSimilarity)]
-    return ranked or [RecallAt(10)]
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ class _Run:
         references: Sequence[Reference],
         examples: bool,
     ) -> Results:
-        measures: list[Measure] = [*self.measures, SIM]
+        measures: list[QueryMeasure] = [*self.measures, SIM]
         table = ScoreTable(NAME, self.image_name, self.tasks, list(self.workspace.text_encoders), measures)
         per_query = PerQuery(self.manifest)
         for number, (task, reference) in enumerate(zip(self.tasks, references, strict=True)):
@@ -207,13 +208,13 @@ class _Run:
         shown = self._examples(summary, found, references) if examples else None
         return Results(entries, summary, per_query.table(), shown)
 
-    def _values(self, measure: Measure, one: _Found) -> Floats:
+    def _values(self, measure: QueryMeasure, one: _Found) -> Floats:
         """Return the value of each query, float64 [n]."""
         if isinstance(measure, PictureSimilarity):
             return one.mean(one.routes.similarity)
         return one.mean(measure.per_query(one.routes.counts))
 
-    def _baseline(self, measure: Measure, number: int, task: Task, reference: Reference) -> Baseline:
+    def _baseline(self, measure: QueryMeasure, number: int, task: Task, reference: Reference) -> Baseline:
         ways = self._ways(number, task, reference.oracle_target)
         oracle: Score = score(measure, reference.oracle[measure.name], ways)
         ceiling = reference.ceiling.get(measure.name)
@@ -234,7 +235,7 @@ class _Run:
         return self.manifest.cluster[source], np.where(retrieved >= 0, item, alone)
 
     def _add_rows(
-        self, per_query: PerQuery, name: str, task: Task, measure: Measure, one: _Found, values: Floats
+        self, per_query: PerQuery, name: str, task: Task, measure: QueryMeasure, one: _Found, values: Floats
     ) -> None:
         ranked = not isinstance(measure, PictureSimilarity)
         nearest = one.nearest.single()

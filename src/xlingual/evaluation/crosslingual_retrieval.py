@@ -1,4 +1,4 @@
-"""Cross-lingual retrieval (XLR): does a text retrieve its own item's text in the other language?
+"""Cross-lingual retrieval (XLR): does a text retrieve its own item's text in the other language.
 
 The ground truth that Backretrieval approximates; it needs items that have texts in both languages.
 """
@@ -28,7 +28,7 @@ from xlingual.evaluation.setup import (
     one_pass,
 )
 from xlingual.evaluation.summary import Baseline, Scored, ScoreTable
-from xlingual.measures import Measure, PictureSimilarity, RankMeasure, RecallAt, parse_measure
+from xlingual.measures import Measure, RankMeasure, RecallAt, parse_rank_measures
 from xlingual.ranking import Cosine, Counts, scan
 from xlingual.records import Ints, RankCounts
 from xlingual.results import Results
@@ -58,7 +58,7 @@ def crosslingual_retrieval(
         InputError: data, specs or options are not what they must be; the text says what to do.
 
     """
-    ranked = _rank_measures(measures)
+    ranked = parse_rank_measures(measures)
     options = Options(pairs, sample_size, splits, seeds, seed, threads, progress)
     with collected_warnings() as warnings:
         workspace = Workspace(NAME, manifest, options, text_encoders, matching=True)
@@ -120,15 +120,6 @@ def best_match(query: Ints, above: Ints, tied: Ints, n: int, pool: int) -> RankC
     return RankCounts(best, ties, relevant, np.full(n, pool))
 
 
-def _rank_measures(names: Sequence[str | Measure]) -> list[RankMeasure]:
-    found: list[RankMeasure] = []
-    for measure in dict.fromkeys(parse_measure(name) for name in names):
-        if isinstance(measure, PictureSimilarity):
-            raise InputError("SIM compares pictures: cross-lingual retrieval has R@k, RR and MedR")
-        found.append(measure)
-    return found or [RecallAt(10)]
-
-
 def _evaluate(workspace: Workspace, measures: Sequence[RankMeasure]) -> Results:
     manifest, tasks = workspace.manifest, workspace.tasks
     _refuse_small_pools(tasks, measures)
@@ -148,7 +139,8 @@ def _evaluate(workspace: Workspace, measures: Sequence[RankMeasure]) -> Results:
                 )
                 found.update(zip(numbers, ranked, strict=True))
         for number, counts in sorted(found.items()):
-            _score(workspace, table, per_query, name, number, counts)
+            for measure in measures:
+                _score(workspace, table, per_query, name, number, measure, counts)
     with workspace.timings.stage("statistics"), workspace.working("computing intervals"):
         results = Results(table.entries(), table.summaries(), per_query.table())
     results.timings = dict(workspace.timings.seconds)
@@ -156,30 +148,33 @@ def _evaluate(workspace: Workspace, measures: Sequence[RankMeasure]) -> Results:
 
 
 def _score(
-    workspace: Workspace, table: ScoreTable, per_query: PerQuery, name: str, number: int, counts: RankCounts
+    workspace: Workspace,
+    table: ScoreTable,
+    per_query: PerQuery,
+    name: str,
+    number: int,
+    measure: RankMeasure,
+    counts: RankCounts,
 ) -> None:
-    """Enter one encoder's numbers of one task."""
+    """Enter one encoder's number of one task and measure."""
     task = workspace.tasks[number]
-    chance = _chance_counts(workspace.manifest, task)
-    for measure in table.measures:
-        assert not isinstance(measure, PictureSimilarity)
-        values = measure.per_query(counts)
-        table.scored[name, measure.name, number] = Scored(
-            score(measure, values, [workspace.manifest.cluster[task.sample.source]]),
-            int((counts.tied > counts.relevant).sum()),
-            workspace.signature(task, measure.name, name),
-        )
-        by_chance = measure.aggregate(measure.per_query(chance))
-        table.baselines[measure.name, number] = Baseline(chance=by_chance)
-        per_query.add(
-            workspace.labels(task, name, measure.name),
-            task.sample.seed,
-            query=task.sample.source,
-            retrieved=None,
-            above=counts.above,
-            tied=counts.tied,
-            value=values,
-        )
+    values = measure.per_query(counts)
+    table.scored[name, measure.name, number] = Scored(
+        score(measure, values, [workspace.manifest.cluster[task.sample.source]]),
+        int((counts.tied > counts.relevant).sum()),
+        workspace.signature(task, measure.name, name),
+    )
+    by_chance = measure.per_query(_chance_counts(workspace.manifest, task))
+    table.baselines[measure.name, number] = Baseline(chance=measure.aggregate(by_chance))
+    per_query.add(
+        workspace.labels(task, name, measure.name),
+        task.sample.seed,
+        query=task.sample.source,
+        retrieved=None,
+        above=counts.above,
+        tied=counts.tied,
+        value=values,
+    )
 
 
 def _chance_counts(manifest: Manifest, task: Task) -> RankCounts:

@@ -1,4 +1,4 @@
-"""Distance correlation (CORR): do texts lie as far apart as their pictures?
+"""Distance correlation (CORR): do texts lie as far apart as their pictures.
 
 Spearman's correlation between text and picture cosine distances over pairs of a source and a target: the
 Backretrieval paper's baseline, without any retrieval.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from xlingual.evaluation.ragged import sums
 from xlingual.evaluation.scores import Score
 from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Task, Workspace, collected_warnings
 from xlingual.evaluation.summary import Scored, ScoreTable
+from xlingual.measures import DistanceCorrelation
 from xlingual.ranking import Cosine, UnitVectors
 from xlingual.ranking import pairs as pair_scores
 from xlingual.records import Floats, Ints
@@ -32,15 +32,6 @@ NAME = "distance-correlation"
 EXACT_PAIRS = 4_000_000  # up to so many pairs all are used
 SAMPLED_PAIRS = 1_000_000  # above, so many are drawn with replacement
 _KEPT_BYTES = 1 << 29  # ranked picture distances kept for the next encoder
-
-
-@dataclass(frozen=True)
-class DistanceCorrelation:
-    """CORR as a measure: a value between −1 and 1, the higher the better."""
-
-    higher_is_better: ClassVar[bool] = True
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-    name: ClassVar[str] = "CORR"
 
 
 @dataclass(frozen=True)
@@ -108,7 +99,7 @@ class _Run:
         return results
 
     def _score(self, task: Task, vectors: TextVectors) -> tuple[Score | None, str | None]:
-        """Return the score of one encoder in one task, and a note: why there is none, or how it was sampled."""
+        """Return the score of one encoder in one task, and a note: why there is none, or how it was drawn."""
         chosen = _chosen_pairs(task)
         texts = RankedTable.of(
             _scores(vectors.unit(task.sample.source), vectors.unit(task.sample.target), chosen)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.measures import Measure, MedianRank
+from xlingual.measures import MedianRank, QueryMeasure
 from xlingual.records import Floats, Ints
 from xlingual.results import Interval
 from xlingual.stats import interval, median_interval, standard_error
@@ -39,7 +39,7 @@ class Score:
         return standard_error(self.residuals, self.ways)
 
 
-def score(measure: Measure, values: Floats, ways: Sequence[Ints]) -> Score:
+def score(measure: QueryMeasure, values: Floats, ways: Sequence[Ints]) -> Score:
     """Return the score of a measure's values per query [n]."""
     value = measure.aggregate(values)
     low, high = measure.bounds

@@ -6,22 +6,33 @@ Measures know no back end: they turn `RankCounts` into a number for each query, 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TypeAlias
 
 from xlingual.errors import InputError, did_you_mean
-from xlingual.measures.rank import MedianRank, PictureSimilarity, RecallAt, ReciprocalRank
+from xlingual.measures.rank import (
+    DistanceCorrelation,
+    MedianRank,
+    PictureSimilarity,
+    RecallAt,
+    ReciprocalRank,
+)
 
 RankMeasure: TypeAlias = RecallAt | ReciprocalRank | MedianRank
-Measure: TypeAlias = RankMeasure | PictureSimilarity
+QueryMeasure: TypeAlias = RankMeasure | PictureSimilarity  # has a value for each query
+Measure: TypeAlias = QueryMeasure | DistanceCorrelation
 
 __all__ = [
+    "DistanceCorrelation",
     "Measure",
     "MedianRank",
     "PictureSimilarity",
+    "QueryMeasure",
     "RankMeasure",
     "RecallAt",
     "ReciprocalRank",
     "parse_measure",
+    "parse_rank_measures",
 ]
 
 _PLAIN: dict[str, Measure] = {
@@ -51,3 +62,19 @@ def parse_measure(name: str | Measure) -> Measure:
             + did_you_mean(name.upper(), known)
         )
     return measure
+
+
+def parse_rank_measures(
+    names: Iterable[str | Measure], beside: Iterable[QueryMeasure] = ()
+) -> list[RankMeasure]:
+    """Return the rank measures among the names, each once; R@10 where there is none.
+
+    Measures that a task reports anyway are given as `beside` and may be named; any other is refused.
+    """
+    found: list[RankMeasure] = []
+    for measure in dict.fromkeys(parse_measure(name) for name in names):
+        if isinstance(measure, RankMeasure):
+            found.append(measure)
+        elif measure not in beside:
+            raise InputError(f"{measure.name} is no measure of this task: expected R@k, RR or MedR")
+    return found or [RecallAt(10)]

@@ -121,6 +121,18 @@ class PictureSimilarity:
         return float(np.mean(values))
 
 
+@dataclass(frozen=True)
+class DistanceCorrelation:
+    """CORR, Spearman's correlation of text and picture distances over pairs of a source and a target.
+
+    A number for a whole sample: it has no value per query.
+    """
+
+    higher_is_better: ClassVar[bool] = True
+    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
+    name: ClassVar[str] = "CORR"
+
+
 def _expected_reciprocal(above: int, tied: int, relevant: int) -> float:
     """Return E[1/rank of the first relevant], several relevant in one tie group."""
     total = 0.0

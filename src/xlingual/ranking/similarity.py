@@ -113,13 +113,13 @@ class Cosine:
 
     def block(self, queries: Ints, candidates: Ints) -> Floats:
         """Return float64 cosines [queries, candidates]."""
-        out: Floats = np.zeros((len(queries), len(candidates)), dtype=np.float64)
         left = self.queries.stored(queries) * self.queries.inverse_norms[queries, None]
+        parts = []
         for start in range(0, len(candidates), _GATHER * 4):
             part = candidates[start : start + _GATHER * 4]
             right = self.candidates.stored(part) * self.candidates.inverse_norms[part, None]
-            np.matmul(left, right.T, out=out[:, start : start + len(part)])
-        return out
+            parts.append(left @ right.T)
+        return np.concatenate(parts, axis=1)
 
     def _settle(self, scores: Floats, queries: Ints, candidates: Ints) -> Ints:
         scaled = scores / UNIT
@@ -137,7 +137,7 @@ def _key(scores: Floats) -> Ints:
 
 def as_scores(keys: Ints) -> Floats:
     """Return the scores that keys stand for."""
-    scores: Floats = keys * UNIT
+    scores: Floats = np.multiply(keys, UNIT, dtype=np.float64)
     return scores
 
 

@@ -59,7 +59,8 @@ def interval(
         return Interval(estimate - half, estimate + half, level, f"t, {clustering}")
     low, high = bounds
     ends = _wilson((estimate - low) / (high - low), variance / (high - low) ** 2, count, level)
-    return Interval(*(low + end * (high - low) for end in ends), level=level, method=f"Wilson, {clustering}")
+    width = high - low
+    return Interval(low + ends[0] * width, low + ends[1] * width, level, f"Wilson, {clustering}")
 
 
 def median_interval(values: Floats, ways: Sequence[Ints] = (), *, level: float = LEVEL) -> Interval:
