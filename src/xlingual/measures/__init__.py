@@ -6,7 +6,7 @@ Measures know no back end: they turn `RankCounts` into a number for each query, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TypeAlias
 
 from xlingual.errors import InputError, did_you_mean
@@ -65,7 +65,7 @@ def parse_measure(name: str | Measure) -> Measure:
 
 
 def parse_rank_measures(
-    names: Iterable[str | Measure], beside: Iterable[QueryMeasure] = ()
+    names: Iterable[str | Measure], beside: Collection[Measure] = ()
 ) -> list[RankMeasure]:
     """Return the rank measures among the names, each once; R@10 where there is none.
 
