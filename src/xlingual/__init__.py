@@ -1,1 +1,69 @@
-"""Cross-lingual embeddings, measured on your own data."""
+"""Cross-lingual text embeddings, measured on your own data, without parallel corpora.
+
+The public names below are loaded when they are first used: importing the package loads nothing else.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from xlingual.data.manifest import Manifest
+    from xlingual.data.scenes import write_scenes
+    from xlingual.errors import DataWarning, InputError, XlingualError
+    from xlingual.evaluation.backretrieval import backretrieval
+    from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
+    from xlingual.evaluation.distance_correlation import distance_correlation
+    from xlingual.measures import parse_measure
+    from xlingual.records import Encoder, Pictures, Texts
+    from xlingual.report import write_report
+    from xlingual.results import Results
+
+_HOMES = {
+    "DataWarning": "errors",
+    "Encoder": "records",
+    "InputError": "errors",
+    "Manifest": "data.manifest",
+    "Pictures": "records",
+    "Results": "results",
+    "Texts": "records",
+    "XlingualError": "errors",
+    "backretrieval": "evaluation.backretrieval",
+    "crosslingual_retrieval": "evaluation.crosslingual_retrieval",
+    "distance_correlation": "evaluation.distance_correlation",
+    "parse_measure": "measures",
+    "write_report": "report",
+    "write_scenes": "data.scenes",
+}
+
+__all__ = [
+    "DataWarning",
+    "Encoder",
+    "InputError",
+    "Manifest",
+    "Pictures",
+    "Results",
+    "Texts",
+    "XlingualError",
+    "backretrieval",
+    "crosslingual_retrieval",
+    "distance_correlation",
+    "parse_measure",
+    "write_report",
+    "write_scenes",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  (any public object)
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("xlingual")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'xlingual' has no attribute {name!r}")
+    return getattr(import_module(f"xlingual.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,5 @@
+"""`python -m xlingual` is the command line."""
+
+from xlingual.cli.main import main
+
+main()

@@ -1,0 +1,149 @@
+"""`xlingual evaluate`: Backretrieval, cross-lingual retrieval, distance correlation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from xlingual.cli import screen
+from xlingual.cli.options import (
+    check_output,
+    manifest_options,
+    output_options,
+    read_manifest,
+    refuse_extra,
+    sample_options,
+)
+from xlingual.errors import did_you_mean
+
+if TYPE_CHECKING:
+    from xlingual.results import Results
+
+_SHORT = {"bkr": "backretrieval", "xlr": "crosslingual-retrieval", "corr": "distance-correlation"}
+_EXTRA = {"allow_extra_args": True}
+
+
+class Tasks(click.Group):
+    """A group that knows the short names of tasks."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a task's name or short name."""
+        return super().get_command(ctx, _SHORT.get(cmd_name, cmd_name))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the task; name the nearest one where there is none."""
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            known = [*self.commands, *_SHORT]
+            raise click.UsageError(f"No such task {args[0]!r}.{did_you_mean(args[0], known)}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=Tasks)
+def evaluate() -> None:
+    """Evaluate text encoders on a manifest (bkr, xlr and corr are short for the tasks)."""
+
+
+measure_option = click.option(
+    "--measure",
+    "measures",
+    multiple=True,
+    default=("R@10",),
+    show_default=True,
+    metavar="NAME",
+    help="R@k, RR or MedR; repeat for several.",
+)
+image_option = click.option(
+    "--image-encoder", required=True, metavar="SPEC", help="Image encoder: vectors:PATH or pixels."
+)
+examples_option = click.option(
+    "--examples/--no-examples", default=True, help="Keep texts and thumbnails for the report."
+)
+
+
+@evaluate.command(context_settings=_EXTRA)
+@manifest_options
+@sample_options
+@image_option
+@measure_option
+@output_options
+@examples_option
+@click.pass_context
+def backretrieval(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401  (options)
+    """Backretrieval: pictures stand in for translations.
+
+    For each source text the nearest text in the other language is found; its picture must lead back to the
+    query's own picture. MANIFEST holds texts with pictures in two languages or more.
+    """
+    from xlingual.evaluation.backretrieval import backretrieval
+
+    _evaluate(ctx, backretrieval, manifest, given)
+
+
+@evaluate.command("crosslingual-retrieval", context_settings=_EXTRA)
+@manifest_options
+@sample_options
+@measure_option
+@output_options
+@click.pass_context
+def crosslingual_retrieval(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401
+    """Cross-lingual retrieval: the ground truth, for items that have texts in both languages."""
+    from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
+
+    _evaluate(ctx, crosslingual_retrieval, manifest, given)
+
+
+@evaluate.command("distance-correlation", context_settings=_EXTRA)
+@manifest_options
+@sample_options
+@image_option
+@output_options
+@click.pass_context
+def distance_correlation(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401
+    """Distance correlation: do texts lie as far apart as their pictures (a baseline without retrieval)."""
+    from xlingual.evaluation.distance_correlation import distance_correlation
+
+    _evaluate(ctx, distance_correlation, manifest, given)
+
+
+_PASSED_ON = (
+    "text_encoders",
+    "image_encoder",
+    "pairs",
+    "sample_size",
+    "splits",
+    "seeds",
+    "seed",
+    "measures",
+    "threads",
+    "examples",
+)
+
+
+def _evaluate(
+    ctx: click.Context, task: Callable[..., Results], manifest: Path, given: dict[str, Any]
+) -> None:
+    """Read the manifest, run the task, write and show what it found."""
+    refuse_extra(ctx)
+    out: Path | None = given["out"]
+    check_output(out, given["report"])
+    with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
+        results = task(
+            read_manifest(manifest, given),
+            progress=progress,
+            **{name: given[name] for name in _PASSED_ON if name in given},
+        )
+    if out is not None:
+        results.write(out)
+    screen.show_results([results], as_json=given["as_json"], quiet=given["quiet"])
+    if out is not None:
+        screen.wrote(out / "results.json", quiet=given["quiet"])
+    if out is not None and given["report"]:
+        from xlingual.report import write_report
+
+        write_report([results], out / "report.html")
+        screen.wrote(out / "report.html", quiet=given["quiet"])

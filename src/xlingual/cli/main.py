@@ -1,0 +1,101 @@
+"""The command `xlingual`: finds the verb, and turns errors into one line and an exit code.
+
+Exit codes: 0 done, 1 an unexpected failure, 2 bad input or usage, 130 interrupted. A verb's module is
+imported only when the verb is used, so that `--help` loads nothing heavy.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from xlingual.errors import XlingualError, did_you_mean
+
+# verb → (module:command, one line of help)
+_VERBS = {
+    "demo": ("demo:demo", "Make built-in data, evaluate encoders of rising quality, write a report."),
+    "data": ("data:data", "Check a manifest, or make built-in data."),
+    "evaluate": ("evaluate:evaluate", "Evaluate text encoders on a manifest."),
+    "report": ("report:report", "Make one HTML report from folders of results."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the verbs in the order of a user's day."""
+        return list(_VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the verb's module and return its command."""
+        if cmd_name not in _VERBS:
+            return None
+        module, name = _VERBS[cmd_name][0].split(":")
+        command = getattr(import_module(f"xlingual.cli.{module}"), name)
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{module}:{name} is not a command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the verbs and their help without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(verb, line) for verb, (_, line) in _VERBS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb; name the nearest one where there is none."""
+        if args and args[0] not in _VERBS and not args[0].startswith("-"):
+            raise click.UsageError(f"No such command {args[0]!r}.{did_you_mean(args[0], _VERBS)}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="xlingual", prog_name="xlingual", message="%(prog)s %(version)s")
+def xlingual() -> None:
+    """Measure cross-lingual text embeddings on your own data, without parallel corpora.
+
+    Start with `xlingual demo`, then `xlingual data check MANIFEST` and
+    `xlingual evaluate backretrieval MANIFEST …` on your own texts and pictures.
+    """
+
+
+def main() -> None:
+    """Run the command line and exit."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line with the arguments and return the exit code."""
+    try:
+        result = xlingual.main(args=arguments, prog_name="xlingual", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except XlingualError as error:
+        return _fail(str(error), 2)
+    except click.Abort:
+        return _fail("interrupted", 130)
+    except click.ClickException as error:
+        hint = ""
+        if isinstance(error, click.UsageError) and error.ctx is not None:
+            hint = f" (see: {error.ctx.command_path} --help)"
+        return _fail(error.format_message().rstrip(".") + hint, 2)
+    except KeyboardInterrupt:
+        return _fail("interrupted", 130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except OSError as error:
+        where = f" {error.filename}" if error.filename else ""
+        return _fail(f"{error.strerror or error}{where}", 1)
+    except MemoryError:
+        return _fail(
+            "out of memory: evaluate fewer items (--sample-size N) or fewer threads (--threads 1)", 1
+        )
+
+
+def _fail(message: str, code: int) -> int:
+    click.echo(f"error: {' '.join(message.split())}", err=True)
+    return code

@@ -1,0 +1,122 @@
+"""Options that several verbs share, and what they turn into."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from xlingual.errors import InputError
+
+if TYPE_CHECKING:
+    from xlingual.data.manifest import Manifest
+
+F = TypeVar("F", bound="Callable[..., Any] | click.Command")
+
+COLUMNS = ("text_column", "image_column", "item_column", "id_column", "lang_column", "cluster_column")
+
+
+def manifest_options(function: F) -> F:
+    """Add MANIFEST and the options that say how to read it."""
+    options = [
+        click.argument("manifest", type=click.Path(path_type=Path)),
+        click.option(
+            "--text-column", metavar="NAME", help="Column of texts, or a pattern such as name_{lang}."
+        ),
+        click.option("--image-column", metavar="NAME", help="Column of picture paths or bytes."),
+        click.option("--item-column", metavar="NAME", help="Column that says which texts match."),
+        click.option("--id-column", metavar="NAME", help="Column of ids."),
+        click.option("--lang-column", metavar="NAME", help="Column of languages (long form)."),
+        click.option("--cluster-column", metavar="NAME", help="Column of what makes texts dependent."),
+        click.option("--split", metavar="NAME", help="Use only the rows of this split."),
+        click.option("--rows", metavar="A:B", help="Use only rows A to B, counted from 0, B left out."),
+    ]
+    return _added(function, options)
+
+
+def sample_options(function: F) -> F:
+    """Add the options that say which languages and samples are evaluated."""
+    options = [
+        click.option(
+            "--text-encoder",
+            "text_encoders",
+            multiple=True,
+            required=True,
+            metavar="SPEC",
+            help="Text encoder; repeat for several. Quote patterns with *.",
+        ),
+        click.option("--pairs", metavar="en-de,…", help="Language pairs, source-target.  [default: all]"),
+        click.option(
+            "--sample-size", type=int, metavar="N", help="Items drawn for each side.  [default: all]"
+        ),
+        click.option("--splits", type=click.Path(path_type=Path), help="Fixed samples: .npz with S and T."),
+        click.option("--seeds", type=int, default=1, show_default=True, help="How many samples are drawn."),
+        click.option("--seed", type=int, default=0, show_default=True, help="The first seed."),
+    ]
+    return _added(function, options)
+
+
+def output_options(function: F) -> F:
+    """Add the options that say what is written and shown."""
+    options = [
+        click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write results there."),
+        click.option("--report", is_flag=True, help="Write DIR/report.html too."),
+        click.option(
+            "--threads",
+            type=click.IntRange(min=1),
+            default=available_cores,
+            show_default="all cores",
+            help="Threads; they change no number.",
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print results.json instead of tables."),
+        click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors."),
+    ]
+    return _added(function, options)
+
+
+def read_manifest(path: Path, given: Mapping[str, Any]) -> Manifest:
+    """Read the manifest named on the command line with its options; they are taken out of `given`."""
+    from xlingual.data.manifest import Manifest
+
+    return Manifest.read(path, **{name: given[name] for name in (*COLUMNS, "split", "rows")})
+
+
+def refuse_extra(ctx: click.Context) -> None:
+    """Raise InputError for arguments left over, which are mostly a pattern that the shell has expanded."""
+    if not ctx.args:
+        return
+    first = ctx.args[0]
+    if first.startswith("-"):
+        raise click.NoSuchOption(first, ctx=ctx)
+    raise InputError(
+        f"unexpected argument {first!r} ({len(ctx.args)} too many): if it comes from a pattern with *, put "
+        "quotes around the pattern so that the shell passes it on, for example "
+        "--text-encoder 'vectors/*.{lang}.npy'"
+    )
+
+
+def check_output(out: Path | None, report: bool) -> None:
+    """Refuse output options that cannot be met, before any work is done."""
+    if report and out is None:
+        raise InputError("--report writes DIR/report.html: say where with --out DIR")
+    if out is not None and out.exists() and not out.is_dir():
+        raise InputError(f"--out {out} is a file: name a folder")
+    if out is not None and out.is_dir() and not os.access(out, os.W_OK):
+        raise InputError(f"--out {out} cannot be written to: choose another folder")
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
+def _added(function: F, options: Sequence[Callable[[F], F]]) -> F:
+    for option in reversed(options):
+        function = option(function)
+    return function

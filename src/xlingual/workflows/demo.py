@@ -1,0 +1,49 @@
+"""The demo: built-in scenes, encoders of rising quality, Backretrieval beside the truth, one report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import quote
+
+from xlingual.data.manifest import Manifest
+from xlingual.data.scenes import write_scenes
+from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
+from xlingual.report import write_report
+from xlingual.results import Results, make_folder
+
+LANGUAGES = ("en", "de", "es", "ja", "ar")
+ITEMS = 2000  # half of them for fitting
+Progress = Callable[[str, int, int], None]
+
+
+def run_demo(
+    out: Path, *, items: int = ITEMS, threads: int = 1, progress: Progress | None = None
+) -> list[Results]:
+    """Make the data and the report in `out`; return the results of Backretrieval and of the truth."""
+    make_folder(out)
+    tell = progress or (lambda what, done, total: None)
+    manifest = write_scenes(
+        out / "scenes",
+        n=items,
+        languages=LANGUAGES,
+        progress=lambda done: tell("painting scenes", done, items),
+    )
+    test = Manifest.read(manifest, split="test")
+    fit = f"fit={quote(str(manifest), safe='/')}%23train"
+    encoders = [
+        "random:?dim=64",
+        f"chargram:?{fit}",
+        f"lsa-25=lsa:?pairs=25&{fit}",
+        f"lsa-100=lsa:?pairs=100&{fit}",
+        f"lsa-{items // 2}=lsa:?pairs={items // 2}&{fit}",
+    ]
+    found = backretrieval(
+        test, text_encoders=encoders, image_encoder="pixels", threads=threads, progress=progress
+    )
+    truth = crosslingual_retrieval(test, text_encoders=encoders, threads=threads, progress=progress)
+    found.write(out / "backretrieval")
+    truth.write(out / "crosslingual-retrieval")
+    write_report([found, truth], out / "report.html", title="xlingual demo")
+    return [found, truth]
