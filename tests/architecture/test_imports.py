@@ -1,0 +1,96 @@
+"""Importing is cheap, contracts hold, and every extra that an error names exists."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAVY = {
+    "PIL",
+    "jinja2",
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "rich",
+    "scipy",
+    "sklearn",
+    "threadpoolctl",
+    "torch",
+}
+
+
+def modules_after(code):
+    """Return the top-level modules that are loaded after some code ran in a fresh interpreter."""
+    script = f"{code}\nimport sys; print('|'.join(sorted({{m.split('.')[0] for m in sys.modules}})))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split("|"))
+
+
+def test_import_loads_no_third_party_package():
+    bare = modules_after("pass")
+    loaded = modules_after("import xlingual") - bare
+    third_party = {name for name in loaded if name not in sys.stdlib_module_names} - {"xlingual"}
+    assert third_party == set()
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["evaluate", "backretrieval", "--help"]])
+def test_help_loads_nothing_heavy(arguments):
+    code = f"from xlingual.cli.main import run; run({arguments!r})"
+    assert modules_after(code) & HEAVY == set()
+
+
+def test_public_names_exist_and_are_documented():
+    import xlingual
+
+    assert set(xlingual.__all__) == set(xlingual._HOMES)
+    for name in xlingual.__all__:
+        assert getattr(xlingual, name).__doc__, name
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        xlingual.nonsense  # noqa: B018
+
+
+def test_import_contracts_hold():
+    script = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports(is_debug_mode=False))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_extra_named_in_an_error_exists():
+    extras = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"])
+    named = set()
+    for path in (ROOT / "src").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        named |= set(re.findall(r"xlingual\[(\w+)\]", text))
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "MissingExtraError":
+                named |= {a.value for a in node.args[1:] if isinstance(a, ast.Constant)}
+    assert named, "no extra is named anywhere: has the pattern changed?"
+    assert named <= extras
+
+
+def test_files_stay_small():
+    long = {
+        str(path.relative_to(ROOT)): count
+        for path in (ROOT / "src").rglob("*.py")
+        if (count := len(path.read_text(encoding="utf-8").splitlines())) > 400
+    }
+    assert long == {}
+
+
+def test_no_random_state_is_global():
+    """Randomness comes from an explicit Generator, never from numpy's or Python's global state."""
+    pattern = re.compile(r"\bnp\.random\.(?!Generator|default_rng|SeedSequence|PCG64)\w+\(|\brandom\.seed\(")
+    found = {
+        str(path.relative_to(ROOT)): pattern.findall(path.read_text(encoding="utf-8"))
+        for path in (ROOT / "src").rglob("*.py")
+        if pattern.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == {}
