@@ -18,6 +18,8 @@ def main() -> None:
             "spectrum": spectrum(rng, 2 * n, d),
             "anisotropic": spectrum(rng, 2 * n, d, shift=3.0),
             "non-negative": np.maximum(rng.standard_normal((2 * n, d), dtype=np.float32), 0),
+            "equal steps": np.ones((2 * n, d), dtype=np.float32) / 3
+            + rng.standard_normal((2 * n, 1)).astype("f") * 1e-7,
             "constant sign": np.abs(rng.standard_normal((2 * n, d), dtype=np.float32)) + 1,
         }
         for kind, vectors in kinds.items():

@@ -18,9 +18,11 @@ class Given:
 
     @property
     def identity(self) -> str:
+        """What the vectors are."""
         return f"given:{self.name}"
 
     def encode(self, batch) -> np.ndarray:
+        """Return the lines of the items; the array itself where all are asked for, in order."""
         (items,) = (numbering for numbering in batch.numberings if numbering.unit == "items")
         if len(items.index) == len(self.vectors) and (np.diff(items.index) == 1).all():
             return self.vectors
