@@ -22,10 +22,10 @@ def main() -> None:
     pairs = {"pictures": 0, "texts": 0}
     tile = similarity.Cosine.tile
 
-    def counted(self, rows, columns):
+    def counted(self, rows, columns, out):
         kind = "pictures" if self.queries.dim == IMAGE_DIM else "texts"
         pairs[kind] += (rows.stop - rows.start) * (columns.stop - columns.start)
-        return tile(self, rows, columns)
+        return tile(self, rows, columns, out)
 
     similarity.Cosine.tile = counted
     try:

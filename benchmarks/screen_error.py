@@ -24,7 +24,7 @@ def main() -> None:
         }
         for kind, vectors in kinds.items():
             similarity = Cosine(UnitVectors(vectors[:n]), UnitVectors(vectors[n:]))
-            screen = similarity.tile(slice(0, n), slice(0, n)).astype(np.float64)
+            screen = similarity.tile(slice(0, n), slice(0, n), np.empty((n, n), dtype=np.float32))
             exact = similarity.block(np.arange(n), np.arange(n))
             error = float(np.abs(screen - exact).max())
             print(f"d {d:5d}  {kind:14s} largest error {error:.2e}, band {similarity.band:.2e}")

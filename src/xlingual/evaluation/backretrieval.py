@@ -41,6 +41,7 @@ from xlingual.measures import (
     RecallAt,
     parse_rank_measures,
 )
+from xlingual.ranking import one_library_thread
 from xlingual.records import Floats, Ints, RankCounts
 from xlingual.results import Results, Summary
 
@@ -139,7 +140,7 @@ class _Run:
         """Return everything that was found."""
         workspace = self.workspace
         nearest = {name: self._nearest(name, vectors) for name, vectors in workspace.encoded()}
-        with workspace.timings.stage("pictures: rank"):
+        with workspace.timings.stage("pictures: rank"), one_library_thread():
             routes, references = self.back.rank(
                 list(nearest.values()),
                 self.measures,
@@ -170,7 +171,7 @@ class _Run:
     def _nearest(self, name: str, vectors: TextVectors) -> list[Nearest]:
         """Return the nearest texts of one encoder for each task."""
         found: dict[int, Nearest] = {}
-        with self.workspace.timings.stage("texts: rank"):
+        with self.workspace.timings.stage("texts: rank"), one_library_thread():
             for numbers in by_pair(self.tasks).values():
                 nearest = nearest_texts(
                     vectors,

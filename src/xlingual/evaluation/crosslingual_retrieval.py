@@ -29,7 +29,7 @@ from xlingual.evaluation.setup import (
 )
 from xlingual.evaluation.summary import Baseline, Scored, ScoreTable
 from xlingual.measures import Measure, RankMeasure, RecallAt, parse_rank_measures
-from xlingual.ranking import Cosine, Counts, scan
+from xlingual.ranking import Cosine, Counts, one_library_thread, scan
 from xlingual.records import Ints, RankCounts
 from xlingual.results import Results
 
@@ -127,7 +127,7 @@ def _evaluate(workspace: Workspace, measures: Sequence[RankMeasure]) -> Results:
     per_query = PerQuery(manifest)
     for name, vectors in workspace.encoded():
         found: dict[int, RankCounts] = {}
-        with workspace.timings.stage("texts: rank"):
+        with workspace.timings.stage("texts: rank"), one_library_thread():
             for numbers in by_pair(tasks).values():
                 ranked = rank_matches(
                     manifest,

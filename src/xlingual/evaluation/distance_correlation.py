@@ -22,7 +22,7 @@ from xlingual.evaluation.scores import Score
 from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Task, Workspace, collected_warnings
 from xlingual.evaluation.summary import Scored, ScoreTable
 from xlingual.measures import DistanceCorrelation
-from xlingual.ranking import Cosine, UnitVectors
+from xlingual.ranking import Cosine, UnitVectors, one_library_thread
 from xlingual.ranking import pairs as pair_scores
 from xlingual.records import Floats, Ints
 from xlingual.results import Results
@@ -89,7 +89,7 @@ class _Run:
         for name, vectors in workspace.encoded():
             tell = workspace.progress(f"correlating distances: {name}")
             for number, task in enumerate(workspace.tasks):
-                with workspace.timings.stage("correlate"):
+                with workspace.timings.stage("correlate"), one_library_thread():
                     found, note = self._score(task, vectors)
                 signature = workspace.signature(task, measure.name, name, images=self.image_encoder.identity)
                 table.scored[name, measure.name, number] = Scored(found, None, signature, note)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from xlingual.ranking.counts import Counts
-from xlingual.ranking.scan import TILE_BYTES, Progress, Reduction, Tile, Transposed, scan
+from xlingual.ranking.scan import TILE_BYTES, Progress, Reduction, Tile, Transposed, one_library_thread, scan
 from xlingual.ranking.similarity import UNIT, Cosine, Similarity, as_scores, pairs
 from xlingual.ranking.top import Top, TopK
 from xlingual.ranking.vectors import Pool, UnitVectors
@@ -36,6 +36,7 @@ __all__ = [
     "as_scores",
     "counts",
     "group_weights",
+    "one_library_thread",
     "pairs",
     "scan",
     "top",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol, Self
 
@@ -21,6 +22,12 @@ from xlingual.records import Ints, Vectors
 
 TILE_BYTES = 1 << 25  # one float32 tile: 2048 × 4096
 Progress = Callable[[int, int], None]  # (done, all): screened pairs
+
+
+def one_library_thread() -> AbstractContextManager[object]:
+    """Hold the linear algebra library to one thread: tiles run side by side instead."""
+    limits: AbstractContextManager[object] = threadpool_limits(limits=1)
+    return limits
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,10 @@ class Tile:
 
 
 class Reduction(Protocol):
-    """What is kept of the tiles; states of any partition of the pairs merge to the same answer."""
+    """What is kept of the tiles; states of any partition of the pairs merge to the same answer.
+
+    A tile's memory is used again for the next one: `update` copies what it keeps.
+    """
 
     def fresh(self) -> Self:
         """Return the same request with nothing seen."""
@@ -114,8 +124,12 @@ def scan(
 
     def block(rows: slice) -> list[Reduction]:
         parts = [reduction.fresh() for reduction in reductions]
+        height, width = rows.stop - rows.start, plan.size[1]
+        memory = np.empty(height * width, dtype=np.float32)  # one tile's, used again for the next
         for columns in plan.column_blocks:
-            scores = similarity.tile(rows, columns)
+            shape = (height, columns.stop - columns.start)
+            out = memory[: shape[0] * shape[1]].reshape(shape)
+            scores = similarity.tile(rows, columns, out)
             tile = Tile(scores, rows.start, columns.start, similarity.band, similarity.exact)
             for part in parts:
                 part.update(tile)
@@ -123,7 +137,7 @@ def scan(
 
     total = similarity.shape[0] * similarity.shape[1]
     waiting: list[list[Reduction]] = []
-    with threadpool_limits(limits=1):
+    with one_library_thread():
         for rows, parts in zip(plan.row_blocks, _in_order(block, plan.row_blocks, threads), strict=True):
             waiting.append(parts)
             if len(waiting) == _MERGE_EVERY:

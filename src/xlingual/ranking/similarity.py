@@ -30,8 +30,8 @@ class Similarity(Protocol):
     def band(self) -> float:
         """Two screen scores further apart than this have the same order as their exact scores."""
 
-    def tile(self, rows: slice, columns: slice) -> Vectors:
-        """Return screen scores, float32 [rows, columns]."""
+    def tile(self, rows: slice, columns: slice, out: Vectors) -> Vectors:
+        """Return screen scores, float32 [rows, columns], in `out` of that shape."""
 
     def exact(self, queries: Ints, candidates: Ints) -> Ints:
         """Return the exact keys of pairs, int64 [p]: equal keys are ties."""
@@ -81,11 +81,11 @@ class Cosine:
         )
         return float(np.abs(np.matmul(left, right.T) - self.block(*sides)).max())
 
-    def tile(self, rows: slice, columns: slice) -> Vectors:
-        """Return screen scores, float32 [rows, columns]."""
+    def tile(self, rows: slice, columns: slice, out: Vectors) -> Vectors:
+        """Return screen scores, float32 [rows, columns], in `out` of that shape."""
         left = self.queries.screen(rows.start, rows.stop)
         right = self.candidates.screen(columns.start, columns.stop)
-        scores: Vectors = np.matmul(left, right.T)
+        scores: Vectors = np.matmul(left, right.T, out=out)
         return scores
 
     def exact(self, queries: Ints, candidates: Ints) -> Ints:

@@ -12,6 +12,7 @@ from xlingual.records import Floats, Ints, Vectors
 
 CHUNK = 1024  # rows converted to float64 at a time: a few MiB for the usual dimensions
 CACHE_BYTES = 1 << 28  # normalised float32 copies up to this size are kept, larger ones made again by blocks
+_LARGE = 1e12  # a length beyond this or its inverse is scaled in float64
 
 
 class UnitVectors:
@@ -69,11 +70,16 @@ class UnitVectors:
         return self._normalised(0, len(self))
 
     def _normalised(self, start: int, stop: int) -> Vectors:
-        out = np.empty((stop - start, self.dim), dtype=np.float32)
+        out: Vectors = np.empty((stop - start, self.dim), dtype=np.float32)
         for low in range(start, stop, CHUNK):
-            index = np.arange(low, min(low + CHUNK, stop))
-            scale = self.inverse_norms[index][:, None]
-            out[low - start : low - start + len(index)] = self.stored(index) * scale
+            high = min(low + CHUNK, stop)
+            scale = self.inverse_norms[low:high, None]
+            block = self.raw[self.rows[low:high]]
+            if block.dtype != np.float32 or scale.max() > _LARGE or scale.min() < 1 / _LARGE:
+                block = block.astype(np.float64)  # float32 could overflow or lose digits
+            np.multiply(
+                block, scale, out=out[low - start : high - start], dtype=block.dtype, casting="unsafe"
+            )
         return out
 
 
