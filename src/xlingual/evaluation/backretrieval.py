@@ -31,7 +31,7 @@ from xlingual.evaluation.setup import (
     by_pair,
     collected_warnings,
 )
-from xlingual.evaluation.summary import Baseline, Scored, ScoreTable, leading_encoder
+from xlingual.evaluation.summary import Baseline, Scored, ScoreTable, leading_encoder, telling_pairs
 from xlingual.evaluation.way_back import Reference, Routes, WayBack
 from xlingual.measures import (
     Measure,
@@ -256,12 +256,13 @@ class _Run:
         found: Mapping[tuple[str, int], _Found],
         references: Sequence[Reference],
     ) -> pa.Table:
-        """Return examples of the leading encoder, for the first sample of each language pair."""
+        """Return examples of the leading encoder, for the first sample of the chosen language pairs."""
         first = self.measures[0]
         leader = leading_encoder(summary, first)
+        numbers = by_pair(self.tasks)
         blocks = []
-        for numbers in by_pair(self.tasks).values():
-            number = numbers[0]
+        for pair in telling_pairs(summary, leader, first):
+            number = numbers[pair][0]
             task, one = self.tasks[number], found[leader, number]
             nearest = one.nearest.single()
             blocks.append(

@@ -13,6 +13,7 @@ from xlingual.measures import Measure
 from xlingual.results import Behind, Entry, Summary
 from xlingual.signature import Signature
 
+_SHOWN_PAIRS = 20  # language pairs with examples
 _ENOUGH = 3.0  # standard errors that the oracle must be above chance for a normalised value
 
 
@@ -175,6 +176,19 @@ def leading_encoder(summary: Sequence[Summary], measure: Measure) -> str:
     overall = [s for s in summary if s.source is None and s.measure == measure.name and s.value is not None]
     best = max if measure.higher_is_better else min
     return best(overall, key=lambda s: s.value or 0.0).encoder
+
+
+def telling_pairs(summary: Sequence[Summary], encoder: str, measure: Measure) -> list[tuple[str, str]]:
+    """Return the language pairs worth looking at, hardest first: all, or the hardest and easiest of many."""
+    rows = [
+        (s.value, s.source, s.target)
+        for s in summary
+        if s.encoder == encoder and s.measure == measure.name and s.value is not None
+    ]
+    rows.sort(key=lambda row: row[0], reverse=not measure.higher_is_better)
+    pairs = [(source, target) for _, source, target in rows if source is not None and target is not None]
+    half = _SHOWN_PAIRS // 2
+    return pairs if len(pairs) <= _SHOWN_PAIRS else pairs[:half] + pairs[-half:]
 
 
 def _behind(known: Mapping[str, Score], leader: str | None, encoder: str) -> Behind | None:
