@@ -11,7 +11,7 @@ import numpy as np
 from xlingual.records import Floats, Ints, Vectors
 
 CHUNK = 1024  # rows converted to float64 at a time: a few MiB for the usual dimensions
-CACHE_BYTES = 1 << 28  # normalised float32 copies up to this size are kept, larger ones made again by blocks
+CACHE_BYTES = 1 << 27  # normalised float32 copies up to this size are kept, larger ones made again by blocks
 _LARGE = 1e12  # a length beyond this or its inverse is scaled in float64
 
 
