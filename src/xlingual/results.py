@@ -104,6 +104,7 @@ class Results:
     examples: pa.Table | None = None
     warnings: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
+    diagnostics: dict[str, int] = field(default_factory=dict)  # pairs screened in float32, decided in float64
 
     def __repr__(self) -> str:
         overall = [s for s in self.summary if s.source is None] or self.summary
@@ -120,6 +121,7 @@ class Results:
             "results": [asdict(entry) for entry in self.entries],
             "summary": [asdict(row) for row in self.summary],
             "warnings": list(self.warnings),
+            "diagnostics": dict(self.diagnostics),
             "timings": dict(self.timings),
         }
 
@@ -182,6 +184,7 @@ class Results:
             examples=pq.read_table(examples) if examples.is_file() else None,
             warnings=list(content.get("warnings", [])),
             timings=dict(content.get("timings", {})),
+            diagnostics=dict(content.get("diagnostics", {})),
         )
 
 

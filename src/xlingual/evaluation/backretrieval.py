@@ -154,8 +154,8 @@ class _Run:
         }
         with workspace.timings.stage("statistics"), workspace.working("computing intervals"):
             results = self._scored(found, references, examples)
-        results.timings = dict(workspace.timings.seconds)
-        return results
+        workspace.tally.add(self.back.similarity)
+        return workspace.finished(results)
 
     def _refuse_small_pools(self, back: WayBack) -> None:
         depth = max((m.k for m in self.measures if isinstance(m, RecallAt)), default=0)
@@ -178,6 +178,7 @@ class _Run:
                     [self.tasks[number].sample for number in numbers],
                     threads=self.workspace.options.threads,
                     progress=self.workspace.progress(f"ranking texts: {name}"),
+                    tally=self.workspace.tally,
                 )
                 found.update(zip(numbers, nearest, strict=True))
         return [found[number] for number in range(len(self.tasks))]

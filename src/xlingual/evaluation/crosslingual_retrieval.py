@@ -21,6 +21,7 @@ from xlingual.evaluation.setup import (
     EncoderSpecs,
     Options,
     Report,
+    Tally,
     Task,
     Workspace,
     by_pair,
@@ -75,11 +76,14 @@ def rank_matches(
     threads: int = 1,
     progress: Report | None = None,
     what: str = "ranking texts",
+    tally: Tally | None = None,
 ) -> list[RankCounts]:
     """Return where the best matching target of each source stands, for each sample of one language pair."""
     if not one_pass(samples):
         return [
-            rank_matches(manifest, vectors, [s], threads=threads, progress=progress, what=what)[0]
+            rank_matches(manifest, vectors, [s], threads=threads, progress=progress, what=what, tally=tally)[
+                0
+            ]
             for s in samples
         ]
     source_rows = np.unique(np.concatenate([sample.source for sample in samples]))
@@ -100,6 +104,8 @@ def rank_matches(
         threads=threads,
         progress=None if progress is None else lambda done, total: progress(what, done, total),
     )
+    if tally is not None:
+        tally.add(similarity)
     return [
         best_match(query, counts.above, counts.tied, len(sample.source), len(sample.target))
         for sample, (query, counts) in zip(samples, requests, strict=True)
@@ -136,6 +142,7 @@ def _evaluate(workspace: Workspace, measures: Sequence[RankMeasure]) -> Results:
                     threads=workspace.options.threads,
                     progress=workspace.options.report,
                     what=f"ranking texts: {name}",
+                    tally=workspace.tally,
                 )
                 found.update(zip(numbers, ranked, strict=True))
         for number, counts in sorted(found.items()):
@@ -143,8 +150,7 @@ def _evaluate(workspace: Workspace, measures: Sequence[RankMeasure]) -> Results:
                 _score(workspace, table, per_query, name, number, measure, counts)
     with workspace.timings.stage("statistics"), workspace.working("computing intervals"):
         results = Results(table.entries(), table.summaries(), per_query.table())
-    results.timings = dict(workspace.timings.seconds)
-    return results
+    return workspace.finished(results)
 
 
 def _score(

@@ -95,8 +95,7 @@ class _Run:
                 table.scored[name, measure.name, number] = Scored(found, None, signature, note)
                 tell(number + 1, len(workspace.tasks))
         results = Results(table.entries(), table.summaries(), PerQuery(workspace.manifest).table())
-        results.timings = dict(workspace.timings.seconds)
-        return results
+        return workspace.finished(results)
 
     def _score(self, task: Task, vectors: TextVectors) -> tuple[Score | None, str | None]:
         """Return the score of one encoder in one task, and a note: why there is none, or how it was drawn."""

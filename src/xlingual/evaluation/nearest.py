@@ -10,7 +10,7 @@ import numpy as np
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
 from xlingual.evaluation.ragged import members
-from xlingual.evaluation.setup import one_pass
+from xlingual.evaluation.setup import Tally, one_pass
 from xlingual.ranking import Cosine, Pool, Progress, Top, TopK, scan
 from xlingual.records import Floats, Ints
 
@@ -43,13 +43,17 @@ def nearest_texts(
     *,
     threads: int = 1,
     progress: Progress | None = None,
+    tally: Tally | None = None,
 ) -> list[Nearest]:
     """Return the nearest targets for each sample of one language pair, from as few products as possible.
 
     Samples that overlap (seeds drawn from one set) share one pass over the union of their texts.
     """
     if not one_pass(samples):
-        return [nearest_texts(vectors, [sample], threads=threads, progress=progress)[0] for sample in samples]
+        return [
+            nearest_texts(vectors, [sample], threads=threads, progress=progress, tally=tally)[0]
+            for sample in samples
+        ]
     source_rows = np.unique(np.concatenate([sample.source for sample in samples]))
     target_rows = np.unique(np.concatenate([sample.target for sample in samples]))
     sources, targets = vectors.pool(source_rows), vectors.pool(target_rows)
@@ -70,10 +74,13 @@ def nearest_texts(
         for sample, (source, target) in zip(samples, positions, strict=True)
     ]
     scan(similarity, reductions, threads=threads, progress=progress)
-    return [
+    found = [
         _expanded(reduction.result(), sources, targets, *position)
         for reduction, position in zip(reductions, positions, strict=True)
     ]
+    if tally is not None:
+        tally.add(similarity)
+    return found
 
 
 def tie_cap(n_queries: int) -> int:

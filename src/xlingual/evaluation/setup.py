@@ -18,7 +18,9 @@ from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
 from xlingual.embed import PictureIndex, TextVectors, embed_pictures, embed_texts, fit_texts_for
 from xlingual.encoders import EncoderLike
 from xlingual.errors import DataWarning, InputError
+from xlingual.ranking import Cosine
 from xlingual.records import Encoder, Ints
+from xlingual.results import Results
 from xlingual.signature import CONVENTIONS, Signature
 
 EncoderSpecs: TypeAlias = "Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike"
@@ -58,8 +60,21 @@ class Task:
 
 
 @dataclass
+class Tally:
+    """How many pairs were screened in float32, and how many scored in float64."""
+
+    screened: int = 0
+    decided: int = 0
+
+    def add(self, similarity: Cosine) -> None:
+        """Add what a similarity has computed."""
+        self.screened += similarity.screened
+        self.decided += similarity.decided
+
+
+@dataclass
 class Timings:
-    """Seconds spent, by stage, and other figures about the run."""
+    """Seconds spent, by stage."""
 
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -138,6 +153,7 @@ class Workspace:
     ) -> None:
         self.name, self.manifest, self.options, self.matching = name, manifest, options, matching
         self.timings = Timings()
+        self.tally = Tally()
         self.tasks, self.sampler = make_tasks(manifest, options, matching=matching)
         self.rows = rows_of_tasks(self.tasks)
         self.languages = list(dict.fromkeys(language for task in self.tasks for language in task.pair))
@@ -157,6 +173,12 @@ class Workspace:
         name, encoder = encoders.image_encoder(spec, languages=self.languages)
         with self.timings.stage("pictures: encode"), self.working("encoding pictures"):
             return name, encoder, embed_pictures(self.manifest, name, encoder, self.rows)
+
+    def finished(self, results: Results) -> Results:
+        """Return the results with what is known about the run."""
+        results.timings = dict(self.timings.seconds)
+        results.diagnostics = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}
+        return results
 
     @contextmanager
     def working(self, what: str) -> Iterator[None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from threading import Lock
 from typing import Protocol
 
 import numpy as np
@@ -53,6 +54,9 @@ class Cosine:
             )
         self.queries = queries
         self.candidates = candidates
+        self.screened = 0  # pairs in tiles
+        self.decided = 0  # pairs scored in float64
+        self._lock = Lock()  # tiles run side by side
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -83,6 +87,8 @@ class Cosine:
 
     def tile(self, rows: slice, columns: slice, out: Vectors) -> Vectors:
         """Return screen scores, float32 [rows, columns], in `out` of that shape."""
+        with self._lock:
+            self.screened += out.size
         left = self.queries.screen(rows.start, rows.stop)
         right = self.candidates.screen(columns.start, columns.stop)
         scores: Vectors = np.matmul(left, right.T, out=out)
@@ -90,6 +96,8 @@ class Cosine:
 
     def exact(self, queries: Ints, candidates: Ints) -> Ints:
         """Return the exact keys of pairs (queries[i], candidates[i]), int64 [p]."""
+        with self._lock:
+            self.decided += len(queries)
         left, right = np.unique(queries), np.unique(candidates)
         if len(queries) * _DENSE > len(left) * len(right) and len(queries) > _GATHER:
             return self._by_product(queries, candidates, right)

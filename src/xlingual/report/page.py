@@ -57,10 +57,19 @@ def render(results: Sequence[Results], *, title: str | None = None) -> str:
     return page.render(title=title or _title(runs, tasks), sections=sections, **_common(runs))
 
 
+def _decided(run: Results) -> str | None:
+    """Return the share of pairs that float32 could not decide, in words."""
+    screened = run.diagnostics.get("pairs_screened", 0)
+    if not screened:
+        return None
+    return f"{run.diagnostics['pairs_decided'] / screened:.2%} of {screened:,} pairs"
+
+
 def _common(runs: Sequence[Results]) -> dict[str, Any]:
     entries = [entry for run in runs for entry in run.entries]
     warnings = list(dict.fromkeys(warning for run in runs for warning in run.warnings))
     timings = [(name, numbers.duration(value)) for run in runs for name, value in run.timings.items()]
+    timings += [("scored in float64 to be exact", share) for run in runs if (share := _decided(run))]
     return {
         "facts": _facts(runs),
         "glossary": words.GLOSSARY,
