@@ -20,7 +20,7 @@ from xlingual.evaluation.perquery import PerQuery
 from xlingual.evaluation.ragged import sums
 from xlingual.evaluation.scores import Score
 from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Task, Workspace, collected_warnings
-from xlingual.evaluation.summary import Scored, ScoreTable
+from xlingual.evaluation.summary import Baseline, Scored, ScoreTable
 from xlingual.measures import DistanceCorrelation
 from xlingual.ranking import Cosine, UnitVectors, one_library_thread
 from xlingual.ranking import pairs as pair_scores
@@ -93,6 +93,7 @@ class _Run:
                     found, note = self._score(task, vectors)
                 signature = workspace.signature(task, measure.name, name, images=self.image_encoder.identity)
                 table.scored[name, measure.name, number] = Scored(found, None, signature, note)
+                table.baselines[measure.name, number] = Baseline(chance=0.0)
                 tell(number + 1, len(workspace.tasks))
         results = Results(table.entries(), table.summaries(), PerQuery(workspace.manifest).table())
         return workspace.finished(results)
