@@ -1,6 +1,5 @@
 """Results on small, strange manifests equal the definitions written out; what must not matter does not."""
 
-import warnings
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -11,7 +10,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from xlingual.data.samples import Sampler
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import InputError
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.distance_correlation import distance_correlation
@@ -22,11 +21,7 @@ cases, oracle, MEASURES = shared.cases, shared.oracle, shared.MEASURES
 CLOSE = {"rel": 0, "abs": 1e-9}
 
 
-@pytest.fixture(autouse=True)
-def _zero_vectors_are_meant():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)
-        yield
+pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")  # zero vectors are meant
 
 
 def ran(function, *args, **kwargs):
