@@ -14,7 +14,7 @@ UNIT = (0.0, 1.0)
 
 
 def wilson(p, n, quantile):
-    """Return both θ with |p − θ| = quantile · √(θ(1 − θ)/n): what Wilson's interval is, not how it is computed."""
+    """Return both θ with |p − θ| = quantile · √(θ(1 − θ)/n): what Wilson's interval is."""
 
     def excess(theta):
         return (p - theta) ** 2 - quantile**2 * theta * (1 - theta) / n

@@ -63,7 +63,7 @@ def test_pairs_that_tie_have_influence_regardless_of_their_order():
 
 
 def tables(kind, rng, n=30):
-    """Return text and picture similarities [n, n] of sources and targets with shared row and column effects."""
+    """Return text and picture similarities [n, n] with row and column effects."""
     left, right = rng.normal(size=(n, 4)), rng.normal(size=(n, 4))
     pictures = left @ right.T
     texts = pictures + 2 * rng.normal(size=(n, 3)) @ rng.normal(size=(3, n))
