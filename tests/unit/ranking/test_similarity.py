@@ -35,7 +35,7 @@ def test_exact_scores_are_rounded_cosines_however_many_are_asked_for():
 
 
 def test_lengths_do_not_matter_and_zero_is_similar_to_nothing():
-    a = np.array([[3, 4], [3e-20, 4e-20], [3e18, 4e18], [0, 0]], dtype=np.float32)
+    a = np.array([[3, 4], [3 * 2.0**-90, 4 * 2.0**-90], [3 * 2.0**90, 4 * 2.0**90], [0, 0]], dtype=np.float32)
     similarity = Cosine(UnitVectors(a), UnitVectors(np.array([[4, 3], [0, 0]], dtype=np.float32)))
     i, j = np.divmod(np.arange(8), 2)
     assert pairs(similarity, i, j) == pytest.approx([0.96, 0, 0.96, 0, 0.96, 0, 0, 0], abs=1e-15)
