@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import click
 
 from xlingual.cli import screen
 from xlingual.cli.options import manifest_options, read_manifest, refuse_extra
+from xlingual.errors import DataWarning
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,7 +23,7 @@ def data() -> None:
     """Check a manifest, or make built-in data."""
 
 
-@data.command(context_settings={"allow_extra_args": True})
+@data.command(context_settings={"allow_extra_args": True}, short_help="Count what a manifest holds.")
 @manifest_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 @click.option("--quiet", is_flag=True, help="Print warnings only.")
@@ -31,7 +33,8 @@ def check(ctx: click.Context, /, manifest: Path, as_json: bool, quiet: bool, **g
     from xlingual.data.check import check
 
     refuse_extra(ctx)
-    with screen.warnings_as_lines():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # the check itself tells more of the same
         read = read_manifest(manifest, given)
     with screen.progress(quiet or as_json) as progress:
         tell = None if progress is None else lambda done, total: progress("opening pictures", done, total)
@@ -45,7 +48,7 @@ def check(ctx: click.Context, /, manifest: Path, as_json: bool, quiet: bool, **g
         click.echo(f"warning: {warning}", err=True)
 
 
-@data.command()
+@data.command(short_help="Make pictures with descriptions in several languages.")
 @click.option("--n", type=click.IntRange(min=1), required=True, metavar="N", help="How many items.")
 @click.option(
     "--languages",
