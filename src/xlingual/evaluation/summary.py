@@ -162,7 +162,7 @@ def normalised(found: Score | None, baselines: Sequence[Baseline]) -> tuple[floa
     oracle, chance = mean_of(oracles), float(np.mean(chances))
     if oracle.fixed is not None:
         return None, None
-    if oracle.value - chance < _ENOUGH * oracle.standard_error():
+    if oracle.value - chance <= _ENOUGH * oracle.standard_error():
         return None, (
             f"not normalised: the oracle ({oracle.value:.3f}) is within {_ENOUGH:g} standard errors of "
             f"chance ({chance:.3f}), so these pictures cannot tell texts apart"
