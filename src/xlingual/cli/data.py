@@ -10,6 +10,7 @@ import click
 
 from xlingual.cli import screen
 from xlingual.cli.options import manifest_options, read_manifest, refuse_extra
+from xlingual.cli.tables import fitting, plain_table
 from xlingual.errors import DataWarning
 
 if TYPE_CHECKING:
@@ -88,23 +89,21 @@ def scenes(n: int, languages: str, seed: int, train: float, out: Path, quiet: bo
 def _print_json(found: Check) -> None:
     from dataclasses import asdict
 
-    from xlingual.results import to_json
-
     content = asdict(found)
     for name in ("pairs", "shared_texts"):
         content[name] = {f"{a}-{b}": count for (a, b), count in content[name].items()}
-    click.echo(to_json(content), nl=False)
+    screen.print_json(content)
 
 
 def _print_tables(found: Check) -> None:
     output = screen.console()
     output.print()
     output.print(_overview(found))
-    output.print(_languages(found))
+    output.print(fitting(output, (_languages(found, most) for most in (9, 8, 5))))
 
 
 def _overview(found: Check) -> Table:
-    table = screen.plain_table(found.source, header=False)
+    table = plain_table(found.source, header=False)
     table.add_column()
     table.add_column(justify="right")
     table.add_column()
@@ -130,21 +129,18 @@ def _overview(found: Check) -> Table:
     return table
 
 
-def _languages(found: Check) -> Table:
-    table = screen.plain_table()
-    table.add_column("language")
-    for column in ("texts", "items", "empty", "repeated", "other script", "median length", "longest"):
-        table.add_column(column, justify="right")
-    table.add_column("longest text")
+def _languages(found: Check, most: int) -> Table:
+    """Return the table of languages with so many of its columns; a narrow screen has room for few."""
+    from rich.text import Text
+
+    columns = ("texts", "items", "empty", "repeated", "other script", "median length", "longest")
+    table = plain_table()
+    for column in ("language", *columns, "longest text")[:most]:
+        table.add_column(column, justify="right" if column in columns else "left", no_wrap=True)
     for language in found.languages:
         longest_id, longest = language.longest[0] if language.longest else ("", 0)
-        counts = (language.n_texts, language.n_items, len(language.empty), len(language.repeated))
-        table.add_row(
-            language.language,
-            *(f"{count:,}" for count in counts),
-            f"{len(language.other_script):,}",
-            f"{language.median_length:,.0f}",
-            f"{longest:,}",
-            longest_id,
-        )
+        lists = (language.empty, language.repeated, language.other_script)
+        counts = (language.n_texts, language.n_items, *map(len, lists), language.median_length, longest)
+        cells = (language.language, *(f"{count:,.0f}" for count in counts), longest_id)
+        table.add_row(*map(Text, cells[:most]))
     return table

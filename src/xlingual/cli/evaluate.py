@@ -140,6 +140,8 @@ def _evaluate(
     out: Path | None = given["out"]
     check_output(out, given["report"])
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
+        if progress is not None:
+            progress("reading the manifest", 0, 1)
         results = task(
             read_manifest(manifest, given),
             progress=progress,

@@ -84,8 +84,8 @@ def main() -> None:
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        code = _reader_is_gone()
+    except OSError as error:
+        code = _output_failed(error)
     sys.exit(code)
 
 
@@ -103,8 +103,8 @@ def run(arguments: list[str]) -> int:
         return 2
     except click.ClickException as error:
         return _fail(_usage(error), 2)
-    except BrokenPipeError:
-        return _reader_is_gone()
+    except BrokenPipeError as error:
+        return _output_failed(error)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _fail(f"{where}{error.strerror or error}", 1)
@@ -124,11 +124,13 @@ def _usage(error: click.ClickException) -> str:
     return message
 
 
-def _reader_is_gone() -> int:
-    """Stop in silence: what reads our output (such as `head`) has enough of it."""
+def _output_failed(error: OSError) -> int:
+    """Stop where standard output takes no more, in silence where its reader (such as `head`) has enough."""
     # The interpreter flushes standard output once more at its end; that must not fail again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 1
+    if isinstance(error, BrokenPipeError):
+        return 1
+    return _fail(f"standard output: {error.strerror or error}", 1)
 
 
 def _fail(message: str, code: int) -> int:
