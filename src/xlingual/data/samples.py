@@ -219,6 +219,8 @@ class Sampler:
         has_source, has_target = self._items[source], self._items[target]
         both = self._permuted(seed, np.intersect1d(has_source, has_target))
         half = (len(both) + 1) // 2
+        if len(both) == len(has_target) == 1 < len(has_source):
+            half = 0  # the only item that can be a target
         sides = []
         for language, own, other, shared in (
             (source, has_source, has_target, both[:half]),
