@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -89,24 +90,39 @@ def bkr(xlingual: Command) -> Command:
     return command
 
 
-def python_command(*arguments: str) -> list[str]:
-    """Return the words that run the command line in a process of its own."""
-    return [sys.executable, "-m", "xlingual", *arguments]
-
-
-def environment() -> dict[str, str]:
-    """Return the variables under which such a process finds the package."""
-    return os.environ | {"PYTHONPATH": str(Path(package.__file__).parents[1]), "PYTHONUTF8": "1"}
+_START = "from xlingual.cli.main import main; print('ready', flush=True); main()"
 
 
 @pytest.fixture
-def process(work: Path) -> Command:
-    """Return the command line in a process of its own."""
+def spawn(work: Path) -> Callable[..., subprocess.Popen[bytes]]:
+    """Return a function that starts the command line in a process of its own.
 
-    def command(*arguments: str) -> Outcome:
-        done = subprocess.run(
-            python_command(*arguments), capture_output=True, text=True, timeout=60, env=environment()
+    `ready=True`: it prints "ready" when it has been imported, just before it begins. Other keywords are those
+    of `Popen`; `variables` are added to the environment.
+    """
+
+    def start(
+        *arguments: str, ready: bool = False, variables: dict[str, str] | None = None, **popen: Any
+    ) -> subprocess.Popen[bytes]:
+        found = {"PYTHONPATH": str(Path(package.__file__).parents[1]), "PYTHONUTF8": "1"}
+        how = ["-c", _START] if ready else ["-m", "xlingual"]
+        channels = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen(
+            [sys.executable, *how, *arguments],
+            env=os.environ | found | (variables or {}),
+            **(channels | popen),
         )
-        return Outcome(done.returncode, done.stdout, done.stderr)
+
+    return start
+
+
+@pytest.fixture
+def process(spawn: Callable[..., subprocess.Popen[bytes]]) -> Command:
+    """Return the command line in a process of its own, run to its end."""
+
+    def command(*arguments: str, **more: Any) -> Outcome:
+        with spawn(*arguments, **more) as running:
+            out, err = running.communicate(timeout=60)
+        return Outcome(running.returncode, (out or b"").decode(), err.decode())
 
     return command
