@@ -21,16 +21,17 @@ class Form:
     behind_interval: bool = True
     all_columns: bool = True
     remarks: bool = True
+    name_width: int = 28  # longer names of encoders are folded
 
 
 FORMS = (
     Form(),
     Form(long_remarks=False),
     Form(long_remarks=False, behind_interval=False),
+    Form(long_remarks=False, behind_interval=False, name_width=16),
     Form(long_remarks=False, behind_interval=False, all_columns=False),
     Form(behind_interval=False, all_columns=False, remarks=False),
 )
-_NAME_WIDTH = 28  # longer names of encoders are folded
 
 
 def leaderboard_table(title: str, rows: Sequence[Row], console: Console) -> Table:
@@ -102,7 +103,7 @@ def _leaderboard(title: str, rows: Sequence[Row], form: Form) -> Table:
     remarks = [_remark(row, long=form.long_remarks) if form.remarks else "" for row in rows]
     table = plain_table(title)
     table.add_column("", justify="right", no_wrap=True)
-    table.add_column("encoder", overflow="fold", min_width=12, max_width=_NAME_WIDTH)
+    table.add_column("encoder", overflow="fold", min_width=12, max_width=form.name_width)
     for name in shown:
         table.add_column(name, justify="right", no_wrap=True)
     if any(remarks):
