@@ -19,7 +19,7 @@ class Form:
 
     long_remarks: bool = True
     behind_interval: bool = True
-    all_columns: bool = True
+    dropped: tuple[str, ...] = ()
     remarks: bool = True
     name_width: int = 28  # longer names of encoders are folded
 
@@ -28,9 +28,9 @@ FORMS = (
     Form(),
     Form(long_remarks=False),
     Form(long_remarks=False, behind_interval=False),
-    Form(long_remarks=False, behind_interval=False, name_width=16),
-    Form(long_remarks=False, behind_interval=False, all_columns=False),
-    Form(behind_interval=False, all_columns=False, remarks=False),
+    Form(long_remarks=False, behind_interval=False, name_width=16, dropped=("ties",)),
+    Form(long_remarks=False, behind_interval=False, name_width=16, dropped=("ties", "normalised")),
+    Form(behind_interval=False, name_width=16, dropped=("ties", "normalised"), remarks=False),
 )
 
 
@@ -96,9 +96,7 @@ def _leaderboard(title: str, rows: Sequence[Row], form: Form) -> Table:
         "normalised": lambda row: row.normalized_text,
         "ties": lambda row: row.tied_text,
     }
-    if not form.all_columns:
-        del columns["normalised"], columns["ties"]
-    shown = {name: [cell(row) for row in rows] for name, cell in columns.items()}
+    shown = {name: [cell(row) for row in rows] for name, cell in columns.items() if name not in form.dropped}
     shown = {name: cells for name, cells in shown.items() if name == "value" or set(cells) != {MISSING}}
     remarks = [_remark(row, long=form.long_remarks) if form.remarks else "" for row in rows]
     table = plain_table(title)
@@ -120,5 +118,6 @@ def _remark(row: Row, *, long: bool) -> str:
     """Return what is to be said of a row beside its numbers."""
     if row.value is None:
         return "no value"
-    level = ("level with the leader" if long else "level") if row.standing == "level" else ""
-    return ", ".join(part for part in (level, "at chance" if row.at_chance else "") if part)
+    level = ["level with the leader" if long else "level"] if row.standing == "level" else []
+    chance = ["at chance"] if row.at_chance else []
+    return ", ".join([*level, *chance] if long else (chance or level))
