@@ -169,6 +169,26 @@ def test_file_that_is_no_npy(bkr: Any, content: bytes, words: list[str]) -> None
     refused(bkr(image="x.npy"), "x.npy", *words)
 
 
+def test_npy_with_a_damaged_head(bkr: Any) -> None:
+    whole = Path("img.npy").read_bytes()
+    for old, new in (
+        (b"(120, 16)", b"(120, 16 "),
+        (b"<f4", b"<q9"),
+        (b"descr", b"d\n\0cr"),
+        (b"120", b"-20"),
+    ):
+        assert old in whole
+        Path("x.npy").write_bytes(whole.replace(old, new, 1))
+        refused(bkr(image="x.npy"), "x.npy", "damaged or cut short", "save it again")
+
+
+def test_parquet_with_a_damaged_column_name(bkr: Any) -> None:
+    pq.write_table(pa.table({"id": ["1"], "lang": ["en"], "text": ["a"], "cluster": [1]}), "m.parquet")
+    content = Path("m.parquet").read_bytes()
+    Path("m.parquet").write_bytes(content.replace(b"cluster", b"cluste\xed"))
+    refused(bkr(manifest="m.parquet"), "m.parquet", "not a Parquet file")
+
+
 def test_npy_cut_short(bkr: Any) -> None:
     Path("x.npy").write_bytes(Path("img.npy").read_bytes()[:1000])
     refused(bkr(image="x.npy"), "x.npy", "cut short", "again")
@@ -356,8 +376,12 @@ def test_splits(bkr: Any, case: str) -> None:
     refused(bkr("--splits", "splits.npz"), "splits", *words)
 
 
-@pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04 cut short", b"\x93NUMPY"])
-def test_splits_that_are_no_npz(bkr: Any, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04 cut short", b"\x93NUMPY", "damaged"])
+def test_splits_that_are_no_npz(bkr: Any, content: bytes | str) -> None:
+    if isinstance(content, str):
+        np.savez("splits.npz", S=[[1]], T=[[2]])
+        content = Path("splits.npz").read_bytes()
+        content = content.replace(b"(1, 1)", b"(1, 1 ")
     Path("splits.npz").write_bytes(content)
     refused(bkr("--splits", "splits.npz"), "splits.npz", "numpy.savez")
 

@@ -14,7 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from rich.console import Console
 
+from xlingual.cli import screen
 from xlingual.results import Results
 
 GOOD, BOTH = "v/good.{lang}.npy", "v/*.{lang}.npy"
@@ -130,6 +132,18 @@ def test_seeds_and_sample_size(bkr: Any) -> None:
     assert bkr("--quiet", "--seed", "6", "--sample-size", "30", "--pairs", "en-de").code == 0
     (again,) = [e for e in read_json("out/results.json")["results"] if e["measure"] == "R@10"]
     assert again["value"] == entries[1]["value"]  # a seed is a seed, however many there are
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_tables_fit_the_terminal(bkr: Any, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setattr(screen, "console", lambda: Console(width=width, highlight=False))
+    long_name = "a-model-with-quite-a-long-name-of-its-own"
+    outcome = bkr("--text-encoder", f"{long_name}=random", text=BOTH)
+    lines = outcome.out.splitlines()
+    assert max(map(len, lines)) <= width and "…" not in outcome.out
+    (row,) = [line for line in lines[lines.index("") :] if re.match(r" 1 +good ", line)][:1]
+    assert re.search(r"\d\.\d{3} +\[\d\.\d{3}, \d\.\d{3}\]", row)  # an interval stays on one line
+    assert ("normalised" in outcome.out) == (width >= 80)
 
 
 def test_splits(bkr: Any, xlingual: Any) -> None:

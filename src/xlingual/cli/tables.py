@@ -19,18 +19,19 @@ class Form:
 
     long_remarks: bool = True
     behind_interval: bool = True
-    all_columns: bool = True
+    dropped: tuple[str, ...] = ()
     remarks: bool = True
+    name_width: int = 28  # longer names of encoders are folded
 
 
 FORMS = (
     Form(),
     Form(long_remarks=False),
     Form(long_remarks=False, behind_interval=False),
-    Form(long_remarks=False, behind_interval=False, all_columns=False),
-    Form(behind_interval=False, all_columns=False, remarks=False),
+    Form(long_remarks=False, behind_interval=False, name_width=16, dropped=("ties",)),
+    Form(long_remarks=False, behind_interval=False, name_width=16, dropped=("ties", "normalised")),
+    Form(behind_interval=False, name_width=16, dropped=("ties", "normalised"), remarks=False),
 )
-_NAME_WIDTH = 28  # longer names of encoders are folded
 
 
 def leaderboard_table(title: str, rows: Sequence[Row], console: Console) -> Table:
@@ -95,14 +96,12 @@ def _leaderboard(title: str, rows: Sequence[Row], form: Form) -> Table:
         "normalised": lambda row: row.normalized_text,
         "ties": lambda row: row.tied_text,
     }
-    if not form.all_columns:
-        del columns["normalised"], columns["ties"]
-    shown = {name: [cell(row) for row in rows] for name, cell in columns.items()}
+    shown = {name: [cell(row) for row in rows] for name, cell in columns.items() if name not in form.dropped}
     shown = {name: cells for name, cells in shown.items() if name == "value" or set(cells) != {MISSING}}
     remarks = [_remark(row, long=form.long_remarks) if form.remarks else "" for row in rows]
     table = plain_table(title)
     table.add_column("", justify="right", no_wrap=True)
-    table.add_column("encoder", overflow="fold", min_width=12, max_width=_NAME_WIDTH)
+    table.add_column("encoder", overflow="fold", min_width=12, max_width=form.name_width)
     for name in shown:
         table.add_column(name, justify="right", no_wrap=True)
     if any(remarks):
@@ -119,5 +118,6 @@ def _remark(row: Row, *, long: bool) -> str:
     """Return what is to be said of a row beside its numbers."""
     if row.value is None:
         return "no value"
-    level = ("level with the leader" if long else "level") if row.standing == "level" else ""
-    return ", ".join(part for part in (level, "at chance" if row.at_chance else "") if part)
+    level = ["level with the leader" if long else "level"] if row.standing == "level" else []
+    chance = ["at chance"] if row.at_chance else []
+    return ", ".join([*level, *chance] if long else (chance or level))

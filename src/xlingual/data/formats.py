@@ -21,7 +21,7 @@ def read_parquet(path: Path) -> Table:
     try:
         with pq.ParquetFile(path) as file:
             schema, n_rows = file.schema_arrow, file.metadata.num_rows
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} is not a Parquet file ({_first_line(error)}): write it again") from error
     check_names(schema.names, str(path))
 

@@ -70,7 +70,7 @@ def _open_npy(path: Path) -> NDArray[Any]:
         return np.lib.format.open_memmap(path, mode="r")
     except InputError:
         raise
-    except (OSError, ValueError, EOFError) as error:
+    except Exception as error:  # numpy raises errors of many kinds for damaged heads
         raise InputError(f"{path} is damaged or cut short ({_line(error)}): save it again") from error
 
 

@@ -39,7 +39,7 @@ _PLAIN: dict[str, Measure] = {
     m.name.lower(): m for m in (ReciprocalRank(), MedianRank(), PictureSimilarity())
 }
 _ALIASES = {"mrr": "rr", "median-rank": "medr", "reciprocal-rank": "rr"}
-_RECALL = re.compile(r"(?:r|recall|hit|success)@(\d+)")
+_RECALL = re.compile(r"(?:r|recall|hit|success)@(\d{1,18})")
 
 
 def parse_measure(name: str | Measure) -> Measure:
