@@ -59,7 +59,10 @@ def fit_texts_for(manifest: Manifest) -> Callable[[str], Texts]:
     """
 
     def load(reference: str) -> Texts:
-        other = read_reference(reference)
+        try:
+            other = read_reference(reference, **manifest.columns.as_read())
+        except InputError as error:
+            raise InputError(f"fit={reference}: {error}") from error
         return other.texts(np.arange(len(other)))
 
     return load
@@ -75,7 +78,8 @@ def embed_texts(manifest: Manifest, name: str, encoder: Encoder, rows: Ints) -> 
             f"text encoder {name!r} was fitted on {len(seen)} of the {len(rows)} texts that are evaluated: "
             "choose other rows (for instance fit=MANIFEST#train and --split test)"
         )
-    _warn_of_zeros(vectors, f"text encoder {name!r}", "texts", texts.ids)
+    named = [f"{row!r} ({tag})" for row, tag in zip(texts.ids, texts.language, strict=True)]
+    _warn_of_zeros(vectors, f"text encoder {name!r}", "texts", named)
     position = np.full(len(manifest), -1, dtype=np.int64)
     position[rows] = np.arange(len(rows))
     return TextVectors(vectors, position)
@@ -92,7 +96,7 @@ def embed_pictures(manifest: Manifest, name: str, encoder: Encoder, rows: Ints) 
     pictures = manifest.pictures(rows[first])
     _warn_of_missing_files(pictures.source, pictures.ids)
     vectors = _checked(encoder.encode(pictures), len(first), f"image encoder {name!r}", pictures.ids)
-    _warn_of_zeros(vectors, f"image encoder {name!r}", "pictures", pictures.ids)
+    _warn_of_zeros(vectors, f"image encoder {name!r}", "pictures", [repr(row) for row in pictures.ids])
     by_vector = Pool.of(vectors)
     picture = _distinct_pictures(by_vector.code, pictures.source)
     _, representative, number = np.unique(picture, return_index=True, return_inverse=True)
@@ -142,12 +146,12 @@ def _checked(vectors: Any, count: int, who: str, ids: Sequence[str]) -> np.ndarr
     return array
 
 
-def _warn_of_zeros(vectors: np.ndarray, who: str, what: str, ids: Sequence[str]) -> None:
+def _warn_of_zeros(vectors: np.ndarray, who: str, what: str, named: Sequence[str]) -> None:
     zero = [i for start in range(0, len(vectors), 4096) for i in _zero_rows(vectors, start)]
     if zero:
-        named = listed((repr(ids[i]) for i in zero), 3)
+        first = listed((named[i] for i in zero), 3)
         warnings.warn(
-            f"{who}: {len(zero)} of {len(vectors)} {what} have an all-zero vector ({named}): they are "
+            f"{who}: {len(zero)} of {len(vectors)} {what} have an all-zero vector ({first}): they are "
             "similar to nothing and scored as ties",
             DataWarning,
             stacklevel=3,

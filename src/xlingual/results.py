@@ -142,6 +142,7 @@ class Results:
         """Write the files of the result into `folder` (made if need be), each atomically."""
         import pyarrow.parquet as pq
 
+        content = to_json(self.to_dict())  # refuses what is not a number before any file is touched
         folder = make_folder(folder)
         with atomic_file(folder / "per_query.parquet") as path:
             pq.write_table(self.per_query, path, compression="zstd")
@@ -152,7 +153,7 @@ class Results:
         else:
             examples.unlink(missing_ok=True)
         with atomic_file(folder / "results.json") as path:
-            path.write_text(to_json(self.to_dict()), encoding="utf-8")
+            path.write_text(content, encoding="utf-8")
 
     @classmethod
     def read(cls, folder: str | Path) -> Results:

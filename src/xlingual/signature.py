@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import quote, unquote
 
 CONVENTIONS = "1"  # raised when a definition changes so that numbers change
-_UNSAFE = re.compile(r"[|\s]+")
+_UNSAFE = re.compile(r"[|%\s]")
 SYSTEM = "system"  # the key that begins the system part
 
 
@@ -23,9 +24,9 @@ class Signature:
     system: Mapping[str, str]
 
     def __str__(self) -> str:
-        parts = [f"{key}:{_UNSAFE.sub('_', str(value))}" for key, value in self.conditions.items()]
+        parts = [f"{key}:{_escaped(value)}" for key, value in self.conditions.items()]
         parts.append(f"{SYSTEM}:")
-        parts += [f"{key}:{_UNSAFE.sub('_', str(value))}" for key, value in self.system.items()]
+        parts += [f"{key}:{_escaped(value)}" for key, value in self.system.items()]
         return "|".join(parts)
 
     @classmethod
@@ -45,7 +46,7 @@ class Signature:
             if key == SYSTEM and part is conditions:
                 part = system
                 continue
-            part[key] = value
+            part[key] = unquote(value)
         return cls(conditions, system)
 
     def differences(self, other: Signature) -> list[str]:
@@ -56,3 +57,8 @@ class Signature:
             for key in keys
             if self.conditions.get(key) != other.conditions.get(key)
         ]
+
+
+def _escaped(value: str) -> str:
+    """Return the value with bars, blanks and percent signs as %XX, so that it parses back."""
+    return _UNSAFE.sub(lambda found: quote(found.group(), safe=""), str(value))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,8 @@ import click
 
 from xlingual.cli import screen
 from xlingual.cli.options import manifest_options, read_manifest, refuse_extra
+from xlingual.cli.tables import fitting, plain_table
+from xlingual.errors import DataWarning
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,7 +24,7 @@ def data() -> None:
     """Check a manifest, or make built-in data."""
 
 
-@data.command(context_settings={"allow_extra_args": True})
+@data.command(context_settings={"allow_extra_args": True}, short_help="Count what a manifest holds.")
 @manifest_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 @click.option("--quiet", is_flag=True, help="Print warnings only.")
@@ -31,7 +34,8 @@ def check(ctx: click.Context, /, manifest: Path, as_json: bool, quiet: bool, **g
     from xlingual.data.check import check
 
     refuse_extra(ctx)
-    with screen.warnings_as_lines():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # the check itself tells more of the same
         read = read_manifest(manifest, given)
     with screen.progress(quiet or as_json) as progress:
         tell = None if progress is None else lambda done, total: progress("opening pictures", done, total)
@@ -45,7 +49,7 @@ def check(ctx: click.Context, /, manifest: Path, as_json: bool, quiet: bool, **g
         click.echo(f"warning: {warning}", err=True)
 
 
-@data.command()
+@data.command(short_help="Make pictures with descriptions in several languages.")
 @click.option("--n", type=click.IntRange(min=1), required=True, metavar="N", help="How many items.")
 @click.option(
     "--languages",
@@ -85,23 +89,21 @@ def scenes(n: int, languages: str, seed: int, train: float, out: Path, quiet: bo
 def _print_json(found: Check) -> None:
     from dataclasses import asdict
 
-    from xlingual.results import to_json
-
     content = asdict(found)
     for name in ("pairs", "shared_texts"):
         content[name] = {f"{a}-{b}": count for (a, b), count in content[name].items()}
-    click.echo(to_json(content), nl=False)
+    screen.print_json(content)
 
 
 def _print_tables(found: Check) -> None:
     output = screen.console()
     output.print()
     output.print(_overview(found))
-    output.print(_languages(found))
+    output.print(fitting(output, (_languages(found, most) for most in (9, 8, 5))))
 
 
 def _overview(found: Check) -> Table:
-    table = screen.plain_table(found.source, header=False)
+    table = plain_table(found.source, header=False)
     table.add_column()
     table.add_column(justify="right")
     table.add_column()
@@ -127,21 +129,18 @@ def _overview(found: Check) -> Table:
     return table
 
 
-def _languages(found: Check) -> Table:
-    table = screen.plain_table()
-    table.add_column("language")
-    for column in ("texts", "items", "empty", "repeated", "other script", "median length", "longest"):
-        table.add_column(column, justify="right")
-    table.add_column("longest text")
+def _languages(found: Check, most: int) -> Table:
+    """Return the table of languages with so many of its columns; a narrow screen has room for few."""
+    from rich.text import Text
+
+    columns = ("texts", "items", "empty", "repeated", "other script", "median length", "longest")
+    table = plain_table()
+    for column in ("language", *columns, "longest text")[:most]:
+        table.add_column(column, justify="right" if column in columns else "left", no_wrap=True)
     for language in found.languages:
         longest_id, longest = language.longest[0] if language.longest else ("", 0)
-        counts = (language.n_texts, language.n_items, len(language.empty), len(language.repeated))
-        table.add_row(
-            language.language,
-            *(f"{count:,}" for count in counts),
-            f"{len(language.other_script):,}",
-            f"{language.median_length:,.0f}",
-            f"{longest:,}",
-            longest_id,
-        )
+        lists = (language.empty, language.repeated, language.other_script)
+        counts = (language.n_texts, language.n_items, *map(len, lists), language.median_length, longest)
+        cells = (language.language, *(f"{count:,.0f}" for count in counts), longest_id)
+        table.add_row(*map(Text, cells[:most]))
     return table

@@ -45,7 +45,7 @@ class Tasks(click.Group):
 
 @click.group(cls=Tasks)
 def evaluate() -> None:
-    """Evaluate text encoders on a manifest (bkr, xlr and corr are short for the tasks)."""
+    """Evaluate text encoders on a manifest (bkr, xlr and corr are short names)."""
 
 
 measure_option = click.option(
@@ -65,7 +65,7 @@ examples_option = click.option(
 )
 
 
-@evaluate.command(context_settings=_EXTRA)
+@evaluate.command(context_settings=_EXTRA, short_help="Pictures stand in for translations (bkr).")
 @manifest_options
 @sample_options
 @image_option
@@ -84,7 +84,11 @@ def backretrieval(ctx: click.Context, /, manifest: Path, **given: Any) -> None: 
     _evaluate(ctx, backretrieval, manifest, given)
 
 
-@evaluate.command("crosslingual-retrieval", context_settings=_EXTRA)
+@evaluate.command(
+    "crosslingual-retrieval",
+    context_settings=_EXTRA,
+    short_help="The truth, where items have texts in both languages (xlr).",
+)
 @manifest_options
 @sample_options
 @measure_option
@@ -97,7 +101,11 @@ def crosslingual_retrieval(ctx: click.Context, /, manifest: Path, **given: Any) 
     _evaluate(ctx, crosslingual_retrieval, manifest, given)
 
 
-@evaluate.command("distance-correlation", context_settings=_EXTRA)
+@evaluate.command(
+    "distance-correlation",
+    context_settings=_EXTRA,
+    short_help="Do texts lie as far apart as their pictures (corr).",
+)
 @manifest_options
 @sample_options
 @image_option
@@ -132,6 +140,8 @@ def _evaluate(
     out: Path | None = given["out"]
     check_output(out, given["report"])
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
+        if progress is not None:
+            progress("reading the manifest", 0, 1)
         results = task(
             read_manifest(manifest, given),
             progress=progress,

@@ -6,8 +6,10 @@ imported only when the verb is used, so that `--help` loads nothing heavy.
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 
 import click
 
@@ -22,8 +24,19 @@ _VERBS = {
 }
 
 
+class _InterruptError(Exception):
+    """Ctrl-C; click would print an empty line of its own."""
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the verb."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise _InterruptError from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the verbs in the order of a user's day."""
@@ -65,7 +78,15 @@ def xlingual() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
-    sys.exit(run(sys.argv[1:]))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal without, say, "→" gets "?" instead of a traceback
+            stream.reconfigure(errors="replace")
+    code = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        code = _output_failed(error)
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
@@ -75,25 +96,41 @@ def run(arguments: list[str]) -> int:
         return result if isinstance(result, int) else 0
     except XlingualError as error:
         return _fail(str(error), 2)
-    except click.Abort:
+    except (_InterruptError, click.Abort, KeyboardInterrupt):
         return _fail("interrupted", 130)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return 2
     except click.ClickException as error:
-        hint = ""
-        if isinstance(error, click.UsageError) and error.ctx is not None:
-            hint = f" (see: {error.ctx.command_path} --help)"
-        return _fail(error.format_message().rstrip(".") + hint, 2)
-    except KeyboardInterrupt:
-        return _fail("interrupted", 130)
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 1
+        return _fail(_usage(error), 2)
+    except BrokenPipeError as error:
+        return _output_failed(error)
     except OSError as error:
-        where = f" {error.filename}" if error.filename else ""
-        return _fail(f"{error.strerror or error}{where}", 1)
+        where = f"{error.filename}: " if error.filename else ""
+        return _fail(f"{where}{error.strerror or error}", 1)
     except MemoryError:
         return _fail(
             "out of memory: evaluate fewer items (--sample-size N) or fewer threads (--threads 1)", 1
         )
+
+
+def _usage(error: click.ClickException) -> str:
+    """Return click's message, what a missing option is for, and where to read more."""
+    message = error.format_message().rstrip(".")
+    if isinstance(error, click.MissingParameter) and isinstance(error.param, click.Option):
+        message += f": {error.param.help}" if error.param.help else ""
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        message = f"{message.rstrip('.')} (see: {error.ctx.command_path} --help)"
+    return message
+
+
+def _output_failed(error: OSError) -> int:
+    """Stop where standard output takes no more, in silence where its reader (such as `head`) has enough."""
+    # The interpreter flushes standard output once more at its end; that must not fail again.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return 1
+    return _fail(f"standard output: {error.strerror or error}", 1)
 
 
 def _fail(message: str, code: int) -> int:

@@ -86,15 +86,18 @@ def read_manifest(path: Path, given: Mapping[str, Any]) -> Manifest:
 
 def refuse_extra(ctx: click.Context) -> None:
     """Raise InputError for arguments left over, which are mostly a pattern that the shell has expanded."""
+    takes_encoders = any(parameter.name == "text_encoders" for parameter in ctx.command.params)
     if not ctx.args:
         return
     first = ctx.args[0]
     if first.startswith("-"):
         raise click.NoSuchOption(first, ctx=ctx)
+    found = f"unexpected argument {first!r} ({len(ctx.args)} too many)"
+    if not takes_encoders:
+        raise InputError(f"{found}: give one manifest at a time")
     raise InputError(
-        f"unexpected argument {first!r} ({len(ctx.args)} too many): if it comes from a pattern with *, put "
-        "quotes around the pattern so that the shell passes it on, for example "
-        "--text-encoder 'vectors/*.{lang}.npy'"
+        f"{found}: if it comes from a pattern with *, put quotes around the pattern so that the shell passes "
+        "it on, for example --text-encoder 'vectors/*.{lang}.npy'; else give one manifest at a time"
     )
 
 
@@ -102,10 +105,19 @@ def check_output(out: Path | None, report: bool) -> None:
     """Refuse output options that cannot be met, before any work is done."""
     if report and out is None:
         raise InputError("--report writes DIR/report.html: say where with --out DIR")
-    if out is not None and out.exists() and not out.is_dir():
+    if out is not None:
+        check_folder(out)
+
+
+def check_folder(out: Path) -> None:
+    """Raise InputError where a folder of results cannot be written or made."""
+    if out.exists() and not out.is_dir():
         raise InputError(f"--out {out} is a file: name a folder")
-    if out is not None and out.is_dir() and not os.access(out, os.W_OK):
-        raise InputError(f"--out {out} cannot be written to: choose another folder")
+    present = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
+    if not present.is_dir():
+        raise InputError(f"--out {out}: {present} is a file: choose another folder")
+    if not os.access(present, os.W_OK | os.X_OK):
+        raise InputError(f"--out {out}: {present} cannot be written to: choose another folder")
 
 
 def available_cores() -> int:

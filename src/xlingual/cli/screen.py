@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-import time
+import threading
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +16,7 @@ from xlingual.errors import DataWarning
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
-    from xlingual.report import Row
     from xlingual.results import Results
 
 _PATIENCE = 1.0  # seconds before a progress bar is shown
@@ -64,43 +62,47 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     )
-    begun = time.monotonic()
-    line = bar.add_task("")
-    started = False
+    line = bar.add_task("", visible=False)
+    current = ""
 
     def report(what: str, done: int, total: int) -> None:
-        nonlocal started
-        if not started and time.monotonic() - begun > _PATIENCE:
-            bar.start()
-            started = True
-        bar.update(line, description=what, completed=done, total=total)
+        nonlocal current
+        if what != current:  # the speed of one piece of work says nothing about the next
+            bar.reset(line, description=what, visible=True)
+            current = what
+        unknown = total == 1 and done == 0
+        bar.update(line, completed=done, total=None if unknown else total)
 
+    # A timer, since a long piece of work may report only its beginning and its end.
+    timer = threading.Timer(_PATIENCE, bar.start)
+    timer.daemon = True
+    timer.start()
     try:
         yield report
     finally:
-        if started:
-            bar.stop()
+        timer.cancel()
+        timer.join()
+        bar.stop()
 
 
 def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> None:
     """Print the verdict and a table for each measure, or the JSON of the results."""
     if as_json:
-        from xlingual.results import to_json
-
         for result in results:
-            click.echo(to_json(result.to_dict()), nl=False)
+            print_json(result.to_dict())
         return
     if quiet:
         return
     from rich.padding import Padding
 
+    from xlingual.cli.tables import leaderboard_table, notes
     from xlingual.report import leaderboard, verdict
     from xlingual.report.tables import measures, tasks
 
@@ -110,60 +112,21 @@ def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> N
         screen.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
     for task in tasks(results):
         for measure in measures(results, task):
+            rows = leaderboard(results, task, measure)
             screen.print()
-            screen.print(_table(f"{task} · {measure}", leaderboard(results, task, measure)))
+            screen.print(leaderboard_table(f"{task} · {measure}", rows, screen))
+            for note in notes(rows):
+                screen.print(Padding(note, (0, 0, 0, 1)), markup=False)
 
 
-def _table(title: str, rows: Sequence[Row]) -> Table:
-    from rich.text import Text
+def print_json(content: Mapping[str, Any]) -> None:
+    """Print JSON as UTF-8, whatever the encoding of the terminal."""
+    from xlingual.results import to_json
 
-    table = plain_table(title)
-    table.add_column("", justify="right")
-    table.add_column("encoder")
-    for column in ("value", "95 % interval", "behind", "normalised", "ties"):
-        table.add_column(column, justify="right")
-    table.add_column("")
-    for row in rows:
-        style = "bold" if row.standing == "leader" else "dim" if row.at_chance else ""
-        cells = (
-            row.rank_text,
-            row.label,
-            row.value_text,
-            row.interval_text,
-            row.behind_text,
-            row.normalized_text,
-            row.tied_text,
-            remark(row),
-        )
-        table.add_row(*(Text(cell, style=style) for cell in cells))
-    return table
-
-
-def remark(row: Row) -> str:
-    """Return what is to be said of a row beside its numbers."""
-    if row.note:
-        return row.note
-    if row.standing == "level":
-        return "level with the leader"
-    return "at chance" if row.at_chance else ""
+    click.echo(to_json(content).encode(), nl=False)
 
 
 def wrote(path: Path, *, quiet: bool) -> None:
     """Say that a file was written."""
     if not quiet:
         click.echo(f"wrote {path}", err=True)
-
-
-def plain_table(title: str | None = None, *, header: bool = True) -> Table:
-    """Return an empty table in the program's style."""
-    from rich import box
-    from rich.table import Table
-
-    return Table(
-        title=title,
-        title_justify="left",
-        title_style="bold",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        show_header=header,
-    )

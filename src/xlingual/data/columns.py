@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 from xlingual.data.languages import SHORT_TAG, TAG, UNDERSCORED, check_tags
 from xlingual.data.tables import Table
 from xlingual.errors import InputError, did_you_mean, listed
+
+
+class ColumnNames(TypedDict, total=False):
+    """Options of `Manifest.read` that say which columns mean what."""
+
+    text_column: str | None
+    image_column: str | None
+    item_column: str | None
+    id_column: str | None
+    lang_column: str | None
+    cluster_column: str | None
 
 
 @dataclass(frozen=True)
@@ -20,6 +32,17 @@ class ColumnOptions:
     id: str | None = None
     lang: str | None = None
     cluster: str | None = None
+
+    def as_read(self) -> ColumnNames:
+        """Return the options under the names that `Manifest.read` gives them."""
+        return {
+            "text_column": self.text,
+            "image_column": self.image,
+            "item_column": self.item,
+            "id_column": self.id,
+            "lang_column": self.lang,
+            "cluster_column": self.cluster,
+        }
 
 
 @dataclass(frozen=True)
@@ -59,6 +82,8 @@ def find_columns(table: Table, options: ColumnOptions) -> Columns:
     or a language column is told, or the table has both `lang` and `text`; else wide where there are columns
     `text_<language>`.
     """
+    if not table.names:
+        raise InputError(f"{table.source} has no texts: it is empty; give a manifest with at least one text")
     if _is_wide(table, options):
         texts, text, lang = _wide_texts(table, options), "", ""
     else:

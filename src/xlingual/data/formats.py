@@ -56,9 +56,10 @@ def read_jsonl(path: Path) -> Table:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise InputError(
-                f"{path}, line {number} is not JSON ({_first_line(error)}): mend the line"
-            ) from error
+            reason = _first_line(error)
+            if isinstance(error, json.JSONDecodeError):  # which counts lines within this one
+                reason = f"{error.msg}, character {error.colno}"
+            raise InputError(f"{path}, line {number} is not JSON ({reason}): mend the line") from error
         if not isinstance(row, dict):
             raise InputError(
                 f'{path}, line {number}: expected an object like {{"id": …}}, found {line!r:.60}'

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xlingual.data.build import build_rows, empty_texts_warning, table_splits
-from xlingual.data.columns import ColumnOptions, find_columns
+from xlingual.data.columns import ColumnNames, ColumnOptions, find_columns
 from xlingual.data.numbering import numberings
 from xlingual.data.select import choose, split_reference
 from xlingual.data.tables import Table, open_table, table_of_arrow, table_of_rows
@@ -27,15 +27,9 @@ if TYPE_CHECKING:
     from xlingual.records import Ints
 
 
-class ReadOptions(TypedDict, total=False):
+class ReadOptions(ColumnNames, total=False):
     """Which columns mean what, and which rows to take; the same on every way to a manifest."""
 
-    text_column: str | None
-    image_column: str | None
-    item_column: str | None
-    id_column: str | None
-    lang_column: str | None
-    cluster_column: str | None
     split: str | None
     rows: str | None
 
@@ -52,6 +46,7 @@ class Manifest(TextRows):
     """
 
     numberings: tuple[Numbering, ...]
+    columns: ColumnOptions = field(default_factory=ColumnOptions)  # as they were told when it was read
 
     @classmethod
     def read(
@@ -123,7 +118,7 @@ class Manifest(TextRows):
         if warning := empty_texts_warning(part):
             warnings.warn(warning, DataWarning, stacklevel=3)
         values = {f.name: getattr(part, f.name) for f in fields(TextRows)}
-        return cls(**(values | {"path": path}), numberings=ways)
+        return cls(**(values | {"path": path}), numberings=ways, columns=options)
 
     def __repr__(self) -> str:
         name = self.path.name if self.path is not None else self.source

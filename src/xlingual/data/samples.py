@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from xlingual.records import Ints
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
+
+MOST_SEEDS = 10_000
+MOST_SEED = 2**53  # every JSON reader keeps integers up to here
 
 
 @dataclass(frozen=True)
@@ -72,32 +76,59 @@ def _resolve_pair(name: str, languages: Sequence[str]) -> tuple[str, str]:
         return matches[0]
     if len(matches) > 1:
         raise InputError(f"pair {name!r} can be cut in several ways: write it with a colon, source:target")
+    if not cuts:
+        raise InputError(
+            f"pair {name!r}: write source-target, for example {languages[0]}-{languages[1]}; "
+            f"the manifest has {listed(languages, 20)}"
+        )
     half = name.partition(":" if ":" in name else "-")
     unknown = next((part for part in (half[0], half[2]) if part not in languages), name)
     raise InputError(
-        f"pair {name!r}: unknown language {unknown!r}; the manifest has {listed(languages)}."
-        + did_you_mean(unknown, languages)
+        f"pair {name!r}: unknown language {unknown!r}.{_near_language(unknown, languages)} "
+        f"The manifest has {listed(languages, 20)}"
     )
+
+
+def _near_language(unknown: str, languages: Sequence[str]) -> str:
+    """Return a hint: the language in other letter case, or of which `unknown` is a part, or spelt alike."""
+    low = unknown.lower()
+    for language in languages:
+        if low in (language.lower(), *language.lower().split("-")[:1]):
+            return f" Did you mean {language!r}?"
+    return did_you_mean(unknown, languages)
 
 
 def read_splits(path: str | Path, n_items: int) -> Splits:
     """Read an `.npz` with integer arrays S and T [seeds, n] of item numbers below `n_items`."""
     path = Path(path)
     try:
+        with path.open("rb") as handle:
+            if handle.read(2) != b"PK":  # .npz is a zip archive
+                raise InputError(f"{path} is not an .npz file: write it with numpy.savez(path, S=…, T=…)")
         with np.load(path, allow_pickle=False) as file:
             missing = [name for name in ("S", "T") if name not in file]
             if missing:
                 raise InputError(
-                    f"{path}: no array {missing[0]!r}; found {listed(file)}: expected S and T, [seeds, n]"
+                    f"{path}: no array {missing[0]!r}; found {listed(file) or 'none'}: expected S and T, "
+                    "[seeds, n]"
                 )
             source, target = file["S"], file["T"]
     except FileNotFoundError as error:
         raise InputError(f"{path}: no such file; --splits takes an .npz with arrays S and T") from error
-    except (OSError, ValueError, EOFError, AttributeError) as error:
-        if isinstance(error, InputError):
-            raise
+    except InputError:
+        raise
+    except (
+        OSError,
+        ValueError,
+        EOFError,
+        AttributeError,
+        NotImplementedError,
+        BadZipFile,
+        zlib.error,
+    ) as error:
+        reason = getattr(error, "strerror", None) or error
         raise InputError(
-            f"{path} is not an .npz of plain arrays ({error}); write it with numpy.savez"
+            f"{path} is not an .npz of plain arrays ({reason}): write it with numpy.savez(path, S=…, T=…)"
         ) from error
     for name, array in (("S", source), ("T", target)):
         if array.ndim != 2 or array.dtype.kind not in "iu" or array.size == 0:
@@ -127,12 +158,12 @@ class Sampler:
         seeds: int = 1,
         seed: int = 0,
     ) -> None:
-        if seeds < 1:
-            raise InputError(f"--seeds must be at least 1, got {seeds}")
+        if not 1 <= seeds <= MOST_SEEDS:
+            raise InputError(f"--seeds must be 1 to {MOST_SEEDS}, got {seeds}")
         if size is not None and size < 1:
             raise InputError(f"--sample-size must be at least 1, got {size}")
-        if seed < 0:
-            raise InputError(f"--seed must not be negative, got {seed}")
+        if not 0 <= seed <= MOST_SEED:
+            raise InputError(f"--seed must be 0 to {MOST_SEED}, got {seed}")
         self.manifest, self.size, self.splits = manifest, size, splits
         self.seeds = list(range(seed, seed + seeds)) if splits is None else list(range(len(splits.source)))
         self._items = {
@@ -188,6 +219,8 @@ class Sampler:
         has_source, has_target = self._items[source], self._items[target]
         both = self._permuted(seed, np.intersect1d(has_source, has_target))
         half = (len(both) + 1) // 2
+        if len(both) == len(has_target) == 1 < len(has_source):
+            half = 0  # the only item that can be a target
         sides = []
         for language, own, other, shared in (
             (source, has_source, has_target, both[:half]),
@@ -197,8 +230,8 @@ class Sampler:
             if len(pool) == 0:
                 raise InputError(
                     f"pair {source}-{target}: a non-matching sample is impossible, no item is left for the "
-                    f"{language!r} side ({len(has_source)} items have {source!r}, {len(has_target)} have "
-                    f"{target!r}); give more items"
+                    f"{language!r} side (items with {source!r}: {len(has_source)}, with {target!r}: "
+                    f"{len(has_target)}, with both: {len(both)}); give more items"
                 )
             sides.append(self._first(pool, f"items for the {language!r} side of {source}-{target}"))
         return sides[0], sides[1]

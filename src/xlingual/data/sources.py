@@ -80,8 +80,8 @@ def _confine(folder: Path) -> Callable[[str], Path]:
         target = os.path.realpath(place) if linked else place
         if os.path.commonpath([root, target]) != root:
             raise InputError(
-                f"{text!r:.100} is a path outside the manifest's folder: copy the picture into {folder}, or "
-                "put the manifest beside its pictures"
+                f"{text!r:.100} is a path outside the manifest's folder: copy the picture into that folder, "
+                "or put the manifest beside its pictures"
             )
         return folder / os.path.relpath(target if tail in {"", ".", ".."} else place, root)
 

@@ -23,7 +23,10 @@ def expand(pattern: str, languages: Sequence[str]) -> dict[str, str]:
         for stars in _matches(variant):
             found.setdefault(stars, _fill(pattern, stars))
     if not found:
-        raise InputError(f"vectors:{pattern}: no file matches for the languages {', '.join(languages)}")
+        raise InputError(
+            f"vectors:{pattern}: no file matches for the languages {', '.join(languages)}: correct "
+            "the path; a star stands for part of one name, {lang} for a language"
+        )
     named: dict[str, str] = {}
     for stars, filled in sorted(found.items(), key=lambda pair: "-".join(pair[0])):
         name = "-".join(stars)

@@ -39,7 +39,10 @@ def picture_bytes(source: bytes | Path | None, row: str) -> bytes:
     try:
         return Path(source).read_bytes()
     except OSError as error:
-        raise InputError(f"row {row!r}: cannot read the picture {source} ({error.strerror})") from error
+        raise InputError(
+            f"row {row!r}: cannot read the picture {source} ({error.strerror or error}): put it there, "
+            "correct the path in the manifest, or use vectors of the pictures (vectors:PATH)"
+        ) from error
 
 
 def decode_rgb(raw: bytes, size: int, row: str, source: bytes | Path | None) -> NDArray[np.uint8]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from xlingual.encoders.imagefile import decode_rgb, picture_bytes
 from xlingual.encoders.schemes import Context
+from xlingual.errors import InputError
 from xlingual.records import Pictures, digest
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ class PixelsEncoder:
 
     def encode(self, batch: Pictures) -> Vectors:
         """Return float32 [n, d]; raise InputError naming the row whose picture is absent or broken."""
+        if len(batch) and all(source is None for source in batch.source):
+            raise InputError(
+                "pixels: no row has a picture: name the column of pictures (--image-column), or use vectors "
+                "of the pictures (vectors:PATH)"
+            )
         slot: dict[bytes, int] = {}
         slots = np.empty(len(batch), dtype=np.int64)
         chunk: list[NDArray[np.uint8]] = []

@@ -65,15 +65,19 @@ def _named(
         for name, encoder in _resolve(wanted, entry, kind, context):
             if name in encoders:
                 raise InputError(
-                    f"two encoders are named {name!r}: give one of them another name, "
-                    f"for example {name}-2={entry if isinstance(entry, str) else 'SPEC'} "
-                    "(objects: a mapping from name to object)"
+                    f"two encoders are named {name!r}: give one of them another name, {_renamed(name, entry)}"
                 )
             encoders[name] = encoder
     if not encoders:
         raise InputError("no encoder is given: name at least one, for example random:?dim=64")
     _check_python(encoders)
     return encoders
+
+
+def _renamed(name: str, entry: EncoderLike) -> str:
+    if not isinstance(entry, str):
+        return "in a mapping from name to object"
+    return f"for example {replace(parse(entry, SCHEMES), name=f'{name}-2')}"
 
 
 def _resolve(

@@ -20,6 +20,8 @@ def check_file(path: Path) -> None:
         raise InputError(f"{path}: a file of vectors ends in {listed(SUFFIXES)}, found {path.suffix!r}")
     if path.is_file():
         return
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: name a file of vectors in it")
     if not path.parent.is_dir():
         raise InputError(f"file of vectors {path} not found: there is no folder {path.parent}")
     beside = sorted(other.name for other in path.parent.iterdir() if other.suffix in SUFFIXES)

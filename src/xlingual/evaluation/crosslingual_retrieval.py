@@ -197,6 +197,6 @@ def _refuse_small_pools(tasks: Sequence[Task], measures: Sequence[RankMeasure]) 
         if depth >= len(task.sample.target):
             raise InputError(
                 f"R@{depth} needs more than {depth} target texts, pair {task.source}-{task.target} has "
-                f"{len(task.sample.target)}: every query would be a hit; give more items or a smaller k "
-                "(--measure R@k)"
+                f"{len(task.sample.target)}: every query would be a hit; give more items, a smaller k "
+                "(--measure R@k), or name other pairs (--pairs)"
             )

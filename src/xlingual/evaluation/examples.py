@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SHOWN = 4  # best and worst queries for each language pair
+LONGEST = 1000  # characters of a text; a report is read, and its file stays small
 _SIDE = 144  # pixels: sharp at 72 CSS pixels on a dense display
 
 
@@ -81,10 +82,10 @@ def examples_table(manifest: Manifest, blocks: Sequence[ExampleRows]) -> pa.Tabl
                     "kind": kind,
                     "position": position,
                     "query_id": manifest.ids[query],
-                    "query_text": manifest.text[query],
+                    "query_text": _cut(manifest.text[query]),
                     "query_picture": thumbnails.of(query),
                     "retrieved_id": manifest.ids[retrieved],
-                    "retrieved_text": manifest.text[retrieved],
+                    "retrieved_text": _cut(manifest.text[retrieved]),
                     "retrieved_picture": thumbnails.of(retrieved),
                     "above": int(block.above[i]),
                     "tied": int(block.tied[i]),
@@ -94,6 +95,10 @@ def examples_table(manifest: Manifest, blocks: Sequence[ExampleRows]) -> pa.Tabl
                 }
             )
     return pa.Table.from_pylist(rows, schema=_schema())
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 class _Thumbnails:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.data.samples import Sample
+from xlingual.data.samples import Sample, stream
 from xlingual.embed import TextVectors
 from xlingual.evaluation.ragged import members
 from xlingual.evaluation.setup import Tally, one_pass
@@ -75,8 +75,8 @@ def nearest_texts(
     ]
     scan(similarity, reductions, threads=threads, progress=progress)
     found = [
-        _expanded(reduction.result(), sources, targets, *position)
-        for reduction, position in zip(reductions, positions, strict=True)
+        _expanded(reduction.result(), sources, targets, *position, sample.seed)
+        for reduction, position, sample in zip(reductions, positions, samples, strict=True)
     ]
     if tally is not None:
         tally.add(similarity)
@@ -88,13 +88,15 @@ def tie_cap(n_queries: int) -> int:
     return int(np.clip(_LISTED // max(n_queries, 1), 16, 1000))
 
 
-def _expanded(found: TopK, sources: Pool, targets: Pool, source: Ints, target: Ints) -> Nearest:
+def _expanded(found: TopK, sources: Pool, targets: Pool, source: Ints, target: Ints, seed: int) -> Nearest:
     """Go from distinct vectors back to the sample's texts: queries and targets that share one are listed."""
     query, line = members(found.query, sources.code[source])[0:2]
     cap = tie_cap(len(source))
-    # a target vector that many texts share is listed by its first `cap` texts, in the sample's order
+    # a target vector that more texts share is listed by `cap` of them, drawn: the first would be biased
     codes = targets.code[target]
-    place = _place_within_code(codes)
+    drawn = stream(seed, "tied targets").permutation(len(target))
+    place = np.empty(len(target), dtype=np.int64)
+    place[drawn] = _place_within_code(codes[drawn])
     listed = np.flatnonzero(place < cap)
     owner, member = members(codes[listed], found.candidate[line])
     shown = np.bincount(owner, minlength=len(line))

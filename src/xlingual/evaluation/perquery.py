@@ -94,5 +94,8 @@ def _repeated(words: Sequence[str], lengths: Sequence[int]) -> pa.Array:
 def _looked_up(codes: Ints, words: Sequence[str]) -> pa.Array:
     import pyarrow as pa
 
-    indices = pa.array(codes.astype(np.int32), pa.int32(), mask=codes < 0)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(list(words), pa.string()))
+    # one id may name a text of each language; the words of a dictionary must be distinct
+    number = {word: i for i, word in enumerate(dict.fromkeys(words))}
+    distinct = np.array([number[word] for word in words], dtype=np.int32)
+    indices = pa.array(distinct[np.maximum(codes, 0)], pa.int32(), mask=codes < 0)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(list(number), pa.string()))

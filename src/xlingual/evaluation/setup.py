@@ -17,7 +17,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
 from xlingual.embed import PictureIndex, TextVectors, embed_pictures, embed_texts, fit_texts_for
 from xlingual.encoders import EncoderLike
-from xlingual.errors import DataWarning, InputError
+from xlingual.errors import DataWarning, InputError, listed
 from xlingual.ranking import Cosine
 from xlingual.records import Encoder, Ints
 from xlingual.results import Results
@@ -93,26 +93,30 @@ def make_tasks(manifest: Manifest, options: Options, *, matching: bool) -> tuple
     a pair that was asked for must be possible.
     """
     splits = None if options.splits is None else read_splits(options.splits, manifest.n_items)
-    if splits is not None and (options.sample_size is not None or options.seeds != 1):
-        raise InputError("--splits fixes samples and seeds: leave out --sample-size and --seeds")
+    if splits is not None and (options.sample_size is not None or options.seeds != 1 or options.seed != 0):
+        raise InputError("--splits fixes samples and seeds: leave out --sample-size, --seeds and --seed")
     sampler = Sampler(
         manifest, size=options.sample_size, splits=splits, seeds=options.seeds, seed=options.seed
     )
     tasks: list[Task] = []
-    problems: list[str] = []
+    problems: dict[str, str] = {}
     for source, target in resolve_pairs(options.pairs, manifest.languages):
         try:
             samples = (sampler.matching if matching else sampler.non_matching)(source, target)
         except InputError as error:
             if options.pairs is not None or options.sample_size is not None or splits is not None:
                 raise
-            problems.append(f"{source}-{target} is left out: {error}")
+            problems[f"{source}-{target}"] = str(error)
             continue
         tasks += [Task(source, target, sample) for sample in samples]
     if not tasks:
-        raise InputError(problems[0].partition("left out: ")[2])
-    for problem in problems:
-        warnings.warn(problem, DataWarning, stacklevel=3)
+        raise InputError(next(iter(problems.values())))
+    if problems:
+        first, reason = next(iter(problems.items()))
+        which = f"{len(problems)} language pairs are" if len(problems) > 1 else "a language pair is"
+        warnings.warn(
+            f"{which} left out ({listed(problems, 20)}); {first}: {reason}", DataWarning, stacklevel=3
+        )
     return tasks, sampler
 
 

@@ -15,6 +15,7 @@ from xlingual.signature import Signature
 
 _SHOWN_PAIRS = 20  # language pairs with examples
 _ENOUGH = 3.0  # standard errors that the oracle must be above chance for a normalised value
+_ROUNDING = 1e-9  # what rounding may leave of an oracle equal to chance
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ def normalised(found: Score | None, baselines: Sequence[Baseline]) -> tuple[floa
     oracle, chance = mean_of(oracles), float(np.mean(chances))
     if oracle.fixed is not None:
         return None, None
-    if oracle.value - chance < _ENOUGH * oracle.standard_error():
+    if oracle.value - chance < max(_ENOUGH * oracle.standard_error(), _ROUNDING):
         return None, (
             f"not normalised: the oracle ({oracle.value:.3f}) is within {_ENOUGH:g} standard errors of "
             f"chance ({chance:.3f}), so these pictures cannot tell texts apart"

@@ -97,7 +97,7 @@ class WayBack:
         """Return routes for [encoder][task] and references for [task].
 
         `nearest` is indexed [encoder][task]. One pass over the pictures; a second one only for the oracle of
-        measures that need ranks beyond the first K.
+        measures that need ranks beyond the first K, or where too many tie with the K-th to be listed.
         """
         depth = max((m.k for m in measures if isinstance(m, RecallAt)), default=1)
         requests = [_Request(self, scene, nearest, depth) for scene in self.scenes]
@@ -109,8 +109,7 @@ class WayBack:
         )
         for request in requests:
             request.finish()
-        beyond = [m for m in measures if not isinstance(m, RecallAt)]
-        if beyond:
+        if any(not isinstance(m, RecallAt) for m in measures) or any(r.is_capped for r in requests):
             deep = [request.oracle_counts() for request in requests]
             scan(self.similarity, deep, threads=threads, progress=progress)
             for request, found in zip(requests, deep, strict=True):
@@ -199,6 +198,11 @@ class _Request:
         self.listed: TopK = self.top.result()
         self.oracle: TopK = self.nearest_target.result()
 
+    @property
+    def is_capped(self) -> bool:
+        """Whether some picture has more ties with its K-th than are listed."""
+        return bool(self.listed.unlisted.any())
+
     def routes(self, encoder: int, task: int, nearest: Nearest) -> Routes:
         """Return the way back of each entry of an encoder's nearest texts."""
         where = self._where[encoder, task]
@@ -222,11 +226,12 @@ class _Request:
         share = self.oracle.weight / np.bincount(self.oracle.query, self.oracle.weight)[self.oracle.query]
         size = self.back.similarity.shape[1]
         for measure in measures:
-            if isinstance(measure, RecallAt):
-                values = self._listed_values(measure)
-                ceiling[measure.name] = self._ceiling(measure)[columns]
-            elif self.deep is not None:
+            if self.deep is not None:
                 values = measure.per_query(self._rank_counts(self.deep.above, self.deep.tied))
+            elif isinstance(measure, RecallAt):
+                values = self._listed_values(measure)
+            if isinstance(measure, RecallAt):
+                ceiling[measure.name] = self._ceiling(measure)[columns]
             oracle[measure.name] = sums(self.oracle.query, share * values, size)[columns]
         scores = pairs(self.back.similarity, self.oracle.candidate, self.oracle.query)
         oracle["SIM"] = sums(self.oracle.query, share * scores, size)[columns]
@@ -252,11 +257,18 @@ class _Request:
         return np.where(listed[line] == wanted, hits, 0.0)
 
     def _ceiling(self, measure: RecallAt) -> Floats:
-        """Return, for each source column, the best chance of a hit that any target gives."""
+        """Return, for each source column, the best chance of a hit that any target gives.
+
+        Where more tie with the K-th than are listed, any column may be among them: a bound.
+        """
         best = np.zeros(self.back.similarity.shape[1])
         hits = measure.per_query(self._rank_counts(self.listed.above, self.listed.tied))
         np.maximum.at(best, self.listed.candidate, hits)
-        return best
+        last = np.ones(self.back.similarity.shape[0])  # by target row: the chance at its K-th place
+        np.minimum.at(last, self.listed.query, hits)
+        capped = self.listed.unlisted > 0
+        bound: Floats = np.maximum(best, last[capped].max(initial=0.0))
+        return bound
 
     def _oracle_target(self, task: Task, columns: Ints) -> Ints:
         """Return the position among the task's targets of each query's nearest picture, -1 for ties."""

@@ -56,10 +56,10 @@ def parse_measure(name: str | Measure) -> Measure:
         return RecallAt(int(recall.group(1)))
     measure = _PLAIN.get(_ALIASES.get(word, word))
     if measure is None:
-        known = ["R@10", "R@1", "RR", "MedR", "SIM"]
+        known = ["R@10", "R@1", "RR", "MEDR", "SIM"]
         raise InputError(
             f"unknown measure {name!r}: expected R@k with k of at least 1, RR, MedR or SIM."
-            + did_you_mean(name.upper(), known)
+            + did_you_mean(name.upper(), known).replace("MEDR", "MedR")
         )
     return measure
 

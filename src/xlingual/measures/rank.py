@@ -30,8 +30,8 @@ class RecallAt:
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise ValueError(f"R@k needs k of at least 1, got {self.k}")
+        if type(self.k) is not int or self.k < 1:  # R@2.5 or R@True would print a name that is none
+            raise ValueError(f"R@k needs a whole number k of at least 1, got {self.k!r}")
 
     @property
     def name(self) -> str:

@@ -161,7 +161,7 @@ def _key(scores: Floats) -> Ints:
 
 def as_scores(keys: Ints) -> Floats:
     """Return the scores that keys stand for."""
-    scores: Floats = np.multiply(keys, UNIT, dtype=np.float64)
+    scores: Floats = np.divide(keys, 10**DECIMALS, dtype=np.float64)
     return scores
 
 

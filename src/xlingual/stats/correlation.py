@@ -52,22 +52,24 @@ def spearman_influence(x: RankedTable, y: RankedTable, rho: float) -> Floats:
     """
     a, b = x.midrank - 0.5, y.midrank - 0.5
     scale_x, scale_y = float(np.mean(a * a)), float(np.mean(b * b))
-    moved = _mean_above(x.order, b) + _mean_above(y.order, a)
+    moved = _mean_above(x, b) + _mean_above(y, a)
     product = a * b + moved
     # the ranks' own spread varies only through ties; without ties these two terms are constant
     spread = rho / 2 * (a * a * np.sqrt(scale_y / scale_x) + b * b * np.sqrt(scale_x / scale_y))
     spread_moved = rho * (
-        _mean_above(x.order, a) * np.sqrt(scale_y / scale_x)
-        + _mean_above(y.order, b) * np.sqrt(scale_x / scale_y)
+        _mean_above(x, a) * np.sqrt(scale_y / scale_x) + _mean_above(y, b) * np.sqrt(scale_x / scale_y)
     )
     influence: Floats = (product - spread - spread_moved) / np.sqrt(scale_x * scale_y)
     influence -= influence.mean()
     return influence
 
 
-def _mean_above(order: Ints, values: Floats) -> Floats:
-    """Return, for each pair, the mean over all pairs of value · 1[pair ranked at or above it]."""
-    reverse = np.cumsum(values[order][::-1])[::-1] / len(values)
-    out = np.empty_like(reverse)
-    out[order] = reverse
+def _mean_above(table: RankedTable, values: Floats) -> Floats:
+    """Return, for each pair, the mean over all pairs of value · (1[ranked above] + ½ · 1[tied])."""
+    midrank = table.midrank[table.order]
+    starts = np.flatnonzero(np.diff(midrank, prepend=-1.0))
+    ends = np.append(starts[1:], len(midrank))
+    above = np.append(np.cumsum(values[table.order][::-1])[::-1], 0.0)  # the sum from each place on
+    out = np.empty(len(midrank))
+    out[table.order] = np.repeat((above[starts] + above[ends]) / 2, ends - starts) / len(midrank)
     return out

@@ -83,7 +83,8 @@ def standard_error(residuals: Floats, ways: Sequence[Ints] = ()) -> float:
 def multiway_variance(residuals: Floats, ways: Sequence[Ints]) -> float:
     """Return the variance of Σ residuals, clustered in all ways; without ways queries are independent.
 
-    Inclusion–exclusion can fall below zero in small samples; then the largest one-way variance stands.
+    Inclusion–exclusion falls below the truth, even below zero, in small samples: the largest one-way
+    variance is the least that is believed.
     """
     if not ways:
         return _one_way(residuals, np.arange(len(residuals)))
@@ -93,7 +94,7 @@ def multiway_variance(residuals: Floats, ways: Sequence[Ints]) -> float:
             variance = _one_way(residuals, _crossed(chosen))
             total += variance if size % 2 else -variance
             largest = max(largest, variance) if size == 1 else largest
-    return total if total > 0 else largest
+    return max(total, largest)
 
 
 def effective_clusters(codes: Ints) -> float:

@@ -31,13 +31,13 @@ def run_demo(
         progress=lambda done: tell("painting scenes", done, items),
     )
     test = Manifest.read(manifest, split="test")
+    most = items // 2
     fit = f"fit={quote(str(manifest), safe='/')}%23train"
     encoders = [
         "random:?dim=64",
         f"chargram:?{fit}",
-        f"lsa-25=lsa:?pairs=25&{fit}",
-        f"lsa-100=lsa:?pairs=100&{fit}",
-        f"lsa-{items // 2}=lsa:?pairs={items // 2}&{fit}",
+        *(f"lsa-{pairs}=lsa:?pairs={pairs}&{fit}" for pairs in (25, 100) if pairs < most),
+        f"lsa-{most}=lsa:?pairs={most}&{fit}",
     ]
     found = backretrieval(
         test, text_encoders=encoders, image_encoder="pixels", threads=threads, progress=progress

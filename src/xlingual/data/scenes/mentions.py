@@ -8,12 +8,12 @@ from xlingual.data.scenes.scene import Group, Scene
 from xlingual.data.scenes.streams import Draws, chance, pick, shuffled
 
 # How likely a describer is to say each thing.
-SAY_GROUP = 0.85
-SAY_COLOUR = 0.9
-SAY_SIZE = {"small": 0.5, "medium": 0.08, "big": 0.5}
-SAY_PATTERN = {"plain": 0.04, "striped": 0.6, "dotted": 0.6, "checked": 0.6}
-SAY_POSITION = 0.6
-SAY_BACKGROUND = 0.4
+SAY_GROUP = 0.92
+SAY_COLOUR = 0.94
+SAY_SIZE = {"small": 0.65, "medium": 0.12, "big": 0.65}
+SAY_PATTERN = {"plain": 0.04, "striped": 0.75, "dotted": 0.75, "checked": 0.75}
+SAY_POSITION = 0.85
+SAY_BACKGROUND = 0.85
 EXACT_COUNT = 0.75
 
 

@@ -28,21 +28,31 @@ INKS: dict[str, Colour] = {
     "white": (252, 252, 250),
 }
 GROUNDS: dict[str, tuple[Colour, Colour]] = {  # top and bottom of a soft slope
-    "lightblue": ((186, 222, 246), (214, 236, 250)),
-    "lightgreen": ((196, 230, 190), (220, 242, 212)),
-    "beige": ((240, 226, 198), (248, 240, 222)),
-    "pink": ((250, 212, 222), (253, 229, 235)),
-    "grey": ((206, 208, 212), (226, 227, 230)),
-    "darkblue": ((24, 34, 84), (44, 58, 118)),
+    "lightblue": ((132, 196, 244), (160, 212, 248)),
+    "lightgreen": ((158, 214, 134), (180, 226, 156)),
+    "beige": ((236, 212, 170), (242, 224, 190)),
+    "pink": ((250, 178, 202), (252, 198, 216)),
+    "grey": ((176, 180, 186), (196, 199, 204)),
+    "darkblue": ((24, 34, 84), (38, 50, 108)),
+    "yellow": ((252, 236, 130), (253, 242, 164)),
+    "purple": ((176, 140, 214), (192, 160, 224)),
+    "turquoise": ((98, 206, 200), (132, 218, 212)),
+    "orange": ((250, 186, 116), (252, 202, 148)),
+    "darkgreen": ((20, 72, 50), (34, 90, 64)),
+    "darkred": ((104, 22, 36), (122, 36, 50)),
 }
-SIDES = {"small": 0.125, "medium": 0.19, "big": 0.31}  # of an object, in parts of the picture's side
+DARK = ("darkblue", "darkgreen", "darkred")  # objects on them get a light outline
+SIDES = {"small": 0.22, "medium": 0.36, "big": 0.58}  # of an object, in parts of the picture's side
 STRIP = 0.34  # height of the strip at the top or the bottom, width of the column left or right
+HALF = 0.49  # the same where the only other group is on the opposite side
+WIDE = 0.55  # the same where there is no other group
 OVERSAMPLING = 3
 MARGIN = 0.035
-TILT = 25  # degrees, at most
-LOOSE = 0.36  # the room of an object, at most
-SPOT_CONTRAST = 0.28
-NIGHT_SPOT_CONTRAST = 0.1
+TILT = 20  # degrees, at most
+LOOSE = 0.64  # the room of an object, at most
+DRIFT = 0.1  # how far an object may be from its place, in parts of the side, where there is room
+SPOT_CONTRAST = 0.38
+DARK_SPOT_CONTRAST = 0.15
 FRAME: Colour = (112, 92, 78)
 
 
@@ -52,7 +62,7 @@ def paint(scene: Scene, size: int = 96) -> bytes:
     canvas = _ground(scene.background, large).copy()
     _paint_spots(canvas, scene)
     for group in scene.groups:
-        _paint_group(canvas, group, _region(group.position, scene), scene.background == "darkblue")
+        _paint_group(canvas, group, _region(group.position, scene), scene.background in DARK)
     _paint_frame(canvas)
     buffer = BytesIO()
     canvas.reduce(OVERSAMPLING).save(buffer, format="PNG", compress_level=6)
@@ -62,20 +72,28 @@ def paint(scene: Scene, size: int = 96) -> bytes:
 def _region(position: str, scene: Scene) -> Box:
     """Return where the group at `position` has its room: strips at top and bottom, columns between them."""
     taken = {group.position for group in scene.groups}
+    strip = _strip(taken)
     if position == "top":
-        return (0.1, MARGIN, 0.9, STRIP)
+        return (0.1, MARGIN, 0.9, strip)
     if position == "bottom":
-        return (0.1, 1 - STRIP, 0.9, 1 - MARGIN)
-    top = STRIP if "top" in taken else MARGIN
-    bottom = 1 - STRIP if "bottom" in taken else 1 - MARGIN
+        return (0.1, 1 - strip, 0.9, 1 - MARGIN)
+    top = strip if "top" in taken else MARGIN
+    bottom = 1 - strip if "bottom" in taken else 1 - MARGIN
     if not taken & {"top", "bottom"}:
-        top, bottom = 0.14, 0.86
+        top, bottom = 0.1, 0.9
     left, right = {
-        "left": (MARGIN, STRIP),
-        "middle": (STRIP, 1 - STRIP) if taken & {"left", "right"} else (0.24, 0.76),
-        "right": (1 - STRIP, 1 - MARGIN),
+        "left": (MARGIN, strip),
+        "middle": (STRIP, 1 - STRIP) if taken & {"left", "right"} else (0.18, 0.82),
+        "right": (1 - strip, 1 - MARGIN),
     }[position]
     return (left, top, right, bottom)
+
+
+def _strip(taken: set[str]) -> float:
+    """Return the height or width of strips; groups that have the picture to themselves are drawn larger."""
+    if len(taken) == 1:
+        return WIDE
+    return HALF if taken in ({"top", "bottom"}, {"left", "right"}) else STRIP
 
 
 def _paint_spots(canvas: Image, scene: Scene) -> None:
@@ -83,7 +101,7 @@ def _paint_spots(canvas: Image, scene: Scene) -> None:
 
     draw, pixels = ImageDraw.Draw(canvas), canvas.width
     top, bottom = GROUNDS[scene.background]
-    contrast = NIGHT_SPOT_CONTRAST if scene.background == "darkblue" else SPOT_CONTRAST
+    contrast = DARK_SPOT_CONTRAST if scene.background in DARK else SPOT_CONTRAST
     for x, y, radius in scene.spots:
         box = [round(value * pixels) for value in (x - radius, y - radius, x + radius, y + radius)]
         draw.ellipse(box, fill=_mixed(_mixed(top, bottom, y), (255, 255, 255), contrast))
@@ -97,12 +115,12 @@ def _paint_frame(canvas: Image) -> None:
     ImageDraw.Draw(canvas).rectangle((0, 0, edge, edge), outline=FRAME, width=max(1, canvas.width // 48))
 
 
-def _paint_group(canvas: Image, group: Group, region: Box, night: bool) -> None:
+def _paint_group(canvas: Image, group: Group, region: Box, dark: bool) -> None:
     from PIL.Image import Resampling
 
     side, centres = _arrange(group, region)
     pixels = max(6, round(side * canvas.width))
-    upright = _sprite(group.kind, group.colour, group.pattern, pixels, night)
+    upright = _sprite(group.kind, group.colour, group.pattern, pixels, dark)
     for x, y, tilt in centres:
         sprite = upright.rotate(tilt * TILT, Resampling.BILINEAR, expand=True)
         corner = (round(x * canvas.width - sprite.width / 2), round(y * canvas.height - sprite.height / 2))
@@ -124,8 +142,8 @@ def _arrange(group: Group, region: Box) -> tuple[float, list[tuple[float, float,
         row, column = divmod(i, columns)
         in_row = min(columns, group.count - row * columns)
         right, down, tilt = group.jitter[i] if group.jitter else (0.0, 0.0, 0.0)
-        x = (x0 + x1) / 2 + (column - (in_row - 1) / 2) * cell[0] + right * (cell[0] - side) * 0.5
-        y = (y0 + y1) / 2 + (row - (rows - 1) / 2) * cell[1] + down * (cell[1] - side) * 0.5
+        x = (x0 + x1) / 2 + (column - (in_row - 1) / 2) * cell[0] + right * min((cell[0] - side) / 2, DRIFT)
+        y = (y0 + y1) / 2 + (row - (rows - 1) / 2) * cell[1] + down * min((cell[1] - side) / 2, DRIFT)
         centres.append((x, y, tilt))
     return side, centres
 
@@ -140,7 +158,7 @@ def _ground(name: str, pixels: int) -> Image:
 
 
 @lru_cache(maxsize=256)
-def _sprite(kind: str, colour: str, pattern: str, pixels: int, night: bool) -> Image:
+def _sprite(kind: str, colour: str, pattern: str, pixels: int, dark: bool) -> Image:
     """Return one object as RGBA, with a thin outline that sets it off from the background."""
     from PIL import Image, ImageChops, ImageDraw, ImageFilter
 
@@ -160,7 +178,7 @@ def _sprite(kind: str, colour: str, pattern: str, pixels: int, night: bool) -> I
         getattr(ImageDraw.Draw(mask), part.form)(at, fill=255)
         sprite.paste(shades[part.paint] or fill, (0, 0), mask)
         outline = ImageChops.lighter(outline, mask)
-    edge = (240, 240, 245) if night else _mixed(INKS[colour], (20, 20, 30), 0.6)
+    edge = (240, 240, 245) if dark else _mixed(INKS[colour], (20, 20, 30), 0.6)
     result = Image.new("RGB", whole, edge)
     result.paste(sprite, (0, 0), outline)
     result.putalpha(outline.filter(ImageFilter.MaxFilter(2 * line - 1)))
@@ -173,7 +191,7 @@ def _pattern(colour: str, pattern: str, whole: tuple[int, int]) -> Image:
 
     ink = INKS[colour]
     other = (
-        _mixed(ink, (0, 0, 0), 0.45) if colour in ("white", "yellow") else _mixed(ink, (255, 255, 255), 0.68)
+        _mixed(ink, (0, 0, 0), 0.45) if colour in ("white", "yellow") else _mixed(ink, (255, 255, 255), 0.5)
     )
     tile = Image.new("RGB", whole, ink)
     draw = ImageDraw.Draw(tile)

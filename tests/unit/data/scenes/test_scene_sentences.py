@@ -278,6 +278,31 @@ def test_english_article_before_a_vowel():
     assert _phrase("en", kind="ball", count=1, colour="orange") == "an orange ball"
 
 
+def test_english_backgrounds_go_with_the_article_a():
+    words = [ground["ground"] for grounds in GRAMMARS["en"].grounds.values() for ground in grounds]
+    assert len(words) > 12
+    assert not [word for word in words if word[0] in "aeiou"]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "There are five yellow books on a turquoise background."),
+        ("de", "Da sind fünf gelbe Bücher, auf türkisfarbenem Hintergrund."),
+        ("es", "Hay cinco libros amarillos, sobre un fondo turquesa."),
+        ("fr", "Il y a cinq livres jaunes, sur un fond turquoise."),
+        ("id", "Ada lima buah buku berwarna kuning dengan latar belakang biru toska."),
+        ("ja", "青緑の背景に、黄色い本が五冊あります。"),
+        ("ru", "На картинке пять жёлтых книг на бирюзовом фоне."),
+        ("ar", "هناك خمسة كتب صفراء على خلفية فيروزية."),
+        ("zh", "图中有五本黄色的书，背景是青绿色的。"),
+    ],
+)
+def test_backgrounds_agree(language, text):
+    books = Mentions(BOOKS.groups, background="turquoise")
+    assert GRAMMARS[language].describe(books, Always(0.0)) == text
+
+
 @pytest.mark.parametrize(
     ("kind", "phrase"),
     [

@@ -51,6 +51,10 @@ def test_drawn_descriptions_are_well_formed_and_differ(language):
     assert len(set(texts)) > 980
 
 
+def _passes_over(mention):
+    return mention.number != "exact" or mention.colour is None or mention.position is None
+
+
 def test_a_describer_says_only_what_is_there_and_usually_not_everything():
     partial = 0
     for i in range(500):
@@ -65,8 +69,8 @@ def test_a_describer_says_only_what_is_there_and_usually_not_everything():
             for name in ("colour", "size", "pattern", "position"):
                 assert getattr(mention, name) in (None, getattr(group, name))
             assert mention.number != "several" or group.count >= 3
-        partial += bool(there) or mentions.background is None
-    assert 250 < partial < 500
+        partial += bool(there) or mentions.background is None or any(map(_passes_over, mentions.groups))
+    assert 250 < partial < 400
 
 
 def test_descriptions_of_two_languages_are_independent_draws():

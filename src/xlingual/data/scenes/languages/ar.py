@@ -99,6 +99,12 @@ GROUNDS = {
     "pink": ({"ground": "وردية", "colour": "وردي"}, {"ground": "وردية فاتحة", "colour": "وردي فاتح"}),
     "grey": ({"ground": "رمادية", "colour": "رمادي"}, {"ground": "رمادية فاتحة", "colour": "رمادي فاتح"}),
     "darkblue": ({"ground": "زرقاء داكنة", "colour": "أزرق داكن"}, {"ground": "كحلية", "colour": "كحلي"}),
+    "yellow": ({"ground": "صفراء", "colour": "أصفر"}, {"ground": "صفراء فاتحة", "colour": "أصفر فاتح"}),
+    "purple": ({"ground": "بنفسجية", "colour": "بنفسجي"}, {"ground": "أرجوانية", "colour": "أرجواني"}),
+    "turquoise": ({"ground": "فيروزية", "colour": "فيروزي"},),
+    "orange": ({"ground": "برتقالية", "colour": "برتقالي"},),
+    "darkgreen": ({"ground": "خضراء داكنة", "colour": "أخضر داكن"},),
+    "darkred": ({"ground": "حمراء داكنة", "colour": "أحمر داكن"}, {"ground": "عنابية", "colour": "عنابي"}),
 }
 
 

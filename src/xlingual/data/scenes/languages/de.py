@@ -80,6 +80,12 @@ GROUNDS = {
     "pink": ({"pred": "rosa", "attr": "rosa"}, {"pred": "hellrosa", "attr": "hellrosa"}),
     "grey": ({"pred": "grau", "attr": "grauem"}, {"pred": "hellgrau", "attr": "hellgrauem"}),
     "darkblue": ({"pred": "dunkelblau", "attr": "dunkelblauem"},),
+    "yellow": ({"pred": "gelb", "attr": "gelbem"}, {"pred": "hellgelb", "attr": "hellgelbem"}),
+    "purple": ({"pred": "lila", "attr": "lila"}, {"pred": "violett", "attr": "violettem"}),
+    "turquoise": ({"pred": "türkis", "attr": "türkisfarbenem"},),
+    "orange": ({"pred": "orange", "attr": "orangefarbenem"},),
+    "darkgreen": ({"pred": "dunkelgrün", "attr": "dunkelgrünem"},),
+    "darkred": ({"pred": "dunkelrot", "attr": "dunkelrotem"}, {"pred": "weinrot", "attr": "weinrotem"}),
 }
 
 

@@ -68,6 +68,12 @@ GROUNDS = {
     "pink": ({"ground": "pink"}, {"ground": "light pink"}),
     "grey": ({"ground": "grey"}, {"ground": "light grey"}),
     "darkblue": ({"ground": "dark blue"},),
+    "yellow": ({"ground": "yellow"}, {"ground": "light yellow"}),
+    "purple": ({"ground": "purple"}, {"ground": "violet"}),
+    "turquoise": ({"ground": "turquoise"},),
+    "orange": ({"ground": "light orange"}, {"ground": "peach-coloured"}),
+    "darkgreen": ({"ground": "dark green"},),
+    "darkred": ({"ground": "dark red"},),
 }
 
 

@@ -76,6 +76,12 @@ GROUNDS = {
     "pink": ({"ground": "rosa"}, {"ground": "rosa claro"}),
     "grey": ({"ground": "gris"}, {"ground": "gris claro"}),
     "darkblue": ({"ground": "azul oscuro"}, {"ground": "azul marino"}),
+    "yellow": ({"ground": "amarillo"}, {"ground": "amarillo claro"}),
+    "purple": ({"ground": "morado"}, {"ground": "violeta"}),
+    "turquoise": ({"ground": "turquesa"}, {"ground": "azul turquesa"}),
+    "orange": ({"ground": "naranja"}, {"ground": "anaranjado"}),
+    "darkgreen": ({"ground": "verde oscuro"},),
+    "darkred": ({"ground": "rojo oscuro"}, {"ground": "granate"}),
 }
 
 

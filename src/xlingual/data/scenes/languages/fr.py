@@ -74,6 +74,12 @@ GROUNDS = {
     "pink": ({"ground": "rose"}, {"ground": "rose clair"}),
     "grey": ({"ground": "gris"}, {"ground": "gris clair"}),
     "darkblue": ({"ground": "bleu foncé"}, {"ground": "bleu marine"}),
+    "yellow": ({"ground": "jaune"}, {"ground": "jaune pâle"}),
+    "purple": ({"ground": "violet"}, {"ground": "mauve"}),
+    "turquoise": ({"ground": "turquoise"}, {"ground": "bleu turquoise"}),
+    "orange": ({"ground": "orange"}, {"ground": "orange clair"}),
+    "darkgreen": ({"ground": "vert foncé"}, {"ground": "vert sombre"}),
+    "darkred": ({"ground": "rouge foncé"}, {"ground": "bordeaux"}),
 }
 
 

@@ -71,6 +71,12 @@ GROUNDS = {
     "pink": ({"ground": "merah muda"},),
     "grey": ({"ground": "abu-abu"}, {"ground": "abu-abu muda"}),
     "darkblue": ({"ground": "biru tua"}, {"ground": "biru gelap"}),
+    "yellow": ({"ground": "kuning"}, {"ground": "kuning muda"}),
+    "purple": ({"ground": "ungu"},),
+    "turquoise": ({"ground": "biru toska"}, {"ground": "toska"}),
+    "orange": ({"ground": "oranye"}, {"ground": "jingga"}),
+    "darkgreen": ({"ground": "hijau tua"}, {"ground": "hijau gelap"}),
+    "darkred": ({"ground": "merah tua"}, {"ground": "merah gelap"}),
 }
 
 

@@ -69,6 +69,12 @@ GROUNDS = {
     "pink": ({"ground": "ピンク"}, {"ground": "薄いピンク"}),
     "grey": ({"ground": "灰色"}, {"ground": "グレー"}),
     "darkblue": ({"ground": "紺色"}, {"ground": "濃い青"}),
+    "yellow": ({"ground": "黄色"}, {"ground": "薄い黄色"}),
+    "purple": ({"ground": "紫"}, {"ground": "紫色"}),
+    "turquoise": ({"ground": "青緑"}, {"ground": "青緑色"}),
+    "orange": ({"ground": "オレンジ"}, {"ground": "オレンジ色"}),
+    "darkgreen": ({"ground": "深緑"}, {"ground": "濃い緑"}),
+    "darkred": ({"ground": "濃い赤"}, {"ground": "えんじ色"}),
 }
 
 

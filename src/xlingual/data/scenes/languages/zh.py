@@ -68,6 +68,12 @@ GROUNDS = {
     "pink": ({"ground": "粉色"}, {"ground": "浅粉色"}),
     "grey": ({"ground": "灰色"}, {"ground": "浅灰色"}),
     "darkblue": ({"ground": "深蓝色"}, {"ground": "藏青色"}),
+    "yellow": ({"ground": "黄色"}, {"ground": "浅黄色"}),
+    "purple": ({"ground": "紫色"}, {"ground": "淡紫色"}),
+    "turquoise": ({"ground": "青绿色"}, {"ground": "蓝绿色"}),
+    "orange": ({"ground": "橙色"}, {"ground": "橘色"}),
+    "darkgreen": ({"ground": "深绿色"}, {"ground": "墨绿色"}),
+    "darkred": ({"ground": "深红色"}, {"ground": "暗红色"}),
 }
 
 

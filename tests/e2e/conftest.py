@@ -1,0 +1,128 @@
+"""Small built-in data, vectors for it, and the command line: in this process, or in one of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xlingual as package
+from xlingual.cli.main import run
+from xlingual.data.scenes import write_scenes
+
+LANGUAGES = ("en", "de", "es")
+ITEMS = 120
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run of the command line left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def warnings(self) -> list[str]:
+        return [line for line in self.err.splitlines() if line.startswith("warning: ")]
+
+
+Command = Callable[..., Outcome]
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with scenes (`s`), vectors of texts (`v/good`, `v/bad`) and of pictures (`img.npy`)."""
+    folder = tmp_path_factory.mktemp("prepared")
+    write_scenes(folder / "s", n=ITEMS, languages=LANGUAGES)
+    rng = np.random.default_rng(0)
+    ideal = rng.standard_normal((ITEMS, 16))
+    (folder / "v").mkdir()
+    np.save(folder / "img.npy", ideal.astype(np.float32))
+    for name, noise in (("good", 0.3), ("bad", 5.0)):
+        for language in LANGUAGES:
+            vectors = ideal + noise * rng.standard_normal(ideal.shape)
+            np.save(folder / "v" / f"{name}.{language}.npy", vectors.astype(np.float32))
+    return folder
+
+
+@pytest.fixture
+def work(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the current folder, empty but for `s`, `v` and `img.npy`; a test may change them."""
+    shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def xlingual(work: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Return the command line in this process: `xlingual("data", "check", "s")`."""
+
+    def command(*arguments: object) -> Outcome:
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return Outcome(code, out, err)
+
+    return command
+
+
+@pytest.fixture
+def bkr(xlingual: Command) -> Command:
+    """Return Backretrieval of the prepared data into `out`; keywords replace parts of it."""
+
+    def command(
+        *more: object, manifest: str = "s", text: str = "v/good.{lang}.npy", image: str = "img.npy"
+    ) -> Outcome:
+        return xlingual(
+            *("evaluate", "bkr", manifest, "--text-encoder", text, "--image-encoder", image),
+            *("--out", "out", "--threads", "1", *more),
+        )
+
+    return command
+
+
+_START = "from xlingual.cli.main import main; print('ready', flush=True); main()"
+
+
+@pytest.fixture
+def spawn(work: Path) -> Callable[..., subprocess.Popen[bytes]]:
+    """Return a function that starts the command line in a process of its own.
+
+    `ready=True`: it prints "ready" when it has been imported, just before it begins. Other keywords are those
+    of `Popen`; `variables` are added to the environment.
+    """
+
+    def start(
+        *arguments: str, ready: bool = False, variables: dict[str, str] | None = None, **popen: Any
+    ) -> subprocess.Popen[bytes]:
+        found = {"PYTHONPATH": str(Path(package.__file__).parents[1]), "PYTHONUTF8": "1"}
+        how = ["-c", _START] if ready else ["-m", "xlingual"]
+        channels = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen(
+            [sys.executable, *how, *arguments],
+            env=os.environ | found | (variables or {}),
+            **(channels | popen),
+        )
+
+    return start
+
+
+@pytest.fixture
+def process(spawn: Callable[..., subprocess.Popen[bytes]]) -> Command:
+    """Return the command line in a process of its own, run to its end."""
+
+    def command(*arguments: str, **more: Any) -> Outcome:
+        with spawn(*arguments, **more) as running:
+            out, err = running.communicate(timeout=60)
+        return Outcome(running.returncode, (out or b"").decode(), err.decode())
+
+    return command

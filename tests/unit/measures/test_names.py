@@ -1,0 +1,69 @@
+"""Measures are values: they print and parse both ways, compare equal, and refuse what is none."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xlingual.errors import InputError
+from xlingual.measures import (
+    DistanceCorrelation,
+    MedianRank,
+    PictureSimilarity,
+    RecallAt,
+    ReciprocalRank,
+    parse_measure,
+    parse_rank_measures,
+)
+
+
+@given(st.integers(1, 10**9))
+def test_recall_prints_and_parses(k):
+    measure = RecallAt(k)
+    assert parse_measure(measure.name) == measure
+    assert parse_measure(f" recall@{k} ") == measure
+    assert hash(parse_measure(measure.name.lower())) == hash(measure)
+
+
+@pytest.mark.parametrize("measure", [ReciprocalRank(), MedianRank(), PictureSimilarity()])
+def test_others_print_and_parse(measure):
+    assert parse_measure(measure.name) == measure
+    assert parse_measure(measure.name.upper()) == measure
+    assert parse_measure(measure) is measure
+
+
+@pytest.mark.parametrize(
+    ("word", "name"), [("MRR", "RR"), ("hit@3", "R@3"), ("success@1", "R@1"), ("median-rank", "MedR")]
+)
+def test_usual_words(word, name):
+    assert parse_measure(word).name == name
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, 10.0, True, "10"])
+def test_recall_needs_a_whole_number(k):
+    with pytest.raises(ValueError, match="at least 1"):
+        RecallAt(k)
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [("recal@10", "R@10"), ("simm", "SIM"), ("rrr", "RR"), ("medra", "MedR"), ("R@0", "R@1")],
+)
+def test_unknown_names_are_refused_with_the_nearest(word, near):
+    with pytest.raises(InputError, match=f"unknown measure '{word}'.*Did you mean '{near}"):
+        parse_measure(word)
+
+
+@pytest.mark.parametrize("word", ["", "R@", "R@-1", "R@1.5", "R@ten", "R@10,RR"])
+def test_malformed_names_are_refused(word):
+    with pytest.raises(InputError, match="unknown measure"):
+        parse_measure(word)
+
+
+def test_lists_of_measures():
+    assert parse_rank_measures(["R@5", "recall@5", "RR"]) == [RecallAt(5), ReciprocalRank()]
+    assert parse_rank_measures([]) == [RecallAt(10)]
+    assert parse_rank_measures(["SIM"], beside=[PictureSimilarity()]) == [RecallAt(10)]
+    with pytest.raises(InputError, match="SIM is no measure of this task"):
+        parse_rank_measures(["SIM"])
+    with pytest.raises(InputError, match="CORR is no measure of this task"):
+        parse_rank_measures([DistanceCorrelation()], beside=[PictureSimilarity()])

@@ -1,0 +1,83 @@
+"""Cosines: screened in float32 within the stated band, decided in float64, equal rows collapsed."""
+
+import numpy as np
+import pytest
+
+from xlingual.errors import InputError
+from xlingual.ranking import Cosine, Pool, UnitVectors, as_scores, counts, group_weights, pairs, top
+
+
+def exact(a, b):
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    return (a / np.linalg.norm(a, axis=1, keepdims=True)) @ (b / np.linalg.norm(b, axis=1, keepdims=True)).T
+
+
+@pytest.mark.parametrize("d", [2, 50, 300, 2048])
+@pytest.mark.parametrize("shift", [0.0, 1.0, 100.0])
+def test_two_screened_scores_err_by_less_than_the_band(d, shift):
+    rng = np.random.default_rng(d)
+    a, b = ((rng.standard_normal((200, d)) + shift).astype(np.float32) for _ in range(2))
+    similarity = Cosine(UnitVectors(a), UnitVectors(b))
+    error = np.abs(similarity.tile(slice(0, 200), slice(0, 200)) - exact(a, b)).max()
+    assert 2 * error < similarity.band
+
+
+def test_exact_scores_are_rounded_cosines_however_many_are_asked_for():
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((40, 30)).astype(np.float32), rng.standard_normal((50, 30)).astype(np.float16)
+    similarity = Cosine(UnitVectors(a), UnitVectors(b))
+    i, j = np.divmod(np.arange(2000), 50)
+    found = pairs(similarity, i, j)
+    np.testing.assert_allclose(found, exact(a, b).ravel(), rtol=0, atol=5.1e-10)
+    np.testing.assert_allclose(found, np.round(found, 9), rtol=0, atol=1e-15)
+    one_by_one = [similarity.exact(i[[k]], j[[k]])[0] for k in range(2000)]
+    np.testing.assert_array_equal(as_scores(np.array(one_by_one)), found)
+
+
+def test_lengths_do_not_matter_and_zero_is_similar_to_nothing():
+    a = np.array([[3, 4], [3 * 2.0**-90, 4 * 2.0**-90], [3 * 2.0**90, 4 * 2.0**90], [0, 0]], dtype=np.float32)
+    similarity = Cosine(UnitVectors(a), UnitVectors(np.array([[4, 3], [0, 0]], dtype=np.float32)))
+    i, j = np.divmod(np.arange(8), 2)
+    assert pairs(similarity, i, j) == pytest.approx([0.96, 0, 0.96, 0, 0.96, 0, 0, 0], abs=1e-15)
+
+
+def test_vectors_of_two_encoders_are_refused():
+    with pytest.raises(InputError, match="2 dimensions and candidates 3"):
+        Cosine(UnitVectors(np.ones((1, 2), np.float32)), UnitVectors(np.ones((1, 3), np.float32)))
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_equal_rows_are_one_and_others_are_not(dtype):
+    rows = np.array([[0, 1], [1, 0], [0, 1], [-0.0, 1], [1, 1], [0, 0], [-0.0, 0]], dtype=dtype)
+    pool = Pool.of(rows)
+    assert pool.code.tolist() == [0, 1, 0, 0, 2, 3, 3]
+    assert len(pool.vectors) == 4
+    np.testing.assert_array_equal(pool.vectors.stored(pool.code), rows.astype(float))
+    assert pool.weights(np.arange(7)).tolist() == [3, 1, 1, 2]
+    assert pool.weights(np.array([1, 6])).tolist() == [0, 1, 0, 1]
+    part = Pool.of(rows, np.array([4, 2, 3]))
+    assert part.code.tolist() == [0, 1, 1]
+
+
+def test_a_mean_of_unit_vectors_is_weighted():
+    rows = np.array([[2, 0], [0, 5], [0, 0]], dtype=np.float32)
+    assert UnitVectors(rows).mean(np.array([1, 2, 1])).tolist() == [0.25, 0.5]
+
+
+def test_groups_of_another_length_are_refused():
+    with pytest.raises(ValueError, match="describe 3 candidates, expected 4"):
+        group_weights(np.array([0, 1, 1]), 4)
+
+
+def test_the_best_by_hand():
+    queries = np.array([[1, 0]], dtype=np.float32)
+    candidates = np.array([[1, 1], [2, 0], [0, 1], [1, -1], [3, 0]], dtype=np.float32)
+    similarity = Cosine(UnitVectors(queries), UnitVectors(candidates))
+    (found,) = top(similarity, 3)
+    rows = zip(found.candidate.tolist(), found.above.tolist(), found.tied.tolist(), strict=True)
+    assert sorted(rows) == [(0, 2, 2), (1, 0, 2), (3, 2, 2), (4, 0, 2)]
+    above, tied = counts(similarity, np.zeros(5, dtype=np.int64), np.arange(5))
+    assert above.ravel().tolist() == [2, 0, 4, 2, 0]
+    assert tied.ravel().tolist() == [2, 2, 1, 2, 2]
+    by_group = top(similarity, 1, groups=np.array([0, 0, 0, 1, 1]))
+    assert [group.candidate.tolist() for group in by_group] == [[1], [4]]
