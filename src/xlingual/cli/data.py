@@ -16,7 +16,7 @@ from xlingual.errors import DataWarning
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from xlingual.data.check import Check
+    from xlingual.data.checks.records import Check
 
 
 @click.group()
@@ -31,7 +31,7 @@ def data() -> None:
 @click.pass_context
 def check(ctx: click.Context, /, manifest: Path, as_json: bool, quiet: bool, **given: Any) -> None:  # noqa: ANN401
     """Count what a manifest holds, and warn of what deserves a look."""
-    from xlingual.data.check import check
+    from xlingual.data.checks.check import check
 
     refuse_extra(ctx)
     with warnings.catch_warnings():

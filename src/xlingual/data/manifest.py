@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xlingual.data.build import build_rows, empty_texts_warning, table_splits
-from xlingual.data.columns import ColumnNames, ColumnOptions, find_columns
-from xlingual.data.numbering import numberings
-from xlingual.data.select import choose, split_reference
-from xlingual.data.tables import Table, open_table, table_of_arrow, table_of_rows
-from xlingual.data.textrows import TextRows, chosen_rows
+from xlingual.data.reading.build import build_rows, empty_texts_warning, table_splits
+from xlingual.data.reading.columns import ColumnNames, ColumnOptions, find_columns
+from xlingual.data.reading.numbering import numberings
+from xlingual.data.reading.opening import open_table
+from xlingual.data.reading.select import choose, split_reference
+from xlingual.data.reading.tables import Table, table_of_arrow, table_of_rows
+from xlingual.data.reading.textrows import TextRows, chosen_rows
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.records import Numbering, Pictures, Texts
 

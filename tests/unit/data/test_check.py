@@ -3,7 +3,7 @@ import io
 import pytest
 from PIL import Image
 
-from xlingual.data.check import check
+from xlingual.data.checks.check import check
 from xlingual.data.languages import in_other_script, scripts_of
 from xlingual.data.manifest import Manifest
 from xlingual.errors import DataWarning

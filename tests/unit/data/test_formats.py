@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from xlingual.data.formats import read_csv
 from xlingual.data.manifest import Manifest
+from xlingual.data.reading.formats import read_csv
 from xlingual.errors import InputError
 
 SUFFIXES = (".parquet", ".jsonl", ".ndjson", ".csv", ".tsv")

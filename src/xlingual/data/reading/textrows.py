@@ -89,7 +89,7 @@ def chosen_rows(rows: TextRows, table_rows: Ints) -> TextRows:
     """Return the part that came from the chosen rows of the table, with items, languages … numbered anew."""
     import numpy as np
 
-    from xlingual.data.values import numbered
+    from xlingual.data.reading.values import numbered
 
     chosen = np.zeros(rows.n_table_rows, dtype=bool)
     chosen[table_rows] = True

@@ -12,17 +12,6 @@ from xlingual.errors import InputError, did_you_mean, listed
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FOLDER_NAMES = (
-    "metadata.jsonl",
-    "metadata.csv",
-    "metadata.parquet",
-    "manifest.parquet",
-    "manifest.jsonl",
-    "manifest.ndjson",
-    "manifest.csv",
-    "manifest.tsv",
-)
-
 
 @dataclass(frozen=True)
 class Table:
@@ -51,28 +40,6 @@ class Table:
                 f"Its columns: {listed(self.names, 20)}"
             )
         return name
-
-
-def open_table(path: str | Path) -> tuple[Table, Path]:
-    """Return the table of a manifest, and its file: `path` itself or the one found in the folder `path`."""
-    from xlingual.data import formats
-
-    path = Path(path)
-    if path.is_dir():
-        path = _find_in_folder(path)
-    elif not path.is_file():
-        near = did_you_mean(path.name, _names_in(path.parent))
-        raise InputError(f"{path}: no such file or folder; give a manifest to read.{near}")
-    reader = formats.READERS.get(path.suffix.lower())
-    if reader is None:
-        raise InputError(
-            f"{path}: a manifest ends in {listed(formats.READERS)}, not in {path.suffix!r}: "
-            "convert it, or give the folder that holds it"
-        )
-    try:
-        return reader(path), path
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
 def table_of_rows(
@@ -138,21 +105,3 @@ def check_names(names: Sequence[str], source: str) -> None:
     doubled = sorted({name for name in names if name and names.count(name) > 1})
     if doubled:
         raise InputError(f"{source} has more than one column {doubled[0]!r}: rename all but one")
-
-
-def _find_in_folder(folder: Path) -> Path:
-    found = [folder / name for name in FOLDER_NAMES if (folder / name).is_file()]
-    if not found:
-        raise InputError(
-            f"{folder} holds no manifest: looked for {listed(FOLDER_NAMES)}; name the file to read"
-        )
-    if len(found) > 1:
-        raise InputError(f"{folder} holds {listed(path.name for path in found)}: name the one to read")
-    return found[0]
-
-
-def _names_in(folder: Path) -> list[str]:
-    try:
-        return sorted(path.name for path in folder.iterdir())
-    except OSError:
-        return []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xlingual.errors import InputError, did_you_mean, listed
 
 if TYPE_CHECKING:
-    from xlingual.data.textrows import TextRows
+    from xlingual.data.reading.textrows import TextRows
     from xlingual.records import Ints
 
 _SLICE = re.compile(r"\s*(-?[0-9]{1,18})?\s*:\s*(-?[0-9]{1,18})?\s*")

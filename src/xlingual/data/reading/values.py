@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from xlingual.data.tables import Table
+from xlingual.data.reading.tables import Table
 from xlingual.errors import InputError, listed
 
 if TYPE_CHECKING:

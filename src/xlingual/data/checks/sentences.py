@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from xlingual.data.values import shown
+from xlingual.data.reading.values import shown
 from xlingual.errors import listed
 
 if TYPE_CHECKING:
-    from xlingual.data.check import Check, LanguageCheck
-    from xlingual.data.check_pictures import PictureCheck
+    from xlingual.data.checks.records import Check, LanguageCheck, PictureCheck
 
 
 def warning_sentences(check: Check) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xlingual.data.textrows import TextRows
+from xlingual.data.reading.textrows import TextRows
 from xlingual.records import Numbering
 
 if TYPE_CHECKING:

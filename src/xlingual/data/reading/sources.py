@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlingual.data.tables import Table
-from xlingual.data.values import described, is_missing
+from xlingual.data.reading.tables import Table
+from xlingual.data.reading.values import described, is_missing
 from xlingual.errors import InputError
 
 if TYPE_CHECKING:

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from xlingual.data.checks.records import PictureCheck
 from xlingual.data.manifest import Manifest
 from xlingual.data.pictures import open_picture, read_bytes
 from xlingual.errors import InputError
 from xlingual.records import digest
 
 Progress = Callable[[int, int], None]  # pictures done, pictures in all
-
-
-@dataclass(frozen=True)
-class PictureCheck:
-    """The pictures; `missing` and `unreadable` hold (id of a row that shows it, what is wrong)."""
-
-    n_rows_with: int  # text rows that have a picture
-    n_rows_without: int
-    n_distinct: int  # different bytes among those that could be read, different paths among the others
-    missing: list[tuple[str, str]]
-    unreadable: list[tuple[str, str]]
-    same_bytes: list[tuple[str, str]]  # paths that hold the same bytes as an earlier path
 
 
 def check_pictures(manifest: Manifest, progress: Progress | None = None) -> PictureCheck:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypedDict
 
 from xlingual.data.languages import SHORT_TAG, TAG, UNDERSCORED, check_tags
-from xlingual.data.tables import Table
+from xlingual.data.reading.tables import Table
 from xlingual.errors import InputError, did_you_mean, listed
 
 

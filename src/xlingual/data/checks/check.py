@@ -2,50 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xlingual.data.check_pictures import PictureCheck, Progress, check_pictures
-from xlingual.data.check_words import warning_sentences
+from xlingual.data.checks.pictures import Progress, check_pictures
+from xlingual.data.checks.records import Check, LanguageCheck
+from xlingual.data.checks.sentences import warning_sentences
 from xlingual.data.languages import in_other_script, scripts_of
 from xlingual.data.manifest import Manifest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-@dataclass(frozen=True)
-class LanguageCheck:
-    """The texts of one language; lists hold ids of rows."""
-
-    language: str
-    n_texts: int
-    n_items: int
-    empty: list[str]  # texts without visible characters
-    repeated: list[str]  # texts that an earlier row of the language has too
-    other_script: list[str]  # texts mostly in letters the language is not written in
-    longest: list[tuple[str, int]]  # (id, characters), the longest first
-    median_length: float  # characters
-
-
-@dataclass(frozen=True)
-class Check:
-    """What `check` found, as plain data."""
-
-    source: str
-    digest: str
-    n_table_rows: int
-    n_texts: int
-    n_items: int
-    n_items_without_text: int
-    n_items_multilingual: int  # items with texts in more than one language
-    languages: list[LanguageCheck]
-    pairs: dict[tuple[str, str], int]  # items that have both languages
-    shared_texts: dict[tuple[str, str], int]  # different texts that occur in both languages
-    pictures: PictureCheck | None  # None: the manifest names no pictures
-    warnings: list[str]
 
 
 def check(manifest: Manifest, progress: Progress | None = None) -> Check:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from xlingual.data.tables import Table, arrow_is_text, arrow_values, check_names, table_of_rows
+from xlingual.data.reading.tables import Table, arrow_is_text, arrow_values, check_names, table_of_rows
 from xlingual.errors import InputError
 
 

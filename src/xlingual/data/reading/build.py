@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xlingual.data.columns import Columns
 from xlingual.data.languages import check_tags, tag_problem
-from xlingual.data.sources import pictures_in
-from xlingual.data.tables import Table
-from xlingual.data.textrows import TextRows
-from xlingual.data.values import check_unique, is_missing, names_in, numbered, shown, texts_in
+from xlingual.data.reading.columns import Columns
+from xlingual.data.reading.sources import pictures_in
+from xlingual.data.reading.tables import Table
+from xlingual.data.reading.textrows import TextRows
+from xlingual.data.reading.values import check_unique, is_missing, names_in, numbered, shown, texts_in
 from xlingual.errors import InputError
 
 if TYPE_CHECKING:

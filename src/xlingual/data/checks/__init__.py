@@ -1,0 +1,1 @@
+"""Checking manifests: counts, and warnings of what deserves a look."""

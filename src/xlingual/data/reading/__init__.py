@@ -1,0 +1,1 @@
+"""Reading manifests: from a file to checked text rows."""

@@ -1,0 +1,58 @@
+"""Opening a manifest: which file of a folder it is, and which reader its format needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from xlingual.data.reading.formats import READERS
+from xlingual.data.reading.tables import Table
+from xlingual.errors import InputError, did_you_mean, listed
+
+FOLDER_NAMES = (
+    "metadata.jsonl",
+    "metadata.csv",
+    "metadata.parquet",
+    "manifest.parquet",
+    "manifest.jsonl",
+    "manifest.ndjson",
+    "manifest.csv",
+    "manifest.tsv",
+)
+
+
+def open_table(path: str | Path) -> tuple[Table, Path]:
+    """Return the table of a manifest, and its file: `path` itself or the one found in the folder `path`."""
+    path = Path(path)
+    if path.is_dir():
+        path = _find_in_folder(path)
+    elif not path.is_file():
+        near = did_you_mean(path.name, _names_in(path.parent))
+        raise InputError(f"{path}: no such file or folder; give a manifest to read.{near}")
+    reader = READERS.get(path.suffix.lower())
+    if reader is None:
+        raise InputError(
+            f"{path}: a manifest ends in {listed(READERS)}, not in {path.suffix!r}: "
+            "convert it, or give the folder that holds it"
+        )
+    try:
+        return reader(path), path
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _find_in_folder(folder: Path) -> Path:
+    found = [folder / name for name in FOLDER_NAMES if (folder / name).is_file()]
+    if not found:
+        raise InputError(
+            f"{folder} holds no manifest: looked for {listed(FOLDER_NAMES)}; name the file to read"
+        )
+    if len(found) > 1:
+        raise InputError(f"{folder} holds {listed(path.name for path in found)}: name the one to read")
+    return found[0]
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return sorted(path.name for path in folder.iterdir())
+    except OSError:
+        return []
