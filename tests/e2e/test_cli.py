@@ -342,3 +342,28 @@ def test_interrupted(spawn: Any, process: Any) -> None:
         out, err = running.communicate(timeout=60)
     assert (running.returncode, out, err) == (130, b"", b"error: interrupted\n")
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
+
+
+TRUTH = ("evaluate", "xlr", "s", "--text-encoder", GOOD, "--pairs", "en-de", "--out", "o", "--quiet")
+
+
+def test_a_folder_with_results_of_another_task_is_refused(xlingual, work):
+    assert xlingual(*TRUTH).code == 0
+    before = Path("o/results.json").read_bytes()
+    corr = ("evaluate", "corr", *TRUTH[2:], "--image-encoder", "vectors:img.npy")
+    refused = xlingual(*corr)
+    assert refused.code == 2
+    assert "crosslingual-retrieval, which would be lost" in refused.err
+    assert Path("o/results.json").read_bytes() == before
+
+
+def test_an_old_report_does_not_outlive_its_numbers(xlingual, work):
+    assert xlingual(*TRUTH, "--report").code == 0
+    assert Path("o/report.html").is_file()
+    assert xlingual(*TRUTH).code == 0
+    assert not Path("o/report.html").exists()
+
+
+def test_seeds_that_change_nothing_are_warned_of(xlingual, work):
+    assert "all 3 seeds give the same sample" in xlingual(*TRUTH, "--seeds", "3").err
+    assert "the same sample" not in xlingual(*TRUTH, "--seeds", "3", "--sample-size", "20").err

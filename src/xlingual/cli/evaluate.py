@@ -138,7 +138,7 @@ def _evaluate(
     """Read the manifest, run the task, write and show what it found."""
     refuse_extra(ctx)
     out: Path | None = given["out"]
-    check_output(out, given["report"])
+    check_output(out, given["report"], ctx.command.name)
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
         if progress is not None:
             progress("reading the manifest", 0, 1)
@@ -149,6 +149,7 @@ def _evaluate(
         )
     if out is not None:
         results.write(out)
+        (out / "report.html").unlink(missing_ok=True)  # of an earlier run, with other numbers
     screen.show_results([results], as_json=given["as_json"], quiet=given["quiet"])
     if out is not None:
         screen.wrote(out / "results.json", quiet=given["quiet"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from xlingual.errors import InputError
+from xlingual.errors import InputError, listed
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
@@ -101,12 +102,31 @@ def refuse_extra(ctx: click.Context) -> None:
     )
 
 
-def check_output(out: Path | None, report: bool) -> None:
-    """Refuse output options that cannot be met, before any work is done."""
+def check_output(out: Path | None, report: bool, task: str | None = None) -> None:
+    """Refuse output options that cannot be met, before any work is done.
+
+    A folder that holds the results of another task is refused: they would be lost.
+    """
     if report and out is None:
         raise InputError("--report writes DIR/report.html: say where with --out DIR")
-    if out is not None:
-        check_folder(out)
+    if out is None:
+        return
+    check_folder(out)
+    present = _tasks_in(out)
+    if task is not None and present and task not in present:
+        raise InputError(
+            f"--out {out} holds results of {listed(sorted(present))}, which would be lost: choose another "
+            "folder"
+        )
+
+
+def _tasks_in(folder: Path) -> set[str]:
+    """Return the tasks whose results a folder holds; none where it holds no results that can be read."""
+    try:
+        content = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+        return {str(entry["task"]) for entry in content["results"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()  # nothing that could be lost
 
 
 def check_folder(out: Path) -> None:

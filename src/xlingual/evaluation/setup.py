@@ -117,7 +117,24 @@ def make_tasks(manifest: Manifest, options: Options, *, matching: bool) -> tuple
         warnings.warn(
             f"{which} left out ({listed(problems, 20)}); {first}: {reason}", DataWarning, stacklevel=3
         )
+    _warn_of_equal_samples(tasks, sampler)
     return tasks, sampler
+
+
+def _warn_of_equal_samples(tasks: Sequence[Task], sampler: Sampler) -> None:
+    """Warn where every seed gives the same sample, because all items are taken."""
+    if len(sampler.seeds) < 2 or sampler.splits is not None:
+        return
+    for numbers in by_pair(tasks).values():
+        rows = {(tasks[n].sample.source.tobytes(), tasks[n].sample.target.tobytes()) for n in numbers}
+        if len(rows) > 1:
+            return
+    warnings.warn(
+        f"all {len(sampler.seeds)} seeds give the same sample, because all items are taken: leave out "
+        "--seeds, or draw fewer items with --sample-size",
+        DataWarning,
+        stacklevel=3,
+    )
 
 
 def rows_of_tasks(tasks: Sequence[Task]) -> Ints:

@@ -98,7 +98,7 @@ def _position(leader: Row) -> list[str]:
         reason = f"; {leader.note}" if leader.note else ""
         return [_stop(f"Chance is {chance} and pictures alone reach {oracle}{reason}")]
     if leader.normalized < 0:
-        return [f"That is below chance ({chance}); pictures alone reach {oracle}."]
+        return [f"That is not above chance ({chance}); pictures alone reach {oracle}."]
     if leader.normalized > 1:
         return [f"That is beyond what pictures alone can tell: {share} of the way from {chance} to {oracle}."]
     return [

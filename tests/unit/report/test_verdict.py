@@ -75,7 +75,7 @@ def test_beyond_the_oracle_below_chance_and_no_normalised_value(made):
         "That is beyond what pictures alone can tell: 133 % of the way from 0.100 to 0.250."
     )
     assert said(made, mean(made, "a", 0.05, normalized=-0.3, **marks))[1] == (
-        "That is below chance (0.100); pictures alone reach 0.250."
+        "That is not above chance (0.100); pictures alone reach 0.250."
     )
     assert said(made, mean(made, "a", 0.3, note="not normalised: near chance", **marks))[1] == (
         "Chance is 0.100 and pictures alone reach 0.250; not normalised: near chance."
