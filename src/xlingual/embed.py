@@ -72,7 +72,8 @@ def embed_texts(manifest: Manifest, name: str, encoder: Encoder, rows: Ints) -> 
     """Return the vectors of the text rows; raise InputError where the encoder's answer cannot be used."""
     texts = manifest.texts(rows)
     vectors = _checked(encoder.encode(texts), len(rows), f"text encoder {name!r}", texts.ids)
-    seen = texts.row_digests() & getattr(encoder, "fitted_on", frozenset())
+    fitted_on: frozenset[bytes] = getattr(encoder, "fitted_on", frozenset())
+    seen = texts.row_digests() & fitted_on if fitted_on else fitted_on
     if seen:
         raise InputError(
             f"text encoder {name!r} was fitted on {len(seen)} of the {len(rows)} texts that are evaluated: "

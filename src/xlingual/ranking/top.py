@@ -188,7 +188,7 @@ class Top:
         """
         if len(lines) == 0:
             return lines
-        lines = lines.take(np.lexsort((lines.candidate, -lines.key, lines.query)))
+        lines = lines.take(_best_first(lines.query, lines.key))
         starts = _starts(lines.query)
         segment = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(lines))))
         total = np.cumsum(lines.weight)
@@ -250,7 +250,7 @@ class Top:
         near[:-1] |= close
         lines = self._decided(lines, near & ~lines.exact)
         lines = self._pruned(self._capped(self._pruned(lines, 0)), 0)  # what matters is exact from here on
-        return _ranked(lines, self.shape[0])
+        return _ranked(lines.take(np.lexsort((lines.candidate, -lines.key, lines.query))), self.shape[0])
 
 
 def _ranked(lines: Lines, n: int) -> TopK:
@@ -278,6 +278,16 @@ def _ranked(lines: Lines, n: int) -> TopK:
         tied[level][listed],
         unlisted,
     )
+
+
+def _best_first(query: Ints, key: Ints) -> Ints:
+    """Return the order by query, then by falling key.
+
+    Keys of cosines fit into 31 bits: one sort of both in one number is several times as fast as two.
+    """
+    if len(key) and max(int(key.max()), -int(key.min())) < 1 << 31 and int(query.max()) < 1 << 31:
+        return np.argsort((query << 32) - key)
+    return np.lexsort((-key, query))
 
 
 def _starts(sorted_queries: Ints) -> Ints:
