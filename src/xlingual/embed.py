@@ -7,7 +7,7 @@ fitted on is evaluated.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,17 +68,30 @@ def fit_texts_for(manifest: Manifest) -> Callable[[str], Texts]:
     return load
 
 
+def refuse_fitted_rows(manifest: Manifest, encoders: Mapping[str, Encoder], rows: Ints) -> None:
+    """Raise InputError where an encoder was fitted on rows that are to be evaluated.
+
+    Encoders that are fitted are fitted here, before any other work.
+    """
+    fitted: dict[str, frozenset[bytes]] = {
+        name: getattr(encoder, "fitted_on", frozenset()) for name, encoder in encoders.items()
+    }
+    if not any(fitted.values()):
+        return
+    evaluated = manifest.texts(rows).row_digests()
+    for name, fitted_on in fitted.items():
+        seen = evaluated & fitted_on
+        if seen:
+            raise InputError(
+                f"text encoder {name!r} was fitted on {len(seen)} of the {len(rows)} texts that are "
+                "evaluated: choose other rows (for instance fit=MANIFEST#train and --split test)"
+            )
+
+
 def embed_texts(manifest: Manifest, name: str, encoder: Encoder, rows: Ints) -> TextVectors:
     """Return the vectors of the text rows; raise InputError where the encoder's answer cannot be used."""
     texts = manifest.texts(rows)
     vectors = _checked(encoder.encode(texts), len(rows), f"text encoder {name!r}", texts.ids)
-    fitted_on: frozenset[bytes] = getattr(encoder, "fitted_on", frozenset())
-    seen = texts.row_digests() & fitted_on if fitted_on else fitted_on
-    if seen:
-        raise InputError(
-            f"text encoder {name!r} was fitted on {len(seen)} of the {len(rows)} texts that are evaluated: "
-            "choose other rows (for instance fit=MANIFEST#train and --split test)"
-        )
     named = [f"{row!r} ({tag})" for row, tag in zip(texts.ids, texts.language, strict=True)]
     _warn_of_zeros(vectors, f"text encoder {name!r}", "texts", named)
     position = np.full(len(manifest), -1, dtype=np.int64)

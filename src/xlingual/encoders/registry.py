@@ -58,8 +58,10 @@ def _named(
         given = [(str(name), entry) for name, entry in specs.items()]
     elif isinstance(specs, str | os.PathLike) or hasattr(specs, "encode"):
         given = [(None, cast("EncoderLike", specs))]
-    else:
+    elif isinstance(specs, Iterable):
         given = [(None, entry) for entry in specs]
+    else:
+        given = [(None, specs)]  # refused below, with what an encoder is
     encoders: dict[str, Encoder] = {}
     for wanted, entry in given:
         for name, encoder in _resolve(wanted, entry, kind, context):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from xlingual.encoders.schemes import Context
 from xlingual.encoders.vectorfile import check_file, open_vectors
-from xlingual.errors import InputError, listed
+from xlingual.errors import DataWarning, InputError, listed
 from xlingual.records import Pictures, Texts, digest
 
 if TYPE_CHECKING:
@@ -100,16 +101,27 @@ class VectorsEncoder:
 
 def _lines(path: Path, lines: int, language: str | None, batch: Texts | Pictures, rows: Ints) -> Ints:
     """Return which line of the file each of the rows is."""
-    expected = []
+    expected, fitting = [], []
     for numbering in batch.numberings:
         size = numbering.sizes.get(language)
         if size == lines:
             index = np.asarray(numbering.index, dtype=np.int64)[rows]
             if len(index) and not 0 <= index.min() <= index.max() < lines:
                 raise InputError(f"{path}: the data counts its {numbering.unit} beyond the {lines} lines")
-            return index
+            fitting.append((_unit(numbering.unit, language), index))
         if size is not None:
             expected.append(f"{size} {_unit(numbering.unit, language)}")
+    if fitting:
+        unit, index = fitting[0]
+        others = [other for other, way in fitting[1:] if not np.array_equal(way, index)]
+        if others:
+            warnings.warn(
+                f"{path} has {lines} lines, as many as there are {unit} and {listed(others)}, which are in "
+                f"different orders: its lines are taken as {unit}, in the order of the manifest",
+                DataWarning,
+                stacklevel=2,
+            )
+        return index
     where = f" for the language {language}" if language is not None else ""
     counts = " or ".join(dict.fromkeys(expected)) or "no numbers of rows"
     raise InputError(f"{path} has {lines} lines, but the data{where} has {counts}: give one vector for each")

@@ -227,14 +227,14 @@ class _Run:
         return Baseline(chance, oracle, None if ceiling is None else float(ceiling.mean()))
 
     def _ways(self, number: int, task: Task, retrieved: Ints) -> tuple[Ints, Ints]:
-        """Return what makes queries dependent: their own cluster, and the item of the retrieved text.
+        """Return what makes queries dependent: their own cluster, and that of the retrieved text.
 
         A query for which several texts tie is alone in the second.
         """
         source, target = task.sample.source, task.sample.target
         alone = -1 - (number * len(self.manifest) + source)
-        item = self.manifest.item[target[np.maximum(retrieved, 0)]]
-        return self.manifest.cluster[source], np.where(retrieved >= 0, item, alone)
+        cluster = self.manifest.cluster
+        return cluster[source], np.where(retrieved >= 0, cluster[target[np.maximum(retrieved, 0)]], alone)
 
     def _add_rows(
         self, per_query: PerQuery, name: str, task: Task, measure: QueryMeasure, one: _Found, values: Floats
@@ -258,7 +258,7 @@ class _Run:
         references: Sequence[Reference],
     ) -> pa.Table:
         """Return examples of the leading encoder, for the first sample of the chosen language pairs."""
-        first = self.measures[0]
+        first = [*self.measures, SIM][0]
         leader = leading_encoder(summary, first)
         numbers = by_pair(self.tasks)
         blocks = []

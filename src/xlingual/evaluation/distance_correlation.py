@@ -26,7 +26,7 @@ from xlingual.ranking import Cosine, UnitVectors, one_library_thread
 from xlingual.ranking import pairs as pair_scores
 from xlingual.records import Floats, Ints
 from xlingual.results import Results
-from xlingual.stats import RankedTable, spearman, spearman_influence
+from xlingual.stats import Part, RankedTable, spearman, spearman_influence
 
 NAME = "distance-correlation"
 EXACT_PAIRS = 4_000_000  # up to so many pairs all are used
@@ -79,7 +79,7 @@ class _Run:
     def __init__(self, workspace: Workspace, image_spec: EncoderLike) -> None:
         self.workspace = workspace
         self.image_name, self.image_encoder, self.pictures = workspace.pictures(image_spec)
-        self._ranked: dict[tuple[bytes, bytes], RankedTable] = {}
+        self._ranked: dict[tuple[bytes, bytes, int | None], RankedTable] = {}
 
     def results(self) -> Results:
         """Return everything that was found."""
@@ -123,13 +123,16 @@ class _Run:
         rows = sums(chosen.source, share, len(task.sample.source))
         columns = sums(chosen.target, share, len(task.sample.target))
         items = np.concatenate([manifest.cluster[task.sample.source], manifest.cluster[task.sample.target]])
-        return Score(value, np.concatenate([rows, columns]), (items,), (-1.0, 1.0), 2.0)
+        part = Part(np.concatenate([rows, columns]), (items,))
+        twice = float(share @ share)  # a pair's own square, once in its row and once in its column
+        return Score(value, (part,), (-1.0, 1.0), 2.0, twice)
 
     def _picture_ranks(self, task: Task, chosen: _Pairs) -> RankedTable:
         """Return the ranked picture similarities of a task, from an earlier encoder where they are kept."""
         sources = self.pictures.code[task.sample.source]
         targets = self.pictures.code[task.sample.target]
-        key = (sources.tobytes(), targets.tobytes())
+        seed = None if chosen.all_of is None else task.sample.seed  # which pairs were drawn
+        key = (sources.tobytes(), targets.tobytes(), seed)
         if key not in self._ranked:
             left, right = (self._unit(codes) for codes in (sources, targets))
             ranked = RankedTable.of(_scores(left, right, chosen))

@@ -10,46 +10,54 @@ import numpy as np
 from xlingual.measures import MedianRank, QueryMeasure
 from xlingual.records import Floats, Ints
 from xlingual.results import Interval
-from xlingual.stats import interval, median_interval, standard_error
+from xlingual.stats import Part, interval, median_interval, standard_error
 
 
 @dataclass(frozen=True)
 class Score:
-    """An estimate, how much each query adds to its error, and what makes queries dependent.
+    """An estimate, and what its interval and those of means and differences are made of.
 
-    `ways` are cluster codes [n] that mean the same in every score they are combined with. A median has no
-    such residuals; its interval is `fixed`.
+    `parts` are the residuals of its queries and the nodes they hang on; nodes mean the same in every score it
+    is combined with. A median has no residuals; its interval is `fixed`. `counted_twice`: see
+    `stats.interval`.
     """
 
     value: float
-    residuals: Floats  # [n], sum 0
-    ways: tuple[Ints, ...]  # each [n]
+    parts: tuple[Part, ...]
     bounds: tuple[float, float] | None
     span: float = 1.0
+    counted_twice: float = 0.0
     fixed: Interval | None = None
 
     def interval(self) -> Interval:
         """Return the confidence interval."""
         if self.fixed is not None:
             return self.fixed
-        return interval(self.value, self.residuals, self.ways, bounds=self.bounds, span=self.span)
+        return interval(
+            self.value,
+            self.parts,
+            bounds=self.bounds,
+            span=self.span,
+            counted_twice=self.counted_twice,
+        )
 
     def standard_error(self) -> float:
         """Return the standard error."""
-        return standard_error(self.residuals, self.ways)
+        return standard_error(self.parts)
 
 
 def score(measure: QueryMeasure, values: Floats, ways: Sequence[Ints]) -> Score:
-    """Return the score of a measure's values per query [n]."""
+    """Return the score of a measure's values per query [n], whose queries hang on the nodes `ways`."""
     value = measure.aggregate(values)
     low, high = measure.bounds
     if isinstance(measure, MedianRank):
-        return Score(value, np.zeros(0), (), None, fixed=median_interval(values, ways))
-    return Score(value, (values - value) / len(values), tuple(ways), measure.bounds, high - low)
+        return Score(value, (), None, fixed=median_interval(values, ways))
+    part = Part((values - value) / len(values), tuple(ways))
+    return Score(value, (part,), measure.bounds, high - low)
 
 
 def mean_of(scores: Sequence[Score]) -> Score:
-    """Return the mean of the scores of several samples; clusters that recur in them are one.
+    """Return the mean of the scores of several samples; nodes that recur in them are one.
 
     The mean of medians takes the mean of their intervals' ends, which is the widest it can be.
     """
@@ -65,16 +73,17 @@ def mean_of(scores: Sequence[Score]) -> Score:
             fixed[0].level,
             f"mean of {fixed[0].method}",
         )
-        return Score(value, np.zeros(0), (), None, fixed=ends)
-    residuals = np.concatenate([s.residuals for s in scores]) / len(scores)
-    ways = tuple(np.concatenate(way) for way in zip(*(s.ways for s in scores), strict=True))
-    return Score(value, residuals, ways, first.bounds, first.span)
+        return Score(value, (), None, fixed=ends)
+    parts = [part for s in scores for part in s.parts]
+    residuals = np.concatenate([part.residuals for part in parts]) / len(scores)
+    ways = tuple(np.concatenate(way) for way in zip(*(part.ways for part in parts), strict=True))
+    twice = sum(s.counted_twice for s in scores) / len(scores) ** 2
+    return Score(value, (Part(residuals, ways),), first.bounds, first.span, twice)
 
 
 def difference(a: Score, b: Score) -> Score | None:
-    """Return a − b on the same queries, clustered by what makes either dependent; None for medians."""
+    """Return a − b on the same queries; None for medians."""
     if a.fixed is not None or b.fixed is not None:
         return None
-    ways = list(a.ways)
-    ways += [way for way in b.ways if not any(np.array_equal(way, known) for known in ways)]
-    return Score(a.value - b.value, a.residuals - b.residuals, tuple(ways), None, a.span)
+    negated = tuple(Part(-part.residuals, part.ways) for part in b.parts)
+    return Score(a.value - b.value, a.parts + negated, None, a.span)

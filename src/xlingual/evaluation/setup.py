@@ -15,7 +15,14 @@ import numpy as np
 from xlingual import encoders
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
-from xlingual.embed import PictureIndex, TextVectors, embed_pictures, embed_texts, fit_texts_for
+from xlingual.embed import (
+    PictureIndex,
+    TextVectors,
+    embed_pictures,
+    embed_texts,
+    fit_texts_for,
+    refuse_fitted_rows,
+)
 from xlingual.encoders import EncoderLike
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.ranking import Cosine
@@ -172,6 +179,10 @@ class Workspace:
         *,
         matching: bool,
     ) -> None:
+        if not isinstance(manifest, Manifest):
+            raise InputError(
+                f"expected a Manifest, found {type(manifest).__name__}: read it with Manifest.read(path)"
+            )
         self.name, self.manifest, self.options, self.matching = name, manifest, options, matching
         self.timings = Timings()
         self.tally = Tally()
@@ -181,6 +192,8 @@ class Workspace:
         self.text_encoders = encoders.text_encoders(
             text_specs, languages=self.languages, fit_texts=fit_texts_for(manifest)
         )
+        with self.timings.stage("texts: fit"), self.working("fitting encoders"):
+            refuse_fitted_rows(manifest, self.text_encoders, self.rows)
 
     def encoded(self) -> Iterator[tuple[str, TextVectors]]:
         """Yield each encoder's name and vectors, one at a time: no more than one set is held."""

@@ -65,16 +65,20 @@ def parse_measure(name: str | Measure) -> Measure:
 
 
 def parse_rank_measures(
-    names: Iterable[str | Measure], beside: Collection[Measure] = ()
+    names: str | Iterable[str | Measure], beside: Collection[Measure] = ()
 ) -> list[RankMeasure]:
-    """Return the rank measures among the names, each once; R@10 where there is none.
+    """Return the rank measures among the names, each once; R@10 where nothing is named.
 
-    Measures that a task reports anyway are given as `beside` and may be named; any other is refused.
+    Measures that a task reports anyway are given as `beside` and may be named, alone too; any other is
+    refused.
     """
+    if isinstance(names, str):
+        names = re.split(r"[,\s]+", names.strip())
     found: list[RankMeasure] = []
-    for measure in dict.fromkeys(parse_measure(name) for name in names):
+    named = dict.fromkeys(parse_measure(name) for name in names)
+    for measure in named:
         if isinstance(measure, RankMeasure):
             found.append(measure)
         elif measure not in beside:
             raise InputError(f"{measure.name} is no measure of this task: expected R@k, RR or MedR")
-    return found or [RecallAt(10)]
+    return found if named else [RecallAt(10)]

@@ -2,20 +2,22 @@
 
 from xlingual.stats.correlation import RankedTable, spearman, spearman_influence
 from xlingual.stats.intervals import (
+    Part,
     interval,
     mean_interval,
     median_interval,
-    multiway_variance,
     standard_error,
+    variance,
 )
 
 __all__ = [
+    "Part",
     "RankedTable",
     "interval",
     "mean_interval",
     "median_interval",
-    "multiway_variance",
     "spearman",
     "spearman_influence",
     "standard_error",
+    "variance",
 ]

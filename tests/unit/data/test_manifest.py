@@ -91,7 +91,7 @@ def test_texts_and_pictures_of_rows():
 
 
 def test_numberings():
-    items, of_language, rows = Manifest.from_rows(LONG).texts(np.array([4, 2])).numberings
+    of_language, items, rows = Manifest.from_rows(LONG).texts(np.array([4, 2])).numberings
     assert items.unit == "items" and items.index.tolist() == [3, 0]
     assert items.sizes == {None: 4, "en": 4, "de": 4}
     assert of_language.unit == "texts of the language" and of_language.index.tolist() == [2, 1]
@@ -121,12 +121,12 @@ def test_items_keep_their_names_when_rows_are_chosen():
 def test_chosen_rows_keep_the_numberings_of_the_whole():
     numberings = Manifest.from_rows(LONG, rows="2:4").numberings
     assert [n.unit for n in numberings[3:]] == [
-        "items before rows were chosen",
         "texts of the language before rows were chosen",
+        "items before rows were chosen",
         "rows before rows were chosen",
     ]
-    assert [n.index.tolist() for n in numberings[3:]] == [[0, 2], [1, 1], [2, 3]]
-    assert numberings[3].sizes == {None: 4, "en": 4, "de": 4}
+    assert [n.index.tolist() for n in numberings[3:]] == [[1, 1], [0, 2], [2, 3]]
+    assert numberings[4].sizes == {None: 4, "en": 4, "de": 4}
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from xlingual.data.manifest import Manifest
 from xlingual.encoders.vectors import VectorsEncoder
-from xlingual.errors import InputError, MissingExtraError
+from xlingual.errors import DataWarning, InputError, MissingExtraError
 from xlingual.records import Numbering, Pictures, Texts
 
 LANGUAGES = ("en", "de")
@@ -73,7 +74,27 @@ def test_the_number_of_lines_chooses_the_numbering(tmp_path):
 def test_the_first_numbering_that_fits_is_used(tmp_path):
     array = save(tmp_path / "v.npy")
     texts = batch([0], ["en"], ("items", [2], {None: 4}), ("rows", [1], {None: 4}))
-    np.testing.assert_array_equal(encode(tmp_path / "v.npy", texts), array[[2]])
+    with pytest.warns(
+        DataWarning, match="as many as there are items and rows, which are in different orders"
+    ):
+        found = encode(tmp_path / "v.npy", texts)
+    np.testing.assert_array_equal(found, array[[2]])
+
+
+def test_a_file_of_one_language_is_in_the_order_of_its_texts(tmp_path):
+    """As many texts as items, in another order: a file made from the texts of a language follows them."""
+    rows = [
+        {"id": f"{tag}{i}", "lang": tag, "text": f"{tag} {i}", "item": i}
+        for tag, order in (("en", [0, 1, 2]), ("de", [2, 0, 1]))
+        for i in order
+    ]
+    manifest = Manifest.from_rows(rows)
+    for tag, order in (("en", [0, 1, 2]), ("de", [2, 0, 1])):
+        np.save(tmp_path / f"v.{tag}.npy", np.eye(3, dtype=np.float32)[order])
+    encoder = VectorsEncoder(str(tmp_path / "v.{lang}.npy"), ["en", "de"])
+    with pytest.warns(DataWarning, match="its lines are taken as texts of the language de"):
+        vectors = encoder.encode(manifest.texts(np.arange(6)))
+    np.testing.assert_array_equal(vectors.argmax(axis=1), manifest.item)
 
 
 def test_a_wrong_number_of_lines_names_what_was_expected(tmp_path):

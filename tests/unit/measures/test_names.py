@@ -62,7 +62,8 @@ def test_malformed_names_are_refused(word):
 def test_lists_of_measures():
     assert parse_rank_measures(["R@5", "recall@5", "RR"]) == [RecallAt(5), ReciprocalRank()]
     assert parse_rank_measures([]) == [RecallAt(10)]
-    assert parse_rank_measures(["SIM"], beside=[PictureSimilarity()]) == [RecallAt(10)]
+    assert parse_rank_measures(["SIM"], beside=[PictureSimilarity()]) == []
+    assert parse_rank_measures("R@5, MedR") == [RecallAt(5), MedianRank()]
     with pytest.raises(InputError, match="SIM is no measure of this task"):
         parse_rank_measures(["SIM"])
     with pytest.raises(InputError, match="CORR is no measure of this task"):

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def numberings(rows: TextRows, note: str = "") -> tuple[Numbering, ...]:
-    """Return the numberings of all text rows: by item, by text of the language, by row.
+    """Return the numberings of all text rows: by text of the language, by item, by row.
+
+    Where a file has as many lines as there are texts of a language and as there are items, the texts win: a
+    file made for one language was made from its texts, in their order.
 
     `note` is put behind the unit, for numberings of the whole manifest when a part of it was chosen.
     """
@@ -22,8 +25,8 @@ def numberings(rows: TextRows, note: str = "") -> tuple[Numbering, ...]:
     counts = np.bincount(rows.language, minlength=n_languages)
     sizes: dict[str | None, int] = dict(zip(rows.languages, counts.tolist(), strict=True))
     return (
-        Numbering(f"items{note}", rows.item, dict.fromkeys([None, *sizes], rows.n_items)),
         Numbering(f"texts of the language{note}", _position_in_group(rows.language, counts), sizes),
+        Numbering(f"items{note}", rows.item, dict.fromkeys([None, *sizes], rows.n_items)),
         Numbering(f"rows{note}", np.arange(len(rows), dtype=np.int64), {None: len(rows)}),
     )
 
