@@ -21,6 +21,7 @@ from xlingual.evaluation.examples import ExampleRows, examples_table
 from xlingual.evaluation.nearest import Nearest, nearest_texts
 from xlingual.evaluation.perquery import PerQuery
 from xlingual.evaluation.ragged import sums
+from xlingual.evaluation.references import Reference
 from xlingual.evaluation.scores import Score, score
 from xlingual.evaluation.setup import (
     EncoderSpecs,
@@ -31,8 +32,9 @@ from xlingual.evaluation.setup import (
     by_pair,
     collected_warnings,
 )
+from xlingual.evaluation.side_ranks import Routes
 from xlingual.evaluation.summary import Baseline, Scored, ScoreTable, leading_encoder, telling_pairs
-from xlingual.evaluation.way_back import Reference, Routes, WayBack
+from xlingual.evaluation.way_back import ways_back
 from xlingual.measures import (
     Measure,
     PictureSimilarity,
@@ -42,7 +44,7 @@ from xlingual.measures import (
     parse_rank_measures,
 )
 from xlingual.ranking import one_library_thread
-from xlingual.records import Floats, Ints, RankCounts
+from xlingual.records import Floats, Ints
 from xlingual.results import Results, Summary
 
 if TYPE_CHECKING:
@@ -133,19 +135,22 @@ class _Run:
         self.workspace, self.measures = workspace, measures
         self.manifest, self.tasks = workspace.manifest, workspace.tasks
         self.image_name, self.image_encoder, pictures = workspace.pictures(image_spec)
-        self.back = WayBack(pictures, self.tasks)
-        self._refuse_small_pools(self.back)
+        self.pictures = pictures
+        self._refuse_small_pools()
 
     def results(self, examples: bool) -> Results:
         """Return everything that was found."""
         workspace = self.workspace
         nearest = {name: self._nearest(name, vectors) for name, vectors in workspace.encoded()}
         with workspace.timings.stage("pictures: rank"), one_library_thread():
-            routes, references = self.back.rank(
+            routes, references = ways_back(
+                self.pictures,
+                self.tasks,
                 list(nearest.values()),
                 self.measures,
                 threads=workspace.options.threads,
                 progress=workspace.progress("ranking pictures"),
+                tally=workspace.tally,
             )
         found = {
             (name, number): _Found(nearest[name][number], routes[i][number])
@@ -154,13 +159,12 @@ class _Run:
         }
         with workspace.timings.stage("statistics"), workspace.working("computing intervals"):
             results = self._scored(found, references, examples)
-        workspace.tally.add(self.back.similarity)
         return workspace.finished(results)
 
-    def _refuse_small_pools(self, back: WayBack) -> None:
+    def _refuse_small_pools(self) -> None:
         depth = max((m.k for m in self.measures if isinstance(m, RecallAt)), default=0)
         for task in self.tasks:
-            count = len(np.unique(back.source_pictures(task)))
+            count = len(np.unique(self.pictures.code[task.sample.source]))
             if depth >= count:
                 raise InputError(
                     f"R@{depth} needs more than {depth} distinct source pictures, pair "
@@ -220,11 +224,9 @@ class _Run:
         ways = self._ways(number, task, reference.oracle_target)
         oracle: Score = score(measure, reference.oracle[measure.name], ways)
         ceiling = reference.ceiling.get(measure.name)
-        chance = reference.chance_similarity
-        if not isinstance(measure, PictureSimilarity):
-            d = np.array([reference.n_pictures])
-            chance = float(measure.per_query(RankCounts(d * 0, d, d * 0 + 1, d))[0])
-        return Baseline(chance, oracle, None if ceiling is None else float(ceiling.mean()))
+        return Baseline(
+            reference.chance[measure.name], oracle, None if ceiling is None else float(ceiling.mean())
+        )
 
     def _ways(self, number: int, task: Task, retrieved: Ints) -> tuple[Ints, Ints]:
         """Return what makes queries dependent: their own cluster, and that of the retrieved text.
@@ -279,7 +281,7 @@ class _Run:
                     tied=one.single(one.routes.counts.tied),
                     value=self._values(first, one),
                     similarity=one.mean(one.routes.similarity),
-                    pool=references[number].n_pictures,
+                    pool=len(np.unique(self.pictures.code[task.sample.source])),
                 )
             )
         return examples_table(self.manifest, blocks)

@@ -79,7 +79,7 @@ def rank_matches(
     tally: Tally | None = None,
 ) -> list[RankCounts]:
     """Return where the best matching target of each source stands, for each sample of one language pair."""
-    if not one_pass(samples):
+    if not one_pass([(sample.source, sample.target) for sample in samples]):
         return [
             rank_matches(manifest, vectors, [s], threads=threads, progress=progress, what=what, tally=tally)[
                 0

@@ -49,7 +49,7 @@ def nearest_texts(
 
     Samples that overlap (seeds drawn from one set) share one pass over the union of their texts.
     """
-    if not one_pass(samples):
+    if not one_pass([(sample.source, sample.target) for sample in samples]):
         return [
             nearest_texts(vectors, [sample], threads=threads, progress=progress, tally=tally)[0]
             for sample in samples

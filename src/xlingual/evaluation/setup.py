@@ -150,13 +150,12 @@ def rows_of_tasks(tasks: Sequence[Task]) -> Ints:
     return np.unique(np.concatenate(rows))
 
 
-def one_pass(samples: Sequence[Sample]) -> bool:
-    """Tell whether one pass over the union of the samples is cheaper than one pass for each."""
-    union = len(np.unique(np.concatenate([s.source for s in samples]))) * len(
-        np.unique(np.concatenate([s.target for s in samples]))
+def one_pass(areas: Sequence[tuple[Ints, Ints]]) -> bool:
+    """Tell whether one pass over the union of areas (sources, targets) is cheaper than one for each."""
+    union = len(np.unique(np.concatenate([sources for sources, _ in areas]))) * len(
+        np.unique(np.concatenate([targets for _, targets in areas]))
     )
-    apart = sum(len(s.source) * len(s.target) for s in samples)
-    return len(samples) == 1 or union <= 1.5 * apart  # a pass has costs of its own
+    return len(areas) == 1 or union <= sum(len(sources) * len(targets) for sources, targets in areas)
 
 
 def by_pair(tasks: Sequence[Task]) -> dict[tuple[str, str], list[int]]:

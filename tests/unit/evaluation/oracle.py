@@ -80,7 +80,8 @@ def backretrieval(measure, text_source, text_target, picture_source, picture_tar
         ways.append(row)
     values = [fmean(row[t] for t in best(text[query])) for query, row in enumerate(ways)]
     oracle = [fmean(row[t] for t in best(own[query])) for query, row in enumerate(ways)]
-    chance = fmean(map(fmean, ways)) if measure == "SIM" else expected(measure, 0, len(gallery))
+    ranked = measure in ("RR", "MedR")  # otherwise any target is as likely as any other
+    chance = expected(measure, 0, len(gallery)) if ranked else fmean(map(fmean, ways))
     return values, oracle, [max(row) for row in ways], chance
 
 

@@ -113,15 +113,31 @@ def test_pictures_that_all_look_alike_give_chance_and_nothing_to_normalise_by(ve
 
 def test_pictures_are_distinct_by_bytes_not_by_vectors():
     pictures = np.repeat(np.random.default_rng(0).standard_normal((N, 4)).astype(np.float32), 2, axis=0)[:N]
-    by_bytes = run(case(image=lambda i: bytes([i]), pictures=pictures), ["plain"], measures=["R@1"])
-    by_vector = run(case(pictures=pictures), ["plain"], measures=["R@1"])
-    one_file = run(case(image=lambda i: bytes([i // 2]), pictures=pictures), ["plain"], measures=["R@1"])
+    by_bytes = run(case(image=lambda i: bytes([i]), pictures=pictures), ["plain"], measures=["MedR"])
+    by_vector = run(case(pictures=pictures), ["plain"], measures=["MedR"])
+    one_file = run(case(image=lambda i: bytes([i // 2]), pictures=pictures), ["plain"], measures=["MedR"])
     entries = [by_bytes.entries[0], by_vector.entries[0], one_file.entries[0]]
-    d = [round(1 / entry.chance) for entry in entries]
+    d = [round(2 * entry.chance - 1) for entry in entries]
     sources = case().sample(entries[0]).source
     items = case().manifest.item[sources]
     assert d == [len(items), len(set(items // 2)), d[2]]
     assert d[2] <= d[0]
+
+
+def test_chance_counts_queries_not_pictures():
+    """Where some pictures have more texts than others, a constant encoder still scores exactly chance."""
+    rows = [
+        {"id": f"{tag}{i}.{j}", "lang": tag, "text": f"{tag} {i} {j}", "item": f"{tag}{i}"}
+        for tag in ("en", "de")
+        for i in range(40)
+        for j in range(10 if i % 4 == 0 else 1)
+    ]
+    manifest = Manifest.from_rows(rows)
+    pictures = np.random.default_rng(0).standard_normal((80, 6)).astype(np.float32)[manifest.item]
+    of = shared.Case(manifest, {"constant": np.ones((len(manifest), 4), dtype=np.float32)}, pictures)
+    for entry in run(of, ["constant"], pairs="en-de", measures=["R@1", "R@10"]).entries:
+        exact = EXACT if entry.measure != "SIM" else {"abs": 1e-9}  # cosines are rounded to 9 decimals
+        assert entry.value == pytest.approx(entry.chance, **exact)
 
 
 def test_as_many_pictures_as_k_are_refused():
