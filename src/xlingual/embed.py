@@ -88,6 +88,18 @@ def refuse_fitted_rows(manifest: Manifest, encoders: Mapping[str, Encoder], rows
             )
 
 
+def batch_identity(manifest: Manifest, encoder: Encoder, rows: Ints) -> str:
+    """Return what determines the vectors of the rows: the encoder's identity, and the rows where they count.
+
+    An encoder with `depends_on_batch` (one that counts words in the texts it is given) gives a text other
+    vectors among other texts.
+    """
+    if not getattr(encoder, "depends_on_batch", False):
+        return encoder.identity
+    among = digest(*sorted(manifest.texts(rows).row_digests())).hex()[:12]
+    return f"{encoder.identity}#among={among}"
+
+
 def embed_texts(manifest: Manifest, name: str, encoder: Encoder, rows: Ints) -> TextVectors:
     """Return the vectors of the text rows; raise InputError where the encoder's answer cannot be used."""
     texts = manifest.texts(rows)

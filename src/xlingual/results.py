@@ -158,8 +158,6 @@ class Results:
     @classmethod
     def read(cls, folder: str | Path) -> Results:
         """Read a folder of results; raise InputError where it is not one or has another schema."""
-        import pyarrow.parquet as pq
-
         folder = Path(folder)
         content = _read_json(folder / "results.json")
         if content.get("schema") != SCHEMA:
@@ -170,7 +168,7 @@ class Results:
         try:
             entries = [_record(Entry, row) for row in content["results"]]
             summary = [_record(Summary, row) for row in content["summary"]]
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, AttributeError) as error:
             raise InputError(
                 f"{folder / 'results.json'}: an entry lacks a field ({error}): run it again"
             ) from error
@@ -181,8 +179,8 @@ class Results:
         return cls(
             entries=entries,
             summary=summary,
-            per_query=pq.read_table(per_query),
-            examples=pq.read_table(examples) if examples.is_file() else None,
+            per_query=_read_table(per_query),
+            examples=_read_table(examples) if examples.is_file() else None,
             warnings=list(content.get("warnings", [])),
             timings=dict(content.get("timings", {})),
             diagnostics=dict(content.get("diagnostics", {})),
@@ -231,15 +229,23 @@ def _read_json(path: Path) -> dict[str, Any]:
     return content
 
 
+def _read_table(path: Path) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path} is damaged: copy the folder of results again, or run it again") from error
+
+
 def _record(kind: type[Any], row: Mapping[str, Any]) -> Any:  # noqa: ANN401  (Entry or Summary)
     """Build a record from JSON; keys that a later version added are passed over."""
     known = {f.name for f in fields(kind)}
     values = {key: value for key, value in row.items() if key in known}
-    if values.get("ci"):
-        values["ci"] = Interval(**values["ci"])
-    if values.get("behind"):
-        behind = dict(values["behind"])
-        values["behind"] = Behind(behind["leader"], behind["value"], Interval(**behind["ci"]))
+    for name, inner in (("ci", Interval), ("behind", Behind)):
+        if values.get(name):
+            values[name] = _record(inner, values[name])
     return kind(**values)
 
 

@@ -157,6 +157,7 @@ class Sampler:
             raise InputError(f"--seed must be 0 to {MOST_SEED}, got {seed}")
         self.manifest, self.size, self.splits = manifest, size, splits
         self.seeds = list(range(seed, seed + seeds)) if splits is None else list(range(len(splits.source)))
+        self._order: tuple[int, Ints] | None = None  # the last seed's permutation
         self._items = {
             language: np.unique(manifest.item[manifest.rows_of(language)]) for language in manifest.languages
         }
@@ -210,6 +211,11 @@ class Sampler:
         has_source, has_target = self._items[source], self._items[target]
         both = self._permuted(seed, np.intersect1d(has_source, has_target))
         half = (len(both) + 1) // 2
+        if self.size is not None:  # the side with fewer items of its own may need more of the shared ones
+            least = self.size - (len(has_source) - len(both))
+            most = len(both) - (self.size - (len(has_target) - len(both)))
+            half = int(np.clip(half, min(least, most), max(least, most))) if least <= most else half
+            half = int(np.clip(half, 0, len(both)))
         if len(both) == len(has_target) == 1 < len(has_source):
             half = 0  # the only item that can be a target
         sides = []
@@ -229,8 +235,9 @@ class Sampler:
 
     def _permuted(self, seed: int, items: Ints) -> Ints:
         """Return the items in the order of the seed's one permutation of all items."""
-        order = stream(seed, "samples").permutation(self.manifest.n_items)
-        return items[np.argsort(order[items], kind="stable")]
+        if self._order is None or self._order[0] != seed:
+            self._order = seed, stream(seed, "samples").permutation(self.manifest.n_items)
+        return items[np.argsort(self._order[1][items], kind="stable")]
 
     def _first(self, items: Ints, what: str) -> Ints:
         if self.size is None:

@@ -18,6 +18,7 @@ from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
 from xlingual.embed import (
     PictureIndex,
     TextVectors,
+    batch_identity,
     embed_pictures,
     embed_texts,
     fit_texts_for,
@@ -193,6 +194,9 @@ class Workspace:
         )
         with self.timings.stage("texts: fit"), self.working("fitting encoders"):
             refuse_fitted_rows(manifest, self.text_encoders, self.rows)
+        self._identities = {
+            name: batch_identity(manifest, encoder, self.rows) for name, encoder in self.text_encoders.items()
+        }
 
     def encoded(self) -> Iterator[tuple[str, TextVectors]]:
         """Yield each encoder's name and vectors, one at a time: no more than one set is held."""
@@ -238,7 +242,7 @@ class Workspace:
             "ties": "expected",
             "conventions": CONVENTIONS,
         }
-        return Signature(conditions, {"encoder": self.text_encoders[encoder].identity})
+        return Signature(conditions, {"encoder": self._identities[encoder]})
 
     def labels(self, task: Task, encoder: str, measure: str) -> dict[str, str]:
         """Return what names a number in the table of queries."""

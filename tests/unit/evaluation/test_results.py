@@ -164,3 +164,30 @@ def test_a_frame_has_a_row_for_each_number(results):
     frame = results.to_pandas()
     assert len(frame) == len(results.entries)
     assert (frame["ci_low"] <= frame["value"]).all()
+
+
+@pytest.mark.parametrize("name", ["per_query.parquet", "examples.parquet"])
+def test_a_damaged_table_is_named(results, tmp_path, name):
+    results.write(tmp_path)
+    (tmp_path / name).write_bytes(b"PAR1 and nothing else")
+    with pytest.raises(InputError, match=f"{name} is damaged"):
+        Results.read(tmp_path)
+
+
+def test_keys_of_a_later_version_inside_an_interval_are_passed_over(results, tmp_path):
+    results.write(tmp_path)
+    path = tmp_path / "results.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    for row in content["results"]:
+        row["ci"]["later"] = 1
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert Results.read(tmp_path).entries == results.entries
+
+
+def test_rows_that_are_no_objects_are_refused(results, tmp_path):
+    results.write(tmp_path)
+    path = tmp_path / "results.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(content | {"results": [1, 2]}), encoding="utf-8")
+    with pytest.raises(InputError, match="lacks a field"):
+        Results.read(tmp_path)
