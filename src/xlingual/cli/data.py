@@ -163,9 +163,11 @@ def _directions(found: Check) -> Table:
     )
     table = plain_table(f"items per language pair{fewest}")
     table.add_column("source-target", no_wrap=True)
-    for column in ("with both", "bkr sources", "bkr targets"):
+    columns = ["with both", "bkr sources", "bkr targets", "source pictures"]
+    for column in columns if found.pictures is not None else columns[:3]:
         table.add_column(column, justify="right")
     for pair in shown:
-        counts = (pair.n_both, pair.n_sources, pair.n_targets)
+        counts = [pair.n_both, pair.n_sources, pair.n_targets]
+        counts += [pair.n_pictures] if found.pictures is not None else []
         table.add_row(*map(Text, (f"{pair.source}-{pair.target}", *(f"{count:,}" for count in counts))))
     return table

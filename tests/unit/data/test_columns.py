@@ -44,7 +44,7 @@ def test_languages_without_any_text_do_not_count():
         (
             {"id": "1", "language": "en", "title": "a"},
             {},
-            r"no texts: .*Did you mean --lang-column language --text-column title\? Its columns: id, language",
+            r"no texts: .*Did you mean --lang-column language --text-column title\? Its columns: id",
         ),
         ({"lang": "en", "caption": "a"}, {}, r"no column 'text'.*Did you mean --text-column caption\?"),
         ({"id": "1"}, {}, "has no texts: the long form needs .* Its columns: id"),

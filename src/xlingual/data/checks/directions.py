@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def check_directions(manifest: Manifest, has_language: NDArray[np.bool_]) -> list[PairCheck]:
     """Return each source-target pair, those with the fewest source pictures first.
 
-    `has_language` [n_items, languages]. Without `--sample-size`, items with both languages are halved, where their
-    number is odd with one more for the sources; items with one language serve on its side.
+    `has_language` [n_items, languages]. Without `--sample-size`, items with both languages are halved, with
+    one more for the sources where their number is odd; items with one language serve on its side.
     """
     has = has_language.astype(np.int64)
     both, items = has.T @ has, has.sum(axis=0)

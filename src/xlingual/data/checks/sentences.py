@@ -77,11 +77,12 @@ def _on_directions(check: Check) -> Iterator[str]:
     few = [pair for pair in check.directions if pair.n_pictures <= DEPTH]
     if few:
         what = "pictures" if check.pictures is not None else "items"
+        has = "has" if len(few) == 1 else "have"
         named = listed((f"{pair.source}-{pair.target} {pair.n_pictures}" for pair in few), 3)
         yield (
-            f"{len(few)} of {_count(check.directions, 'language pair has', 'language pairs have')} {DEPTH} "
-            f"source {what} or fewer ({named}), since items with both languages are divided between sources and "
-            f"targets: Backretrieval's R@{DEPTH} needs more than {DEPTH}; give more items, a smaller k "
+            f"{len(few)} of {len(check.directions):,} language pairs {has} {DEPTH} "
+            f"source {what} or fewer ({named}), since items with both languages are divided between sources "
+            f"and targets: Backretrieval's R@{DEPTH} needs more than {DEPTH}; give more items, a smaller k "
             "(--measure R@k) or other pairs (--pairs)"
         )
 
