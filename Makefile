@@ -21,7 +21,7 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)  ## Make built-in data, evaluate five encoders, write a report to out/demo
 	$(BIN)/xlingual demo --out $(OUT)
 
-test: $(STAMP)  ## Run the fast tests (about two minutes)
+test: $(STAMP)  ## Run the fast tests (about a minute)
 	$(BIN)/python -m pytest -n auto -m 'not slow'
 
 test-all: $(STAMP)  ## Run all tests, the slow ones too

@@ -36,8 +36,37 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     >>> did_you_mean("recal", ["recall", "rank"])
     " Did you mean 'recall'?"
     """
-    near = get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    near = nearest(word, known)
+    return f" Did you mean {near!r}?" if near is not None else ""
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word that `word` is most likely meant to be, letter case apart; None if none is near.
+
+    Few letters are alike by chance: among words of up to three letters only a beginning, two letters in
+    another order and one letter too many or too few count as near.
+    """
+    named: dict[str, str] = {}
+    for name in known:
+        named.setdefault(name.lower(), name)
+    low = word.lower()
+    if low in named:
+        return named[low]
+    possible = [name for name in named if min(len(low), len(name)) > 3 or _slip(low, name)]
+    begun = [name for name in possible if 1 < len(low) <= 3 and name.startswith(low)]
+    near = sorted(begun, key=len)[:1] or get_close_matches(low, possible, n=1, cutoff=0.6)
+    return named[near[0]] if near else None
+
+
+def _slip(one: str, other: str) -> bool:
+    """Return whether two words, of which one is short, differ by a slip of the pen."""
+    short, long = sorted((one, other), key=len)
+    if len(short) < 2 or short[0] != long[0]:
+        return False
+    if long.startswith(short) or sorted(short) == sorted(long):
+        return True
+    rest = iter(long)
+    return len(long) == len(short) + 1 and all(letter in rest for letter in short)
 
 
 def listed(words: Iterable[object], most: int = 8) -> str:

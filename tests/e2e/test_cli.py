@@ -213,6 +213,15 @@ def test_columns_told_hold_for_the_texts_that_are_fitted_on(xlingual: Any) -> No
     assert np.mean(found[0]) > 0.3  # chance is 1/6
 
 
+def test_fitted_on_some_rows_and_evaluated_on_others(xlingual: Any) -> None:
+    run = ("evaluate", "xlr", "s", "--rows", "60:120", "--text-encoder", "lsa:?fit=s#0:60", "--out", "out")
+    outcome = xlingual(*run, "--quiet")
+    assert (outcome.code, outcome.err) == (0, "")
+    entries = read_json("out/results.json")["results"]
+    assert {entry["n_source"] for entry in entries} == {60}
+    assert np.mean([entry["value"] for entry in entries]) > 0.3  # chance is 1/6
+
+
 def test_one_report_from_two_folders(bkr: Any, xlingual: Any) -> None:
     assert bkr("--quiet").code == 0
     assert xlingual("evaluate", "xlr", "s", "--text-encoder", GOOD, "--out", "xlr", "--quiet").code == 0

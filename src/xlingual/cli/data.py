@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from xlingual.data.checks.records import Check
 
+_MOST_PAIRS = 6  # shown of the language pairs
+
 
 @click.group()
 def data() -> None:
@@ -100,6 +102,8 @@ def _print_tables(found: Check) -> None:
     output.print()
     output.print(_overview(found))
     output.print(fitting(output, (_languages(found, most) for most in (9, 8, 5))))
+    if found.directions:
+        output.print(_directions(found))
 
 
 def _overview(found: Check) -> Table:
@@ -107,13 +111,14 @@ def _overview(found: Check) -> Table:
     table.add_column()
     table.add_column(justify="right")
     table.add_column()
+    n = len(found.languages)
     rows = [
         ("rows", found.n_table_rows, ""),
         ("items", found.n_items, f"{found.n_items_multilingual:,} with texts in several languages"),
-        ("texts", found.n_texts, f"in {len(found.languages)} languages"),
+        ("texts", found.n_texts, f"in {n} {'language' if n == 1 else 'languages'}"),
     ]
     if found.pictures is None:
-        rows.append(("pictures", 0, "the manifest names none"))
+        rows.append(("pictures", 0, "none named: bkr and corr need vectors of them (vectors:PATH)"))
     else:
         pictures = found.pictures
         rows.append(
@@ -143,4 +148,26 @@ def _languages(found: Check, most: int) -> Table:
         counts = (language.n_texts, language.n_items, *map(len, lists), language.median_length, longest)
         cells = (language.language, *(f"{count:,.0f}" for count in counts), longest_id)
         table.add_row(*map(Text, cells[:most]))
+    return table
+
+
+def _directions(found: Check) -> Table:
+    """Return the table of the language pairs with the fewest sources."""
+    from rich.text import Text
+
+    shown = found.directions[:_MOST_PAIRS]
+    fewest = (
+        f", the smallest {len(shown)} of {len(found.directions)}"
+        if len(found.directions) > len(shown)
+        else ""
+    )
+    table = plain_table(f"items per language pair{fewest}")
+    table.add_column("source-target", no_wrap=True)
+    columns = ["with both", "bkr sources", "bkr targets", "source pictures"]
+    for column in columns if found.pictures is not None else columns[:3]:
+        table.add_column(column, justify="right")
+    for pair in shown:
+        counts = [pair.n_both, pair.n_sources, pair.n_targets]
+        counts += [pair.n_pictures] if found.pictures is not None else []
+        table.add_row(*map(Text, (f"{pair.source}-{pair.target}", *(f"{count:,}" for count in counts))))
     return table

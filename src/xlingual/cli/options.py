@@ -47,7 +47,8 @@ def sample_options(function: F) -> F:
             multiple=True,
             required=True,
             metavar="SPEC",
-            help="Text encoder; repeat for several. Quote patterns with *.",
+            help="Text encoder: vectors:PATH (or just a path), random, chargram or lsa:?fit=FILE#SPLIT; "
+            "repeat for several. Quote patterns with *. See docs/encoders.md.",
         ),
         click.option("--pairs", metavar="en-de,…", help="Language pairs, source-target.  [default: all]"),
         click.option(

@@ -7,6 +7,8 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ from xlingual.errors import DataWarning
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress
 
     from xlingual.results import Results
 
@@ -32,53 +35,55 @@ def console() -> Console:
 
 @contextmanager
 def warnings_as_lines() -> Iterator[None]:
-    """Show data warnings as one line each on standard error."""
+    """Show data warnings as one line each on standard error, when the work has ended or failed.
+
+    Within, a progress bar may be alive: what is printed beside it is wrapped, and leaves a dead bar behind.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("always", DataWarning)
-        shown: set[str] = set()
+        lines: dict[str, None] = {}  # each once, in order
+        others: list[Callable[[], None]] = []
         usual = warnings.showwarning
 
-        def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:  # noqa: ANN401
-            if not issubclass(category, DataWarning):
-                usual(message, category, *rest, **more)
-            elif str(message) not in shown:
-                shown.add(str(message))
-                click.echo(f"warning: {message}", err=True)
+        def keep(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:  # noqa: ANN401
+            if issubclass(category, DataWarning):
+                lines[f"warning: {' '.join(str(message).split())}"] = None
+            else:
+                others.append(partial(usual, message, category, *rest, **more))
 
-        warnings.showwarning = show
-        yield
+        warnings.showwarning = keep
+        try:
+            yield
+        finally:
+            for show in others:
+                show()
+            for line in lines:
+                click.echo(line, err=True)
 
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     """Give a callback (what, done, of all) that draws a bar once the work takes over a second.
 
-    Nothing is drawn where standard error is not a terminal.
+    The bar pulses, with the time elapsed beside it, until the first part of the work is done: many a piece of
+    work tells only its beginning and its end. Nothing is drawn where standard error is not a terminal.
     """
     if quiet or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    line = bar.add_task("", visible=False)
-    current = ""
+    bar = progress_bar(Console(stderr=True))
+    line, current = None, ""
 
     def report(what: str, done: int, total: int) -> None:
-        nonlocal current
-        if what != current:  # the speed of one piece of work says nothing about the next
-            bar.reset(line, description=what, visible=True)
-            current = what
-        unknown = total == 1 and done == 0
-        bar.update(line, completed=done, total=None if unknown else total)
+        nonlocal line, current
+        if line is None or what != current:  # the speed of one piece of work says nothing about the next
+            if line is not None:
+                bar.remove_task(line)
+            line, current = bar.add_task(what, total=None), what
+        if done > 0:
+            bar.update(line, completed=done, total=total)
 
     # A timer, since a long piece of work may report only its beginning and its end.
     timer = threading.Timer(_PATIENCE, bar.start)
@@ -90,6 +95,31 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
         timer.cancel()
         timer.join()
         bar.stop()
+
+
+def progress_bar(console: Console) -> Progress:
+    """Return a bar with the time it has taken, the share that is done and the time left, where known."""
+    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+    from rich.text import Text
+
+    class Left(ProgressColumn):
+        """Share done and time left; nothing while the bar pulses."""
+
+        def render(self, task: Task) -> Text:
+            if task.total is None:
+                return Text("")
+            seconds = task.time_remaining
+            left = "" if seconds is None or task.finished else f", {timedelta(seconds=int(seconds))} left"
+            return Text(f"{task.percentage:.0f} %{left}")
+
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeElapsedColumn(),
+        Left(),
+        console=console,
+        transient=True,
+    )
 
 
 def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> None:

@@ -163,15 +163,17 @@ class Manifest(TextRows):
 
 
 def read_reference(text: str, **options: Unpack[ReadOptions]) -> Manifest:
-    """Read the manifest that "PATH" or "PATH#split" means."""
-    path, split = split_reference(text)
-    told = options.get("split")
-    if split is not None and told is not None and told != split:
-        raise InputError(
-            f"{text!r} names the split {split!r}, but --split {told!r} is told too: leave one out"
-        )
+    """Read the manifest that "PATH", "PATH#split" or "PATH#A:B" (rows, as in --rows) means."""
+    path, split, rows = split_reference(text)
+    for what, named, told in (("split", split, options.get("split")), ("rows", rows, options.get("rows"))):
+        if named is not None and told is not None and told != named:
+            raise InputError(
+                f"{text!r} names the {what} {named!r}, but --{what} {told!r} is told too: leave one out"
+            )
     if split is not None:
         options["split"] = split
+    if rows is not None:
+        options["rows"] = rows
     return Manifest.read(path, **options)
 
 

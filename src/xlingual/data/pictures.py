@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ def open_picture(source: bytes | Path, *, row: str | None = None) -> Image:
     """
     from io import BytesIO
 
-    from PIL import Image, ImageOps
+    from PIL import Image, ImageOps, UnidentifiedImageError
 
     content = read_bytes(source, row=row)
     what = _named(source, row)
@@ -61,10 +62,16 @@ def open_picture(source: bytes | Path, *, row: str | None = None) -> Image:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise InputError(f"{what}: far too many pixels: make the picture smaller") from error
     except Exception as error:  # Pillow raises errors of many kinds for broken files
+        reason = "not a picture" if isinstance(error, UnidentifiedImageError) else _reason(error)
         raise InputError(
-            f"{what} is not an image that can be read ({str(error)[:100] or type(error).__name__}): "
+            f"{what} is not an image that can be read ({reason}): "
             f"give {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
         ) from error
+
+
+def _reason(error: Exception) -> str:
+    """Return why Pillow failed, without the object in memory that it may name."""
+    return re.sub(r"\s*<_io\.[^>]*>", "", " ".join(str(error).split()))[:100] or type(error).__name__
 
 
 def _as_rgb(image: Image) -> Image:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from xlingual.encoders.vectorfile import SUFFIXES
-from xlingual.errors import InputError
+from xlingual.encoders.vectorfile import SUFFIXES, placeholder_hint
+from xlingual.errors import InputError, listed
 
 
 def expand(pattern: str, languages: Sequence[str]) -> dict[str, str]:
@@ -25,7 +25,8 @@ def expand(pattern: str, languages: Sequence[str]) -> dict[str, str]:
     if not found:
         raise InputError(
             f"vectors:{pattern}: no file matches for the languages {', '.join(languages)}: correct "
-            "the path; a star stands for part of one name, {lang} for a language"
+            f"the path; a star stands for part of one name, {{lang}} for a language."
+            f"{placeholder_hint(pattern)}"
         )
     named: dict[str, str] = {}
     for stars, filled in sorted(found.items(), key=lambda pair: "-".join(pair[0])):
@@ -39,7 +40,18 @@ def expand(pattern: str, languages: Sequence[str]) -> dict[str, str]:
                     f"vectors:{pattern}: {variant} is missing, which {name!r} needs for the languages "
                     f"{', '.join(languages)}: add it, or write a narrower pattern"
                 )
+    _refuse_languages(pattern, named, languages)
     return named
+
+
+def _refuse_languages(pattern: str, named: Collection[str], languages: Sequence[str]) -> None:
+    """Raise InputError where a star stands in the place of the language: each match would serve them all."""
+    if "{lang}" not in pattern and len(set(named) & set(languages)) > 1:
+        right = pattern.replace("*", "{lang}") if pattern.count("*") == 1 else "{lang} in its place"
+        raise InputError(
+            f"vectors:{pattern}: the star matches languages ({listed(named)}) and would give one encoder for "
+            f"each: write {right}, or name each file to serve all languages"
+        )
 
 
 def _variants(pattern: str, languages: Sequence[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from io import BytesIO
 from pathlib import Path
@@ -95,5 +96,5 @@ def _over_white(picture: Image) -> Image:
 
 
 def _reason(error: Exception) -> str:
-    reason = " ".join(str(error).split())
+    reason = re.sub(r"\s*<_io\.[^>]*>", "", " ".join(str(error).split()))  # no object in memory
     return "not a picture" if "cannot identify image file" in reason else reason or type(error).__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ def check_file(path: Path) -> None:
         raise InputError(f"{path}: a file of vectors ends in {listed(SUFFIXES)}, found {path.suffix!r}")
     if path.is_file():
         return
+    if hint := placeholder_hint(str(path)):
+        raise InputError(f"file of vectors {path} not found.{hint}")
     if path.is_dir():
         raise InputError(f"{path} is a folder: name a file of vectors in it")
     if not path.parent.is_dir():
@@ -27,6 +30,14 @@ def check_file(path: Path) -> None:
     beside = sorted(other.name for other in path.parent.iterdir() if other.suffix in SUFFIXES)
     hint = did_you_mean(path.name, beside) or (f" The folder has: {listed(beside)}" if beside else "")
     raise InputError(f"file of vectors {path} not found.{hint}")
+
+
+def placeholder_hint(path: str) -> str:
+    """Return what to write instead of a placeholder that is none, such as `{language}`; "" without one."""
+    found = re.search(r"\{(?!lang\}|role\})\w*\}", path)
+    if found is None:
+        return ""
+    return f" {found[0]} is no placeholder: write {{lang}} where the language of a text is to stand"
 
 
 def open_vectors(path: Path, key: str | None = None) -> NDArray[Any]:

@@ -168,7 +168,8 @@ class _Run:
             if depth >= count:
                 raise InputError(
                     f"R@{depth} needs more than {depth} distinct source pictures, pair "
-                    f"{task.source}-{task.target} has {count}: every query would be a hit; give more items, "
+                    f"{task.source}-{task.target} has {count} (items with both languages are divided between "
+                    "sources and targets): every query would be a hit; give more items, "
                     "a smaller k (--measure R@k), or name other pairs (--pairs)"
                 )
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable
 from typing import TypeAlias
 
-from xlingual.errors import InputError, did_you_mean
+from xlingual.errors import InputError, nearest
 from xlingual.measures.rank import (
     DistanceCorrelation,
     MedianRank,
@@ -39,6 +39,7 @@ _PLAIN: dict[str, Measure] = {
     m.name.lower(): m for m in (ReciprocalRank(), MedianRank(), PictureSimilarity())
 }
 _ALIASES = {"mrr": "rr", "median-rank": "medr", "reciprocal-rank": "rr"}
+_SHOWN = {"rr": "RR", "medr": "MedR", "sim": "SIM"}
 _RECALL = re.compile(r"(?:r|recall|hit|success)@(\d{1,18})")
 
 
@@ -56,12 +57,23 @@ def parse_measure(name: str | Measure) -> Measure:
         return RecallAt(int(recall.group(1)))
     measure = _PLAIN.get(_ALIASES.get(word, word))
     if measure is None:
-        known = ["R@10", "R@1", "RR", "MEDR", "SIM"]
         raise InputError(
-            f"unknown measure {name!r}: expected R@k with k of at least 1, RR, MedR or SIM."
-            + did_you_mean(name.upper(), known).replace("MEDR", "MedR")
+            f"unknown measure {name!r}: expected R@k with k of at least 1, RR, MedR or SIM.{_hint(word)}"
         )
     return measure
+
+
+def _hint(word: str) -> str:
+    """Return " Did you mean …?" for a word such as `MRR@10`, `R5` or `recall`."""
+    match = re.fullmatch(r"([a-z-]+?)[@_ -]?(\d*)", word)
+    if match is None:
+        return ""
+    recalls = ("r", "recall", "hit", "hits", "success")
+    meant = nearest(match[1], [*recalls, *_SHOWN, *_ALIASES])
+    if meant is None:
+        return ""
+    recall = f"R@{max(int(match[2] or 10), 1)}"
+    return f" Did you mean {recall if meant in recalls else _SHOWN[_ALIASES.get(meant, meant)]!r}?"
 
 
 def parse_rank_measures(

@@ -6,6 +6,7 @@ from PIL import Image
 from xlingual.data.checks.check import check
 from xlingual.data.languages import in_other_script, scripts_of
 from xlingual.data.manifest import Manifest
+from xlingual.data.samples import Sampler
 from xlingual.errors import DataWarning
 
 
@@ -20,12 +21,12 @@ def has(found, *words):
 
 
 def test_counts_of_a_clean_manifest():
-    rows = [{"id": i, "text_en": f"word {i}", "text_de": f"Wort {i}" if i else None} for i in range(3)]
+    rows = [{"id": i, "text_en": f"word {i}", "text_de": f"Wort {i}" if i else None} for i in range(30)]
     found = check(Manifest.from_rows(rows))
-    assert (found.n_table_rows, found.n_texts, found.n_items, found.n_items_multilingual) == (3, 5, 3, 2)
-    assert found.pairs == {("en", "de"): 2}
+    assert (found.n_table_rows, found.n_texts, found.n_items, found.n_items_multilingual) == (30, 59, 30, 29)
+    assert found.pairs == {("en", "de"): 29}
     assert found.pictures is None and found.warnings == []
-    assert [language.n_texts for language in found.languages] == [3, 2]
+    assert [language.n_texts for language in found.languages] == [30, 29]
 
 
 def test_texts_that_deserve_a_look():
@@ -69,7 +70,13 @@ def test_pictures_are_opened(tmp_path):
     assert has(found, "1 picture file is missing", "none.png")
     assert has(found, "1 picture cannot be read (rows 'r2'", "bad.png")
     assert has(found, "1 picture has the same bytes")
-    assert has(found, "1 text has no picture")
+    assert pictures.without == ["r5"]
+    assert has(
+        found,
+        "1 text has no picture (ids 'r5'): evaluate with a picture encoder such as pixels will refuse it",
+    )
+    assert not any("BytesIO" in sentence for sentence in found.warnings)
+    assert has(found, "(not a picture)")
 
 
 def test_pictures_as_bytes():
@@ -107,4 +114,63 @@ def test_scripts(tag, text, foreign):
 
 def test_nothing_is_said_of_unknown_languages():
     assert scripts_of("tlh") is None
-    assert check(Manifest.from_rows([{"lang": "tlh", "text": "тест слово"}])).warnings == []
+    rows = [{"id": i, "lang": tag, "text": f"тест {tag} {i}"} for i in range(30) for tag in ("tlh", "qaa")]
+    assert check(Manifest.from_rows(rows, item_column="id")).warnings == []
+
+
+def test_pairs_that_are_too_small():
+    rows = [{"text_en": f"word {i}", "text_de": f"Wort {i}", "image": png((i, 0, 0))} for i in range(20)]
+    rows += [{"text_en": f"own {i}", "image": png((0, i + 1, 0))} for i in range(9)]
+    found = check(Manifest.from_rows(rows))
+    first, second = found.directions
+    assert (first.source, first.target, first.n_both) == ("de", "en", 20)
+    assert (first.n_sources, first.n_targets, first.n_pictures) == (10, 19, 10)
+    assert (second.n_sources, second.n_targets, second.n_pictures) == (19, 10, 19)
+    assert has(
+        found, "1 of 2 language pairs has 10 source pictures or fewer (de-en 10)", "R@10", "--measure R@k"
+    )
+    rows += [{"text_en": "one more", "text_de": "noch eins", "image": png("white")}]
+    assert check(Manifest.from_rows(rows)).warnings == []
+    same = [row | {"image": png("red")} for row in rows]
+    assert has(
+        check(Manifest.from_rows(same)), "2 of 2 language pairs have 10 source pictures", "de-en 1, en-de 1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_both", "n_en", "n_de"), [(25, 0, 0), (12, 3, 0), (0, 4, 5), (1, 3, 0), (1, 0, 2)]
+)
+def test_sides_are_those_that_are_sampled(n_both, n_en, n_de):
+    rows = [{"text_en": f"b{i}", "text_de": f"B{i}"} for i in range(n_both)]
+    rows += [{"text_en": f"e{i}"} for i in range(n_en)] + [{"text_de": f"d{i}"} for i in range(n_de)]
+    manifest = Manifest.from_rows(rows)
+    for pair in check(manifest).directions:
+        (sample,) = Sampler(manifest).non_matching(pair.source, pair.target)
+        assert (pair.n_sources, pair.n_targets) == (len(sample.source), len(sample.target))
+
+
+def test_one_language_only():
+    found = check(Manifest.from_rows([{"id": i, "lang": "en", "text": f"word {i}"} for i in range(30)]))
+    assert found.directions == []
+    assert has(found, "the only language is 'en': at least two are needed")
+
+
+def test_languages_by_name_are_no_usual_tags():
+    rows = [
+        {"id": i, "lang": tag, "text": f"{tag} {i}"}
+        for i in range(30)
+        for tag in ("english", "arabic", "zh-Hant")
+    ]
+    found = check(Manifest.from_rows(rows, item_column="id"))
+    assert has(found, "2 languages are no usual tags ('english', 'arabic')", "BCP 47")
+
+
+def test_without_pictures_bkr_needs_vectors_of_them():
+    rows = [{"id": i, "lang": tag, "text": f"{tag} {i}"} for i in range(30) for tag in ("en", "fr")]
+    assert has(
+        check(Manifest.from_rows(rows)),
+        "(xlr)",
+        "(bkr) does not, but needs vectors of pictures (vectors:PATH)",
+    )
+    shown = [row | {"image": png((row["id"], 0 if row["lang"] == "en" else 9, 0))} for row in rows]
+    assert has(check(Manifest.from_rows(shown)), "(bkr) does not;")

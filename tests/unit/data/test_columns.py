@@ -40,7 +40,13 @@ def test_languages_without_any_text_do_not_count():
         (ROW, {"image_column": "imag"}, r"no column 'imag' \(--image-column\)"),
         (ROW, {"text_column": "txt"}, "no column 'txt' .*Did you mean 'text'.*columns: id, lang, text"),
         ({"id": 1, "lang": "en"}, {}, "has a column 'lang' but no column 'text'"),
-        ({"language": "en", "text": "a"}, {}, "no column 'lang'.*Did you mean 'language'"),
+        ({"language": "en", "text": "a"}, {}, r"no column 'lang'.*Did you mean --lang-column language\?"),
+        (
+            {"id": "1", "language": "en", "title": "a"},
+            {},
+            r"no texts: .*Did you mean --lang-column language --text-column title\? Its columns: id",
+        ),
+        ({"lang": "en", "caption": "a"}, {}, r"no column 'text'.*Did you mean --text-column caption\?"),
         ({"id": "1"}, {}, "has no texts: the long form needs .* Its columns: id"),
         ({"name_en": "a", "name_de": "b"}, {}, r"Did you mean --text-column 'name_\{lang\}'"),
         (

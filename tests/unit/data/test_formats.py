@@ -78,6 +78,14 @@ def test_folders(tmp_path, table_file):
         Manifest.read(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["nope.csv", "no.csv", "p.csv"])
+def test_equal_endings_make_no_name_near(tmp_path, table_file, name):
+    table_file(tmp_path / "products.csv", WIDE)
+    table_file(tmp_path / "pro.csv", WIDE)
+    with pytest.raises(InputError, match=r"no such file or folder; give a manifest to read\.$"):
+        Manifest.read(tmp_path / name)
+
+
 def test_missing_file_names_the_nearest(tmp_path, table_file):
     table_file(tmp_path / "products.csv", WIDE)
     with pytest.raises(InputError, match=r"no such file.*Did you mean 'products\.csv'"):
@@ -92,7 +100,11 @@ def test_missing_file_names_the_nearest(tmp_path, table_file):
         ("m.parquet", b"", "is not a Parquet file"),
         ("m.jsonl", b'{"id": 1, "lang": "en", "text": "a"}\n\n{"id": 2,', "line 3 is not JSON"),
         ("m.jsonl", b"[" * 100_000, "line 1 is not JSON"),
-        ("m.jsonl", b"[1, 2]", "line 1: expected an object"),
+        ("m.jsonl", b"[1, 2]", r"expected one JSON object per line; this file holds a list: write it again"),
+        ("m.jsonl", b'[\n {"lang": "en", "text": "\\u00fc"}\n]\n', "this file holds a list"),
+        ("m.jsonl", b'{\n "lang": "en"\n}\n', "this file holds one object over several lines"),
+        ("m.jsonl", b"[1]\n[2]\n", "line 1: expected an object .*, found a list: write one JSON object"),
+        ("m.jsonl", b'{"lang": "en"}\n"\\u00fc"\n', "line 2: expected an object .*, found a string"),
         ("m.jsonl", b'{"lang": "en", "text": "\\ud800"}', "row 1, column 'text': half of a surrogate"),
         ("m.jsonl", b"", "has no texts"),
         ("m.csv", b"", "has no texts"),

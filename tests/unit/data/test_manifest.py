@@ -133,7 +133,7 @@ def test_chosen_rows_keep_the_numberings_of_the_whole():
     ("options", "words"),
     [
         ({"split": "tset"}, "no split 'tset'. Did you mean 'test'.*splits: train, test"),
-        ({"rows": "9:"}, "--rows 9: chooses nothing: the given data has rows 0 to 4"),
+        ({"rows": "9:"}, "the rows 9: choose nothing: the given data has rows 0 to 4"),
         ({"rows": "3"}, "write A:B"),
         ({"rows": "1:2:3"}, "write A:B"),
         ({"rows": ":1", "split": "test"}, "no row of the split 'test' lies within"),
@@ -155,6 +155,12 @@ def test_references(tmp_path, table_file):
     path = table_file(tmp_path / "m.jsonl", LONG)
     assert len(read_reference(str(path))) == 5
     assert read_reference(f"{path}#test").ids == ["b", "c", "d", "e"]
+    for rows in ("1:3", "1:", ":2", "-2:"):
+        assert read_reference(f"{path}#{rows}").digest == Manifest.read(path, rows=rows).digest
+    with pytest.raises(InputError, match="names the rows '1:3', but --rows '2:' is told too"):
+        read_reference(f"{path}#1:3", rows="2:")
+    with pytest.raises(InputError, match="the rows 50: choose nothing"):
+        read_reference(f"{path}#50:")
     assert read_reference(f"{path}#test", split="test", rows="3:").ids == ["d", "e"]
     odd = table_file(tmp_path / "a#b.jsonl", LONG)
     assert len(read_reference(str(odd))) == 5

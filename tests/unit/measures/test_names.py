@@ -46,10 +46,19 @@ def test_recall_needs_a_whole_number(k):
 
 @pytest.mark.parametrize(
     ("word", "near"),
-    [("recal@10", "R@10"), ("simm", "SIM"), ("rrr", "RR"), ("medra", "MedR"), ("R@0", "R@1")],
+    [
+        *(("recal@10", "R@10"), ("simm", "SIM"), ("rrr", "RR"), ("medra", "MedR"), ("R@0", "R@1")),
+        *(("MRR@10", "RR"), ("R5", "R@5"), ("recall", "R@10"), ("recal@5", "R@5"), ("hit-3", "R@3")),
+    ],
 )
 def test_unknown_names_are_refused_with_the_nearest(word, near):
-    with pytest.raises(InputError, match=f"unknown measure '{word}'.*Did you mean '{near}"):
+    with pytest.raises(InputError, match=f"unknown measure '{word}'.*Did you mean '{near}'"):
+        parse_measure(word)
+
+
+@pytest.mark.parametrize("word", ["map", "ndcg@10", "p@5"])
+def test_far_fetched_measures_are_not_suggested(word):
+    with pytest.raises(InputError, match=r"MedR or SIM\.$"):
         parse_measure(word)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.data.checks.directions import check_directions
 from xlingual.data.checks.pictures import Progress, check_pictures
 from xlingual.data.checks.records import Check, LanguageCheck
 from xlingual.data.checks.sentences import warning_sentences
@@ -31,6 +32,7 @@ def check(manifest: Manifest, progress: Progress | None = None) -> Check:
         n_items_multilingual=int((has_language.sum(axis=1) > 1).sum()),
         languages=[_check_language(manifest, tag) for tag in manifest.languages],
         pairs=pairs,
+        directions=check_directions(manifest, has_language),
         shared_texts=_shared_texts(manifest),
         pictures=check_pictures(manifest, progress) if manifest.has_pictures else None,
         warnings=[],

@@ -43,6 +43,7 @@ def check_pictures(manifest: Manifest, progress: Progress | None = None) -> Pict
     return PictureCheck(
         n_rows_with=len(with_picture),
         n_rows_without=len(manifest) - len(with_picture),
+        without=[manifest.ids[row] for row in np.flatnonzero(manifest.picture < 0)],
         n_distinct=total - len(same_bytes),
         missing=missing,
         unreadable=unreadable,

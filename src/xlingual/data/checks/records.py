@@ -11,6 +11,7 @@ class PictureCheck:
 
     n_rows_with: int  # text rows that have a picture
     n_rows_without: int
+    without: list[str]  # ids of those
     n_distinct: int  # different bytes among those that could be read, different paths among the others
     missing: list[tuple[str, str]]
     unreadable: list[tuple[str, str]]
@@ -32,6 +33,18 @@ class LanguageCheck:
 
 
 @dataclass(frozen=True)
+class PairCheck:
+    """A language pair as Backretrieval takes it: no item is on both sides."""
+
+    source: str
+    target: str
+    n_both: int  # items that have both languages; they are divided between the sides
+    n_sources: int  # items on the source side
+    n_targets: int
+    n_pictures: int  # most distinct pictures on the source side; R@10 needs more than 10
+
+
+@dataclass(frozen=True)
 class Check:
     """What `check` found, as plain data."""
 
@@ -44,6 +57,7 @@ class Check:
     n_items_multilingual: int  # items with texts in more than one language
     languages: list[LanguageCheck]
     pairs: dict[tuple[str, str], int]  # items that have both languages
+    directions: list[PairCheck]  # source-target pairs, those with the fewest pictures first
     shared_texts: dict[tuple[str, str], int]  # different texts that occur in both languages
     pictures: PictureCheck | None  # None: the manifest names no pictures
     warnings: list[str]

@@ -11,11 +11,15 @@ from xlingual.errors import listed
 if TYPE_CHECKING:
     from xlingual.data.checks.records import Check, LanguageCheck, PictureCheck
 
+DEPTH = 10  # of Backretrieval's usual measure, R@10
+
 
 def warning_sentences(check: Check) -> Iterator[str]:
     """Yield one sentence for each kind of thing that deserves a look, the gravest first."""
     if check.pictures is not None:
         yield from _on_pictures(check.pictures)
+    yield from _on_tags([language.language for language in check.languages])
+    yield from _on_directions(check)
     for language in check.languages:
         yield from _on_language(language)
     if check.shared_texts:
@@ -47,8 +51,39 @@ def _on_pictures(pictures: PictureCheck) -> Iterator[str]:
         )
     if pictures.n_rows_without:
         yield (
-            f"{_count(pictures.n_rows_without, 'text has', 'texts have')} no picture: "
-            "give each its picture, or it is left out where pictures are needed"
+            f"{_count(pictures.n_rows_without, 'text has', 'texts have')} no picture "
+            f"(ids {shown(pictures.without)}): evaluate with a picture encoder such as pixels will refuse "
+            f"{'it' if pictures.n_rows_without == 1 else 'them'}; give each its picture, remove the rows, "
+            "or use vectors of the pictures"
+        )
+
+
+def _on_tags(tags: Sequence[str]) -> Iterator[str]:
+    long = [tag for tag in tags if len(tag.partition("-")[0]) > 3]
+    if long:
+        yield (
+            f"{_count(long, 'language is no usual tag', 'languages are no usual tags')} ({shown(long)}): "
+            "write BCP 47 tags such as 'en' or 'zh-Hant', whose first part has 2 or 3 letters; by them it is "
+            "known which script a language has, and whether it puts spaces between words"
+        )
+    if len(tags) == 1:
+        yield (
+            f"the only language is {tags[0]!r}: at least two are needed to compare texts across them; "
+            "add texts in another"
+        )
+
+
+def _on_directions(check: Check) -> Iterator[str]:
+    few = [pair for pair in check.directions if pair.n_pictures <= DEPTH]
+    if few:
+        what = "pictures" if check.pictures is not None else "items"
+        has = "has" if len(few) == 1 else "have"
+        named = listed((f"{pair.source}-{pair.target} {pair.n_pictures}" for pair in few), 3)
+        yield (
+            f"{len(few)} of {len(check.directions):,} language pairs {has} {DEPTH} "
+            f"source {what} or fewer ({named}), since items with both languages are divided between sources "
+            f"and targets: Backretrieval's R@{DEPTH} needs more than {DEPTH}; give more items, a smaller k "
+            "(--measure R@k) or other pairs (--pairs)"
         )
 
 
@@ -78,10 +113,14 @@ def _on_items(check: Check) -> Iterator[str]:
             "fill them in or remove their rows"
         )
     if len(check.languages) > 1 and not check.n_items_multilingual:
+        pictures = (
+            "Backretrieval (bkr) does not"
+            if check.pictures is not None
+            else "Backretrieval (bkr) does not, but needs vectors of pictures (vectors:PATH): none are named"
+        )
         yield (
-            "no item has texts in two languages: true cross-lingual retrieval (xlr) needs some, "
-            "Backretrieval (bkr) does not; where there are any, "
-            "name the column that tells the item with --item-column"
+            f"no item has texts in two languages: true cross-lingual retrieval (xlr) needs some, {pictures}; "
+            "where there are any, name the column that tells the item with --item-column"
         )
 
 

@@ -8,7 +8,14 @@ from typing import TypedDict
 
 from xlingual.data.languages import SHORT_TAG, TAG, UNDERSCORED, check_tags
 from xlingual.data.reading.tables import Table
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.errors import InputError, listed, nearest
+
+# What columns of languages and of texts are often called, the likeliest first.
+_LIKE_LANG = ("language", "lang", "langs", "lang_code", "language_code", "locale", "lng", "language_tag")
+_LIKE_TEXT = (
+    *("text", "texts", "title", "caption", "sentence", "description", "name", "body", "content", "question"),
+    *("query", "document", "review", "summary", "label"),
+)
 
 
 class ColumnNames(TypedDict, total=False):
@@ -139,17 +146,18 @@ def _long_texts(table: Table, options: ColumnOptions) -> tuple[str, str]:
     if text not in table.names and (options.lang is not None or lang in table.names):
         raise InputError(
             f"{table.source} has a column {lang!r} but no column 'text': name it with --text-column."
-            f"{did_you_mean('text', table.names)} Its columns: {listed(table.names, 20)}"
+            f"{_usual_hint(table, options)} Its columns: {listed(table.names, 20)}"
         )
     if text not in table.names:
+        hint = _pattern_hint(table) or _usual_hint(table, options)
         raise InputError(
             f"{table.source} has no texts: the long form needs the columns 'lang' and 'text', the wide form "
-            f"columns such as 'text_en'.{_pattern_hint(table)} Its columns: {listed(table.names, 20)}"
+            f"columns such as 'text_en'.{hint} Its columns: {listed(table.names, 20)}"
         )
     if lang not in table.names:
         raise InputError(
             f"{table.source} has a column {text!r} but no column 'lang' that tells the language: add it, "
-            f"or name it with --lang-column.{did_you_mean('lang', table.names)} "
+            f"or name it with --lang-column.{_usual_hint(table, options)} "
             f"Its columns: {listed(table.names, 20)}"
         )
     return text, lang
@@ -213,6 +221,22 @@ def _language_fields(names: list[str], languages: tuple[str, ...]) -> dict[str, 
         for stem, by_language in columns.items()
         if stem and stem not in known and known.issuperset(by_language.values())
     }
+
+
+def _usual_hint(table: Table, options: ColumnOptions) -> str:
+    """Return the options that name columns called something else, where they can be guessed."""
+    found = []
+    for told, usual, option, others in (
+        (options.lang, "lang", "--lang-column", _LIKE_LANG),
+        (options.text, "text", "--text-column", _LIKE_TEXT),
+    ):
+        if told is None and usual not in table.names:
+            like = [name for other in others for name in table.names if name.lower() == other]
+            guess = next((name for name in like if table.is_text(name)), None) or nearest(usual, table.names)
+            if guess is None:
+                return ""  # half of a remedy is none
+            found.append(f"{option} {guess}")
+    return f" Did you mean {' '.join(found)}?" if found else ""
 
 
 def _pattern_hint(table: Table) -> str:

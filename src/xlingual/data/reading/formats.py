@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.data.reading.tables import Table, arrow_is_text, arrow_values, check_names, table_of_rows
+from xlingual.data.reading.values import described
 from xlingual.errors import InputError
 
 
@@ -48,24 +49,39 @@ def read_parquet(path: Path) -> Table:
 
 def read_jsonl(path: Path) -> Table:
     """Read one JSON object per line; empty lines are passed over."""
-    rows = []
+    rows: list[Any] = []
     # Only "\n" ends a line: JSON strings may hold other separators, such as U+2028, as they are.
-    for number, line in enumerate(_decoded(path).split("\n"), 1):
+    content = _decoded(path)
+    for number, line in enumerate(content.split("\n"), 1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
+            _refuse_one_value(path, content, rows)
             reason = _first_line(error)
             if isinstance(error, json.JSONDecodeError):  # which counts lines within this one
                 reason = f"{error.msg}, character {error.colno}"
             raise InputError(f"{path}, line {number} is not JSON ({reason}): mend the line") from error
         if not isinstance(row, dict):
+            _refuse_one_value(path, content, rows)
             raise InputError(
-                f'{path}, line {number}: expected an object like {{"id": …}}, found {line!r:.60}'
+                f'{path}, line {number}: expected an object like {{"id": …}}, found {described(row)}: '
+                "write one JSON object per line"
             )
         rows.append(row)
     return table_of_rows(rows, str(path), path.parent, image_folder=_is_image_folder(path))
+
+
+def _refuse_one_value(path: Path, content: str, rows: list[Any]) -> None:
+    """Raise InputError where a file, of which no line could be read, is one JSON value."""
+    try:
+        whole = None if rows else json.loads(content)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(whole, (list, dict)):
+        kind = "a list" if isinstance(whole, list) else "one object over several lines"
+        raise InputError(f"{path}: expected one JSON object per line; this file holds {kind}: write it again")
 
 
 def read_csv(path: Path) -> Table:

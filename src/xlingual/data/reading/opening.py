@@ -6,7 +6,7 @@ from pathlib import Path
 
 from xlingual.data.reading.formats import READERS
 from xlingual.data.reading.tables import Table
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.errors import InputError, listed, nearest
 
 FOLDER_NAMES = (
     "metadata.jsonl",
@@ -26,7 +26,7 @@ def open_table(path: str | Path) -> tuple[Table, Path]:
     if path.is_dir():
         path = _find_in_folder(path)
     elif not path.is_file():
-        near = did_you_mean(path.name, _names_in(path.parent))
+        near = _near_file(path)
         raise InputError(f"{path}: no such file or folder; give a manifest to read.{near}")
     reader = READERS.get(path.suffix.lower())
     if reader is None:
@@ -49,6 +49,15 @@ def _find_in_folder(folder: Path) -> Path:
     if len(found) > 1:
         raise InputError(f"{folder} holds {listed(path.name for path in found)}: name the one to read")
     return found[0]
+
+
+def _near_file(path: Path) -> str:
+    """Return a hint at a file or folder of a like name; endings do not count, since many files share one."""
+    stems: dict[str, str] = {}
+    for name in _names_in(path.parent):
+        stems.setdefault(Path(name).stem, name)
+    near = nearest(path.stem, stems)
+    return f" Did you mean {stems[near]!r}?" if near is not None else ""
 
 
 def _names_in(folder: Path) -> list[str]:

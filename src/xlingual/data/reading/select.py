@@ -1,4 +1,4 @@
-"""Choosing rows of a manifest's table: `--split NAME` and `--rows A:B`."""
+"""Choosing rows of a manifest's table: `--split NAME` and `--rows A:B`, or `PATH#NAME` and `PATH#A:B`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def choose(rows: TextRows, splits: list[str] | None, split: str | None, range_te
         chosen[parse_rows(range_text)] = True
         if not chosen.any():
             raise InputError(
-                f"--rows {range_text} chooses nothing: {rows.source} has rows 0 to {rows.n_table_rows - 1}"
+                f"the rows {range_text} choose nothing: {rows.source} has rows 0 to {rows.n_table_rows - 1}"
             )
     if split is not None:
         if splits is None:
@@ -56,13 +56,16 @@ def parse_rows(text: str) -> slice:
     return slice(first, last)
 
 
-def split_reference(text: str) -> tuple[str, str | None]:
-    """Return the path and the split of "PATH#split"; a file whose own name holds "#" is found as it is."""
+def split_reference(text: str) -> tuple[str, str | None, str | None]:
+    """Return the path, the split and the rows of "PATH#split" or "PATH#A:B".
+
+    A file whose own name holds "#" is found as it is.
+    """
     from pathlib import Path
 
     path, mark, split = text.rpartition("#")
     if not mark or Path(text).exists():
-        return text, None
+        return text, None, None
     if not path or not split:
-        raise InputError(f"{text!r}: write PATH#split, as in products.parquet#train")
-    return path, split
+        raise InputError(f"{text!r}: write PATH#split or PATH#A:B, as in products.parquet#train or #0:60")
+    return (path, None, split) if _SLICE.fullmatch(split) else (path, split, None)

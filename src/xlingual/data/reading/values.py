@@ -95,6 +95,10 @@ def described(value: Any) -> str:  # noqa: ANN401
         return f"{len(value)} bytes"
     if isinstance(value, (list, tuple)):
         return "a list"
+    if isinstance(value, str):
+        return "a string"
+    if value is None:
+        return "null"
     return "a mapping" if isinstance(value, dict) else f"a value of type {type(value).__name__}"
 
 

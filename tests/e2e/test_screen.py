@@ -1,0 +1,139 @@
+"""What a person sees in a terminal: the progress bar, warnings after it, tables of a check."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from xlingual.cli import screen
+from xlingual.encoders import SCHEMES
+from xlingual.errors import DataWarning, InputError
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class AtOnce:
+    """A timer that does not wait."""
+
+    def __init__(self, seconds: float, work: Callable[[], None]) -> None:
+        self.start = work
+
+    def cancel(self) -> None:
+        pass
+
+    join = cancel
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Terminal]:
+    """Return a function that makes standard error a terminal, on which a progress bar is shown at once."""
+
+    def start() -> Terminal:
+        found = Terminal()
+        monkeypatch.setattr(sys, "stderr", found)
+        monkeypatch.setattr(screen.threading, "Timer", AtOnce)
+        for name, value in (("TERM", "xterm"), ("COLUMNS", "60")):
+            monkeypatch.setenv(name, value)
+        return found
+
+    return start
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_warnings_follow_the_bar_one_line_each(terminal: Callable[[], Terminal], fails: bool) -> None:
+    stderr = terminal()
+    long = "a sentence that is wider than the terminal " * 3
+    try:
+        with screen.warnings_as_lines(), screen.progress(False) as progress:
+            progress("ranking", 0, 1)
+            for message in (long, "second", long):
+                warnings.warn(message, DataWarning, stacklevel=1)
+            assert "warning: " not in stderr.getvalue()
+            if fails:
+                raise InputError("refused")
+    except InputError:
+        assert fails
+    assert stderr.getvalue().endswith(f"warning: {long.strip()}\nwarning: second\n")
+
+
+def test_bar_pulses_until_something_is_done() -> None:
+    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
+    bar = screen.progress_bar(console)
+    line = bar.add_task("fitting", total=None)
+
+    def shown() -> str:
+        with console.capture() as capture:
+            console.print(bar.get_renderable())
+        return capture.get()
+
+    assert "fitting" in shown() and "0:00:00" in shown() and "%" not in shown() and "-:--" not in shown()
+    bar.update(line, completed=30, total=120)
+    assert "25 %" in shown()
+
+
+def test_each_piece_of_work_has_a_bar_of_its_own(
+    terminal: Callable[[], Terminal], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal()
+    bars = []
+    make = screen.progress_bar
+    monkeypatch.setattr(screen, "progress_bar", lambda console: bars.append(make(console)) or bars[-1])
+    with screen.progress(False) as progress:
+        for what, done, total, expected in (
+            ("reading", 0, 1, None),
+            ("reading", 1, 1, 1),
+            ("encoding", 0, 50, None),
+            ("encoding", 20, 50, 50),
+            ("ranking", 0, 1, None),
+        ):
+            progress(what, done, total)
+            (task,) = bars[0].tasks
+            assert (task.description, task.completed, task.total) == (what, done, expected)
+
+
+def test_help_lists_the_schemes(xlingual: Any) -> None:
+    text = xlingual("evaluate", "xlr", "--help").out
+    for name, scheme in SCHEMES.items():
+        assert (name in text) == ("texts" in scheme.takes), name
+
+
+def test_check_shows_the_items_of_language_pairs(xlingual: Any) -> None:
+    outcome = xlingual("data", "check", "s")
+    assert re.search(r"items per language pair *\n", outcome.out)
+    assert re.search(r"\n ?de-en +120 +60 +60 +60", outcome.out)
+    rows = "".join(f"{i},a {i},b {i},c {i},d {i}\n" for i in range(25))
+    Path("m.csv").write_text(f"id,text_en,text_de,text_es,text_fr\n{rows}", encoding="utf-8")
+    outcome = xlingual("data", "check", "m.csv")
+    assert "items per language pair, the smallest 6 of 12" in outcome.out and outcome.warnings == []
+    assert re.search(r"\n ?en-de +25 +13 +12", outcome.out)
+    assert "bkr and corr need vectors of them" in outcome.out
+
+
+def test_check_foresees_what_evaluate_refuses(xlingual: Any, bkr: Any) -> None:
+    rows = "".join(f"{i},a {i},b {i}\n" for i in range(19))
+    Path("m.csv").write_text(f"id,text_en,text_de\n{rows}", encoding="utf-8")
+    (warning,) = xlingual("data", "check", "m.csv").warnings
+    assert "2 of 2 language pairs have 10 source items or fewer (en-de 10, de-en 10)" in warning
+    np.save("few.npy", np.eye(19, dtype=np.float32))
+    refused = bkr(manifest="m.csv", text="random", image="few.npy")
+    assert refused.code == 2 and "en-de has 10 (items with both languages are divided" in refused.err
+
+
+def test_check_of_one_language(xlingual: Any) -> None:
+    Path("m.csv").write_text("id,lang,text\n1,en,a\n", encoding="utf-8")
+    outcome = xlingual("data", "check", "m.csv")
+    assert re.search(r"in 1 language *\n", outcome.out) and "per language pair" not in outcome.out
+    (warning,) = outcome.warnings
+    assert "the only language is 'en'" in warning
