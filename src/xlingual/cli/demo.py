@@ -31,6 +31,8 @@ def demo(out: Path, threads: int, quiet: bool) -> None:
     from xlingual.workflows.demo import run_demo
 
     check_output(out, True)
+    for task in ("backretrieval", "crosslingual-retrieval"):
+        check_output(out / task, False, task)
     with screen.warnings_as_lines(), screen.progress(quiet) as progress:
         results = run_demo(out, threads=threads, progress=progress)
     screen.show_results(results, as_json=False, quiet=quiet)

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlingual.errors import InputError
+from xlingual.records import MOST_PIXELS, PICTURE_FORMATS
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-MAX_PIXELS = 80_000_000
 MAX_BYTES = 200_000_000
-# Others are refused: some formats that Pillow knows start outside programs.
-FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")
 
 
 def read_bytes(source: bytes | Path, *, row: str | None = None) -> bytes:
@@ -49,11 +47,11 @@ def open_picture(source: bytes | Path, *, row: str | None = None) -> Image:
     content = read_bytes(source, row=row)
     what = _named(source, row)
     try:
-        with Image.open(BytesIO(content), formats=FORMATS) as image:
-            if image.width * image.height > MAX_PIXELS:
+        with Image.open(BytesIO(content), formats=PICTURE_FORMATS) as image:
+            if image.width * image.height > MOST_PIXELS:
                 raise InputError(
                     f"{what}: {image.width} × {image.height} pixels, more than "
-                    f"{MAX_PIXELS // 10**6} million: make the picture smaller"
+                    f"{MOST_PIXELS // 10**6} million: make the picture smaller"
                 )
             image.load()
             return _as_rgb(ImageOps.exif_transpose(image))
@@ -65,7 +63,7 @@ def open_picture(source: bytes | Path, *, row: str | None = None) -> Image:
         reason = "not a picture" if isinstance(error, UnidentifiedImageError) else _reason(error)
         raise InputError(
             f"{what} is not an image that can be read ({reason}): "
-            f"give {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+            f"give {', '.join(PICTURE_FORMATS[:-1])} or {PICTURE_FORMATS[-1]}"
         ) from error
 
 

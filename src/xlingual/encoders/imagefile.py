@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xlingual.errors import InputError
+from xlingual.records import MOST_PIXELS, PICTURE_FORMATS
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -26,7 +27,6 @@ _TURNS = {
     7: "TRANSVERSE",
     8: "ROTATE_90",
 }
-MOST_PIXELS = 64_000_000  # more is refused before anything is decoded
 
 
 def picture_bytes(source: bytes | Path | None, row: str) -> bytes:
@@ -55,7 +55,7 @@ def decode_rgb(raw: bytes, size: int, row: str, source: bytes | Path | None) -> 
 
     where = f"row {row!r}: the picture" + (f" {source}" if isinstance(source, Path) else "")
     try:
-        with Image.open(BytesIO(raw)) as picture:
+        with Image.open(BytesIO(raw), formats=PICTURE_FORMATS) as picture:
             if picture.width * picture.height > MOST_PIXELS:
                 raise Image.DecompressionBombError
             picture.draft("RGB", (4 * size, 4 * size))  # lets JPEG skip detail that scaling would lose

@@ -86,7 +86,7 @@ def not_empty(text: str) -> str:
 
 
 _SEED = Option("seed", whole_number(0), None, "start of the random numbers (0 unless the caller says)")
-_FIT = "texts it is fitted on: a manifest, and after # one of its splits"
+_FIT = "texts it is fitted on: a manifest, and after # one of its splits or rows A:B"
 
 SCHEMES: Mapping[str, Scheme] = {
     scheme.name: scheme

@@ -92,5 +92,6 @@ def parse_rank_measures(
         if isinstance(measure, RankMeasure):
             found.append(measure)
         elif measure not in beside:
-            raise InputError(f"{measure.name} is no measure of this task: expected R@k, RR or MedR")
+            own = " (it is a task of its own: evaluate corr)" if measure == DistanceCorrelation() else ""
+            raise InputError(f"{measure.name} is no measure of this task{own}: expected R@k, RR or MedR")
     return found if named else [RecallAt(10)]

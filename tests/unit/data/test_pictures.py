@@ -58,7 +58,7 @@ def test_truncated_image():
 
 
 def test_too_many_pixels(monkeypatch):
-    monkeypatch.setattr(pictures, "MAX_PIXELS", 100)
+    monkeypatch.setattr(pictures, "MOST_PIXELS", 100)
     assert open_picture(encoded(Image.new("1", (10, 10)))).size == (10, 10)
     with pytest.raises(InputError, match="11 × 10 pixels, more than"):
         open_picture(encoded(Image.new("1", (11, 10))))
