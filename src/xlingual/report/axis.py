@@ -22,6 +22,11 @@ class Axis:
         share = (value - self.low) / (self.high - self.low)
         return round(100 * min(max(share, 0.0), 1.0), 2)
 
+    def holds(self, value: float) -> bool:
+        """Tell whether the value lies on the axis, its ends included."""
+        slack = 1e-9 * (self.high - self.low)
+        return self.low - slack <= value <= self.high + slack
+
     def labels(self) -> list[tuple[float, str]]:
         """Return (place in percent, text) of every tick."""
         step = self.ticks[1] - self.ticks[0]

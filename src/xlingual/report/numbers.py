@@ -24,6 +24,15 @@ def number(value: float | None, measure: str = "", *, digits: int | None = None)
     return text.replace("-", "−")
 
 
+def mark(value: float | None, measure: str = "") -> str:
+    """Return what values are held against as text: a plain "0" where it is zero by definition.
+
+    >>> mark(0.0, "CORR"), mark(0.02739)
+    ('0', '0.027')
+    """
+    return "0" if value == 0 else number(value, measure)
+
+
 def interval(ci: Interval | None, measure: str = "") -> str:
     """Return "[low, high]", or "" where there is no interval."""
     return "" if ci is None else f"[{number(ci.low, measure)}, {number(ci.high, measure)}]"

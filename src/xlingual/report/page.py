@@ -86,11 +86,13 @@ def _common(runs: Sequence[Results]) -> dict[str, Any]:
 def _facts(runs: Sequence[Results]) -> list[tuple[str, str]]:
     entries = [entry for run in runs for entry in run.entries]
     summaries = [row for run in runs for row in run.summary]
-    encoders = {row.encoder for row in summaries}
     rows: list[Entry | Summary] = [*entries, *summaries]
     pairs = {(row.source, row.target) for row in rows if row.source is not None}
-    facts = [
-        _counted(len(encoders), "encoder"),
+    eyes = {row.image_encoder for row in summaries if row.image_encoder}
+    facts = [_counted(_shown(runs), "encoder")]
+    if len(eyes) > 1:
+        facts.append(_counted(len(eyes), "image encoder"))
+    facts += [
         ("languages", ", ".join(_languages(runs)) or numbers.MISSING),
     ]
     if pairs:
@@ -100,6 +102,16 @@ def _facts(runs: Sequence[Results]) -> list[tuple[str, str]]:
         facts.append(("candidates per pair", numbers.span([entry.n_target for entry in entries])))
         facts.append(_counted(len({entry.seed for entry in entries}), "seed"))
     return facts
+
+
+def _shown(runs: Sequence[Results]) -> int:
+    """Return how many encoders the page shows: one that is in several runs of a task counts for each."""
+    found: dict[tuple[str, str], set[int]] = {}
+    for place, run in enumerate(runs):
+        for row in run.summary:
+            found.setdefault((row.encoder, row.task), set()).add(place)
+    names = {encoder for encoder, _ in found}
+    return sum(max(len(places) for key, places in found.items() if key[0] == name) for name in names)
 
 
 def _counted(amount: int, word: str) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import quantiles
+from statistics import median, quantiles
 
 from xlingual.report import numbers, words
 from xlingual.report.axis import Axis, axis_for
@@ -13,19 +13,24 @@ from xlingual.results import Summary
 
 STEPS = 21  # of the colour scale of heat maps
 FEWEST_FOR_BOX = 3
+FEWEST_FOR_MAP = 3  # pairs: two by two says no more than the dots
+CROWDED = 0.1  # share of the axis below which intervals cannot be seen
+AIR = 0.08  # beside the outermost intervals of such an axis
+SMALL = 0.1  # where half the values or more are under it, two decimals do not tell cells apart
 
 Pairs = Mapping[tuple[str, str], Summary]
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A value with its interval, and where chance and oracle lie; all in percent of the axis."""
+    """A value with its interval and the landmarks on the axis; all in percent of it."""
 
     value: float | None
     low: float | None
     width: float | None
     chance: float | None
     oracle: float | None
+    ceiling: float | None
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ class Cell:
     """One language pair in a heat map."""
 
     text: str
-    short: str  # for small cells: two decimals are enough beside a colour
+    short: str  # for small cells: two decimals are enough beside a colour, three where values are small
     title: str
     step: int | None  # of the colour scale
 
@@ -60,20 +65,28 @@ class HeatMap:
 
 
 def bar_axis(rows: Sequence[Row]) -> Axis:
-    """Return the axis of a leaderboard: it holds every value, interval, chance and oracle."""
-    held: list[float | None] = []
-    for row in rows:
-        held += [row.value, row.chance, row.oracle]
-        held += [row.ci.low, row.ci.high] if row.ci else []
-    return axis_for(held, floor=words.least(rows[0].measure))
+    """Return the axis of a leaderboard: it holds every value, interval and chance, and the oracle.
+
+    Where all of them lie close together and far from the oracle, the axis ends a little beyond them instead:
+    otherwise every encoder would be one dot on the line of chance.
+    """
+    floor = words.least(rows[0].measure)
+    held = [row.value for row in rows] + [row.chance for row in rows]
+    held += [end for row in rows if row.ci for end in (row.ci.low, row.ci.high)]
+    whole = axis_for(held + [row.oracle for row in rows], floor=floor)
+    known = [max(value, floor) for value in held if value is not None]
+    span = max(known, default=0.0) - min(known, default=0.0)
+    if 0 < span < CROWDED * (whole.high - whole.low):
+        return axis_for([*known, min(known) - AIR * span, max(known) + AIR * span], floor=floor)
+    return whole
 
 
 def bar(row: Row, axis: Axis) -> Bar:
     """Return where the marks of one row lie."""
     low = axis.at(row.ci.low) if row.ci else None
     width = round(axis.at(row.ci.high) - axis.at(row.ci.low), 2) if row.ci else None
-    value, chance, oracle = (_at(axis, place) for place in (row.value, row.chance, row.oracle))
-    return Bar(value, low, width, chance, oracle)
+    chance, oracle, ceiling = (_mark(axis, place) for place in (row.chance, row.oracle, row.ceiling))
+    return Bar(None if row.value is None else axis.at(row.value), low, width, chance, oracle, ceiling)
 
 
 def box_axis(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> Axis:
@@ -95,11 +108,14 @@ def heat_maps(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> list[HeatMa
     languages = list(dict.fromkeys(language for key in keys for language in key))
     sources = [name for name in languages if any(key[0] == name for key in keys)]
     targets = [name for name in languages if any(key[1] == name for key in keys)]
+    small = bool(values) and median(map(abs, values)) < SMALL
     maps = []
     for row in rows:
         own = pairs.get(row.system, {})
         if own:
-            lines = [(s, [_cell(s, t, own, low, high) for t in targets]) for s in sources]
+            lines = [
+                (s, [_cell(own, (s, t), (low, high), 3 if small else 2) for t in targets]) for s in sources
+            ]
             maps.append(HeatMap(row.label, targets, lines))
     return maps
 
@@ -131,28 +147,30 @@ def _box(row: Row, pairs: Pairs, axis: Axis) -> Box | None:
     first, middle, third = quantiles(values, n=4, method="inclusive")
     reach = 1.5 * (third - first)
     inside = [value for value in values if first - reach <= value <= third + reach]
-    median = numbers.number(middle, row.measure)
-    spoken = f"{row.label}: median {median} over {len(values)} pairs, from {least} to {most}"
+    centre = numbers.number(middle, row.measure)
+    spoken = f"{row.label}: median {centre} over {len(values)} pairs, from {least} to {most}"
     quartiles = (axis.at(first), axis.at(middle), axis.at(third))
     return Box(row.label, spoken, quartiles, axis.at(inside[0]), axis.at(inside[-1]), dots)
 
 
-def _cell(source: str, target: str, pairs: Pairs, low: float, high: float) -> Cell | None:
-    summary = pairs.get((source, target))
+def _cell(pairs: Pairs, pair: tuple[str, str], ends: tuple[float, float], digits: int) -> Cell | None:
+    summary = pairs.get(pair)
     if summary is None:
         return None
     text = numbers.number(summary.value, summary.measure)
     value = numbers.with_interval(summary.value, summary.ci, summary.measure)
     note = f" ({summary.note})" if summary.value is None and summary.note else ""
-    title = f"{words.pair(source, target)}: {value}{note}"
+    title = f"{words.pair(*pair)}: {value}{note}"
     if summary.value is None:
         return Cell(text, text, title, None)
+    low, high = ends
     share = (summary.value - low) / (high - low) if high > low else 0.5
     if words.lower_is_better(summary.measure):
         share = 1 - share
-    short = numbers.number(summary.value, digits=min(2, numbers.digits_of(summary.measure)))
+    short = numbers.number(summary.value, digits=min(digits, numbers.digits_of(summary.measure)))
     return Cell(text, short, title, round(share * (STEPS - 1)))
 
 
-def _at(axis: Axis, value: float | None) -> float | None:
-    return None if value is None else axis.at(value)
+def _mark(axis: Axis, value: float | None) -> float | None:
+    """Return the place of a landmark; one beyond the axis is not drawn, the legend says so."""
+    return None if value is None or not axis.holds(value) else axis.at(value)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from xlingual.report import examples, numbers, plots, tables, words
+from xlingual.report import chance, examples, numbers, plots, tables, words
 from xlingual.report.axis import Axis
 from xlingual.report.rows import Row
-from xlingual.report.verdict import task_verdict
+from xlingual.report.verdict import Findings, task_verdict
 from xlingual.results import Results
 
 LANDMARKS = (
@@ -28,17 +28,25 @@ class Board:
     level: str
     lower_is_better: bool
     several_runs: bool
+    ranked_apart: bool
+    led: set[int]  # the runs of which some encoder is above chance
     shows: dict[str, bool]
 
     @property
-    def landmarks(self) -> list[tuple[str, str, str]]:
-        """Return (class, name, value) of what the rows are seen against, for the legend."""
+    def landmarks(self) -> list[tuple[str, str, str, bool]]:
+        """Return (class, name, value, whether drawn) of what the rows are seen against, for the legend."""
         found = []
         for kind, name in LANDMARKS:
             texts = _texts(row for row, _ in self.rows)[kind]
-            if texts and (kind != "ceiling" or len(texts) == 1):
-                found.append((kind, name, texts[0] if len(texts) == 1 else "differs by row"))
+            drawn = any(getattr(place, kind) is not None for row, place in self.rows if row.value is not None)
+            if texts:
+                text = texts[0] if len(texts) == 1 else "differs by row"
+                found.append((kind, name, text if drawn else f"{text}, beyond the axis", drawn))
         return found
+
+    def begins_run(self, index: int) -> bool:
+        """Tell whether the row is the first of a further run that is ranked on its own."""
+        return self.ranked_apart and index > 0 and self.rows[index][0].run != self.rows[index - 1][0].run
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,7 @@ class Section:
     task: str
     title: str
     about: str
-    verdict: list[str]
+    verdict: list[Findings]
     boards: list[Board]
     boxes: list[plots.Box]
     box_axis: Axis
@@ -63,18 +71,18 @@ def section_of(runs: Sequence[Results], task: str, budget: int) -> tuple[Section
     boards = [_board(runs, task, name) for name in names]
     rows = [row for row, _ in boards[0].rows]
     pairs = tables.pair_rows(runs, task, names[0])
-    several = len({key for own in pairs.values() for key in own}) > 1
+    n_pairs = len({key for own in pairs.values() for key in own})
     axis = plots.box_axis(rows, pairs)
-    shown, used = examples.chosen(runs, task, rows, budget)
+    shown, used = examples.chosen(runs, task, sorted(rows, key=_by_rank), budget)
     section = Section(
         task=task,
         title=words.title(task),
         about=words.ABOUT.get(task, ""),
         verdict=task_verdict(runs, task),
         boards=boards,
-        boxes=plots.boxes(rows, pairs, axis) if several else [],
+        boxes=plots.boxes(rows, pairs, axis) if n_pairs > 1 else [],
         box_axis=axis,
-        heat_maps=plots.heat_maps(rows, pairs) if several else [],
+        heat_maps=plots.heat_maps(rows, pairs) if n_pairs >= plots.FEWEST_FOR_MAP else [],
         scale=plots.scale_ends(rows, pairs),
         examples=shown,
     )
@@ -84,12 +92,14 @@ def section_of(runs: Sequence[Results], task: str, budget: int) -> tuple[Section
 def _board(runs: Sequence[Results], task: str, measure: str) -> Board:
     rows = tables.leaderboard(runs, task, measure)
     axis = plots.bar_axis(rows)
+    places = {row.run for row in rows}
+    led = {place for place in places if not chance.none_above([row for row in rows if row.run == place])}
     levels = sorted({row.ci.level for row in rows if row.ci})
     shows = {
         "behind": any(row.behind for row in rows),
         "normalized": any(row.normalized is not None for row in rows),
         "ceiling": len(_texts(rows)["ceiling"]) > 1,
-        "level": any(row.standing == "level" for row in rows),
+        "level": any(row.standing == "level" and row.run in led for row in rows),
         "seeds": any(row.n_seeds > 1 for row in rows),
         "tied": any(row.n_tied for row in rows),
     }
@@ -99,7 +109,9 @@ def _board(runs: Sequence[Results], task: str, measure: str) -> Board:
         axis=axis,
         level=" / ".join(numbers.percent(level) for level in levels),
         lower_is_better=words.lower_is_better(measure),
-        several_runs=len({row.run for row in rows}) > 1,
+        several_runs=len(places) > 1,
+        ranked_apart=tables.ranked_apart(runs, task),
+        led=led,
         shows=shows,
     )
 
@@ -110,5 +122,10 @@ def _texts(rows: Iterable[Row]) -> dict[str, list[str]]:
     for row in rows:
         for kind, texts in found.items():
             if getattr(row, kind) is not None:
-                texts[numbers.number(getattr(row, kind), row.measure)] = None
+                texts[numbers.mark(getattr(row, kind), row.measure)] = None
     return {kind: list(texts) for kind, texts in found.items()}
+
+
+def _by_rank(row: Row) -> tuple[bool, int, int]:
+    """Order the best rows of several runs first: those without a value come last."""
+    return (row.rank is None, row.rank or 0, row.run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from xlingual.report import words
+from xlingual.report import conditions, words
 from xlingual.report.rows import Row, Standing, System, contains
 from xlingual.results import Behind, Entry, Results, Summary, by_key
 
@@ -21,7 +21,10 @@ def measures(runs: Iterable[Results], task: str) -> list[str]:
 
 
 def leaderboard(results: Results | Sequence[Results], task: str, measure: str) -> list[Row]:
-    """Return one row per encoder, best first; encoders without a value come last, with a note."""
+    """Return one row per encoder, best first; encoders without a value come last, with a note.
+
+    Runs whose conditions differ are not comparable: each is ranked on its own, one after the other.
+    """
     runs = as_runs(results)
     boards = [_overall(run, task, measure) for run in runs]
     several_runs = sum(bool(board) for board in boards) > 1
@@ -36,8 +39,21 @@ def leaderboard(results: Results | Sequence[Results], task: str, measure: str) -
             if several_runs:
                 label += f" (run {place})"
             rows.append(_row(summary, label, place, run.entries, summary is leader))
-    rows.sort(key=_order)
-    return [replace(row, rank=None if row.value is None else i) for i, row in enumerate(rows, start=1)]
+    if ranked_apart(runs, task):
+        return [row for place in range(1, len(runs) + 1) for row in _ranked(rows, place)]
+    return _ranked(rows)
+
+
+def ranked_apart(runs: Sequence[Results], task: str) -> bool:
+    """Tell whether the runs of a task differ in their conditions, so that each is ranked on its own."""
+    own = [run for run in runs if by_key(run.summary, task=task)]
+    return len(own) > 1 and bool(conditions.unequal(own, task))
+
+
+def _ranked(rows: list[Row], run: int | None = None) -> list[Row]:
+    """Return the rows (of a run) in order, with their ranks."""
+    ordered = sorted((row for row in rows if run in (None, row.run)), key=_order)
+    return [replace(row, rank=None if row.value is None else i) for i, row in enumerate(ordered, start=1)]
 
 
 def pair_rows(

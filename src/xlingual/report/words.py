@@ -31,7 +31,8 @@ GLOSSARY = (
     ),
     (
         "Chance",
-        "What an encoder that knows nothing scores on the same data: K out of all distinct pictures.",
+        "What an encoder that knows nothing scores on the same data: K out of all distinct pictures "
+        "(XLR: K out of all candidates; CORR: 0).",
     ),
     (
         "Oracle",
@@ -94,6 +95,11 @@ def least(measure: str) -> float:
 def own(task: str) -> str:
     """Return what the ranks of a task count, for "… ranked 1 of 365"."""
     return "own picture" if task == "backretrieval" else "own match"
+
+
+def stop(text: str) -> str:
+    """Return the sentence with a full stop at its end."""
+    return text if text.endswith(".") else f"{text}."
 
 
 def pair(source: str, target: str) -> str:

@@ -95,8 +95,12 @@ def test_bars_lie_where_the_numbers_are(made):
     )
     axis = plots.bar_axis(rows)
     assert (axis.low, axis.high) == (0.0, 0.8)
-    assert plots.bar(rows[0], axis) == plots.Bar(value=50.0, low=46.25, width=7.5, chance=12.5, oracle=100.0)
-    assert plots.bar(rows[1], axis) == plots.Bar(value=1.25, low=0.0, width=5.0, chance=None, oracle=None)
+    assert plots.bar(rows[0], axis) == plots.Bar(
+        value=50.0, low=46.25, width=7.5, chance=12.5, oracle=100.0, ceiling=None
+    )
+    assert plots.bar(rows[1], axis) == plots.Bar(
+        value=1.25, low=0.0, width=5.0, chance=None, oracle=None, ceiling=None
+    )
     assert plots.bar(rows[2], axis).value is None
 
 
@@ -140,3 +144,48 @@ def test_low_ranks_are_deep_in_the_heat_map(made):
     (found,) = plots.heat_maps(rows, pairs)
     assert found.lines[0][1][1].step == plots.STEPS - 1
     assert plots.scale_ends(rows, pairs) == ("9.0", "2.0")
+
+
+def runs_on(made, *data):
+    runs = []
+    for place, name in enumerate(data):
+        entry = made.entry(TASK, "a", "b", "e", "R@10", 0.3, signature=made.signature(data=name))
+        rows = [made.summary(TASK, e, "R@10", v + place / 20) for e, v in (("e", 0.3), ("f", 0.2))]
+        runs.append(made.results([entry], rows))
+    return runs
+
+
+def test_runs_that_are_not_comparable_are_ranked_apart(made):
+    rows = leaderboard(runs_on(made, "one", "other"), TASK, "R@10")
+    assert [(row.rank, row.label) for row in rows] == [
+        (1, "e (run 1)"), (2, "f (run 1)"), (1, "e (run 2)"), (2, "f (run 2)"),
+    ]  # fmt: skip
+    rows = leaderboard(runs_on(made, "one", "one"), TASK, "R@10")
+    assert [(row.rank, row.run) for row in rows] == [(1, 2), (2, 1), (3, 2), (4, 1)]
+
+
+def test_the_axis_ends_beyond_the_intervals_where_the_oracle_would_crowd_them(made):
+    marks = {"chance": 0.0127, "oracle": 0.767, "ceiling": 0.94}
+    rows = board(
+        made,
+        made.summary(TASK, "e", "R@10", 0.0196, ci=made.ci(0.0196, 0.002), **marks),
+        made.summary(TASK, "f", "R@10", 0.0127, ci=made.ci(0.0127, 0.001), **marks),
+    )
+    axis = plots.bar_axis(rows)
+    assert axis.low == 0.0 and 0.0216 < axis.high <= 0.025
+    places = plots.bar(rows[0], axis)
+    assert (places.oracle, places.ceiling) == (None, None)
+    assert places.chance == pytest.approx(100 * 0.0127 / axis.high, abs=0.01)
+
+
+def test_the_ceiling_is_drawn_where_the_axis_reaches_it(made):
+    (row,) = board(made, made.summary(TASK, "e", "R@10", 0.4, chance=0.1, oracle=0.8, ceiling=0.6))
+    assert plots.bar(row, plots.bar_axis([row])).ceiling == 75.0
+    (row,) = board(made, made.summary(TASK, "e", "R@10", 0.4, chance=0.1, oracle=0.8, ceiling=0.9))
+    assert plots.bar(row, plots.bar_axis([row])).ceiling is None
+
+
+def test_small_cells_have_digits_enough(made):
+    rows, pairs = pair_plots(made, {("a", "b"): 0.012, ("b", "a"): 0.015, ("a", "c"): 0.11})
+    (found,) = plots.heat_maps(rows, pairs)
+    assert [cell.short for cell in found.lines[0][1] if cell] == ["0.012", "0.110"]

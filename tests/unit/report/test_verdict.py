@@ -1,4 +1,7 @@
+import pytest
+
 from xlingual.report import verdict
+from xlingual.report.verdict import task_verdict
 
 TASK = "backretrieval"
 
@@ -74,7 +77,7 @@ def test_beyond_the_oracle_below_chance_and_no_normalised_value(made):
     assert said(made, mean(made, "a", 0.3, normalized=1.333, **marks))[1] == (
         "That is beyond what pictures alone can tell: 133 % of the way from 0.100 to 0.250."
     )
-    assert said(made, mean(made, "a", 0.05, normalized=-0.3, **marks))[1] == (
+    assert said(made, mean(made, "a", 0.05, normalized=-0.3, ci=None, **marks))[1] == (
         "That is not above chance (0.100); pictures alone reach 0.250."
     )
     assert said(made, mean(made, "a", 0.3, note="not normalised: near chance", **marks))[1] == (
@@ -116,6 +119,7 @@ def test_runs_that_cannot_be_paired(made):
         runs.append(made.results(entries, [mean(made, "e", value)]))
     sentences = verdict(runs)
     assert sentences[0] == "Run 1: e reaches BkR R@10 0.300 [0.270, 0.330] on average over 2 language pairs."
+    assert [found.run for found in task_verdict(runs, TASK)] == [1, 2, None]
     assert sentences[1].startswith("Run 2: e reaches BkR R@10 0.400")
     assert "no difference between runs has an interval" in sentences[2]
     assert sentences[2].endswith("The conditions differ too (data), so the values are not comparable.")
@@ -133,3 +137,106 @@ def test_runs_of_different_tasks_do_not_clash(made):
 def test_a_narrow_lead_does_not_read_as_zero(made):
     rows = [mean(made, "a", 0.3), mean(made, "b", 0.28, behind=made.behind("a", 0.02, 0.0196))]
     assert "0.0200 [0.0004, 0.0396] ahead of b: the interval excludes zero" in said(made, *rows)[0]
+
+
+def test_a_run_is_named_once(made):
+    marks = {"chance": 0.1, "oracle": 0.9, "normalized": 0.2}
+    run = made.results([], [mean(made, "e", 0.3, **marks)])
+    starts = [sentence.split()[0] for sentence in verdict([run, run])]
+    assert starts == ["Run", "It", "Run", "It", "Runs"]
+
+
+def test_nobody_leads_where_nobody_is_above_chance(made):
+    marks = {"chance": 0.1, "oracle": 0.9, "normalized": 0.03}
+    rows = [
+        mean(made, "random", 0.12, **marks),
+        mean(made, "chargram", 0.11, behind=made.behind("random", 0.01, 0.02), **marks),
+        made.summary(TASK, "random", "R@10", 0.05, "de", "fr"),
+        made.summary(TASK, "random", "R@10", 0.2, "fr", "de"),
+    ]
+    assert said(made, *rows) == [
+        "No encoder is distinguishable from chance (0.100): the highest is random with BkR R@10 0.120 "
+        "[0.090, 0.150] on average over 2 language pairs.",
+        "Pictures alone reach 0.900.",
+    ]
+    assert said(made, rows[0])[0] == (
+        "random is not distinguishable from chance (0.100): BkR R@10 0.120 [0.090, 0.150] on average over 2 "
+        "language pairs."
+    )
+
+
+def test_one_encoder_above_chance_is_enough_to_lead(made):
+    rows = [
+        mean(made, "a", 0.2, chance=0.1),
+        mean(made, "b", 0.1, chance=0.1, behind=made.behind("a", 0.1, 0.02)),
+        mean(made, "c", 0.01, chance=0.1, behind=made.behind("a", 0.19, 0.02)),
+    ]
+    sentences = said(made, *rows)
+    assert sentences[0].startswith("a leads: ")
+    assert sentences[2:] == [
+        "Not distinguishable from chance (0.100): b.",
+        "Worse than chance (0.100): c.",
+    ]
+
+
+def test_worse_than_chance_is_not_called_indistinguishable(made):
+    rows = [mean(made, "a", 0.1, chance=0.1), mean(made, "b", 0.01, chance=0.1)]
+    sentences = said(made, *rows)
+    assert sentences[0].startswith("No encoder is above chance (0.100): the highest is a with")
+    assert sentences[1:] == [
+        "Not distinguishable from chance (0.100): a.",
+        "Worse than chance (0.100): b.",
+    ]
+
+
+def test_low_ranks_above_chance(made):
+    def of(value):
+        return said(made, made.summary(TASK, "a", "MedR", value, n_pairs=2, chance=50.0))[0]
+
+    assert of(49.99).startswith("a is not distinguishable from chance (50.0): BkR MedR")
+    assert of(60.0).startswith("a is not above chance (50.0)")
+    assert of(20.0).startswith("a reaches")
+
+
+def test_chance_of_a_correlation_is_zero(made):
+    def of(*values):
+        return [
+            made.summary("distance-correlation", f"e{i}", "CORR", value, n_pairs=2, chance=0.0)
+            for i, value in enumerate(values)
+        ]
+
+    assert said(made, *of(0.2, 0.01))[1:] == [
+        "Chance on this data is 0: no relation between texts and pictures.",
+        "Not distinguishable from chance (0): e1.",
+    ]
+    assert said(made, *of(0.02, -0.01)) == [
+        "No encoder is distinguishable from chance (0): the highest is e0 with CORR 0.020 [−0.010, 0.050] on "
+        "average over 2 language pairs."
+    ]
+
+
+def test_hardest_and_easiest_are_not_named_where_they_may_be_noise(made):
+    def of(values):
+        pairs = [made.summary(TASK, "e", "R@10", v, "en", f"l{i:02d}") for i, v in enumerate(values)]
+        return [s for s in said(made, mean(made, "e", 0.3), *pairs) if "hardest" in s]
+
+    assert of([0.349, 0.353]) == []
+    assert of([0.3, 0.331])[0].endswith("0.300 [0.270, 0.330]; its easiest is en → l01 with 0.331.")
+    (many,) = of([0.3 + i / 1000 for i in range(12)])
+    assert many.endswith("its easiest is en → l11 with 0.311, a difference that may be noise.")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "sentence"),
+    [
+        ([13, 13], "Only 13 queries per pair: the intervals are wide."),
+        ([13, 48], "Only 13–48 queries per pair: the intervals are wide."),
+        ([13, 50], "Some pairs have only 13 queries: their intervals are wide."),
+        ([13], "Only 13 queries: the intervals are wide."),
+        ([50, 60], None),
+    ],
+)
+def test_small_samples_are_remarked_on(made, sizes, sentence):
+    entries = [made.entry(TASK, "en", f"l{i}", "e", "R@10", 0.3, n_source=n) for i, n in enumerate(sizes)]
+    sentences = verdict(made.results(entries, [mean(made, "e", 0.3)]))
+    assert sentences[1:] == ([sentence] if sentence else [])

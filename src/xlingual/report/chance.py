@@ -1,0 +1,57 @@
+"""What the verdict says about chance: which encoders are above it, at it and below it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xlingual.report import numbers, words
+from xlingual.report.rows import Row
+
+
+def none_above(rows: Sequence[Row]) -> bool:
+    """Tell whether no encoder is clearly above chance: each interval holds it or lies on its worse side."""
+    found = [row for row in rows if row.value is not None]
+    return bool(found) and all(row.at_chance or is_below(row) for row in found)
+
+
+def is_below(row: Row) -> bool:
+    """Tell whether the whole interval is worse than chance."""
+    if row.ci is None or row.chance is None:
+        return False
+    return row.ci.low > row.chance if words.lower_is_better(row.measure) else row.ci.high < row.chance
+
+
+def nothing_found(best: Row, found: Sequence[Row], name: str, where: str) -> list[str]:
+    """Return the first sentences where no encoder is above chance; `best` is nearest to being it."""
+    alike = all(row.at_chance for row in found)
+    verb = "distinguishable from" if alike else "above"
+    value = numbers.with_interval(best.value, best.ci, best.measure)
+    if len(found) == 1:
+        lead = f"{best.encoder} is not {verb} chance{level(found)}: {name} {value}{where}."
+    else:
+        most = "lowest" if words.lower_is_better(best.measure) else "highest"
+        best_one = f"the {most} is {best.encoder} with {name} {value}{where}"
+        lead = f"No encoder is {verb} chance{level(found)}: {best_one}."
+    if best.oracle is None:
+        return [lead]
+    reason = f"; {best.note}" if best.note and best.normalized is None else ""
+    return [lead, words.stop(f"Pictures alone reach {numbers.number(best.oracle, best.measure)}{reason}")]
+
+
+def at_or_below(found: Sequence[Row]) -> list[str]:
+    """Return who is not distinguishable from chance and who is clearly below it."""
+    sentences = []
+    lost, below = [row for row in found if row.at_chance], [row for row in found if is_below(row)]
+    if lost:
+        names = numbers.in_words([row.encoder for row in lost])
+        sentences.append(f"Not distinguishable from chance{level(lost)}: {names}.")
+    if below:
+        names = numbers.in_words([row.encoder for row in below])
+        sentences.append(f"Worse than chance{level(below)}: {names}.")
+    return sentences
+
+
+def level(rows: Sequence[Row]) -> str:
+    """Return " (0.027)", or "" where the rows have different chances."""
+    texts = list(dict.fromkeys(numbers.mark(row.chance, row.measure) for row in rows))
+    return f" ({texts[0]})" if len(texts) == 1 else ""
