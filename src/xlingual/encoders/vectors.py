@@ -21,6 +21,7 @@ from xlingual.records import Pictures, Texts, digest
 if TYPE_CHECKING:
     from xlingual.records import Ints, Vectors
 
+_BLOCK = 4096  # lines converted at a time
 ROLES = ("query", "candidate")
 
 
@@ -59,11 +60,18 @@ class VectorsEncoder:
         """Return float32 [n, d]: the line of each row of the batch; only those lines are read."""
         role = batch.role if isinstance(batch, Texts) else None
         dim = self._dimensions(role, batch.language)
+        files = self._rows_by_file(batch, role)
         vectors = np.empty((len(batch), dim), dtype=np.float32)
-        for path, language, rows in self._rows_by_file(batch, role):
+        for path, language, rows in files:
             array = open_vectors(path, self.key)
             lines = _lines(path, len(array), language, batch, rows)
-            vectors[rows] = _finite(path, array, lines)
+            bad: list[int] = []
+            for start in range(0, len(rows), _BLOCK):
+                part = slice(start, start + _BLOCK)
+                block = _single_precision(array, lines[part])
+                vectors[rows[part]] = block
+                bad += lines[part][~np.isfinite(block).all(axis=1)].tolist()
+            _refuse_bad(path, sorted(set(bad)))
         return vectors
 
     def _path(self, language: str, role: str | None) -> Path:
@@ -132,16 +140,18 @@ def _unit(unit: str, language: str | None) -> str:
     return f"{unit} {language}" if of_language else unit
 
 
-def _finite(path: Path, array: NDArray[Any], lines: Ints) -> Vectors:
+def _single_precision(array: NDArray[Any], lines: Ints) -> Vectors:
     with np.errstate(over="ignore", invalid="ignore"):
-        vectors = np.asarray(array[lines], dtype=np.float32)  # [rows, d]
-    bad = np.unique(lines[~np.isfinite(vectors).all(axis=1)])
-    if len(bad):
+        return np.asarray(array[lines], dtype=np.float32)  # [rows, d]
+
+
+def _refuse_bad(path: Path, bad: Sequence[int]) -> None:
+    if bad:
         raise InputError(
             f"{path}: {len(bad)} of the lines used hold NaN, infinity or a number too large for float32; "
-            f"the first is line {bad[0] + 1} (all: {listed(bad + 1, 5)}): make these vectors again"
+            f"the first is line {bad[0] + 1} (all: {listed((line + 1 for line in bad), 5)}): make these "
+            "vectors again"
         )
-    return vectors
 
 
 def _file_digest(path: Path) -> bytes:
