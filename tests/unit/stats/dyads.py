@@ -59,8 +59,9 @@ def wilson(p, n, quantile):
     def excess(theta):
         return (p - theta) ** 2 - quantile**2 * theta * (1 - theta) / n
 
-    low = 0.0 if p == 0 else brentq(excess, 0, p)
-    return low, (1.0 if p == 1 else brentq(excess, p, 1))
+    # θ = p is itself a root where p is 0 or 1: the other one is wanted
+    low = 0.0 if p == 0 else brentq(excess, 0, min(p, 1 - 1e-9))
+    return low, (1.0 if p == 1 else brentq(excess, max(p, 1e-9), 1))
 
 
 def ends(estimate, parts, bounds=None, var=None):
