@@ -1,4 +1,4 @@
-"""Intervals of results are those of `stats`, clustered as designed; recomputed from the query table."""
+"""Intervals of results, clustered as designed: loops over pairs of queries, read from the query table."""
 
 from pathlib import Path
 from runpy import run_path
@@ -13,9 +13,10 @@ from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.scores import Score
 from xlingual.evaluation.summary import Baseline, normalised
 from xlingual.results import by_key
-from xlingual.stats import interval, mean_interval, median_interval
+from xlingual.stats import Part, mean_interval
 
 shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("cases.py"))))
+dyads = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "stats" / "dyads.py")))
 SPANS = {"R@3": (0.0, 1.0), "SIM": (-1.0, 1.0)}
 
 
@@ -49,32 +50,38 @@ def rows_of(results, **wanted):
     return [row for row in rows if all(row[key] == value for key, value in wanted.items())]
 
 
-def ways_of(rows):
-    """Return the clusters of the queries and the items they retrieve; one that ties is alone."""
+def nodes_of(rows):
+    """Return the nodes of each query: its cluster, and that of the retrieved text; a tie is alone."""
+    cluster = {f"i{i}": f"c{i % 12}" for i in range(60)}
     alone = [(row["seed"], row["source"], row["target"], row["query"]) for row in rows]
-    hubs = [
-        one if row["retrieved"] is None else row["retrieved"] for row, one in zip(rows, alone, strict=True)
+    return [
+        (cluster[row["query"]], cluster.get(row["retrieved"], one))
+        for row, one in zip(rows, alone, strict=True)
     ]
-    number = {hub: i for i, hub in enumerate(dict.fromkeys(hubs))}
-    return [np.array([row["cluster"] for row in rows]), np.array([number[hub] for hub in hubs])]
 
 
-def ends(found):
-    return pytest.approx((found.low, found.high), rel=1e-9)
+def close(wanted):
+    return pytest.approx(tuple(wanted), rel=0, abs=1e-8)
 
 
 def test_backretrieval_clusters_by_cluster_and_retrieved_target(results):
-    assert any(row["retrieved"] is None for row in results.per_query.to_pylist())
+    nodes = nodes_of(results.per_query.to_pylist())
+    assert any(isinstance(target, tuple) for _, target in nodes)  # some queries tie
+    assert any(source == target for source, target in nodes)
     for entry in results.entries:
         keys = ("encoder", "source", "target", "measure", "seed")
         rows = rows_of(results, **{key: getattr(entry, key) for key in keys})
-        values, ways = np.array([row["value"] for row in rows]), ways_of(rows)
-        if entry.measure == "MedR":
-            wanted = median_interval(values, ways)
+        values = np.array([row["value"] for row in rows])
+        bounds = SPANS.get(entry.measure, (0.0, 1.0))
+        if entry.measure == "MedR":  # the interval of P(rank ≤ median), read off as quantiles
+            below = (values <= np.median(values)).astype(float)
+            share = np.array(dyads.ends(below.mean(), [dyads.mean_part(below, nodes_of(rows))], bounds))
+            wanted = np.quantile(values, np.clip(0.5 + share - below.mean(), 0, 1))
         else:
-            wanted = mean_interval(values, ways, bounds=SPANS[entry.measure])
-            assert (entry.ci.low, entry.ci.high) != ends(mean_interval(values, bounds=SPANS[entry.measure]))
-        assert (entry.ci.low, entry.ci.high) == ends(wanted)
+            wanted = dyads.ends(values.mean(), [dyads.mean_part(values, nodes_of(rows))], bounds)
+            blind = mean_interval(values, bounds=bounds)
+            assert (entry.ci.low, entry.ci.high) != close((blind.low, blind.high))
+        assert (entry.ci.low, entry.ci.high) == close(wanted)
         assert "2-way clusters" in entry.ci.method
 
 
@@ -90,9 +97,9 @@ def test_a_mean_over_seeds_and_pairs_keeps_what_recurs_together(results, pair, m
             key: np.mean([v for v, k in zip(values, samples, strict=True) if k == key]) for key in samples
         }
         residuals = (values - [means[key] for key in samples]) / len(values)
-        found = interval(values.mean(), residuals, ways_of(rows), bounds=SPANS[measure])
+        wanted = dyads.ends(values.mean(), [(residuals.tolist(), nodes_of(rows))], SPANS[measure])
         assert summary.value == pytest.approx(values.mean())
-        assert (summary.ci.low, summary.ci.high) == ends(found)
+        assert (summary.ci.low, summary.ci.high) == close(wanted)
 
 
 def test_a_difference_clusters_by_the_targets_of_both(results):
@@ -102,26 +109,41 @@ def test_a_difference_clusters_by_the_targets_of_both(results):
             rows_of(results, encoder=name, measure=measure, source="en")
             for name in (behind.behind.leader, behind.encoder)
         )
-        gaps = np.array([a["value"] - b["value"] for a, b in zip(leader, other, strict=True)])
-        by_seed = np.repeat([gaps[:30].mean(), gaps[30:].mean()], 30)
-        ways = [*ways_of(leader), ways_of(other)[1]]
-        low, high = SPANS[measure]
-        found = interval(gaps.mean(), (gaps - by_seed) / len(gaps), ways, span=high - low)
-        assert behind.behind.value == pytest.approx(gaps.mean())
-        assert (behind.behind.ci.low, behind.behind.ci.high) == ends(found)
+        parts = []
+        for sign, rows in ((1, leader), (-1, other)):
+            values = np.array([row["value"] for row in rows])
+            by_seed = np.repeat([values[:30].mean(), values[30:].mean()], 30)
+            parts.append(((sign * (values - by_seed) / 60).tolist(), nodes_of(rows)))
+        gap = np.mean([a["value"] - b["value"] for a, b in zip(leader, other, strict=True)])
+        assert behind.behind.value == pytest.approx(gap)
+        assert (behind.behind.ci.low, behind.behind.ci.high) == close(dyads.ends(gap, parts))
+        assert nodes_of(leader) != nodes_of(other)
+
+
+def test_encoders_that_retrieve_the_same_differ_by_nothing(case):
+    encoders = {"a": case.encoder("a", case.texts["b"]), "same": case.encoder("same", 4 * case.texts["b"])}
+    results = backretrieval(
+        case.manifest, text_encoders=encoders, image_encoder=case.image_encoder, measures=["R@3"], seeds=2
+    )
+    for summary in results.summary:
+        if summary.behind is not None:
+            assert summary.behind.value == 0
+            assert "rule of three" in summary.behind.ci.method
+            assert summary.behind.ci.high == -summary.behind.ci.low > 0
 
 
 def test_retrieval_clusters_by_cluster(case):
     results = crosslingual_retrieval(case.manifest, text_encoders=case.encoders(), measures=["R@3"])
     for entry in results.entries:
         rows = rows_of(results, encoder=entry.encoder, source=entry.source)
-        values, way = (np.array([row[key] for row in rows]) for key in ("value", "cluster"))
-        assert (entry.ci.low, entry.ci.high) == ends(mean_interval(values, [way], bounds=(0.0, 1.0)))
+        values = np.array([row["value"] for row in rows])
+        part = dyads.mean_part(values, [(row["cluster"],) for row in rows])
+        assert (entry.ci.low, entry.ci.high) == close(dyads.ends(values.mean(), [part], (0.0, 1.0)))
 
 
 def score_of(values, ways=()):
     values = np.array(values, dtype=float)
-    return Score(values.mean(), (values - values.mean()) / len(values), tuple(ways), (0.0, 1.0))
+    return Score(values.mean(), (Part((values - values.mean()) / len(values), tuple(ways)),), (0.0, 1.0))
 
 
 def test_normalised_needs_an_oracle_three_standard_errors_above_chance():

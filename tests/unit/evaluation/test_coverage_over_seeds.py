@@ -1,0 +1,103 @@
+"""A simulation: over seeds that overlap, a 95 % interval holds the truth in about 95 % of populations.
+
+An item is a source in one sample and retrieved in another. One hundred populations have a Monte Carlo error
+of about 2 points.
+"""
+
+import numpy as np
+import pytest
+
+from xlingual.data.manifest import Manifest
+from xlingual.evaluation.backretrieval import backretrieval
+
+POPULATIONS, ITEMS, SEEDS = 100, 100, 10
+LANGUAGES = ("en", "de")
+
+
+class Numbered:
+    """An encoder with one vector for each row of the manifest."""
+
+    def __init__(self, identity, vectors):
+        self.identity, self.vectors = identity, vectors.astype(np.float32)
+
+    def encode(self, batch):
+        (rows,) = [numbering.index for numbering in batch.numberings if numbering.unit == "rows"]
+        return self.vectors[rows]
+
+
+def evaluated(population):
+    """Return the results for a fresh population: a good encoder and a worse one, pictures close to both."""
+    rng = np.random.default_rng(population)
+    meaning, common = rng.standard_normal((2, ITEMS, 6))
+    good = [meaning + 0.8 * common + 0.3 * rng.standard_normal((ITEMS, 6)) for _ in LANGUAGES]
+    good = np.concatenate(good)
+    worse = good + rng.standard_normal(good.shape)
+    pictures = np.tile(meaning + 0.5 * rng.standard_normal((ITEMS, 6)), (len(LANGUAGES), 1))
+    rows = [
+        {"id": f"{i}", "lang": language, "text": f"{i}", "item": f"i{i}"}
+        for language in LANGUAGES
+        for i in range(ITEMS)
+    ]
+    return backretrieval(
+        Manifest.from_rows(rows),
+        text_encoders={"good": Numbered("good", good), "worse": Numbered("worse", worse)},
+        image_encoder=Numbered("pictures", pictures),
+        seeds=SEEDS,
+        examples=False,
+    )
+
+
+def squares(labels, residuals):
+    return np.sum(np.bincount(labels, residuals) ** 2)
+
+
+def error_of_separate_kinds(results, measure, encoder):
+    """Return the standard error with sources and retrieved items as two separate kinds of cluster."""
+    rows = [
+        row
+        for row in results.per_query.select(["encoder", "measure", "query", "retrieved", "value"]).to_pylist()
+        if row["measure"] == measure and row["encoder"] == encoder
+    ]
+    values = np.array([row["value"] for row in rows])  # all samples have the same number of queries
+    source, retrieved = (np.array([int(row[key]) for row in rows]) for key in ("query", "retrieved"))
+    residuals = (values - values.mean()) / len(values)
+    one, other = squares(source, residuals), squares(retrieved, residuals)
+    return max(one + other - squares(source * ITEMS + retrieved, residuals), one, other) ** 0.5
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    """Return, by (measure, encoder or "gap"), arrays [populations]: value, low, high, the other error."""
+    found = {}
+    for population in range(POPULATIONS):
+        results = evaluated(population)
+        for summary in results.summary:
+            if summary.source is None:
+                key = summary.measure, summary.encoder
+                separate = error_of_separate_kinds(results, *key)
+                found.setdefault(key, []).append((summary.value, summary.ci.low, summary.ci.high, separate))
+                if summary.behind is not None:
+                    gap = summary.behind
+                    found.setdefault((key[0], "gap"), []).append((gap.value, gap.ci.low, gap.ci.high, np.nan))
+    return {key: np.array(rows).T for key, rows in found.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", ["R@10", "SIM"])
+@pytest.mark.parametrize("what", ["good", "worse", "gap"])
+def test_intervals_over_ten_overlapping_seeds_hold_the_truth(simulated, measure, what):
+    value, low, high, _ = simulated[measure, what]
+    truth = value.mean()
+    assert len(value) == POPULATIONS
+    assert 0.90 <= np.mean((low <= truth) & (truth <= high)) <= 0.995
+    assert 0.85 <= np.mean(high - low) / (2 * 1.96) / value.std(ddof=1) <= 1.25
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", ["R@10", "SIM"])
+@pytest.mark.parametrize("what", ["good", "worse"])
+def test_two_separate_kinds_of_cluster_would_be_too_sure(simulated, measure, what):
+    value, low, high, separate = simulated[measure, what]
+    assert separate.mean() < 0.8 * value.std(ddof=1)
+    assert separate.mean() < 0.8 * np.mean(high - low) / (2 * 1.96)
+    assert np.mean(np.abs(value - value.mean()) <= 1.96 * separate) < 0.9
