@@ -243,12 +243,11 @@ class _Run:
         self, per_query: PerQuery, name: str, task: Task, measure: QueryMeasure, one: _Found, values: Floats
     ) -> None:
         ranked = not isinstance(measure, PictureSimilarity)
-        nearest = one.nearest.single()
         per_query.add(
             self.workspace.labels(task, name, measure.name),
             task.sample.seed,
             query=task.sample.source,
-            retrieved=np.where(nearest >= 0, task.sample.target[np.maximum(nearest, 0)], -1),
+            retrieved=one.nearest.single_rows(task.sample.target),
             above=one.single(one.routes.counts.above) if ranked else None,
             tied=one.single(one.routes.counts.tied) if ranked else None,
             value=values,
@@ -268,7 +267,6 @@ class _Run:
         for pair in telling_pairs(summary, leader, first):
             number = numbers[pair][0]
             task, one = self.tasks[number], found[leader, number]
-            nearest = one.nearest.single()
             blocks.append(
                 ExampleRows(
                     task=NAME,
@@ -277,7 +275,7 @@ class _Run:
                     target=task.target,
                     seed=task.sample.seed,
                     query=task.sample.source,
-                    retrieved=np.where(nearest >= 0, task.sample.target[np.maximum(nearest, 0)], -1),
+                    retrieved=one.nearest.single_rows(task.sample.target),
                     above=one.single(one.routes.counts.above),
                     tied=one.single(one.routes.counts.tied),
                     value=self._values(first, one),

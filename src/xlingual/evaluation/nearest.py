@@ -36,6 +36,11 @@ class Nearest:
         found[self.query] = self.target
         return np.where(self.n_tied == 1, found, -1)
 
+    def single_rows(self, targets: Ints) -> Ints:
+        """Return the text row of each query's nearest target, -1 for ties; `targets` [m] are rows."""
+        nearest = self.single()
+        return np.where(nearest >= 0, targets[np.maximum(nearest, 0)], -1)
+
 
 def nearest_texts(
     vectors: TextVectors,

@@ -6,7 +6,7 @@ language pair.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from xlingual.embed import PictureIndex
 from xlingual.evaluation.nearest import Nearest
@@ -15,9 +15,7 @@ from xlingual.evaluation.references import Reference, reference
 from xlingual.evaluation.setup import Tally, Task
 from xlingual.evaluation.side_ranks import Routes, SideRanks
 from xlingual.measures import RankMeasure, RecallAt
-from xlingual.ranking import scan
-
-Progress = Callable[[int, int], None]
+from xlingual.ranking import Progress, scan
 
 
 def ways_back(
