@@ -22,7 +22,9 @@ from xlingual.results import SCHEMA, Behind, Entry, Interval, Results, Summary
 
 @pytest.fixture(scope="module")
 def schema() -> dict[str, Any]:
-    return json.loads((files("xlingual") / "results-1.schema.json").read_text(encoding="utf-8"))
+    return json.loads(
+        (files("xlingual") / "results" / "schemas" / "results-1.schema.json").read_text(encoding="utf-8")
+    )
 
 
 @pytest.fixture(scope="module")

@@ -7,16 +7,13 @@ crash leaves the old file or the new one.
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from xlingual.errors import InputError, XlingualError
+from xlingual.results.files import atomic_file, make_folder, read_json, to_json
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -159,12 +156,7 @@ class Results:
     def read(cls, folder: str | Path) -> Results:
         """Read a folder of results; raise InputError where it is not one or has another schema."""
         folder = Path(folder)
-        content = _read_json(folder / "results.json")
-        if content.get("schema") != SCHEMA:
-            raise InputError(
-                f"{folder / 'results.json'}: schema {content.get('schema')!r}, expected {SCHEMA!r}: "
-                "made by another version of xlingual; run the evaluation again"
-            )
+        content = read_json(folder / "results.json", SCHEMA, "xlingual evaluate … --out DIR")
         try:
             entries = [_record(Entry, row) for row in content["results"]]
             summary = [_record(Summary, row) for row in content["summary"]]
@@ -185,48 +177,6 @@ class Results:
             timings=dict(content.get("timings", {})),
             diagnostics=dict(content.get("diagnostics", {})),
         )
-
-
-def to_json(content: Mapping[str, Any]) -> str:
-    """Return readable JSON; not-a-number values are refused (ValueError), never written."""
-    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def make_folder(folder: str | Path) -> Path:
-    """Make an output folder and return it; raise InputError where that fails (a file is in the way)."""
-    folder = Path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"cannot make the output folder {folder}: {error.strerror}: choose another --out"
-        ) from error
-    return folder
-
-
-@contextmanager
-def atomic_file(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path`, moved there on success and removed on failure."""
-    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as handle:
-        temporary = Path(handle.name)
-    try:
-        yield temporary
-        temporary.chmod(0o644)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        raise InputError(f"{path} is missing: give a folder that was written with --out")
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not valid JSON ({error}): run the evaluation again") from error
-    if not isinstance(content, dict):
-        raise InputError(f"{path} holds no results: expected an object with the key 'schema'")
-    return content
 
 
 def _read_table(path: Path) -> pa.Table:

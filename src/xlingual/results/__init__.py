@@ -1,0 +1,22 @@
+"""Results: what was found, with an interval on every number, in memory and on disk.
+
+One file for each kind: `evaluation` (results.json and the tables beside it), `validation` (validation.json).
+"""
+
+from xlingual.results.evaluation import SCHEMA, Behind, Entry, Interval, Results, Summary, by_key
+from xlingual.results.files import atomic_file, make_folder, read_json, to_json, write_json
+
+__all__ = [
+    "SCHEMA",
+    "Behind",
+    "Entry",
+    "Interval",
+    "Results",
+    "Summary",
+    "atomic_file",
+    "by_key",
+    "make_folder",
+    "read_json",
+    "to_json",
+    "write_json",
+]

@@ -1,0 +1,248 @@
+"""What a metric validation found: do measures that need no translations agree with true retrieval (XLR)?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from xlingual.errors import InputError
+from xlingual.results.evaluation import Interval
+from xlingual.results.files import read_json, write_json
+
+SCHEMA = "xlingual/validation/1"
+TRUTH = "XLR"
+MEASURES = ("BkR", "SIM", "CORR")  # held against the truth
+COEFFICIENTS = ("pearson", "spearman")
+SUBSETS = ("all", "below", "above")  # encoders whose XLR is below, or at least, the threshold
+FILE = "validation.json"
+_MADE_BY = "xlingual validate backretrieval … --out DIR"
+
+
+@dataclass(frozen=True)
+class SeedScores:
+    """A measure of one encoder: its value for each seed, their mean and standard deviation."""
+
+    mean: float | None
+    sd: float | None  # over seeds; None for one seed
+    per_seed: list[float | None]
+    ci: Interval | None  # of the mean, for another sample of items
+    note: str | None = None  # why a number is missing
+
+
+@dataclass(frozen=True)
+class EncoderScores:
+    """All measures of one encoder on one language pair; keys are XLR, BkR, SIM and CORR."""
+
+    encoder: str
+    family: str
+    scores: dict[str, SeedScores]
+    normalized: float | None  # (BkR − chance)/(oracle − chance), of the means over seeds
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """One correlation coefficient of a measure with XLR, over encoders."""
+
+    mean: float | None  # over seeds of the coefficient of each seed (Table 1)
+    sd: float | None  # over seeds
+    se: float | None  # sd/√seeds: Monte Carlo error of the mean only
+    value: float | None  # the coefficient of the encoders' means over seeds
+    ci: Interval | None  # of `value`, for other families of encoders and other items
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class RankingAccuracy:
+    """How often a measure orders two encoders as XLR does, by their means over seeds.
+
+    `value` = (concordant + tied in both) / all pairs of encoders: a tie counts as a tie.
+    """
+
+    value: float | None
+    ci: Interval | None
+    concordant: int
+    discordant: int
+    tied_both: int
+    tied_one: int
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class CoefficientDifference:
+    """The difference of two dependent coefficients: value, interval, p and the test's name."""
+
+    value: float | None
+    ci: Interval | None
+    p: float | None
+    test: str | None
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Agreement over some of the encoders; keys are a measure, then a coefficient.
+
+    `differences` has the keys BkR-CORR and BkR-SIM, then a coefficient.
+    """
+
+    n_encoders: int
+    n_families: int
+    agreement: dict[str, dict[str, Agreement]]
+    accuracy: dict[str, RankingAccuracy]
+    differences: dict[str, dict[str, CoefficientDifference]]
+
+
+@dataclass(frozen=True)
+class PairValidation:
+    """The validation of one language pair; `subsets` has the keys of SUBSETS."""
+
+    source: str
+    target: str
+    n_source: int  # N, of each seed's sample
+    n_target: int
+    k: int
+    n_pictures: int  # D, the distinct source pictures (mean over seeds, rounded)
+    n_seeds: int
+    chance: float | None  # of BkR, mean over seeds
+    oracle: float | None
+    conditions: dict[str, str]  # what a calibration depends on: data, sample, images, measure …
+    encoders: list[EncoderScores]
+    subsets: dict[str, Subset]
+
+
+@dataclass(frozen=True)
+class DirectionDifference:
+    """Agreement of one measure in two directions of a language pair, compared."""
+
+    measure: str
+    coefficient: str
+    first: str  # "en-de"
+    second: str  # "de-en"
+    difference: CoefficientDifference
+
+
+@dataclass(frozen=True)
+class Degradation:
+    """Agreement with weakened image vectors: `kind` is none, dims, noise or shuffle."""
+
+    kind: str
+    level: float | None  # dimensions kept, or noise in units of the vectors' own spread
+    source: str
+    target: str
+    chance: float | None
+    oracle: float | None  # BkR of the nearest picture with these vectors: the image quality
+    sim_oracle: float | None
+    agreement: dict[str, dict[str, Agreement]]
+
+
+@dataclass
+class Validation:
+    """A metric validation over language pairs."""
+
+    measure: str  # of XLR and BkR: R@10
+    image_encoder: str
+    threshold: float  # XLR that divides the encoders into below and above
+    family: str | None  # the pattern whose match in an encoder's name is its family
+    pairs: list[PairValidation]
+    directions: list[DirectionDifference] = field(default_factory=list)
+    degradations: list[Degradation] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    timings: dict[str, float] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `validation.json` holds."""
+        content = {"schema": SCHEMA} | asdict(self)
+        content["pairs"] = [_pair_content(pair) for pair in self.pairs]
+        return content
+
+    def write(self, folder: str | Path) -> None:
+        """Write `validation.json` into `folder` (made if need be), atomically."""
+        write_json(Path(folder) / FILE, self.to_dict())
+
+    @classmethod
+    def read(cls, path: str | Path) -> Validation:
+        """Read `validation.json` or the folder that holds it; raise InputError where it is not one."""
+        path = Path(path)
+        path = path / FILE if path.is_dir() else path
+        content = read_json(path, SCHEMA, _MADE_BY)
+        try:
+            return _validation(content)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{path}: a field is missing ({error}): run {_MADE_BY} again") from error
+
+
+def _pair_content(pair: PairValidation) -> dict[str, Any]:
+    """Return a pair with the scores of encoders and the agreement over all of them at its top."""
+    content = asdict(pair)
+    for row in content["encoders"]:
+        row |= row.pop("scores")
+    whole = content["subsets"].pop("all")
+    return content | whole
+
+
+def _validation(content: Mapping[str, Any]) -> Validation:
+    return Validation(
+        measure=content["measure"],
+        image_encoder=content["image_encoder"],
+        threshold=content["threshold"],
+        family=content["family"],
+        pairs=[_pair(row) for row in content["pairs"]],
+        directions=[
+            DirectionDifference(**row | {"difference": _difference(row["difference"])})
+            for row in content["directions"]
+        ],
+        degradations=[
+            Degradation(**row | {"agreement": _agreements(row["agreement"])})
+            for row in content["degradations"]
+        ],
+        warnings=list(content["warnings"]),
+        timings=dict(content["timings"]),
+    )
+
+
+def _pair(row: Mapping[str, Any]) -> PairValidation:
+    own = {key: row[key] for key in PairValidation.__dataclass_fields__ if key not in ("encoders", "subsets")}
+    subsets = {"all": row, **row["subsets"]}
+    return PairValidation(
+        **own,
+        encoders=[
+            EncoderScores(
+                encoder["encoder"],
+                encoder["family"],
+                {name: SeedScores(**_with_interval(encoder[name])) for name in (TRUTH, *MEASURES)},
+                encoder["normalized"],
+            )
+            for encoder in row["encoders"]
+        ],
+        subsets={name: _subset(subsets[name]) for name in SUBSETS},
+    )
+
+
+def _subset(row: Mapping[str, Any]) -> Subset:
+    return Subset(
+        row["n_encoders"],
+        row["n_families"],
+        _agreements(row["agreement"]),
+        {name: RankingAccuracy(**_with_interval(found)) for name, found in row["accuracy"].items()},
+        {
+            name: {coefficient: _difference(one) for coefficient, one in found.items()}
+            for name, found in row["differences"].items()
+        },
+    )
+
+
+def _agreements(rows: Mapping[str, Any]) -> dict[str, dict[str, Agreement]]:
+    return {
+        name: {coefficient: Agreement(**_with_interval(one)) for coefficient, one in found.items()}
+        for name, found in rows.items()
+    }
+
+
+def _difference(row: Mapping[str, Any]) -> CoefficientDifference:
+    return CoefficientDifference(**_with_interval(row))
+
+
+def _with_interval(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row, "ci": None if row["ci"] is None else Interval(**row["ci"])}
