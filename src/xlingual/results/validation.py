@@ -1,4 +1,4 @@
-"""What a metric validation found: do measures that need no translations agree with true retrieval (XLR)?"""
+"""What a metric validation found: how measures that need no translations agree with true retrieval."""
 
 from __future__ import annotations
 
@@ -175,11 +175,11 @@ class Validation:
 
 def _pair_content(pair: PairValidation) -> dict[str, Any]:
     """Return a pair with the scores of encoders and the agreement over all of them at its top."""
-    content = asdict(pair)
+    content: dict[str, Any] = asdict(pair)
     for row in content["encoders"]:
         row |= row.pop("scores")
-    whole = content["subsets"].pop("all")
-    return content | whole
+    content |= content["subsets"].pop("all")
+    return content
 
 
 def _validation(content: Mapping[str, Any]) -> Validation:
