@@ -143,10 +143,10 @@ def paired_test(
     """Test the difference of two systems on the same queries.
 
     The sign-flip test swaps the answers of the two systems to all queries of a cluster at random; p is
-    (c + 1)/(n + 1) for c of n replicates at least as far from zero as what was observed. The interval flips residuals about
-    each system's own mean instead (the wild cluster bootstrap-t of Cameron, Gelbach and Miller 2008,
-    "Bootstrap-Based Improvements for Inference with Clustered Errors"). `span` is the width of the measure's
-    range.
+    (c + 1)/(n + 1) for c of n replicates at least as far from zero as what was observed. The interval flips
+    residuals about each system's own mean instead (the wild cluster bootstrap-t of Cameron, Gelbach and
+    Miller 2008, "Bootstrap-Based Improvements for Inference with Clustered Errors"). `span` is the width of
+    the measure's range.
     """
     difference, error, freedom, p_student = t_test(data)
     n = len(np.unique(data.own))

@@ -32,7 +32,7 @@ class Sums:
 
     def squares(self, signs: Floats, difference: Floats) -> Floats:
         """Return Σ over groups of (f·R − δ/2·C)² for each replicate [B]."""
-        cross = np.bincount(self.cluster, self.residual * self.weight, len(signs)) @ signs
+        cross = _sums(self.cluster, self.residual * self.weight, len(signs)) @ signs
         constant, weights = self.residual @ self.residual, self.weight @ self.weight
         found: Floats = constant - difference * cross + difference**2 / 4 * weights
         return found
@@ -61,7 +61,7 @@ class FlippedClusters:
             mean_a = mean_b = (mean_a + mean_b) / 2
         a, b = data.weight * (data.a - mean_a), -data.weight * (data.b - mean_b)
         n = len(owners)
-        residual, weight = np.bincount(own, a + b, n), np.bincount(own, 2 * data.weight, n)
+        residual, weight = _sums(own, a + b, n), _sums(own, 2 * data.weight, n)
         sums = Sums(residual, weight, np.arange(n))
         ways = [way for way in (data.own, data.retrieved_a, data.retrieved_b) if way is not None]
         least = min(len(np.unique(way)) for way in ways)
@@ -102,8 +102,8 @@ def _edges(owners: Ints, own: Ints, retrieved: Ints, residual: Floats, weight: F
     width = len(owners) + len(others)
     keys, edge = np.unique(own * width + node, return_inverse=True)
     cluster, nodes = np.divmod(keys, width)
-    residuals: Floats = np.bincount(edge, residual, len(keys))
-    weights: Floats = np.bincount(edge, weight, len(keys))
+    residuals: Floats = _sums(edge, residual, len(keys))
+    weights: Floats = _sums(edge, weight, len(keys))
     return Sums(residuals, weights, cluster), nodes
 
 
@@ -113,5 +113,10 @@ def _fall(edges: Sums, nodes: Ints, n: int) -> tuple[Any, Floats]:
 
     height = max(n, int(nodes.max(initial=0)) + 1)
     fall = csr_array((edges.residual, (nodes, edges.cluster)), shape=(height, n))
-    weight: Floats = np.bincount(nodes, edges.weight, height)
+    weight: Floats = _sums(nodes, edges.weight, height)
     return (fall.toarray() if height * n <= _DENSE else fall), weight
+
+
+def _sums(labels: Ints, values: Floats, n: int) -> Floats:
+    """Return the sums [n] of values by label."""
+    return np.bincount(labels, values, n).astype(np.float64)
