@@ -72,7 +72,8 @@ def condition_lines(found: Calibration) -> list[str]:
     """Return the conditions of a calibration, one line for each language pair."""
     return [
         f"{words.pair(cell.source, cell.target)}: N = {cell.n_source}, {cell.measure}, "
-        f"sampling {cell.sampling}, {cell.n_seeds} seeds, images {cell.images}, data {cell.data}, conventions {cell.conventions}"
+        f"sampling {cell.sampling}, {cell.n_seeds} seeds, images {cell.images}, "
+        f"data {cell.data}, conventions {cell.conventions}"
         for cell in found.cells
     ]
 
@@ -129,7 +130,8 @@ def _assumption(found: Calibration) -> str:
     return (
         f"The intervals aim at {numbers.percent(found.level)} and hold the truth in at least "
         f"{numbers.percent(2 * found.level - 1)} of the cases, if this encoder and this data are like "
-        f"the {families} families of encoders and the data ({data}) of the calibration: this cannot be checked."
+        f"the {families} families of encoders and the data ({data}) of the calibration, "
+        "which cannot be checked."
     )
 
 
