@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlingual.report import numbers, words
+from xlingual.report.conditions import collected
 from xlingual.results import EstimatedXLR, Results, Summary
 from xlingual.results.calibration import FORM, Calibration, CalibrationError, ErrorDifference
 
@@ -111,7 +112,7 @@ def estimate_sentences(results: Results, calibration: Calibration) -> list[str]:
     left = f" ({len(rows) - len(best)} more in the table)" if len(rows) > len(best) else ""
     sentences = [f"Estimated XLR {best[0].measure}: {numbers.in_words(named)}{left}."]
     if any(row.estimated_xlr is not None and row.estimated_xlr.ci for row in rows):
-        sentences.append(_assumption(calibration))
+        sentences += _assumption(calibration, results)
     return sentences + _notes(rows)
 
 
@@ -124,15 +125,28 @@ def _where(row: Summary, rows: Sequence[Summary]) -> str:
     return "" if alone else f" ({words.pair(row.source or '', row.target or '')})"
 
 
-def _assumption(found: Calibration) -> str:
+def _assumption(found: Calibration, results: Results) -> list[str]:
+    """Return what the intervals promise and what that rests on."""
     families = len({point.family for point in found.points})
-    data = numbers.in_words(sorted({cell.data for cell in found.cells}))
-    return (
+    promise = (
         f"The intervals aim at {numbers.percent(found.level)} and hold the truth in at least "
-        f"{numbers.percent(2 * found.level - 1)} of the cases, if this encoder and this data are like "
-        f"the {families} families of encoders and the data ({data}) of the calibration, "
-        "which cannot be checked."
+        f"{numbers.percent(2 * found.level - 1)} of the cases, if this encoder is to the {families} families "
+        "of the calibration as they are to each other"
     )
+    known = {cell.data for cell in found.cells}
+    here = {value for one in collected(results.entries) if one.key == "data" for value in one.values}
+    if here <= known:
+        return [f"{promise} (same data)."]
+    other = next((e for e in found.errors if (e.left_out, e.form) == ("data", FORM)), None)
+    of_data = (
+        "The calibration knows one data set, so how far another one is off is not known"
+        if other is None
+        else f"For a data set left out of the calibration the mean error was {numbers.number(other.value)}"
+    )
+    return [
+        f"{promise}, and if BkR and XLR are related here as in its data: that cannot be checked.",
+        f"{of_data}.",
+    ]
 
 
 def _notes(rows: Sequence[Summary]) -> list[str]:
