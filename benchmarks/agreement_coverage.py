@@ -1,4 +1,4 @@
-"""Do intervals and tests of agreement over encoders hold what they promise?
+"""How often intervals of agreement over encoders hold their target, and tests reject.
 
 Encoders have a latent quality, part of which is their family's. XLR is a bent function of it; the measures
 are bent functions of it plus luck of their own, half of it the family's. Scores carry noise of items, half of
@@ -17,7 +17,7 @@ from xlingual.evaluation.encoder_scores import Table
 from xlingual.evaluation.two_way import NoIntervalError, replicated, z_interval
 
 SIMULATIONS = int(os.environ.get("SIMULATIONS", "5000"))
-REPLICATES = 500
+REPLICATES = 500  # 2000 outside of simulations
 DESIGNS = ((8, 1), (8, 2), (12, 2), (24, 1))  # families, encoders in each
 NOISE = {"XLR": 0.015, "BkR": 0.0075, "SIM": 0.0075, "CORR": 0.0075}
 FUNCTIONS = {"pearson": pearson, "spearman": spearman, "accuracy": accuracy}
@@ -98,14 +98,14 @@ def main() -> None:
                 if equal.p is not None and other.p is not None:
                     apart.setdefault(f"{kind} rejects a true null", []).append(equal.p <= 0.05)
                     apart.setdefault(f"{kind} rejects a false null", []).append(other.p <= 0.05)
-        print(f"{families} families of {members}, {SIMULATIONS} simulations")
+        print(f"{families} families of {members}, {SIMULATIONS} simulations", flush=True)
         for (name, kind), found in hits.items():
             ours, percentile = np.nanmean(found, axis=0)
             print(
                 f"  {name:4} {kind:8} target {truth[name, kind]:.3f}  "
                 f"z ± t·s {ours:.3f}  percentile {percentile:.3f}"
             )
-            assert ours > 0.9
+            assert ours > 0.9 or SIMULATIONS < 1000  # of few, luck decides
         for label, values in apart.items():
             print(f"  {label:35} {np.mean(values):.3f}  of {len(values)}")
-            assert "true null" not in label or np.mean(values) < 0.08
+            assert "true null" not in label or np.mean(values) < 0.06 or SIMULATIONS < 1000
