@@ -62,7 +62,10 @@ def directions(
     *,
     seed: int = 0,
 ) -> list[DirectionDifference]:
-    """Return how the agreement of each measure differs between two directions, over the encoders of both."""
+    """Return how the agreement of each measure differs between two directions, over the encoders of both.
+
+    Where both have as many clusters, these are taken for the same ones in the same order: one draw.
+    """
     one, two = table_of(first, seed), table_of(second, seed)
     both = [name for name in one.encoders if name in set(two.encoders)]
     one, two = one.take(_places(one, both)), two.take(_places(two, both))
