@@ -1,6 +1,6 @@
 """Statistics: intervals of means, medians and correlations of queries that are not independent."""
 
-from xlingual.stats.correlation import RankedTable, spearman, spearman_influence
+from xlingual.stats.correlation import RankedTable, influence_sums, spearman, spearman_influence
 from xlingual.stats.intervals import (
     Part,
     interval,
@@ -13,6 +13,7 @@ from xlingual.stats.intervals import (
 __all__ = [
     "Part",
     "RankedTable",
+    "influence_sums",
     "interval",
     "mean_interval",
     "median_interval",
