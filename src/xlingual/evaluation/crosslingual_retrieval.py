@@ -14,6 +14,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
 from xlingual.errors import InputError
+from xlingual.evaluation.nearest import TextUnion
 from xlingual.evaluation.perquery import PerQuery
 from xlingual.evaluation.ragged import members
 from xlingual.evaluation.scores import score
@@ -30,7 +31,7 @@ from xlingual.evaluation.setup import (
 )
 from xlingual.evaluation.summary import Baseline, Scored, ScoreTable
 from xlingual.measures import Measure, RankMeasure, RecallAt, parse_rank_measures
-from xlingual.ranking import Cosine, Counts, one_library_thread, scan
+from xlingual.ranking import Counts, one_library_thread, scan
 from xlingual.records import Ints, RankCounts
 from xlingual.results import Results
 
@@ -86,30 +87,33 @@ def rank_matches(
             ]
             for s in samples
         ]
-    source_rows = np.unique(np.concatenate([sample.source for sample in samples]))
-    target_rows = np.unique(np.concatenate([sample.target for sample in samples]))
-    sources, targets = vectors.pool(source_rows), vectors.pool(target_rows)
-    similarity = Cosine(sources.vectors, targets.vectors)
-    requests = []
-    for sample in samples:
-        query, match = members(manifest.item[sample.target], manifest.item[sample.source])
-        source_code = sources.code[np.searchsorted(source_rows, sample.source)]
-        target_code = targets.code[np.searchsorted(target_rows, sample.target)]
-        weights = np.bincount(target_code, minlength=len(targets.vectors))
-        counts = Counts.of(similarity, source_code[query], target_code[match], weights=weights)
-        requests.append((query, counts))
+    union = TextUnion(vectors, samples)
+    requests = [MatchRequest(union, sample, manifest) for sample in samples]
     scan(
-        similarity,
-        [counts for _, counts in requests],
+        union.similarity,
+        [request.counts for request in requests],
         threads=threads,
         progress=None if progress is None else lambda done, total: progress(what, done, total),
     )
     if tally is not None:
-        tally.add(similarity)
-    return [
-        best_match(query, counts.above, counts.tied, len(sample.source), len(sample.target))
-        for sample, (query, counts) in zip(samples, requests, strict=True)
-    ]
+        tally.add(union.similarity)
+    return [request.result() for request in requests]
+
+
+class MatchRequest:
+    """What a pass over a union has to find out about the matches of one sample."""
+
+    def __init__(self, union: TextUnion, sample: Sample, manifest: Manifest) -> None:
+        self._sample = sample
+        self._query, match = members(manifest.item[sample.target], manifest.item[sample.source])
+        source, target = union.codes(sample)
+        weights = np.bincount(target, minlength=len(union.targets.vectors))
+        self.counts = Counts.of(union.similarity, source[self._query], target[match], weights=weights)
+
+    def result(self) -> RankCounts:
+        """Return where the best match of each source stands, after the pass."""
+        n, pool = len(self._sample.source), len(self._sample.target)
+        return best_match(self._query, self.counts.above, self.counts.tied, n, pool)
 
 
 def best_match(query: Ints, above: Ints, tied: Ints, n: int, pool: int) -> RankCounts:

@@ -25,7 +25,7 @@ class RankedTable:
     Ranked once, a table of picture distances serves every encoder.
     """
 
-    twice: Ints  # [n] twice the mean rank, from 1 (the lowest of all) to 2n − 1
+    twice: np.ndarray  # int [n] twice the mean rank, from 1 (the lowest of all) to 2n − 1
 
     def __len__(self) -> int:
         return len(self.twice)
@@ -99,7 +99,7 @@ def spearman(x: RankedTable, y: RankedTable) -> float | None:
     return float(np.dot(a, b) / np.sqrt(np.dot(a, a) * np.dot(b, b)))
 
 
-def _centred(twice: Ints, n: int) -> Floats:
+def _centred(twice: np.ndarray, n: int) -> Floats:
     """Return midranks in (0, 1) less one half."""
     centred = twice.astype(np.float64)
     centred -= n
