@@ -24,7 +24,7 @@ EXACT_PAIRS = 4_000_000  # up to so many pairs all are used
 SAMPLED_PAIRS = 1_000_000  # above, so many are drawn with replacement
 _UNION_BYTES = 1 << 29  # of the keys of a union of samples
 _ROWS = 512  # of a union computed at a time
-_KEPT_BYTES = 1 << 29  # ranked picture distances kept for the next encoder
+KEPT_BYTES = 1 << 29  # ranked picture distances kept for the next encoder
 
 Unit = Callable[[Ints], UnitVectors]  # the unit vectors of some codes (text rows, pictures)
 
@@ -156,7 +156,7 @@ class PictureRanks:
         self._kept.clear()
 
     def _keep(self, key: tuple[bytes, bytes, int | None], table: RankedTable) -> None:
-        if sum(kept.twice.nbytes for kept in self._kept.values()) > _KEPT_BYTES:
+        if sum(kept.twice.nbytes for kept in self._kept.values()) > KEPT_BYTES:
             self._kept.clear()
         self._kept[key] = table
 
