@@ -56,12 +56,9 @@ class Pairs:
         return f"from {len(self):,} of {self.shape[0] * self.shape[1]:,} pairs, standard error {error:.4f}"
 
 
-def ranked_tables(unit: Unit, sides: Sequence[tuple[Ints, Ints]], pairs: Sequence[Pairs]) -> _Tables:
-    """Return the ranked cosines of several samples, made when asked for; `sides` are codes for `unit`."""
-    return _Tables(unit, sides, pairs)
+class RankedTables:
+    """The ranked cosines of several samples, made when asked for; `sides` are codes that `unit` knows."""
 
-
-class _Tables:
     def __init__(self, unit: Unit, sides: Sequence[tuple[Ints, Ints]], pairs: Sequence[Pairs]) -> None:
         self.unit, self.sides, self.pairs = unit, sides, pairs
         self._sources, self._targets = (np.unique(np.concatenate(side)) for side in zip(*sides, strict=True))
@@ -82,6 +79,7 @@ class _Tables:
         return keys
 
     def __getitem__(self, number: int) -> RankedTable:
+        """Return the table of a sample."""
         source, target = self.sides[number]
         if self._keys is not None:
             rows, columns = np.searchsorted(self._sources, source), np.searchsorted(self._targets, target)
@@ -136,7 +134,7 @@ class PictureRanks:
         """Return the table of a task."""
         key = self._key(number)
         if key not in self._kept:
-            table = ranked_tables(self._unit, [self._side(number)], [self.pairs[number]])[0]
+            table = RankedTables(self._unit, [self._side(number)], [self.pairs[number]])[0]
             self._keep(key, table)
             return table
         return self._kept[key]
@@ -147,7 +145,7 @@ class PictureRanks:
         if not new:
             return
         chosen = list(new.values())
-        tables = ranked_tables(self._unit, [self._side(n) for n in chosen], [self.pairs[n] for n in chosen])
+        tables = RankedTables(self._unit, [self._side(n) for n in chosen], [self.pairs[n] for n in chosen])
         for place, key in enumerate(new):
             self._keep(key, tables[place])
 

@@ -88,7 +88,7 @@ def rank_matches(
             for s in samples
         ]
     union = TextUnion(vectors, samples)
-    requests = [MatchRequest(union, sample, manifest) for sample in samples]
+    requests = match_requests(union, samples, manifest)
     scan(
         union.similarity,
         [request.counts for request in requests],
@@ -106,14 +106,30 @@ class MatchRequest:
     def __init__(self, union: TextUnion, sample: Sample, manifest: Manifest) -> None:
         self._sample = sample
         self._query, match = members(manifest.item[sample.target], manifest.item[sample.source])
-        source, target = union.codes(sample)
-        weights = np.bincount(target, minlength=len(union.targets.vectors))
-        self.counts = Counts.of(union.similarity, source[self._query], target[match], weights=weights)
+        source, self._target = union.codes(sample)
+        self._width = len(union.targets.vectors)
+        self.pairs = source[self._query] * self._width + self._target[match]  # of distinct vectors
+
+    def decide(self, keys: Ints) -> None:
+        """Take the exact keys of the pairs; from here on `counts` can be filled."""
+        weights = np.bincount(self._target, minlength=self._width)
+        self.counts = Counts(*np.divmod(self.pairs, self._width), keys, weights=weights)
 
     def result(self) -> RankCounts:
         """Return where the best match of each source stands, after the pass."""
         n, pool = len(self._sample.source), len(self._sample.target)
         return best_match(self._query, self.counts.above, self.counts.tied, n, pool)
+
+
+def match_requests(union: TextUnion, samples: Sequence[Sample], manifest: Manifest) -> list[MatchRequest]:
+    """Return the requests of some samples; a pair that several of them hold is scored once."""
+    requests = [MatchRequest(union, sample, manifest) for sample in samples]
+    pairs, where = np.unique(np.concatenate([request.pairs for request in requests]), return_inverse=True)
+    keys = union.similarity.exact(*np.divmod(pairs, len(union.targets.vectors)))[where]
+    ends = np.cumsum([len(request.pairs) for request in requests])[:-1]
+    for request, own in zip(requests, np.split(keys, ends), strict=True):
+        request.decide(own)
+    return requests
 
 
 def best_match(query: Ints, above: Ints, tied: Ints, n: int, pool: int) -> RankCounts:
@@ -132,7 +148,7 @@ def best_match(query: Ints, above: Ints, tied: Ints, n: int, pool: int) -> RankC
 
 def _evaluate(workspace: Workspace, measures: Sequence[RankMeasure]) -> Results:
     manifest, tasks = workspace.manifest, workspace.tasks
-    _refuse_small_pools(tasks, measures)
+    refuse_small_pools(tasks, measures)
     table = ScoreTable(NAME, None, tasks, list(workspace.text_encoders), measures)
     per_query = PerQuery(manifest)
     for name, vectors in workspace.encoded():
@@ -195,7 +211,8 @@ def _chance_counts(manifest: Manifest, task: Task) -> RankCounts:
     return RankCounts(np.zeros_like(pool), pool, per_item, pool)
 
 
-def _refuse_small_pools(tasks: Sequence[Task], measures: Sequence[RankMeasure]) -> None:
+def refuse_small_pools(tasks: Sequence[Task], measures: Sequence[RankMeasure]) -> None:
+    """Raise InputError where every query would be a hit."""
     depth = max((m.k for m in measures if isinstance(m, RecallAt)), default=0)
     for task in tasks:
         if depth >= len(task.sample.target):

@@ -12,7 +12,7 @@ from pathlib import Path
 from xlingual.data.manifest import Manifest
 from xlingual.embed import TextVectors
 from xlingual.encoders import EncoderLike
-from xlingual.evaluation.correlate import Correlation, Pairs, PictureRanks, correlation, ranked_tables
+from xlingual.evaluation.correlate import Correlation, Pairs, PictureRanks, RankedTables, correlation
 from xlingual.evaluation.perquery import PerQuery
 from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Workspace, by_pair, collected_warnings
 from xlingual.evaluation.summary import Baseline, Scored, ScoreTable
@@ -84,7 +84,7 @@ class _Run:
         for numbers in by_pair(tasks).values():
             with self.workspace.timings.stage("correlate"), one_library_thread():
                 sides = [(tasks[n].sample.source, tasks[n].sample.target) for n in numbers]
-                texts = ranked_tables(vectors.unit, sides, [self.pairs[n] for n in numbers])
+                texts = RankedTables(vectors.unit, sides, [self.pairs[n] for n in numbers])
             for place, number in enumerate(numbers):
                 with self.workspace.timings.stage("correlate"), one_library_thread():
                     pictures = self.pictures.of(number)

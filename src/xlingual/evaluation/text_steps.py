@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
-from xlingual.evaluation.crosslingual_retrieval import MatchRequest, rank_matches
+from xlingual.evaluation.crosslingual_retrieval import match_requests, rank_matches
 from xlingual.evaluation.nearest import Nearest, NearestRequest, TextUnion, nearest_texts
 from xlingual.evaluation.setup import one_pass
 from xlingual.ranking import Progress, Reduction, scan
@@ -44,7 +44,7 @@ def text_steps(
         )
     union = TextUnion(vectors, samples)
     nearest = [NearestRequest(union, sample) for sample in non_matching]
-    matches = [MatchRequest(union, sample, manifest) for sample in matching]
+    matches = match_requests(union, matching, manifest)
     reductions: list[Reduction] = [request.top for request in nearest]
     reductions += [request.counts for request in matches]
     scan(union.similarity, reductions, threads=threads, progress=progress)

@@ -19,8 +19,8 @@ from xlingual.evaluation.correlate import (
     Correlation,
     Pairs,
     PictureRanks,
+    RankedTables,
     correlation,
-    ranked_tables,
 )
 from xlingual.evaluation.degrade import Level, Weakened
 from xlingual.evaluation.found import Found, nodes
@@ -47,6 +47,7 @@ class Measured:
     correlations: dict[tuple[Level, str, int], Correlation] = field(default_factory=dict)
     references: dict[tuple[Level, int], Reference] = field(default_factory=dict)
     oracles: dict[tuple[Level, int], Score] = field(default_factory=dict)
+    n_pictures: list[int] = field(default_factory=list)  # distinct source pictures, by task
 
 
 class ValidationPass:
@@ -61,7 +62,8 @@ class ValidationPass:
     ) -> None:
         self.workspace, self.measure, self.levels = workspace, measure, levels
         self.tasks, self.cluster = workspace.tasks, workspace.manifest.cluster
-        self.measured = Measured()
+        counts = [len(np.unique(pictures.code[task.sample.source])) for task in self.tasks]
+        self.measured = Measured(n_pictures=counts)
         weakened = Weakened(pictures, levels, workspace.options.seed)
         self._pairs = [Pairs.of(task.sample) for task in self.tasks]
         with workspace.timings.stage("pictures: weaken"):
@@ -131,8 +133,8 @@ class ValidationPass:
                 )
                 nearest.update(zip(numbers, found.nearest, strict=True))
                 matches.update(zip(numbers, found.matches, strict=True))
-        numbers = range(len(self.tasks))
-        return [nearest[n] for n in numbers], [matches[n] for n in numbers]
+        every = range(len(self.tasks))
+        return [nearest[n] for n in every], [matches[n] for n in every]
 
     def _enter_truth(self, name: str, matches: Sequence[RankCounts]) -> None:
         for number, (task, counts) in enumerate(zip(self.workspace.beside, matches, strict=True)):
@@ -151,23 +153,31 @@ class ValidationPass:
             for numbers in by_pair([self.tasks[n] for n in chunk]).values():
                 chosen = [chunk[n] for n in numbers]
                 sides = [(self.tasks[n].sample.source, self.tasks[n].sample.target) for n in chosen]
-                texts = ranked_tables(vectors.unit, sides, [self._pairs[n] for n in chosen])
+                texts = RankedTables(vectors.unit, sides, [self._pairs[n] for n in chosen])
 
-                def one(place: int, chosen: Sequence[int] = chosen, texts=texts) -> list[Correlation]:  # noqa: ANN001
-                    number = chosen[place]
-                    task, table = self.tasks[number], texts[place]
-                    return [
-                        correlation(
-                            task, self._pairs[number], table, self._of(level, task).of(number), self.cluster
-                        )
-                        for level in self.levels
-                    ]
-
-                for place, found in enumerate(_mapped(one, len(chosen), workspace.options.threads)):
+                for place, found in enumerate(self._correlated(chosen, texts)):
                     for level, each in zip(self.levels, found, strict=True):
                         self.measured.correlations[level, name, chosen[place]] = each
                     done += 1
                     tell(done, len(chunk))
+
+    def _correlated(self, chosen: Sequence[int], texts: RankedTables) -> Iterable[list[Correlation]]:
+        """Yield the correlations of some tasks at all levels; threads work on tasks side by side."""
+
+        def one(place: int) -> list[Correlation]:
+            number, table = chosen[place], texts[place]
+            task, pairs = self.tasks[number], self._pairs[number]
+            return [
+                correlation(task, pairs, table, self._of(level, task).of(number), self.cluster)
+                for level in self.levels
+            ]
+
+        threads = min(self.workspace.options.threads, len(chosen))
+        if threads == 1:
+            yield from map(one, range(len(chosen)))
+            return
+        with ThreadPoolExecutor(threads) as executor:
+            yield from executor.map(one, range(len(chosen)))
 
     def _of(self, level: Level, task: Task) -> PictureRanks:
         return self._ranks[level, task.sample.seed if level.by_seed else None]
@@ -213,12 +223,3 @@ class ValidationPass:
 
     def _nodes(self, number: int, retrieved: Ints) -> tuple[Ints, Ints]:
         return nodes(self.workspace.manifest, number, self.tasks[number], retrieved)
-
-
-def _mapped(one, count: int, threads: int) -> Iterable[list[Correlation]]:  # noqa: ANN001
-    """Yield one(0) … one(count − 1), in order; threads work side by side."""
-    if threads <= 1 or count < 2:
-        yield from map(one, range(count))
-        return
-    with ThreadPoolExecutor(min(threads, count)) as executor:
-        yield from executor.map(one, range(count))

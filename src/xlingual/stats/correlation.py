@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from xlingual.records import Floats, Ints
 
 _DECIMALS = 9  # scores that are rounded to so many places are sorted as whole numbers
-_BLOCK = 1 << 15  # pairs whose influence is computed at a time: what a block needs stays in the cache
+_BLOCK = 1 << 16  # pairs worked on at a time: what a block needs stays in the cache
+_PLACES = 1 << 16  # ranks that influence tells apart, about: more change it by 1e-5 of its size at the most
 
 
 @dataclass(frozen=True)
@@ -34,20 +36,28 @@ class RankedTable:
     def of(cls, scores: np.ndarray) -> RankedTable:
         """Rank the scores [n]: floats, or whole numbers that order as they do."""
         keys = _whole(scores)
-        order, changes = _sorted_apart(scores) if keys is None else _sorted_packed(keys)
-        n = len(scores)
-        twice = np.empty(n, dtype=np.int32 if n < 1 << 30 else np.int64)
-        if len(changes) == n - 1:  # no ties
-            twice[order] = np.arange(1, 2 * n, 2, dtype=twice.dtype)
-            return cls(twice)
-        bounds = np.concatenate([[0], changes, [n]])
-        twice[order] = np.repeat((bounds[:-1] + bounds[1:]).astype(twice.dtype), np.diff(bounds))
-        return cls(twice)
+        bits = max(len(scores) - 1, 1).bit_length()
+        if keys is None or _width(keys) + bits > 63:
+            return cls(_ranked(scores))
+        return cls(_ranked_packed(keys, bits))
 
     @property
     def midrank(self) -> Floats:
         """Mean ranks scaled to (0, 1), float64 [n]."""
         return self.twice / (2 * len(self))
+
+    @cached_property
+    def spread(self) -> float:
+        """Standard deviation of the midranks in (0, 1)."""
+        centred = (self.twice[part].astype(np.float64) - len(self) for part in _parts(len(self)))
+        return float(np.sqrt(sum(float(c @ c) for c in centred) / len(self))) / (2 * len(self))
+
+    def normal(self, part: slice) -> Floats:
+        """Return the midranks of some pairs, brought to mean 0 and variance 1 over all."""
+        ranks = self.twice[part].astype(np.float64)
+        ranks -= len(self)
+        ranks /= 2 * len(self) * self.spread
+        return ranks
 
     @property
     def is_constant(self) -> bool:
@@ -65,46 +75,74 @@ def _whole(scores: np.ndarray) -> Ints | None:
     return keys.astype(np.int64) if np.array_equal(keys / 10.0**_DECIMALS, scores) else None
 
 
-def _sorted_packed(keys: Ints) -> tuple[Ints, Ints]:
-    """Return (order, changes) of whole numbers: each is packed with its position into one to be sorted.
+def _width(keys: Ints) -> int:
+    """Return how many bits tell the numbers apart."""
+    return (int(keys.max(initial=0)) - int(keys.min(initial=0))).bit_length()
+
+
+def _ranked_packed(keys: Ints, bits: int) -> np.ndarray:
+    """Return twice the mean ranks of whole numbers: each is packed with its position into one to be sorted.
 
     Sorting numbers is many times as fast as sorting positions by their numbers (vector instructions).
     """
-    bits = max(len(keys) - 1, 1).bit_length()
-    low, high = int(keys.min(initial=0)), int(keys.max(initial=0))
-    if (high - low).bit_length() + bits > 63:
-        return _sorted_apart(keys)
-    packed = keys.astype(np.int64)
-    packed -= low
-    packed <<= bits
-    packed |= np.arange(len(keys))
+    n, low = len(keys), int(keys.min(initial=0))
+    packed = np.empty(n, dtype=np.int64)
+    for part in _parts(n):
+        block = packed[part]
+        np.subtract(keys[part], low, out=block, dtype=np.int64)
+        block <<= bits
+        block |= np.arange(part.start, part.stop)
     packed.sort()
-    order = packed & ((1 << bits) - 1)
-    packed >>= bits
-    return order, np.flatnonzero(packed[1:] != packed[:-1]) + 1
+    equal = np.zeros(n, dtype=bool)  # to the next
+    for part in _parts(n - 1):
+        key = packed[part.start : part.stop + 1] >> bits
+        np.equal(key[1:], key[:-1], out=equal[part])
+    values = _in_order(equal)
+    twice = np.empty_like(values)
+    mask = (1 << bits) - 1
+    for part in _parts(n):
+        twice[packed[part] & mask] = values[part]
+    return twice
 
 
-def _sorted_apart(scores: np.ndarray) -> tuple[Ints, Ints]:
-    """Return the order that sorts the scores, and where in it the scores change."""
+def _ranked(scores: np.ndarray) -> np.ndarray:
+    """Return twice the mean ranks of any scores."""
     order = np.argsort(scores, kind="stable")
     ordered = scores[order]
-    return order, np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    values = _in_order(np.append(ordered[1:] == ordered[:-1], False))
+    twice = np.empty_like(values)
+    twice[order] = values
+    return twice
+
+
+def _in_order(equal: np.ndarray) -> np.ndarray:
+    """Return twice the mean ranks of sorted scores; `equal` [n] tells which are equal to the next."""
+    n = len(equal)
+    values = np.arange(1, 2 * n, 2, dtype=np.int32 if n < 1 << 30 else np.int64)
+    tied = np.flatnonzero(equal)
+    if len(tied) == 0:
+        return values
+    new = np.flatnonzero(np.diff(tied, prepend=-2) != 1)  # where a run of equal scores begins
+    lengths = np.diff(np.append(new, len(tied))) + 1
+    starts = tied[new]
+    inside = np.repeat(starts - np.cumsum(lengths) + lengths, lengths) + np.arange(int(lengths.sum()))
+    values[inside] = np.repeat(2 * starts + lengths, lengths)
+    return values
+
+
+def _parts(n: int, size: int = _BLOCK) -> Iterator[slice]:
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))
 
 
 def spearman(x: RankedTable, y: RankedTable) -> float | None:
     """Return Spearman's correlation, the Pearson correlation of midranks; None where a side is constant."""
     if x.is_constant or y.is_constant:
         return None
-    a, b = _centred(x.twice, len(x)), _centred(y.twice, len(y))
-    return float(np.dot(a, b) / np.sqrt(np.dot(a, a) * np.dot(b, b)))
-
-
-def _centred(twice: np.ndarray, n: int) -> Floats:
-    """Return midranks in (0, 1) less one half."""
-    centred = twice.astype(np.float64)
-    centred -= n
-    centred /= 2 * n
-    return centred
+    product = 0.0
+    for part in _parts(len(x)):
+        product += float(np.dot(x.normal(part), y.normal(part)))
+    return product / len(x)
 
 
 def spearman_influence(x: RankedTable, y: RankedTable, rho: float) -> Floats:
@@ -142,32 +180,33 @@ def _influence_by_blocks(
     ρ are constant.
     """
     n = len(x)
-    u, v = _centred(x.twice, n), _centred(y.twice, n)
-    spread_u, spread_v = float(np.sqrt(u @ u / n)), float(np.sqrt(v @ v / n))
-    u /= spread_u
-    v /= spread_v
-    above_x = _mean_above(x, v - rho * u)
-    above_x /= spread_u
-    above_y = _mean_above(y, u - rho * v)
-    above_y /= spread_v
-    for start in range(0, n, size):
-        part = slice(start, start + size)
-        left, right = u[part], v[part]
-        influence = left * right
-        influence -= rho / 2 * (left * left + right * right)
-        influence += above_x[x.twice[part] >> 1]
-        influence += above_y[y.twice[part] >> 1]
-        yield start, influence
+    shift = max(0, (n - 1).bit_length() - _PLACES.bit_length() + 1) + 1  # of `twice`: halved, and coarser
+    places = ((2 * n - 1) >> shift) + 1
+    sums_x, sums_y = np.zeros(places), np.zeros(places)
+    for part in _parts(n, max(size, places)):
+        u, v = x.normal(part), y.normal(part)
+        sums_x += np.bincount(x.twice[part] >> shift, v - rho * u, places)
+        sums_y += np.bincount(y.twice[part] >> shift, u - rho * v, places)
+    above_x, above_y = _mean_above(sums_x, n * x.spread), _mean_above(sums_y, n * y.spread)
+    for part in _parts(n, size):
+        u, v = x.normal(part), y.normal(part)
+        influence = u * v
+        u *= u
+        v *= v
+        u += v
+        u *= rho / 2
+        influence -= u
+        influence += above_x[x.twice[part] >> shift]
+        influence += above_y[y.twice[part] >> shift]
+        yield part.start, influence
 
 
-def _mean_above(table: RankedTable, values: Floats) -> Floats:
-    """Return, by place, the mean over all pairs of value · (1[ranked above] + ½ · 1[tied]), float64 [n].
+def _mean_above(sums: Floats, divisor: float) -> Floats:
+    """Return, by place, the sum of values ranked above and half of those at the place, over a divisor.
 
     A pair's place is half its `twice`, rounded down: one place for each group of ties, within its ranks.
+    Among many pairs neighbouring places are one.
     """
-    n = len(table)
-    above = np.zeros(n + 1)
-    np.cumsum(np.bincount(table.twice >> 1, values, n)[::-1], out=above[:n][::-1])  # from a place on
-    means: Floats = above[1:] + above[:-1]
-    means /= 2 * n
+    from_here = np.cumsum(sums[::-1])[::-1]
+    means: Floats = (from_here - sums / 2) / divisor
     return means
