@@ -13,9 +13,9 @@ from itertools import combinations
 import numpy as np
 
 from xlingual.evaluation.agreement_differences import compare_directions, compare_measures
-from xlingual.evaluation.coefficients import pearson, spearman
+from xlingual.evaluation.coefficients import even, pearson, spearman
 from xlingual.evaluation.encoder_scores import EncoderSeries, Table, table_of
-from xlingual.evaluation.two_way import Drawn, NoIntervalError, draw_families, replicated, z_interval
+from xlingual.evaluation.two_way import NoIntervalError, replicated, z_interval
 from xlingual.records import Ints
 from xlingual.results import Interval
 from xlingual.results.validation import (
@@ -62,7 +62,10 @@ def directions(
     *,
     seed: int = 0,
 ) -> list[DirectionDifference]:
-    """Return how the agreement of each measure differs between two directions, over the encoders of both."""
+    """Return how the agreement of each measure differs between two directions, over the encoders of both.
+
+    Where both have as many clusters, these are taken for the same ones in the same order: one draw.
+    """
     one, two = table_of(first, seed), table_of(second, seed)
     both = [name for name in one.encoders if name in set(two.encoders)]
     one, two = one.take(_places(one, both)), two.take(_places(two, both))
@@ -136,7 +139,7 @@ def _accuracy(table: Table, measure: str, seed: int) -> RankingAccuracy:
     gaps = [name for name in (TRUTH, measure) if np.isnan(table.mean[name]).any()]
     if reason is not None or gaps:
         return RankingAccuracy(None, None, 0, 0, 0, 0, reason or table.missing((TRUTH, measure)))
-    x, y = table.mean[TRUTH], table.mean[measure]
+    x, y = even(table.mean[TRUTH]), even(table.mean[measure])
     pairs = [(np.sign(x[i] - x[j]), np.sign(y[i] - y[j])) for i, j in combinations(range(len(table)), 2)]
     both = sum(bool(a == 0 and b == 0) for a, b in pairs)
     one = sum(bool((a == 0) != (b == 0)) for a, b in pairs)
@@ -152,7 +155,7 @@ def _interval(
 ) -> tuple[Interval | None, str | None]:
     """Return (interval, None), or (None, why there is none)."""
     try:
-        drawn: Drawn = draw_families(table.families, seed)
+        drawn = table.draw(seed)
         replicates = replicated(kind, table.replicates(TRUTH), table.replicates(measure), drawn)
         return z_interval(kind, value, replicates, len(table), drawn.n_families), None
     except NoIntervalError as error:

@@ -10,7 +10,7 @@ import numpy as np
 from xlingual.data.samples import stream
 from xlingual.evaluation.coefficients import midranks, pearson, spearman
 from xlingual.evaluation.encoder_scores import Table
-from xlingual.evaluation.two_way import draw_families, replicated, transformed, z_interval
+from xlingual.evaluation.two_way import NoIntervalError, replicated, transformed, z_interval
 from xlingual.records import Floats
 from xlingual.results import Interval
 from xlingual.results.validation import TRUTH, CoefficientDifference
@@ -54,14 +54,10 @@ def compare_directions(one: Table, two: Table, measure: str, kind: str, seed: in
         return CoefficientDifference(None, None, None, None, reason)
     j, k, h, m = one.mean[TRUTH], one.mean[measure], two.mean[TRUTH], two.mean[measure]
     if kind == "spearman":
-        value = float(spearman(j, k)) - float(spearman(h, m))
-        pairs = (
-            (one.replicates(TRUTH), one.replicates(measure)),
-            (two.replicates(TRUTH), two.replicates(measure)),
-        )
         values = float(spearman(j, k)), float(spearman(h, m))
+        pairs = _replicates(one, measure), _replicates(two, measure)
         ci, why = _try(lambda: _spearman_interval(one, values, pairs, seed))
-        return CoefficientDifference(value, ci, None, "two-way bootstrap, Zou 2007", why)
+        return CoefficientDifference(values[0] - values[1], ci, None, "two-way bootstrap, Zou 2007", why)
     n, unit = _independent(one)
     r = [float(pearson(*pair)) for pair in ((j, k), (h, m), (j, h), (j, m), (k, h), (k, m))]
     r_jk, r_hm, r_jh, r_jm, r_kh, r_km = r
@@ -75,8 +71,7 @@ def _ranks_of_measures(table: Table, a: str, b: str, seed: int) -> CoefficientDi
     """Return the difference of Spearman's coefficients, its interval and its permutation test."""
     truth = table.mean[TRUTH]
     values = float(spearman(truth, table.mean[a])), float(spearman(truth, table.mean[b]))
-    of_truth = table.replicates(TRUTH)
-    pairs = (of_truth, table.replicates(a)), (of_truth, table.replicates(b))
+    pairs = _replicates(table, a), _replicates(table, b)
     ci, why = _try(lambda: _spearman_interval(table, values, pairs, seed))
     p, how = _swap_test(table, a, b, seed)
     return CoefficientDifference(values[0] - values[1], ci, p, f"{how}; two-way bootstrap, Zou 2007", why)
@@ -92,8 +87,10 @@ def _spearman_interval(
 
     These are the intervals of both coefficients, and the correlation of their replicates' z.
     """
-    drawn = draw_families(table.families, seed)
+    drawn = table.draw(seed)
     found = [replicated("spearman", x, y, drawn) for x, y in pairs]
+    if np.array_equal(found[0], found[1], equal_nan=True):
+        raise NoIntervalError("no interval: both coefficients are equal in every replicate")
     sides = [
         (value, z_interval("spearman", value, replicates, len(table), drawn.n_families))
         for value, replicates in zip(values, found, strict=True)
@@ -101,10 +98,8 @@ def _spearman_interval(
     ok = np.isfinite(found[0]) & np.isfinite(found[1])
     z = [transformed("spearman", replicates[ok], len(table)) for replicates in found]
     c = float(pearson(z[0], z[1]))
-    ci = of_difference(sides[0], sides[1], c if np.isfinite(c) else 0.0, "Zou 2007 on a two-way bootstrap")
-    if ci.high - ci.low <= _ROUNDING:
-        raise ValueError("no interval: both rank the encoders alike in every replicate")
-    return ci
+    method = "Zou 2007 on a two-way bootstrap"
+    return of_difference(sides[0], sides[1], c if np.isfinite(c) else 0.0, method)
 
 
 def _swap_test(table: Table, a: str, b: str, seed: int) -> tuple[float, str]:
@@ -130,6 +125,10 @@ def _swap_test(table: Table, a: str, b: str, seed: int) -> tuple[float, str]:
     if every:
         return far / 2**n, f"permutation, {n} families, all {2**n}"
     return (far + 1) / (PERMUTATIONS + 1), f"permutation, {n} families, {PERMUTATIONS} draws"
+
+
+def _replicates(table: Table, measure: str) -> tuple[Floats, Floats]:
+    return table.replicates(TRUTH), table.replicates(measure)
 
 
 def _independent(table: Table) -> tuple[int, str]:

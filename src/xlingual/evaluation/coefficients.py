@@ -18,13 +18,13 @@ _CELLS = 4_000_000  # of a block of comparisons of encoders
 
 def pearson(x: Floats, y: Floats, weight: Floats | None = None) -> Floats:
     """Return Pearson's correlation [...] of scores [..., E]."""
-    x, y = _even(x), _even(y)
+    x, y = _scaled(x), _scaled(y)
     share = _share(x, weight)
     dx = x - np.sum(share * x, axis=-1, keepdims=True)
     dy = y - np.sum(share * y, axis=-1, keepdims=True)
     squares = np.sum(share * dx * dx, axis=-1), np.sum(share * dy * dy, axis=-1)
     norm = np.sqrt(squares[0] * squares[1])
-    least = 10.0**-_DIGITS  # scores are at most 1 in size
+    least = 10.0**-_DIGITS  # scores are at most 1 in size here
     varies = (np.sqrt(squares[0]) > least) & (np.sqrt(squares[1]) > least)
     with np.errstate(invalid="ignore", divide="ignore"):
         r = np.sum(share * dx * dy, axis=-1) / norm
@@ -49,7 +49,7 @@ def accuracy(x: Floats, y: Floats, weight: Floats | None = None) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(np.sum(pairs * same, axis=(1, 2)) / total)
 
-    return _by_block(of_block, _even(x), _even(y), weight)
+    return _by_block(of_block, even(x), even(y), weight)
 
 
 def midranks(x: Floats, weight: Floats | None = None) -> Floats:
@@ -59,20 +59,24 @@ def midranks(x: Floats, weight: Floats | None = None) -> Floats:
         above = a[:, :, None] - a[:, None, :]
         return np.asarray(np.sum(w[:, None, :] * ((above > 0) + 0.5 * (above == 0)), axis=2))
 
-    even = _even(x)
-    return _by_block(of_block, even, even, weight)
+    rounded = even(x)
+    return _by_block(of_block, rounded, rounded, weight)
 
 
 def constant(x: Floats) -> bool:
     """Return whether all scores [E] are equal."""
-    return bool(np.ptp(_even(x)) == 0)
+    return bool(np.ptp(even(x)) == 0)
 
 
-def _even(x: Floats) -> Floats:
-    """Return the scores in units of the largest, without the digits that rounding makes."""
+def even(x: Floats) -> Floats:
+    """Return the scores [..., E] in units of the largest, without the digits that rounding makes."""
+    return np.round(_scaled(x), _DIGITS)
+
+
+def _scaled(x: Floats) -> Floats:
     x = np.asarray(x, dtype=np.float64)
     scale = np.max(np.abs(x), axis=-1, keepdims=True)
-    return np.round(x / np.where(scale > 0, scale, 1.0), _DIGITS)
+    return np.asarray(x / np.where(scale > 0, scale, 1.0))
 
 
 def _share(x: Floats, weight: Floats | None) -> Floats:

@@ -23,7 +23,7 @@ from xlingual.stats import Part, RankedTable, influence_sums, spearman, spearman
 EXACT_PAIRS = 4_000_000  # up to so many pairs all are used
 SAMPLED_PAIRS = 1_000_000  # above, so many are drawn with replacement
 _UNION_BYTES = 1 << 29  # of the keys of a union of samples
-_ROWS = 512  # of a union computed at a time
+_ROWS = 2048  # of a union computed at a time
 KEPT_BYTES = 1 << 29  # ranked picture distances kept for the next encoder
 
 Unit = Callable[[Ints], UnitVectors]  # the unit vectors of some codes (text rows, pictures)

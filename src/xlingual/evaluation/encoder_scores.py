@@ -9,11 +9,12 @@ import numpy as np
 
 from xlingual.errors import InputError
 from xlingual.evaluation.coefficients import constant
-from xlingual.evaluation.two_way import FEWEST_ENCODERS, draw_items
+from xlingual.evaluation.two_way import FEWEST_ENCODERS, Drawn, draw_families, draw_items
 from xlingual.records import Floats, Ints
 from xlingual.results.validation import MEASURES, TRUTH
 
 NAMES = (TRUTH, *MEASURES)
+REPLICATES = 2000
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,10 @@ class Table:
             {name: values[:, rows] for name, values in self.moved.items()},
         )
 
+    def draw(self, seed: int) -> Drawn:
+        """Return families drawn anew, once for each draw of items; raises NoIntervalError for too few."""
+        return draw_families(self.families, seed, len(self.moved[TRUTH]))
+
     def replicates(self, name: str) -> Floats:
         """Return the mean scores [B, E] on other items."""
         return self.mean[name] + self.moved[name]
@@ -96,7 +101,7 @@ def table_of(series: Sequence[EncoderSeries], seed: int, *, draw: bool = True) -
     moved: dict[str, Floats] = {}
     if draw:
         influences = [np.asarray(one.influence.get(name, ())) for name in NAMES for one in series]
-        drawn = draw_items(influences, seed).reshape(-1, len(NAMES), len(series))
+        drawn = draw_items(influences, seed, REPLICATES).reshape(-1, len(NAMES), len(series))
         moved = {name: drawn[:, i] for i, name in enumerate(NAMES)}
     return Table(
         tuple(one.encoder for one in series), tuple(one.family for one in series), per_seed, mean, moved

@@ -18,11 +18,11 @@ from xlingual.evaluation.coefficients import accuracy, pearson, spearman
 from xlingual.records import Floats
 from xlingual.results import Interval
 
-REPLICATES = 2000
 LEVEL = 0.95
 FEWEST_ENCODERS = 3
 MOST_DEGENERATE = 0.1  # share of replicates that may be undefined
 _BLOCK = 4_000_000  # cells of a block of drawn items
+_ONE_SIGMA = (0.158655, 0.841345)  # of a normal distribution: one standard deviation below and above
 _CALM = 1e-9  # a spread of nothing
 
 Coefficient = Callable[[Floats, Floats, Floats | None], Floats]
@@ -41,7 +41,7 @@ class Drawn:
     n_families: int
 
 
-def draw_items(influences: Sequence[Floats], seed: int, replicates: int = REPLICATES) -> Floats:
+def draw_items(influences: Sequence[Floats], seed: int, replicates: int) -> Floats:
     """Return what other items would add to scores: float64 [B, rows] for influences [rows] of [clusters].
 
     Rows of as many clusters are moved by the same draws. Rows without influences do not move.
@@ -59,7 +59,7 @@ def draw_items(influences: Sequence[Floats], seed: int, replicates: int = REPLIC
     return moved
 
 
-def draw_families(families: Sequence[str], seed: int, replicates: int = REPLICATES) -> Drawn:
+def draw_families(families: Sequence[str], seed: int, replicates: int) -> Drawn:
     """Return replicates in which families are drawn with replacement; too few distinct encoders are left out.
 
     Raises NoIntervalError where more than a tenth of the replicates have fewer than three distinct encoders.
@@ -86,11 +86,14 @@ def replicated(kind: str, x: Floats, y: Floats, drawn: Drawn) -> Floats:
 
 
 def z_interval(kind: str, value: float, replicates: Floats, n_encoders: int, n_families: int) -> Interval:
-    """Return tanh(z ± t·sd(z*)), z Fisher's transform, t of families − 1 degrees of freedom.
+    """Return tanh(z ± t·s), z Fisher's transform, t of families − 1 degrees of freedom.
 
-    A share p of pairs is transformed as the correlation 2p − 1. Coefficients at a bound are moved inside by
-    half of the smallest step that ranks of so many encoders can make. Where no replicate differs, the
-    variance is that of independent normal data. Raises NoIntervalError where there is none.
+    s is half the distance between the 16th and the 84th percentile of the replicates' z: a few replicates of
+    nearly collinear encoders do not move it as they would a standard deviation. √(F/(F − 1)) makes up for
+    what drawing from few families loses. A share p of pairs is transformed as the correlation 2p − 1.
+    Coefficients at a bound are moved inside by half of the smallest step that ranks of so many encoders can
+    make. Where (nearly) no replicate differs, the variance is that of independent normal data. Raises
+    NoIntervalError where there is none.
     """
     from scipy.special import stdtrit
 
@@ -99,8 +102,9 @@ def z_interval(kind: str, value: float, replicates: Floats, n_encoders: int, n_f
     if lost > MOST_DEGENERATE:
         raise NoIntervalError(f"no interval: undefined in {lost:.0%} of the replicates")
     z, center = transformed(kind, ok, n_encoders), float(transformed(kind, np.array(value), n_encoders))
-    error = float(np.std(z, ddof=1)) * np.sqrt(n_families / (n_families - 1))
-    method = f"z ± t·sd, two-way bootstrap: {n_families} families, items"
+    low, high = np.quantile(z, _ONE_SIGMA)
+    error = float(high - low) / 2 * np.sqrt(n_families / (n_families - 1))
+    method = f"z ± t·s, two-way bootstrap: {n_families} families, items"
     if error <= _CALM:
         if kind == "pearson":
             raise NoIntervalError("no interval: no replicate differs")
