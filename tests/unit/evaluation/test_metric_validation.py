@@ -10,11 +10,12 @@ import pytest
 from xlingual import InputError, Validation, validate_backretrieval
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sampler
-from xlingual.evaluation import correlate
+from xlingual.evaluation import correlate, metric_validation
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.degrade import NONE, Level, parse_levels
 from xlingual.evaluation.distance_correlation import distance_correlation
+from xlingual.evaluation.validation_pass import ValidationPass
 from xlingual.results import by_key
 
 HERE = Path(__file__)
@@ -204,15 +205,26 @@ def test_it_is_read_as_written(case, found, tmp_path):
     assert len(found.directions) > 0
 
 
-def test_with_shuffled_pictures_backretrieval_is_chance_and_agrees_with_nothing():
+def test_with_shuffled_pictures_backretrieval_is_chance_and_agrees_with_nothing(monkeypatch):
     case = build(seed=3, items=120)
+    kept = []
+
+    class Kept(ValidationPass):
+        def run(self):
+            kept.append(super().run())
+            return kept[-1]
+
+    monkeypatch.setattr(metric_validation, "ValidationPass", Kept)
     found = validate(case, seeds=25, sample_size=50, degrade="shuffle")
     true, shuffled = found.degradations
     assert (true.kind, shuffled.kind) == ("none", "shuffle")
     assert true.agreement["BkR"]["pearson"].mean > 0.8
     assert abs(shuffled.agreement["BkR"]["pearson"].mean) < 0.2
-    assert shuffled.chance == pytest.approx(true.chance)
+    assert shuffled.chance == pytest.approx(3 / 50)
     assert shuffled.oracle == pytest.approx(true.oracle, abs=0.15)  # the pictures are as good as before
+    for name in NAMES:  # each seed deals the pictures anew: the error of their mean is that of 25 deals
+        values = [kept[0].recall[Level("shuffle"), name, n].value for n in range(25)]
+        assert abs(np.mean(values) - 3 / 50) < 3 * np.std(values, ddof=1) / 5
 
 
 def test_weaker_pictures_agree_less_and_all_components_are_the_pictures_themselves(case):
