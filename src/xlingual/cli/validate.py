@@ -9,7 +9,6 @@ import click
 
 from xlingual.cli import screen
 from xlingual.cli.options import (
-    check_folder,
     check_output,
     manifest_options,
     output_options,
@@ -56,14 +55,13 @@ def backretrieval(ctx: click.Context, /, manifest: Path, **given: Any) -> None: 
 
     refuse_extra(ctx)
     out: Path | None = given["out"]
-    check_output(out, given["report"])
+    check_output(out, given["report"], "validation")
     options = {name: given[name] for name in _PASSED_ON}
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
         if progress is not None:
             progress("reading the manifest", 0, 1)
         validation = validate_backretrieval(read_manifest(manifest, given), progress=progress, **options)
     if out is not None:
-        check_folder(out)
         validation.write(out)
         (out / "report.html").unlink(missing_ok=True)  # of an earlier run, with other numbers
     if given["as_json"]:
