@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from xlingual.evaluation.backretrieval import backretrieval
     from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
     from xlingual.evaluation.distance_correlation import distance_correlation
+    from xlingual.evaluation.metric_validation import validate_backretrieval
     from xlingual.measures import parse_measure
     from xlingual.records import Encoder, Pictures, Texts
     from xlingual.report import write_report
     from xlingual.results import Results
+    from xlingual.results.validation import Validation
 
 _HOMES = {
     "DataWarning": "errors",
@@ -28,11 +30,13 @@ _HOMES = {
     "Pictures": "records",
     "Results": "results",
     "Texts": "records",
+    "Validation": "results.validation",
     "XlingualError": "errors",
     "backretrieval": "evaluation.backretrieval",
     "crosslingual_retrieval": "evaluation.crosslingual_retrieval",
     "distance_correlation": "evaluation.distance_correlation",
     "parse_measure": "measures",
+    "validate_backretrieval": "evaluation.metric_validation",
     "write_report": "report",
     "write_scenes": "data.scenes",
 }
@@ -45,11 +49,13 @@ __all__ = [
     "Pictures",
     "Results",
     "Texts",
+    "Validation",
     "XlingualError",
     "backretrieval",
     "crosslingual_retrieval",
     "distance_correlation",
     "parse_measure",
+    "validate_backretrieval",
     "write_report",
     "write_scenes",
 ]

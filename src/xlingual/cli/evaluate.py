@@ -17,31 +17,13 @@ from xlingual.cli.options import (
     refuse_extra,
     sample_options,
 )
-from xlingual.errors import did_you_mean
+from xlingual.cli.tasks import Tasks
 
 if TYPE_CHECKING:
     from xlingual.results import Results
     from xlingual.results.calibration import Calibration
 
-_SHORT = {"bkr": "backretrieval", "xlr": "crosslingual-retrieval", "corr": "distance-correlation"}
 _EXTRA = {"allow_extra_args": True}
-
-
-class Tasks(click.Group):
-    """A group that knows the short names of tasks."""
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of a task's name or short name."""
-        return super().get_command(ctx, _SHORT.get(cmd_name, cmd_name))
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the task; name the nearest one where there is none."""
-        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            known = [*self.commands, *_SHORT]
-            raise click.UsageError(f"No such task {args[0]!r}.{did_you_mean(args[0], known)}", ctx)
-        return super().resolve_command(ctx, args)
 
 
 @click.group(cls=Tasks)

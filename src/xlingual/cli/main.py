@@ -20,6 +20,7 @@ _VERBS = {
     "demo": ("demo:demo", "Make built-in data, evaluate encoders of rising quality, write a report."),
     "data": ("data:data", "Check a manifest, or make built-in data."),
     "evaluate": ("evaluate:evaluate", "Evaluate text encoders on a manifest."),
+    "validate": ("validate:validate", "Hold a measure without translations against true retrieval."),
     "calibrate": ("calibrate:calibrate", "Learn from validations what retrieval a Backretrieval stands for."),
     "report": ("report:report", "Make one HTML report from folders of results."),
 }

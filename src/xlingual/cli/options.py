@@ -40,7 +40,16 @@ def manifest_options(function: F) -> F:
 
 def sample_options(function: F) -> F:
     """Add the options that say which languages and samples are evaluated."""
-    options = [
+    return samples_of(1)(function)
+
+
+def samples_of(seeds: int) -> Callable[[F], F]:
+    """Return what adds the options of `sample_options`, with a number of seeds to draw by default."""
+    return lambda function: _added(function, _sample_options(seeds))
+
+
+def _sample_options(seeds: int) -> list[Callable[[Any], Any]]:
+    return [
         click.option(
             "--text-encoder",
             "text_encoders",
@@ -50,15 +59,22 @@ def sample_options(function: F) -> F:
             help="Text encoder: vectors:PATH (or just a path), random, chargram or lsa:?fit=FILE#SPLIT; "
             "repeat for several. Quote patterns with *. See docs/encoders.md.",
         ),
-        click.option("--pairs", metavar="en-de,…", help="Language pairs, source-target.  [default: all]"),
+        click.option(
+            "--pairs",
+            "--pair",
+            "pairs",
+            metavar="en-de,…",
+            help="Language pairs, source-target.  [default: all]",
+        ),
         click.option(
             "--sample-size", type=int, metavar="N", help="Items drawn for each side.  [default: all]"
         ),
         click.option("--splits", type=click.Path(path_type=Path), help="Fixed samples: .npz with S and T."),
-        click.option("--seeds", type=int, default=1, show_default=True, help="How many samples are drawn."),
+        click.option(
+            "--seeds", type=int, default=seeds, show_default=True, help="How many samples are drawn."
+        ),
         click.option("--seed", type=int, default=0, show_default=True, help="The first seed."),
     ]
-    return _added(function, options)
 
 
 def output_options(function: F) -> F:

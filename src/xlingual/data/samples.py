@@ -190,8 +190,11 @@ class Sampler:
             samples.append(self._sample(seed, source, chosen[0], target, chosen[1]))
         return samples
 
-    def matching(self, source: str, target: str) -> list[Sample]:
-        """Return one sample for each seed in which both sides hold the same items."""
+    def matching(self, source: str, target: str, most: int | None = None) -> list[Sample]:
+        """Return one sample for each seed in which both sides hold the same items.
+
+        Where no sample size was asked for, `most` is the largest number of items taken.
+        """
         both = np.intersect1d(self._items[source], self._items[target])
         if len(both) == 0:
             raise InputError(
@@ -204,6 +207,7 @@ class Sampler:
                 items = self.splits.source[number]
             else:
                 items = self._first(self._permuted(seed, both), f"items with both {source!r} and {target!r}")
+                items = items[:most] if self.size is None else items
             samples.append(self._sample(seed, source, items, target, items))
         return samples
 

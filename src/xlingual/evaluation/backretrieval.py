@@ -7,7 +7,6 @@ among all source pictures (Fain, Twomey and Bollegala, SIGIR 2021).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,11 +15,10 @@ import numpy as np
 from xlingual.data.manifest import Manifest
 from xlingual.embed import TextVectors
 from xlingual.encoders import EncoderLike
-from xlingual.errors import InputError
 from xlingual.evaluation.examples import ExampleRows, examples_table
+from xlingual.evaluation.found import Found, nodes, refuse_small_pools
 from xlingual.evaluation.nearest import Nearest, nearest_texts
 from xlingual.evaluation.perquery import PerQuery
-from xlingual.evaluation.ragged import sums
 from xlingual.evaluation.references import Reference
 from xlingual.evaluation.scores import Score, score
 from xlingual.evaluation.setup import (
@@ -32,7 +30,6 @@ from xlingual.evaluation.setup import (
     by_pair,
     collected_warnings,
 )
-from xlingual.evaluation.side_ranks import Routes
 from xlingual.evaluation.summary import Baseline, Scored, ScoreTable, leading_encoder, telling_pairs
 from xlingual.evaluation.way_back import ways_back
 from xlingual.measures import (
@@ -40,11 +37,10 @@ from xlingual.measures import (
     PictureSimilarity,
     QueryMeasure,
     RankMeasure,
-    RecallAt,
     parse_rank_measures,
 )
 from xlingual.ranking import one_library_thread
-from xlingual.records import Floats, Ints
+from xlingual.records import Floats
 from xlingual.results import Results, Summary
 
 if TYPE_CHECKING:
@@ -101,31 +97,6 @@ def backretrieval(
     return results
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What one encoder found in one task: nearest texts and the ways back."""
-
-    nearest: Nearest
-    routes: Routes
-
-    def mean(self, values: Floats) -> Floats:
-        """Return the mean of values of entries over the texts that tie for nearest, per query."""
-        share = self.nearest.share * values
-        return sums(self.nearest.query, share, len(self.nearest.n_tied))
-
-    def single(self, values: Ints) -> Ints:
-        """Return the value of each query's one entry, -1 where several texts tie for nearest."""
-        found = np.full(len(self.nearest.n_tied), -1, dtype=np.int64)
-        found[self.nearest.query] = values
-        return np.where(self.nearest.n_tied == 1, found, -1)
-
-    def n_tied(self) -> int:
-        """Return how many queries have a tie, for nearest text or on the way back."""
-        tied = self.nearest.n_tied > 1
-        tied[self.nearest.query[self.routes.counts.tied > 1]] = True
-        return int(tied.sum())
-
-
 class _Run:
     """One evaluation: embeds, ranks, scores, in this order."""
 
@@ -136,7 +107,7 @@ class _Run:
         self.manifest, self.tasks = workspace.manifest, workspace.tasks
         self.image_name, self.image_encoder, pictures = workspace.pictures(image_spec)
         self.pictures = pictures
-        self._refuse_small_pools()
+        refuse_small_pools(pictures, self.tasks, measures)
 
     def results(self, examples: bool) -> Results:
         """Return everything that was found."""
@@ -153,25 +124,13 @@ class _Run:
                 tally=workspace.tally,
             )
         found = {
-            (name, number): _Found(nearest[name][number], routes[i][number])
+            (name, number): Found(nearest[name][number], routes[i][number])
             for i, name in enumerate(nearest)
             for number in range(len(self.tasks))
         }
         with workspace.timings.stage("statistics"), workspace.working("computing intervals"):
             results = self._scored(found, references, examples)
         return workspace.finished(results)
-
-    def _refuse_small_pools(self) -> None:
-        depth = max((m.k for m in self.measures if isinstance(m, RecallAt)), default=0)
-        for task in self.tasks:
-            count = len(np.unique(self.pictures.code[task.sample.source]))
-            if depth >= count:
-                raise InputError(
-                    f"R@{depth} needs more than {depth} distinct source pictures, pair "
-                    f"{task.source}-{task.target} has {count} (items with both languages are divided between "
-                    "sources and targets): every query would be a hit; give more items, "
-                    "a smaller k (--measure R@k), or name other pairs (--pairs)"
-                )
 
     def _nearest(self, name: str, vectors: TextVectors) -> list[Nearest]:
         """Return the nearest texts of one encoder for each task."""
@@ -190,7 +149,7 @@ class _Run:
 
     def _scored(
         self,
-        found: Mapping[tuple[str, int], _Found],
+        found: Mapping[tuple[str, int], Found],
         references: Sequence[Reference],
         examples: bool,
     ) -> Results:
@@ -202,9 +161,9 @@ class _Run:
                 table.baselines[measure.name, number] = self._baseline(measure, number, task, reference)
         for (name, number), one in found.items():
             task = self.tasks[number]
-            ways = self._ways(number, task, one.nearest.single())
+            ways = nodes(self.manifest, number, task, one.nearest.single())
             for measure in measures:
-                values = self._values(measure, one)
+                values = one.values(measure)
                 table.scored[name, measure.name, number] = Scored(
                     score(measure, values, ways),
                     one.n_tied(),
@@ -215,32 +174,16 @@ class _Run:
         shown = self._examples(summary, found, references) if examples else None
         return Results(entries, summary, per_query.table(), shown)
 
-    def _values(self, measure: QueryMeasure, one: _Found) -> Floats:
-        """Return the value of each query, float64 [n]."""
-        if isinstance(measure, PictureSimilarity):
-            return one.mean(one.routes.similarity)
-        return one.mean(measure.per_query(one.routes.counts))
-
     def _baseline(self, measure: QueryMeasure, number: int, task: Task, reference: Reference) -> Baseline:
-        ways = self._ways(number, task, reference.oracle_target)
+        ways = nodes(self.manifest, number, task, reference.oracle_target)
         oracle: Score = score(measure, reference.oracle[measure.name], ways)
         ceiling = reference.ceiling.get(measure.name)
         return Baseline(
             reference.chance[measure.name], oracle, None if ceiling is None else float(ceiling.mean())
         )
 
-    def _ways(self, number: int, task: Task, retrieved: Ints) -> tuple[Ints, Ints]:
-        """Return what makes queries dependent: their own cluster, and that of the retrieved text.
-
-        A query for which several texts tie is alone in the second.
-        """
-        source, target = task.sample.source, task.sample.target
-        alone = -1 - (number * len(self.manifest) + source)
-        cluster = self.manifest.cluster
-        return cluster[source], np.where(retrieved >= 0, cluster[target[np.maximum(retrieved, 0)]], alone)
-
     def _add_rows(
-        self, per_query: PerQuery, name: str, task: Task, measure: QueryMeasure, one: _Found, values: Floats
+        self, per_query: PerQuery, name: str, task: Task, measure: QueryMeasure, one: Found, values: Floats
     ) -> None:
         ranked = not isinstance(measure, PictureSimilarity)
         per_query.add(
@@ -256,7 +199,7 @@ class _Run:
     def _examples(
         self,
         summary: Sequence[Summary],
-        found: Mapping[tuple[str, int], _Found],
+        found: Mapping[tuple[str, int], Found],
         references: Sequence[Reference],
     ) -> pa.Table:
         """Return examples of the leading encoder, for the first sample of the chosen language pairs."""
@@ -278,7 +221,7 @@ class _Run:
                     retrieved=one.nearest.single_rows(task.sample.target),
                     above=one.single(one.routes.counts.above),
                     tied=one.single(one.routes.counts.tied),
-                    value=self._values(first, one),
+                    value=one.values(first),
                     similarity=one.mean(one.routes.similarity),
                     pool=len(np.unique(self.pictures.code[task.sample.source])),
                 )

@@ -14,6 +14,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
 from xlingual.errors import InputError
+from xlingual.evaluation.nearest import TextUnion
 from xlingual.evaluation.perquery import PerQuery
 from xlingual.evaluation.ragged import members
 from xlingual.evaluation.scores import score
@@ -30,7 +31,7 @@ from xlingual.evaluation.setup import (
 )
 from xlingual.evaluation.summary import Baseline, Scored, ScoreTable
 from xlingual.measures import Measure, RankMeasure, RecallAt, parse_rank_measures
-from xlingual.ranking import Cosine, Counts, one_library_thread, scan
+from xlingual.ranking import Counts, one_library_thread, scan
 from xlingual.records import Ints, RankCounts
 from xlingual.results import Results
 
@@ -86,30 +87,49 @@ def rank_matches(
             ]
             for s in samples
         ]
-    source_rows = np.unique(np.concatenate([sample.source for sample in samples]))
-    target_rows = np.unique(np.concatenate([sample.target for sample in samples]))
-    sources, targets = vectors.pool(source_rows), vectors.pool(target_rows)
-    similarity = Cosine(sources.vectors, targets.vectors)
-    requests = []
-    for sample in samples:
-        query, match = members(manifest.item[sample.target], manifest.item[sample.source])
-        source_code = sources.code[np.searchsorted(source_rows, sample.source)]
-        target_code = targets.code[np.searchsorted(target_rows, sample.target)]
-        weights = np.bincount(target_code, minlength=len(targets.vectors))
-        counts = Counts.of(similarity, source_code[query], target_code[match], weights=weights)
-        requests.append((query, counts))
+    union = TextUnion(vectors, samples)
+    requests = match_requests(union, samples, manifest)
     scan(
-        similarity,
-        [counts for _, counts in requests],
+        union.similarity,
+        [request.counts for request in requests],
         threads=threads,
         progress=None if progress is None else lambda done, total: progress(what, done, total),
     )
     if tally is not None:
-        tally.add(similarity)
-    return [
-        best_match(query, counts.above, counts.tied, len(sample.source), len(sample.target))
-        for sample, (query, counts) in zip(samples, requests, strict=True)
-    ]
+        tally.add(union.similarity)
+    return [request.result() for request in requests]
+
+
+class MatchRequest:
+    """What a pass over a union has to find out about the matches of one sample."""
+
+    def __init__(self, union: TextUnion, sample: Sample, manifest: Manifest) -> None:
+        self._sample = sample
+        self._query, match = members(manifest.item[sample.target], manifest.item[sample.source])
+        source, self._target = union.codes(sample)
+        self._width = len(union.targets.vectors)
+        self.pairs = source[self._query] * self._width + self._target[match]  # of distinct vectors
+
+    def decide(self, keys: Ints) -> None:
+        """Take the exact keys of the pairs; from here on `counts` can be filled."""
+        weights = np.bincount(self._target, minlength=self._width)
+        self.counts = Counts(*np.divmod(self.pairs, self._width), keys, weights=weights)
+
+    def result(self) -> RankCounts:
+        """Return where the best match of each source stands, after the pass."""
+        n, pool = len(self._sample.source), len(self._sample.target)
+        return best_match(self._query, self.counts.above, self.counts.tied, n, pool)
+
+
+def match_requests(union: TextUnion, samples: Sequence[Sample], manifest: Manifest) -> list[MatchRequest]:
+    """Return the requests of some samples; a pair that several of them hold is scored once."""
+    requests = [MatchRequest(union, sample, manifest) for sample in samples]
+    pairs, where = np.unique(np.concatenate([request.pairs for request in requests]), return_inverse=True)
+    keys = union.similarity.exact(*np.divmod(pairs, len(union.targets.vectors)))[where]
+    ends = np.cumsum([len(request.pairs) for request in requests])[:-1]
+    for request, own in zip(requests, np.split(keys, ends), strict=True):
+        request.decide(own)
+    return requests
 
 
 def best_match(query: Ints, above: Ints, tied: Ints, n: int, pool: int) -> RankCounts:
@@ -128,7 +148,7 @@ def best_match(query: Ints, above: Ints, tied: Ints, n: int, pool: int) -> RankC
 
 def _evaluate(workspace: Workspace, measures: Sequence[RankMeasure]) -> Results:
     manifest, tasks = workspace.manifest, workspace.tasks
-    _refuse_small_pools(tasks, measures)
+    refuse_small_pools(tasks, measures)
     table = ScoreTable(NAME, None, tasks, list(workspace.text_encoders), measures)
     per_query = PerQuery(manifest)
     for name, vectors in workspace.encoded():
@@ -191,7 +211,8 @@ def _chance_counts(manifest: Manifest, task: Task) -> RankCounts:
     return RankCounts(np.zeros_like(pool), pool, per_item, pool)
 
 
-def _refuse_small_pools(tasks: Sequence[Task], measures: Sequence[RankMeasure]) -> None:
+def refuse_small_pools(tasks: Sequence[Task], measures: Sequence[RankMeasure]) -> None:
+    """Raise InputError where every query would be a hit."""
     depth = max((m.k for m in measures if isinstance(m, RecallAt)), default=0)
     for task in tasks:
         if depth >= len(task.sample.target):

@@ -11,7 +11,7 @@ from xlingual.data.samples import Sample, stream
 from xlingual.embed import TextVectors
 from xlingual.evaluation.ragged import members
 from xlingual.evaluation.setup import Tally, one_pass
-from xlingual.ranking import Cosine, Pool, Progress, Top, TopK, scan
+from xlingual.ranking import Cosine, Progress, Top, TopK, scan
 from xlingual.records import Floats, Ints
 
 _LISTED = 2_000_000  # tied pairs listed for one sample at the most
@@ -59,33 +59,50 @@ def nearest_texts(
             nearest_texts(vectors, [sample], threads=threads, progress=progress, tally=tally)[0]
             for sample in samples
         ]
-    source_rows = np.unique(np.concatenate([sample.source for sample in samples]))
-    target_rows = np.unique(np.concatenate([sample.target for sample in samples]))
-    sources, targets = vectors.pool(source_rows), vectors.pool(target_rows)
-    similarity = Cosine(sources.vectors, targets.vectors)
-    positions = [
-        (np.searchsorted(source_rows, sample.source), np.searchsorted(target_rows, sample.target))
-        for sample in samples
-    ]
-    reductions = [
-        Top(
+    union = TextUnion(vectors, samples)
+    requests = [NearestRequest(union, sample) for sample in samples]
+    scan(union.similarity, [request.top for request in requests], threads=threads, progress=progress)
+    found = [request.result() for request in requests]
+    if tally is not None:
+        tally.add(union.similarity)
+    return found
+
+
+class TextUnion:
+    """The similarity of all sources with all targets of some samples, equal vectors collapsed."""
+
+    def __init__(self, vectors: TextVectors, samples: Sequence[Sample]) -> None:
+        self._source_rows = np.unique(np.concatenate([sample.source for sample in samples]))
+        self._target_rows = np.unique(np.concatenate([sample.target for sample in samples]))
+        self.sources, self.targets = vectors.pool(self._source_rows), vectors.pool(self._target_rows)
+        self.similarity = Cosine(self.sources.vectors, self.targets.vectors)
+
+    def codes(self, sample: Sample) -> tuple[Ints, Ints]:
+        """Return the numbers of the distinct vectors of a sample's sources and targets."""
+        return (
+            self.sources.code[np.searchsorted(self._source_rows, sample.source)],
+            self.targets.code[np.searchsorted(self._target_rows, sample.target)],
+        )
+
+
+class NearestRequest:
+    """What a pass over a union has to find out about the nearest targets of one sample."""
+
+    def __init__(self, union: TextUnion, sample: Sample) -> None:
+        self._sample, self._codes = sample, union.codes(sample)
+        source, target = self._codes
+        self.top = Top(
             1,
-            similarity.shape,
-            weights=targets.weights(target),
-            queries=np.unique(sources.code[source]),
+            union.similarity.shape,
+            weights=np.bincount(target, minlength=len(union.targets.vectors)).astype(np.int64),
+            queries=np.unique(source),
             cap=tie_cap(len(source)),
             seed=sample.seed,
         )
-        for sample, (source, target) in zip(samples, positions, strict=True)
-    ]
-    scan(similarity, reductions, threads=threads, progress=progress)
-    found = [
-        _expanded(reduction.result(), sources, targets, *position, sample.seed)
-        for reduction, position, sample in zip(reductions, positions, samples, strict=True)
-    ]
-    if tally is not None:
-        tally.add(similarity)
-    return found
+
+    def result(self) -> Nearest:
+        """Return the nearest targets, after the pass."""
+        return _expanded(self.top.result(), *self._codes, self._sample.seed)
 
 
 def tie_cap(n_queries: int) -> int:
@@ -93,14 +110,13 @@ def tie_cap(n_queries: int) -> int:
     return int(np.clip(_LISTED // max(n_queries, 1), 16, 1000))
 
 
-def _expanded(found: TopK, sources: Pool, targets: Pool, source: Ints, target: Ints, seed: int) -> Nearest:
+def _expanded(found: TopK, source: Ints, codes: Ints, seed: int) -> Nearest:
     """Go from distinct vectors back to the sample's texts: queries and targets that share one are listed."""
-    query, line = members(found.query, sources.code[source])[0:2]
+    query, line = members(found.query, source)
     cap = tie_cap(len(source))
     # a target vector that more texts share is listed by `cap` of them, drawn: the first would be biased
-    codes = targets.code[target]
-    drawn = stream(seed, "tied targets").permutation(len(target))
-    place = np.empty(len(target), dtype=np.int64)
+    drawn = stream(seed, "tied targets").permutation(len(codes))
+    place = np.empty(len(codes), dtype=np.int64)
     place[drawn] = _place_within_code(codes[drawn])
     listed = np.flatnonzero(place < cap)
     owner, member = members(codes[listed], found.candidate[line])

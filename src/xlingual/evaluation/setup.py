@@ -178,6 +178,7 @@ class Workspace:
         text_specs: EncoderSpecs,
         *,
         matching: bool,
+        beside: Callable[[Sequence[Task], Sampler], Sequence[Task]] | None = None,
     ) -> None:
         if not isinstance(manifest, Manifest):
             raise InputError(
@@ -187,7 +188,10 @@ class Workspace:
         self.timings = Timings()
         self.tally = Tally()
         self.tasks, self.sampler = make_tasks(manifest, options, matching=matching)
-        self.rows = rows_of_tasks(self.tasks)
+        self.beside = (
+            [] if beside is None else list(beside(self.tasks, self.sampler))
+        )  # tasks without pictures
+        self.rows = rows_of_tasks([*self.tasks, *self.beside])
         self.languages = list(dict.fromkeys(language for task in self.tasks for language in task.pair))
         self.text_encoders = encoders.text_encoders(
             text_specs, languages=self.languages, fit_texts=fit_texts_for(manifest)
@@ -209,7 +213,7 @@ class Workspace:
         """Return the name of an image encoder, the encoder, and the pictures of all tasks."""
         name, encoder = encoders.image_encoder(spec, languages=self.languages)
         with self.timings.stage("pictures: encode"), self.working("encoding pictures"):
-            return name, encoder, embed_pictures(self.manifest, name, encoder, self.rows)
+            return name, encoder, embed_pictures(self.manifest, name, encoder, rows_of_tasks(self.tasks))
 
     def finished(self, results: Results) -> Results:
         """Return the results with what is known about the run."""

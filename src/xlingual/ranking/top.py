@@ -123,7 +123,7 @@ class Top:
         if rows is not None:
             scores = scores[rows]
         if columns is not None:
-            scores = scores[:, columns]
+            scores = scores.take(columns, axis=1) if scores.flags.c_contiguous else scores[:, columns]
         if scores.size == 0:
             return
         row_numbers = (np.arange(scores.shape[0]) if rows is None else rows) + tile.row

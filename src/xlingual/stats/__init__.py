@@ -1,6 +1,6 @@
 """Statistics: intervals and tests for queries that are not independent."""
 
-from xlingual.stats.correlation import RankedTable, spearman, spearman_influence
+from xlingual.stats.correlation import RankedTable, influence_sums, spearman, spearman_influence
 from xlingual.stats.intervals import (
     Part,
     interval,
@@ -16,6 +16,7 @@ __all__ = [
     "PairedTest",
     "Part",
     "RankedTable",
+    "influence_sums",
     "interval",
     "mean_interval",
     "median_interval",

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import spearmanr
+from scipy.stats import rankdata, spearmanr
 
-from xlingual.stats import RankedTable, spearman, spearman_influence
+from xlingual.stats import RankedTable, influence_sums, spearman, spearman_influence
+from xlingual.stats import correlation as correlation_module
 
 
 def correlation(x, y):
@@ -90,3 +91,43 @@ def test_row_and_column_sums_give_the_variance_of_resampling_both(kind):
     assert linear == pytest.approx(np.var(drawn), rel=0.15)
     one_by_one = (share.ravel() @ share.ravel()) ** 0.5
     assert one_by_one < np.std(drawn) / 2  # pairs taken as independent would be far off
+
+
+@pytest.mark.parametrize("kind", ["plain", "ties", "wide", "whole", "signed zero", "one", "equal"])
+def test_midranks_equal_scipys_however_they_are_sorted(kind):
+    """Scores of 9 decimals are sorted as packed whole numbers, others by position."""
+    rng = np.random.default_rng(7)
+    scores = {
+        "plain": np.round(rng.uniform(-1, 1, 200_000), 9),
+        "ties": np.round(rng.uniform(-1, 1, 200_000), 4),  # runs of ties across blocks
+        "wide": rng.standard_normal(3000) * 1e300,
+        "whole": rng.integers(-(2**62), 2**62, 3000),
+        "signed zero": np.array([0.0, -0.0, 1e-9, -1e-9, 0.5]),
+        "one": np.array([0.25]),
+        "equal": np.full(70_000, 0.1),
+    }[kind]
+    table = RankedTable.of(scores)
+    np.testing.assert_allclose(table.midrank, (rankdata(scores) - 0.5) / len(scores), rtol=1e-15)
+    assert table.is_constant == (len(np.unique(scores)) == 1)
+
+
+def test_sums_of_influence_are_those_of_its_pairs():
+    rng = np.random.default_rng(8)
+    x = np.round(rng.standard_normal((400, 450)), 2)
+    y = np.round(x + rng.standard_normal(x.shape), 9)
+    a, b = RankedTable.of(x.ravel()), RankedTable.of(y.ravel())
+    rho = spearman(a, b)
+    rows, columns, squares = influence_sums(a, b, rho, x.shape)
+    pairs = spearman_influence(a, b, rho).reshape(x.shape)
+    np.testing.assert_allclose(rows, pairs.sum(axis=1), atol=1e-7)
+    np.testing.assert_allclose(columns, pairs.sum(axis=0), atol=1e-7)
+    assert squares == pytest.approx((pairs**2).sum())
+
+
+def test_many_pairs_share_places_and_their_influence_hardly_changes(monkeypatch):
+    rng = np.random.default_rng(9)
+    x = rng.standard_normal(200_000)
+    y = x + rng.standard_normal(x.shape)
+    coarse = influence(x, y)
+    monkeypatch.setattr(correlation_module, "_PLACES", 1 << 30)
+    np.testing.assert_allclose(coarse, influence(x, y), atol=1e-4)

@@ -1,0 +1,26 @@
+"""Verbs that are followed by a task, known by its name or a short one."""
+
+from __future__ import annotations
+
+import click
+
+from xlingual.errors import did_you_mean
+
+_SHORT = {"bkr": "backretrieval", "xlr": "crosslingual-retrieval", "corr": "distance-correlation"}
+
+
+class Tasks(click.Group):
+    """A group that knows the short names of tasks."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a task's name or short name."""
+        return super().get_command(ctx, _SHORT.get(cmd_name, cmd_name))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the task; name the nearest one where there is none."""
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            known = [*self.commands, *(short for short, task in _SHORT.items() if task in self.commands)]
+            raise click.UsageError(f"No such task {args[0]!r}.{did_you_mean(args[0], known)}", ctx)
+        return super().resolve_command(ctx, args)

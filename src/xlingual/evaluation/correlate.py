@@ -1,0 +1,172 @@
+"""The correlation of text and picture distances in one sample, from score tables that samples share.
+
+Ranked pictures serve every encoder, and where the samples of a language pair overlap, the cosines of their
+union are computed once and each sample's table is read off them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.data.samples import Sample, stream
+from xlingual.embed import PictureIndex
+from xlingual.evaluation.ragged import sums
+from xlingual.evaluation.scores import Score
+from xlingual.evaluation.setup import Task, one_pass
+from xlingual.ranking import UNIT, Cosine, UnitVectors
+from xlingual.records import Floats, Ints
+from xlingual.stats import Part, RankedTable, influence_sums, spearman, spearman_influence
+
+EXACT_PAIRS = 4_000_000  # up to so many pairs all are used
+SAMPLED_PAIRS = 1_000_000  # above, so many are drawn with replacement
+_UNION_BYTES = 1 << 29  # of the keys of a union of samples
+_ROWS = 2048  # of a union computed at a time
+KEPT_BYTES = 1 << 29  # ranked picture distances kept for the next encoder
+
+Unit = Callable[[Ints], UnitVectors]  # the unit vectors of some codes (text rows, pictures)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of a source and a target of a sample: all of n × m, or the drawn positions."""
+
+    shape: tuple[int, int]
+    drawn: tuple[Ints, Ints] | None = None  # (source [p], target [p])
+
+    @classmethod
+    def of(cls, sample: Sample) -> Pairs:
+        """Return all pairs of a sample, or some of them where there are too many."""
+        n, m = len(sample.source), len(sample.target)
+        if n * m <= EXACT_PAIRS:
+            return cls((n, m))
+        rng = stream(sample.seed, f"pairs {n} {m}")
+        return cls((n, m), (rng.integers(0, n, SAMPLED_PAIRS), rng.integers(0, m, SAMPLED_PAIRS)))
+
+    def __len__(self) -> int:
+        return self.shape[0] * self.shape[1] if self.drawn is None else len(self.drawn[0])
+
+    def note(self, squares: float) -> str | None:
+        """Return how the pairs were drawn and the standard error of that; `squares` is Σ influence²."""
+        if self.drawn is None:
+            return None
+        error = squares**0.5 / len(self)
+        return f"from {len(self):,} of {self.shape[0] * self.shape[1]:,} pairs, standard error {error:.4f}"
+
+
+class RankedTables:
+    """The ranked cosines of several samples, made when asked for; `sides` are codes that `unit` knows."""
+
+    def __init__(self, unit: Unit, sides: Sequence[tuple[Ints, Ints]], pairs: Sequence[Pairs]) -> None:
+        self.unit, self.sides, self.pairs = unit, sides, pairs
+        self._sources, self._targets = (np.unique(np.concatenate(side)) for side in zip(*sides, strict=True))
+        size = len(self._sources) * len(self._targets) * 4
+        whole = all(p.drawn is None for p in pairs) and len(sides) > 1
+        self._keys = self._union() if whole and size <= _UNION_BYTES and one_pass(sides) else None
+
+    def _union(self) -> np.ndarray:
+        """Return the keys of all sources and targets, int32 [sources, targets]: |cosine| ≤ 1 fits."""
+        similarity = Cosine(self.unit(self._sources), self.unit(self._targets))
+        keys = np.empty(similarity.shape, dtype=np.int32)
+        columns = np.arange(len(self._targets))
+        for start in range(0, len(keys), _ROWS):
+            rows = np.arange(start, min(start + _ROWS, len(keys)))
+            np.rint(
+                similarity.block(rows, columns) / UNIT, out=keys[rows[0] : rows[-1] + 1], casting="unsafe"
+            )
+        return keys
+
+    def __getitem__(self, number: int) -> RankedTable:
+        """Return the table of a sample."""
+        source, target = self.sides[number]
+        if self._keys is not None:
+            rows, columns = np.searchsorted(self._sources, source), np.searchsorted(self._targets, target)
+            return RankedTable.of(self._keys[np.ix_(rows, columns)].ravel())
+        similarity = Cosine(self.unit(source), self.unit(target))
+        drawn = self.pairs[number].drawn
+        if drawn is not None:
+            return RankedTable.of(similarity.exact(*drawn))
+        block = similarity.block(np.arange(len(source)), np.arange(len(target)))
+        return RankedTable.of(np.rint(block / UNIT).astype(np.int64).ravel())
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Spearman's correlation in one sample, or None, and a note: why there is none, or how it was drawn."""
+
+    score: Score | None
+    note: str | None = None
+
+
+def correlation(
+    task: Task, pairs: Pairs, texts: RankedTable, pictures: RankedTable, cluster: Ints
+) -> Correlation:
+    """Return the correlation with one residual for each item: its rows or its columns of influence."""
+    value = spearman(texts, pictures)
+    if value is None:
+        what = "text" if texts.is_constant else "picture"
+        return Correlation(None, f"no correlation: all {what} distances are equal")
+    if pairs.drawn is None:
+        rows, columns, squares = influence_sums(texts, pictures, value, pairs.shape)
+    else:
+        influence: Floats = spearman_influence(texts, pictures, value)
+        rows, columns = (
+            sums(side, influence, size) for side, size in zip(pairs.drawn, pairs.shape, strict=True)
+        )
+        squares = float(influence @ influence)
+    count = len(pairs)
+    items = np.concatenate([cluster[task.sample.source], cluster[task.sample.target]])
+    part = Part(np.concatenate([rows, columns]) / count, (items,))
+    twice = squares / count**2  # a pair's own square, once in its row and once in its column
+    return Correlation(Score(value, (part,), (-1.0, 1.0), 2.0, twice), pairs.note(squares))
+
+
+class PictureRanks:
+    """Ranked picture similarities by task: those of equal pictures are one, kept for the next encoder."""
+
+    def __init__(self, pictures: PictureIndex, tasks: Sequence[Task], pairs: Sequence[Pairs]) -> None:
+        self.pictures, self.tasks, self.pairs = pictures, tasks, pairs
+        self._kept: dict[tuple[bytes, bytes, int | None], RankedTable] = {}
+
+    def of(self, number: int) -> RankedTable:
+        """Return the table of a task."""
+        key = self._key(number)
+        if key not in self._kept:
+            table = RankedTables(self._unit, [self._side(number)], [self.pairs[number]])[0]
+            self._keep(key, table)
+            return table
+        return self._kept[key]
+
+    def prepare(self, numbers: Sequence[int]) -> None:
+        """Rank the pictures of these tasks ahead, from one product where that is cheaper."""
+        new = {key: n for n in numbers if (key := self._key(n)) not in self._kept}
+        if not new:
+            return
+        chosen = list(new.values())
+        tables = RankedTables(self._unit, [self._side(n) for n in chosen], [self.pairs[n] for n in chosen])
+        for place, key in enumerate(new):
+            self._keep(key, tables[place])
+
+    def forget(self) -> None:
+        """Keep nothing."""
+        self._kept.clear()
+
+    def _keep(self, key: tuple[bytes, bytes, int | None], table: RankedTable) -> None:
+        if sum(kept.twice.nbytes for kept in self._kept.values()) > KEPT_BYTES:
+            self._kept.clear()
+        self._kept[key] = table
+
+    def _side(self, number: int) -> tuple[Ints, Ints]:
+        sample = self.tasks[number].sample
+        return self.pictures.code[sample.source], self.pictures.code[sample.target]
+
+    def _key(self, number: int) -> tuple[bytes, bytes, int | None]:
+        sources, targets = self._side(number)
+        which = None if self.pairs[number].drawn is None else self.tasks[number].sample.seed  # pairs drawn
+        return sources.tobytes(), targets.tobytes(), which
+
+    def _unit(self, pictures: Ints) -> UnitVectors:
+        vectors = self.pictures.pool.vectors
+        return UnitVectors(vectors.raw, vectors.rows[self.pictures.pool.code[pictures]])

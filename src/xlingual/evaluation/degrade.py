@@ -1,0 +1,131 @@
+"""Weakened image vectors: fewer principal components, noise, or the pictures of other items.
+
+Each level keeps which pictures there are and how many; only what is known of them gets worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.data.samples import stream
+from xlingual.embed import PictureIndex
+from xlingual.errors import InputError, did_you_mean
+from xlingual.ranking import Pool
+from xlingual.records import Floats, Ints
+
+KINDS = ("dims", "noise", "shuffle")
+_EXPECTED = "expected dims=2,4,8, noise=0.5,1 or shuffle, several separated by ';'"
+
+
+@dataclass(frozen=True)
+class Level:
+    """One way of weakening: `kind` is none, dims, noise or shuffle."""
+
+    kind: str
+    level: float | None = None
+
+    @property
+    def by_seed(self) -> bool:
+        """Whether every seed sees the pictures in another way."""
+        return self.kind == "shuffle"
+
+
+NONE = Level("none")
+
+
+def parse_levels(text: str) -> list[Level]:
+    """Return the levels named by, for instance, "dims=2,4;noise=0.5;shuffle"; raise InputError otherwise."""
+    found: list[Level] = []
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        kind, equals, values = (piece.strip() for piece in part.partition("="))
+        if kind not in KINDS:
+            raise InputError(
+                f"--degrade-images {text!r}: unknown kind {kind!r}.{did_you_mean(kind, KINDS)} {_EXPECTED}"
+            )
+        if kind == "shuffle":
+            if equals:
+                raise InputError(f"--degrade-images {text!r}: shuffle takes no value; write just shuffle")
+            found.append(Level(kind))
+            continue
+        found += [Level(kind, _number(text, kind, value.strip())) for value in values.split(",")]
+    if not found:
+        raise InputError(f"--degrade-images {text!r} names nothing: {_EXPECTED}")
+    return list(dict.fromkeys(found))
+
+
+def _number(text: str, kind: str, value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = float("nan")
+    whole = kind == "dims"
+    if not np.isfinite(number) or (number < 1 or number != int(number) if whole else number <= 0):
+        wanted = "whole numbers of at least 1" if whole else "numbers above 0"
+        raise InputError(f"--degrade-images {text!r}: {kind} takes {wanted}, found {value!r}; {_EXPECTED}")
+    return number
+
+
+class Weakened:
+    """The pictures of a run at every level; `pictures` are all distinct ones."""
+
+    def __init__(self, pictures: PictureIndex, levels: Sequence[Level], seed: int) -> None:
+        self._pictures, self._seed = pictures, seed
+        dim = pictures.pool.vectors.dim
+        for level in levels:
+            if level.kind == "dims" and level.level is not None and level.level > dim:
+                raise InputError(
+                    f"--degrade-images dims={level.level:g}: the image vectors have {dim} dimensions; ask "
+                    "for fewer"
+                )
+        self._axes: tuple[Floats, Floats] | None = None
+
+    def at(self, level: Level, seed: int) -> PictureIndex:
+        """Return the pictures as they are seen at a level; only a shuffle depends on the sample's `seed`."""
+        if level.kind == "shuffle":
+            return self._shuffled(seed)
+        if level.level is None:
+            return self._pictures
+        vectors = self._unit()
+        if level.kind == "dims":
+            return self._of(self._components(vectors, int(level.level)))
+        rng = stream(self._seed, f"image noise {level.level:g}")
+        noise = rng.standard_normal(vectors.shape) * (level.level / vectors.shape[1] ** 0.5)
+        return self._of(vectors + noise)
+
+    def _unit(self) -> Floats:
+        """Return the unit vector of each picture, float64 [pictures, d]."""
+        pool = self._pictures.pool
+        vectors: Floats = pool.vectors.stored(pool.code) * pool.vectors.inverse_norms[pool.code, None]
+        return vectors
+
+    def _of(self, vectors: Floats) -> PictureIndex:
+        return PictureIndex(self._pictures.code, Pool.of(vectors.astype(np.float32)))
+
+    def _components(self, vectors: Floats, count: int) -> Floats:
+        """Return the vectors with the first `count` principal components about their mean, float64.
+
+        The mean is kept, so that all components together give the vectors back; it adds one coordinate, its
+        length across the components.
+        """
+        mean, axes = self._principal(vectors)
+        kept = axes[:, :count]
+        across = float(np.linalg.norm(mean - kept @ (kept.T @ mean)))
+        return np.concatenate([vectors @ kept, np.full((len(vectors), 1), across)], axis=1)
+
+    def _principal(self, vectors: Floats) -> tuple[Floats, Floats]:
+        """Return the mean [d] and the principal axes [d, d], those of the largest variance first."""
+        if self._axes is None:
+            mean = vectors.mean(axis=0)
+            centred = vectors - mean
+            _, axes = np.linalg.eigh(centred.T @ centred)
+            self._axes = mean, axes[:, ::-1]
+        return self._axes
+
+    def _shuffled(self, seed: int) -> PictureIndex:
+        """Return the pictures dealt to the items anew, by the sample's seed."""
+        order: Ints = stream(seed, "shuffled pictures").permutation(len(self._pictures))
+        code = self._pictures.code
+        return PictureIndex(np.where(code >= 0, order[np.maximum(code, 0)], -1), self._pictures.pool)

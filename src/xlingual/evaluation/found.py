@@ -1,0 +1,77 @@
+"""What one encoder found in one sample of Backretrieval: values of queries, and what makes them dependent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.data.manifest import Manifest
+from xlingual.embed import PictureIndex
+from xlingual.errors import InputError
+from xlingual.evaluation.nearest import Nearest
+from xlingual.evaluation.ragged import sums
+from xlingual.evaluation.setup import Task
+from xlingual.evaluation.side_ranks import Routes
+from xlingual.measures import PictureSimilarity, QueryMeasure, RankMeasure, RecallAt
+from xlingual.records import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one encoder found in one task: nearest texts and the ways back."""
+
+    nearest: Nearest
+    routes: Routes
+
+    def values(self, measure: QueryMeasure) -> Floats:
+        """Return the value of each query, float64 [n]."""
+        if isinstance(measure, PictureSimilarity):
+            return self.mean(self.routes.similarity)
+        return self.mean(measure.per_query(self.routes.counts))
+
+    def mean(self, values: Floats) -> Floats:
+        """Return the mean of values of entries over the texts that tie for nearest, per query."""
+        share = self.nearest.share * values
+        return sums(self.nearest.query, share, len(self.nearest.n_tied))
+
+    def single(self, values: Ints) -> Ints:
+        """Return the value of each query's one entry, -1 where several texts tie for nearest."""
+        found = np.full(len(self.nearest.n_tied), -1, dtype=np.int64)
+        found[self.nearest.query] = values
+        return np.where(self.nearest.n_tied == 1, found, -1)
+
+    def n_tied(self) -> int:
+        """Return how many queries have a tie, for nearest text or on the way back."""
+        tied = self.nearest.n_tied > 1
+        tied[self.nearest.query[self.routes.counts.tied > 1]] = True
+        return int(tied.sum())
+
+
+def nodes(manifest: Manifest, number: int, task: Task, retrieved: Ints) -> tuple[Ints, Ints]:
+    """Return what makes the queries of a task dependent: their own cluster, and that of the retrieved text.
+
+    `retrieved` [n] are positions among the targets. A query for which several texts tie (-1) is alone in the
+    second: its node is negative.
+    """
+    source, target = task.sample.source, task.sample.target
+    alone = -1 - (number * len(manifest) + source)
+    cluster = manifest.cluster
+    return cluster[source], np.where(retrieved >= 0, cluster[target[np.maximum(retrieved, 0)]], alone)
+
+
+def refuse_small_pools(
+    pictures: PictureIndex, tasks: Sequence[Task], measures: Sequence[RankMeasure]
+) -> None:
+    """Raise InputError where every query would be a hit: k is not below the number of distinct pictures."""
+    depth = max((m.k for m in measures if isinstance(m, RecallAt)), default=0)
+    for task in tasks:
+        count = len(np.unique(pictures.code[task.sample.source]))
+        if depth >= count:
+            raise InputError(
+                f"R@{depth} needs more than {depth} distinct source pictures, pair "
+                f"{task.source}-{task.target} has {count} (items with both languages are divided between "
+                "sources and targets): every query would be a hit; give more items, "
+                "a smaller k (--measure R@k), or name other pairs (--pairs)"
+            )

@@ -1,0 +1,167 @@
+"""Metric validation: whether measures that need no translations order encoders as true retrieval does.
+
+For each encoder and seed XLR on a matching sample, BkR, SIM and CORR on a non-matching one; then agreement
+with XLR over the encoders (Fain, Twomey and Bollegala, SIGIR 2021, Table 1 and Figure 2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from xlingual.data.manifest import Manifest
+from xlingual.data.samples import Sampler, resolve_pairs
+from xlingual.encoders import EncoderLike
+from xlingual.errors import InputError
+from xlingual.evaluation.backretrieval import NAME
+from xlingual.evaluation.crosslingual_retrieval import refuse_small_pools as refuse_small_truth
+from xlingual.evaluation.degrade import NONE, Level, parse_levels
+from xlingual.evaluation.found import refuse_small_pools
+from xlingual.evaluation.setup import (
+    EncoderSpecs,
+    Options,
+    Report,
+    Task,
+    Workspace,
+    by_pair,
+    collected_warnings,
+)
+from xlingual.evaluation.validation_pass import ValidationPass
+from xlingual.evaluation.validation_records import Assembly
+from xlingual.measures import Measure, RecallAt, parse_measure
+from xlingual.results.validation import Validation
+
+SEEDS = 25
+_FEWEST = 3  # encoders over which a correlation says anything
+
+
+def validate_backretrieval(
+    manifest: Manifest,
+    *,
+    text_encoders: EncoderSpecs,
+    image_encoder: EncoderLike,
+    pairs: str | Sequence[str] | None = None,
+    both_directions: bool = False,
+    sample_size: int | None = None,
+    splits: str | Path | None = None,
+    seeds: int = SEEDS,
+    seed: int = 0,
+    measure: str | Measure = "R@10",
+    family: str | None = None,
+    degrade: str | None = None,
+    threshold: float = 0.5,
+    threads: int = 1,
+    progress: Report | None = None,
+) -> Validation:
+    """Hold Backretrieval, SIM and CORR against true cross-lingual retrieval, over encoders.
+
+    BkR, SIM and CORR use the non-matching samples of `backretrieval`. XLR uses the items of the same
+    `sample_size` (the sources of BkR, where all items have both languages), with `splits` the items of its
+    rows S; where neither is given, as many items as BkR has sources, so that both choose among about the same
+    number of candidates.
+
+    Args:
+        manifest: texts with pictures; the items of a pair must have texts in both languages.
+        text_encoders: specs, paths or objects with `encode`, three at least; a mapping names them.
+        image_encoder: one spec, path or object; its cosine is the picture similarity g.
+        pairs: language pairs such as "en-de"; None takes all ordered pairs.
+        both_directions: add the reverse of each pair.
+        sample_size: items drawn for each side; None takes all.
+        splits: an `.npz` with fixed samples, instead of `sample_size`, `seeds` and `seed`.
+        seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1.
+        seed: the first seed.
+        measure: R@k, of XLR and of BkR.
+        family: a regular expression; an encoder's family is its first group, or else the whole match.
+        degrade: weakened pictures, such as "dims=2,8,32;noise=0.5,1;shuffle".
+        threshold: XLR that divides the encoders into below and above.
+        threads: pieces of work done side by side; changes no number.
+        progress: called with (what, done, of all).
+
+    Raises:
+        InputError: data, specs or options are not what they must be; the text says what to do.
+
+    """
+    recall, levels, pattern = _recall(measure), _levels(degrade), _pattern(family)
+    if splits is not None and seeds == SEEDS:
+        seeds = 1  # not asked for: the rows of the splits are the seeds
+    with collected_warnings() as warnings:
+        named = _both(manifest, pairs) if both_directions else pairs
+        options = Options(named, sample_size, splits, seeds, seed, threads, progress)
+        workspace = Workspace(
+            NAME,
+            manifest,
+            options,
+            text_encoders,
+            matching=False,
+            beside=lambda tasks, sampler: _matching(manifest, tasks, sampler),
+        )
+        _refuse_few(list(workspace.text_encoders))
+        refuse_small_truth(workspace.beside, [recall])
+        image_name, encoder, pictures = workspace.pictures(image_encoder)
+        refuse_small_pools(pictures, workspace.tasks, [recall])
+        found = ValidationPass(workspace, pictures, recall, levels).run()
+        families = {name: _family(pattern, name) for name in workspace.text_encoders}
+        with workspace.timings.stage("agreement"), workspace.working("agreement over encoders"):
+            assembly = Assembly(workspace, recall, found, families, encoder.identity)
+            validation = Validation(
+                recall.name, image_name, threshold, family, assembly.pairs(threshold), assembly.directions()
+            )
+            if degrade is not None:
+                validation.degradations = assembly.degradations(levels)
+    validation.warnings, validation.timings = warnings, dict(workspace.timings.seconds)
+    return validation
+
+
+def _matching(manifest: Manifest, tasks: Sequence[Task], sampler: Sampler) -> list[Task]:
+    """Return the matching sample of each task: as many items as it has sources, where no number is given."""
+    found: dict[int, Task] = {}
+    for (source, target), numbers in by_pair(tasks).items():
+        most = len(np.unique(manifest.item[tasks[numbers[0]].sample.source]))
+        samples = sampler.matching(source, target, most)
+        found |= {n: Task(source, target, s) for n, s in zip(numbers, samples, strict=True)}
+    return [found[n] for n in range(len(tasks))]
+
+
+def _both(manifest: Manifest, pairs: str | Sequence[str] | None) -> list[str]:
+    named = resolve_pairs(pairs, manifest.languages)
+    return [f"{a}:{b}" for one in named for a, b in (one, one[::-1])]
+
+
+def _recall(measure: str | Measure) -> RecallAt:
+    found = parse_measure(measure)
+    if not isinstance(found, RecallAt):
+        raise InputError(f"--measure {found.name}: a validation takes R@k, for instance R@10")
+    return found
+
+
+def _levels(degrade: str | None) -> list[Level]:
+    return [NONE, *(parse_levels(degrade) if degrade is not None else [])]
+
+
+def _pattern(family: str | None) -> re.Pattern[str] | None:
+    try:
+        return None if family is None else re.compile(family)
+    except re.error as error:
+        raise InputError(
+            f"--family {family!r} is not a regular expression ({error}); for instance '^[a-z]+' takes the "
+            "letters a name begins with"
+        ) from error
+
+
+def _family(pattern: re.Pattern[str] | None, name: str) -> str:
+    """Return the first group of the match in a name, else the whole match, else the name."""
+    match = None if pattern is None else pattern.search(name)
+    if match is None:
+        return name
+    return (match.group(1) if match.re.groups else None) or match.group(0) or name
+
+
+def _refuse_few(names: Sequence[str]) -> None:
+    if len(names) < _FEWEST:
+        raise InputError(
+            f"a validation correlates measures over text encoders: at least {_FEWEST} are needed, found "
+            f"{len(names)} ({', '.join(names)}); add some with --text-encoder"
+        )

@@ -1,0 +1,225 @@
+"""The scores that a metric validation needs: all encoders, seeds, measures and levels of pictures, in one go.
+
+Every encoder encodes once. Its texts are compared once for all samples of a language pair, non-matching and
+matching; rankings of pictures are shared by all encoders. A level of weakened pictures repeats only what
+depends on pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from xlingual.embed import PictureIndex, TextVectors
+from xlingual.evaluation.correlate import (
+    KEPT_BYTES,
+    Correlation,
+    Pairs,
+    PictureRanks,
+    RankedTables,
+    correlation,
+)
+from xlingual.evaluation.degrade import Level, Weakened
+from xlingual.evaluation.found import Found, nodes
+from xlingual.evaluation.nearest import Nearest
+from xlingual.evaluation.references import Reference
+from xlingual.evaluation.scores import Score, score
+from xlingual.evaluation.setup import Task, Workspace, by_pair
+from xlingual.evaluation.text_steps import text_steps
+from xlingual.evaluation.way_back import ways_back
+from xlingual.measures import PictureSimilarity, RecallAt
+from xlingual.ranking import one_library_thread
+from xlingual.records import Ints, RankCounts
+
+_RANK_BYTES = 4  # of a pair in a ranked table
+
+
+@dataclass
+class Measured:
+    """Scores by (encoder, task), those that depend on pictures by level first; a task is a pair and seed."""
+
+    truth: dict[tuple[str, int], Score] = field(default_factory=dict)
+    recall: dict[tuple[Level, str, int], Score] = field(default_factory=dict)
+    similarity: dict[tuple[Level, str, int], Score] = field(default_factory=dict)
+    correlations: dict[tuple[Level, str, int], Correlation] = field(default_factory=dict)
+    references: dict[tuple[Level, int], Reference] = field(default_factory=dict)
+    oracles: dict[tuple[Level, int], Score] = field(default_factory=dict)
+    n_pictures: list[int] = field(default_factory=list)  # distinct source pictures, by task
+
+
+class ValidationPass:
+    """One run over all encoders; `workspace.beside` holds the matching sample of each task."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        pictures: PictureIndex,
+        measure: RecallAt,
+        levels: Sequence[Level],
+    ) -> None:
+        self.workspace, self.measure, self.levels = workspace, measure, levels
+        self.tasks, self.cluster = workspace.tasks, workspace.manifest.cluster
+        counts = [len(np.unique(pictures.code[task.sample.source])) for task in self.tasks]
+        self.measured = Measured(n_pictures=counts)
+        weakened = Weakened(pictures, levels, workspace.options.seed)
+        self._pairs = [Pairs.of(task.sample) for task in self.tasks]
+        with workspace.timings.stage("pictures: weaken"):
+            self._views = {level: self._seen(weakened, level) for level in levels}
+        self._ranks = {
+            (level, seed): PictureRanks(view, self.tasks, self._pairs)
+            for level, views in self._views.items()
+            for seed, view in views.items()
+        }
+
+    def run(self) -> Measured:
+        """Return all scores."""
+        nearest: dict[str, list[Nearest]] = {}
+        kept: dict[str, TextVectors] = {}
+        first, *later = self._chunks()
+        for name, vectors in self.workspace.encoded():
+            nearest[name], matches = self._texts(name, vectors)
+            self._enter_truth(name, matches)
+            self._correlate(name, vectors, first)
+            if later:
+                kept[name] = vectors
+        for chunk in later:  # picture ranks of all tasks at once would not fit into memory
+            for ranks in self._ranks.values():
+                ranks.forget()
+            for name, vectors in kept.items():
+                self._correlate(name, vectors, chunk)
+        for level in self.levels:
+            self._way_back(level, nearest)
+        return self.measured
+
+    def _seen(self, weakened: Weakened, level: Level) -> dict[int | None, PictureIndex]:
+        """Return the pictures at a level by seed; None stands for every seed."""
+        if not level.by_seed:
+            return {None: weakened.at(level, 0)}
+        return {seed: weakened.at(level, seed) for seed in {task.sample.seed for task in self.tasks}}
+
+    def _chunks(self) -> list[list[int]]:
+        """Return the tasks in parts whose ranked pictures fit into memory; equal seeds stay together."""
+        by_seed: dict[int, list[int]] = {}
+        for number, task in enumerate(self.tasks):
+            by_seed.setdefault(task.sample.seed, []).append(number)
+        chunks: list[list[int]] = []
+        room = 0
+        for numbers in by_seed.values():
+            size = sum(len(self._pairs[n]) for n in numbers) * len(self.levels) * _RANK_BYTES
+            if not chunks or size > room:
+                chunks.append([])
+                room = KEPT_BYTES
+            chunks[-1] += numbers
+            room -= size
+        return chunks
+
+    def _texts(self, name: str, vectors: TextVectors) -> tuple[list[Nearest], list[RankCounts]]:
+        """Return the nearest texts and the ranks of matches of one encoder, by task."""
+        workspace = self.workspace
+        nearest: dict[int, Nearest] = {}
+        matches: dict[int, RankCounts] = {}
+        with workspace.timings.stage("texts: rank"), one_library_thread():
+            for numbers in by_pair(self.tasks).values():
+                found = text_steps(
+                    workspace.manifest,
+                    vectors,
+                    [self.tasks[n].sample for n in numbers],
+                    [workspace.beside[n].sample for n in numbers],
+                    threads=workspace.options.threads,
+                    progress=workspace.progress(f"ranking texts: {name}"),
+                )
+                nearest.update(zip(numbers, found.nearest, strict=True))
+                matches.update(zip(numbers, found.matches, strict=True))
+        every = range(len(self.tasks))
+        return [nearest[n] for n in every], [matches[n] for n in every]
+
+    def _enter_truth(self, name: str, matches: Sequence[RankCounts]) -> None:
+        for number, (task, counts) in enumerate(zip(self.workspace.beside, matches, strict=True)):
+            values = self.measure.per_query(counts)
+            self.measured.truth[name, number] = score(
+                self.measure, values, [self.cluster[task.sample.source]]
+            )
+
+    def _correlate(self, name: str, vectors: TextVectors, chunk: Sequence[int]) -> None:
+        """Enter the correlations of one encoder in some tasks, at all levels; texts are ranked once."""
+        workspace = self.workspace
+        tell = workspace.progress(f"correlating distances: {name}")
+        with workspace.timings.stage("correlate"), one_library_thread():
+            self._prepare(chunk)
+            done = 0
+            for numbers in by_pair([self.tasks[n] for n in chunk]).values():
+                chosen = [chunk[n] for n in numbers]
+                sides = [(self.tasks[n].sample.source, self.tasks[n].sample.target) for n in chosen]
+                texts = RankedTables(vectors.unit, sides, [self._pairs[n] for n in chosen])
+
+                for place, found in enumerate(self._correlated(chosen, texts)):
+                    for level, each in zip(self.levels, found, strict=True):
+                        self.measured.correlations[level, name, chosen[place]] = each
+                    done += 1
+                    tell(done, len(chunk))
+
+    def _correlated(self, chosen: Sequence[int], texts: RankedTables) -> Iterable[list[Correlation]]:
+        """Yield the correlations of some tasks at all levels; threads work on tasks side by side."""
+
+        def one(place: int) -> list[Correlation]:
+            number, table = chosen[place], texts[place]
+            task, pairs = self.tasks[number], self._pairs[number]
+            return [
+                correlation(task, pairs, table, self._of(level, task).of(number), self.cluster)
+                for level in self.levels
+            ]
+
+        threads = min(self.workspace.options.threads, len(chosen))
+        if threads == 1:
+            yield from map(one, range(len(chosen)))
+            return
+        with ThreadPoolExecutor(threads) as executor:
+            yield from executor.map(one, range(len(chosen)))
+
+    def _of(self, level: Level, task: Task) -> PictureRanks:
+        return self._ranks[level, task.sample.seed if level.by_seed else None]
+
+    def _prepare(self, chunk: Sequence[int]) -> None:
+        """Rank the pictures of some tasks, where an earlier encoder has not."""
+        for (_, seed), ranks in self._ranks.items():
+            for numbers in by_pair([self.tasks[n] for n in chunk]).values():
+                chosen = [chunk[n] for n in numbers]
+                ranks.prepare([n for n in chosen if seed is None or self.tasks[n].sample.seed == seed])
+
+    def _way_back(self, level: Level, nearest: Mapping[str, list[Nearest]]) -> None:
+        """Enter BkR and SIM of all encoders at one level, and what pictures alone give."""
+        workspace = self.workspace
+        for seed, view in self._views[level].items():
+            numbers = [n for n, task in enumerate(self.tasks) if seed is None or task.sample.seed == seed]
+            with workspace.timings.stage("pictures: rank"), one_library_thread():
+                routes, references = ways_back(
+                    view,
+                    [self.tasks[n] for n in numbers],
+                    [[found[n] for n in numbers] for found in nearest.values()],
+                    [self.measure],
+                    threads=workspace.options.threads,
+                    progress=workspace.progress("ranking pictures"),
+                )
+            with workspace.timings.stage("statistics"):
+                for place, number in enumerate(numbers):
+                    self._enter_reference(level, number, references[place])
+                    for encoder, name in enumerate(nearest):
+                        found = Found(nearest[name][number], routes[encoder][place])
+                        self._enter(level, name, number, found)
+
+    def _enter(self, level: Level, name: str, number: int, found: Found) -> None:
+        ways = self._nodes(number, found.nearest.single())
+        sim = PictureSimilarity()
+        self.measured.recall[level, name, number] = score(self.measure, found.values(self.measure), ways)
+        self.measured.similarity[level, name, number] = score(sim, found.values(sim), ways)
+
+    def _enter_reference(self, level: Level, number: int, reference: Reference) -> None:
+        self.measured.references[level, number] = reference
+        ways = self._nodes(number, reference.oracle_target)
+        self.measured.oracles[level, number] = score(self.measure, reference.oracle[self.measure.name], ways)
+
+    def _nodes(self, number: int, retrieved: Ints) -> tuple[Ints, Ints]:
+        return nodes(self.workspace.manifest, number, self.tasks[number], retrieved)

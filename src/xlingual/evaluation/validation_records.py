@@ -1,0 +1,154 @@
+"""From the scores of one run to the records of a validation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from xlingual.evaluation.agreement import EncoderSeries, agreement_by_seed_and_mean, directions, subsets
+from xlingual.evaluation.degrade import NONE, Level
+from xlingual.evaluation.seed_scores import Column, column, influence
+from xlingual.evaluation.setup import Workspace, by_pair
+from xlingual.evaluation.summary import Baseline, normalised
+from xlingual.evaluation.validation_pass import Measured
+from xlingual.measures import RecallAt
+from xlingual.results.validation import (
+    TRUTH,
+    Degradation,
+    DirectionDifference,
+    EncoderScores,
+    PairValidation,
+)
+
+
+class Assembly:
+    """Turns the scores of one run into records."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        measure: RecallAt,
+        measured: Measured,
+        families: Mapping[str, str],
+        images: str,
+    ) -> None:
+        self.workspace, self.measure, self.measured = workspace, measure, measured
+        self.families, self.images = families, images
+        self.numbers = by_pair(workspace.tasks)
+        self._clusters = int(workspace.manifest.cluster.max(initial=-1)) + 1
+
+    def pairs(self, threshold: float) -> list[PairValidation]:
+        """Return the validation of each language pair."""
+        return [self._pair(pair, threshold) for pair in self.numbers]
+
+    def directions(self) -> list[DirectionDifference]:
+        """Return the differences between the two directions of a language pair, where both were asked for."""
+        found: list[DirectionDifference] = []
+        for pair in self.numbers:
+            back = pair[1], pair[0]
+            if back in self.numbers and list(self.numbers).index(pair) < list(self.numbers).index(back):
+                names = "-".join(pair), "-".join(back)
+                found += directions(
+                    self._series(NONE, pair), self._series(NONE, back), names, seed=self._seed
+                )
+        return found
+
+    def degradations(self, levels: Sequence[Level]) -> list[Degradation]:
+        """Return the agreement at each level, that of the pictures as they are first."""
+        return [self._degradation(level, pair) for pair in self.numbers for level in levels]
+
+    @property
+    def _seed(self) -> int:
+        return self.workspace.options.seed
+
+    def _columns(self, level: Level, pair: tuple[str, str], name: str) -> dict[str, Column]:
+        """Return what each measure found for one encoder over the seeds of a pair."""
+        found, numbers = self.measured, self.numbers[pair]
+        correlations = [found.correlations[level, name, n] for n in numbers]
+        return {
+            TRUTH: column([found.truth[name, n] for n in numbers]),
+            "BkR": column([found.recall[level, name, n] for n in numbers]),
+            "SIM": column([found.similarity[level, name, n] for n in numbers]),
+            "CORR": column([c.score for c in correlations], [c.note for c in correlations]),
+        }
+
+    def _series(self, level: Level, pair: tuple[str, str]) -> list[EncoderSeries]:
+        series = []
+        for name, family in self.families.items():
+            columns = self._columns(level, pair, name)
+            series.append(
+                EncoderSeries(
+                    name,
+                    family,
+                    {key: found.scores.per_seed for key, found in columns.items()},
+                    {key: influence(found.mean, self._clusters) for key, found in columns.items()},
+                )
+            )
+        return series
+
+    def _pair(self, pair: tuple[str, str], threshold: float) -> PairValidation:
+        tasks = [self.workspace.tasks[n] for n in self.numbers[pair]]
+        baselines = self._baselines(NONE, pair)
+        encoders = []
+        for name, family in self.families.items():
+            columns = self._columns(NONE, pair, name)
+            scores = {key: found.scores for key, found in columns.items()}
+            normal, _ = normalised(columns["BkR"].mean, baselines)
+            encoders.append(EncoderScores(name, family, scores, normal))
+        return PairValidation(
+            *pair,
+            n_source=len(tasks[0].sample.source),
+            n_target=len(tasks[0].sample.target),
+            k=self.measure.k,
+            n_pictures=self._n_pictures(pair),
+            n_seeds=len(tasks),
+            chance=_mean([b.chance for b in baselines]),
+            oracle=_mean([None if b.oracle is None else b.oracle.value for b in baselines]),
+            conditions=self._conditions(pair),
+            encoders=encoders,
+            subsets=subsets(self._series(NONE, pair), threshold=threshold, seed=self._seed),
+        )
+
+    def _conditions(self, pair: tuple[str, str]) -> dict[str, str]:
+        """Return the conditions of Backretrieval's signature, of all seeds together, with the sizes."""
+        task = self.workspace.tasks[self.numbers[pair][0]]
+        name = next(iter(self.families))
+        signature = self.workspace.signature(task, self.measure.name, name, images=self.images)
+        sizes = {
+            "n_source": len(task.sample.source),
+            "n_target": len(task.sample.target),
+            "n_pictures": self._n_pictures(pair),
+            "seeds": len(self.numbers[pair]),
+        }
+        conditions = dict(signature.conditions) | {key: str(size) for key, size in sizes.items()}
+        return conditions | {"sample": self.workspace.sampler.description}
+
+    def _n_pictures(self, pair: tuple[str, str]) -> int:
+        numbers = self.numbers[pair]
+        return round(float(np.mean([self.measured.n_pictures[n] for n in numbers])))
+
+    def _baselines(self, level: Level, pair: tuple[str, str]) -> list[Baseline]:
+        found, name = self.measured, self.measure.name
+        return [
+            Baseline(found.references[level, n].chance[name], found.oracles[level, n])
+            for n in self.numbers[pair]
+        ]
+
+    def _degradation(self, level: Level, pair: tuple[str, str]) -> Degradation:
+        baselines = self._baselines(level, pair)
+        references = [self.measured.references[level, n] for n in self.numbers[pair]]
+        return Degradation(
+            level.kind,
+            level.level,
+            *pair,
+            chance=_mean([b.chance for b in baselines]),
+            oracle=_mean([None if b.oracle is None else b.oracle.value for b in baselines]),
+            sim_oracle=float(np.mean([r.oracle["SIM"].mean() for r in references])),
+            agreement=agreement_by_seed_and_mean(self._series(level, pair), seed=self._seed),
+        )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known and len(known) == len(values) else None
