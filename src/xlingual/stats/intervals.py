@@ -71,7 +71,7 @@ def interval(
     if bounds is None:
         half = _t_quantile(level, count - 1) * float(np.sqrt(var))
         if var <= _NO_VARIANCE:
-            return _rule_of_three(estimate, count, span, level, clustering)
+            return rule_of_three(estimate, count, span, level, clustering)
         return Interval(estimate - half, estimate + half, level, f"t, {clustering}")
     low, high = bounds
     ends = _wilson((estimate - low) / (high - low), var / (high - low) ** 2, count, level)
@@ -168,8 +168,11 @@ def _wilson(p: float, variance: float, clusters: float, level: float) -> tuple[f
     return float(max(centre - half, 0.0)), float(min(centre + half, 1.0))
 
 
-def _rule_of_three(estimate: float, count: float, span: float, level: float, clustering: str) -> Interval:
-    """Return the interval where nothing varied: what so many clusters would still not have shown."""
+def rule_of_three(estimate: float, count: float, span: float, level: float, clustering: str) -> Interval:
+    """Return the interval where nothing varied: what so many clusters would still not have shown.
+
+    `span` is the width of the measure's range.
+    """
     half = span * (1 - (1 - level) ** (1 / max(count, 1.0)))
     return Interval(estimate - half, estimate + half, level, f"rule of three, {clustering}")
 
