@@ -1,4 +1,4 @@
-"""Statistics: intervals of means, medians and correlations of queries that are not independent."""
+"""Statistics: intervals and tests for queries that are not independent."""
 
 from xlingual.stats.correlation import RankedTable, spearman, spearman_influence
 from xlingual.stats.intervals import (
@@ -9,15 +9,21 @@ from xlingual.stats.intervals import (
     standard_error,
     variance,
 )
+from xlingual.stats.paired import Paired, PairedTest, paired_test, t_test, variance_parts
 
 __all__ = [
+    "Paired",
+    "PairedTest",
     "Part",
     "RankedTable",
     "interval",
     "mean_interval",
     "median_interval",
+    "paired_test",
     "spearman",
     "spearman_influence",
     "standard_error",
+    "t_test",
     "variance",
+    "variance_parts",
 ]

@@ -69,7 +69,7 @@ def interval(
     count = min((effective_clusters(way) for way in ways), default=float(len(parts[0].residuals)))
     clustering = f"{max(len(part.ways) for part in parts)}-way clusters" if ways else "independent queries"
     if bounds is None:
-        half = _t_quantile(level, count - 1) * float(np.sqrt(var))
+        half = t_quantile(level, count - 1) * float(np.sqrt(var))
         if var <= _NO_VARIANCE:
             return rule_of_three(estimate, count, span, level, clustering)
         return Interval(estimate - half, estimate + half, level, f"t, {clustering}")
@@ -162,7 +162,7 @@ def _wilson(p: float, variance: float, clusters: float, level: float) -> tuple[f
     """
     p = min(max(p, 0.0), 1.0)
     n = p * (1 - p) / variance if variance > _NO_VARIANCE and 0 < p < 1 else clusters
-    z2 = _t_quantile(level, clusters - 1) ** 2
+    z2 = t_quantile(level, clusters - 1) ** 2
     centre = (p + z2 / (2 * n)) / (1 + z2 / n)
     half = np.sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n * n))) / (1 + z2 / n)
     return float(max(centre - half, 0.0)), float(min(centre + half, 1.0))
@@ -177,7 +177,8 @@ def rule_of_three(estimate: float, count: float, span: float, level: float, clus
     return Interval(estimate - half, estimate + half, level, f"rule of three, {clustering}")
 
 
-def _t_quantile(level: float, freedom: float) -> float:
+def t_quantile(level: float, freedom: float) -> float:
+    """Return how far Student's t with at least one degree of freedom strays from 0 with this chance."""
     from scipy.special import stdtrit
 
     return float(stdtrit(max(freedom, 1.0), 0.5 + level / 2))

@@ -1,10 +1,11 @@
 """Two systems on the same queries, and whether the difference of their means is real.
 
 Queries are not independent: they hang on their own cluster and, in Backretrieval, on the target that a system
-retrieved (see `intervals`). Standard errors count both. Resampling goes by own clusters, and what is
-resampled is the difference *in units of its standard error*, computed anew for each replicate: it has nearly
-the same distribution whatever else the queries share (MacKinnon, Nielsen and Webb 2021, "Wild Bootstrap and
-Asymptotic Inference With Multiway Clustering").
+retrieved (see `intervals`); standard errors count both. Two distributions say how far a difference strays by
+luck, in units of its standard error: Student's, with the *effective number of clusters*, which knows of few
+targets that many queries share; and that of random sign flips of clusters, which knows the answers
+themselves, however skew or rare (MacKinnon, Nielsen and Webb 2021, "Wild Bootstrap and Asymptotic Inference
+With Multiway Clustering"). In simulations either alone is at times too sure; the wider is believed.
 """
 
 from __future__ import annotations
@@ -16,8 +17,15 @@ import numpy as np
 
 from xlingual.records import Floats, Ints
 from xlingual.results import Interval
-from xlingual.stats.intervals import LEVEL, Part, effective_clusters, rule_of_three, variance
-from xlingual.stats.reweighted import ReweightedClusters
+from xlingual.stats.intervals import (
+    LEVEL,
+    Part,
+    effective_clusters,
+    rule_of_three,
+    t_quantile,
+    variance,
+)
+from xlingual.stats.signflips import FlippedClusters
 
 FEWEST_CLUSTERS = 5  # below, nothing can be told
 _CELLS = 4_000_000  # of a block of replicates
@@ -55,10 +63,10 @@ class Paired:
 
 @dataclass(frozen=True)
 class PairedTest:
-    """A difference, its standard error, and how differences in units of it scatter by luck.
+    """A difference, its standard error, and how far differences stray by luck in units of it.
 
-    `p` is the two-sided p of the sign-flip test; `resampled` (ascending) are the studentised differences of
-    the cluster bootstrap, from which intervals and one-sided p follow; empty where nothing varies.
+    `p` is the two-sided p of the sign-flip test or of Student's t, whichever is larger. `strays` (ascending)
+    are the studentised differences, without their sign, of flipped residuals; empty where nothing varies.
     """
 
     difference: float
@@ -67,38 +75,41 @@ class PairedTest:
     n_clusters: int
     freedom: float
     span: float
-    resampled: Floats = field(repr=False)
+    strays: Floats = field(repr=False)
 
     def interval(self, level: float = LEVEL) -> Interval:
-        """Return the studentised bootstrap interval; the rule of three where nothing varies."""
-        if not len(self.resampled):
+        """Return the interval of the difference; the rule of three where nothing varies."""
+        if not len(self.strays):
             return rule_of_three(self.difference, self.freedom + 1, self.span, level, "paired queries")
-        tail = (1 - level) / 2
-        least = np.quantile(self.resampled, tail, method="lower")
-        most = np.quantile(self.resampled, 1 - tail, method="higher")
-        ends = self.difference - np.array([most, least]) * self.standard_error
-        low, high = np.clip(ends, -self.span, self.span)
-        method = f"studentised bootstrap of {self.n_clusters} clusters"
-        return Interval(float(low), float(high), level, method)
+        flips = float(np.quantile(self.strays, level, method="higher"))
+        half = max(flips, t_quantile(level, self.freedom)) * self.standard_error
+        low, high = (min(max(end, -self.span), self.span) for end in self._ends(half))
+        return Interval(low, high, level, f"cluster bootstrap-t, {self.n_clusters} clusters")
 
     def p_above(self, bound: float) -> float:
         """Return the one-sided p of "the difference is not above `bound`"."""
-        return self._tail(self.difference - bound, self.resampled)
+        return self._tail(self.difference - bound)
 
     def p_below(self, bound: float) -> float:
         """Return the one-sided p of "the difference is not below `bound`"."""
-        return self._tail(bound - self.difference, -self.resampled)
+        return self._tail(bound - self.difference)
 
     def p_equivalent(self, margin: float) -> float:
         """Return the p of "the difference is not within ± margin": the larger of two one-sided ones."""
         return max(self.p_above(-margin), self.p_below(margin))
 
-    def _tail(self, distance: float, resampled: Floats) -> float:
-        if not len(resampled):  # so many clusters would have shown a difference as large with this chance
+    def _ends(self, half: float) -> tuple[float, float]:
+        return self.difference - half, self.difference + half
+
+    def _tail(self, distance: float) -> float:
+        from scipy.special import stdtr
+
+        if not len(self.strays):  # so many clusters would have shown a difference as large with this chance
             share = min(max(distance / self.span, 0.0), 1.0)
             return float((1 - share) ** (self.freedom + 1))
-        beyond = np.count_nonzero(resampled >= distance / self.standard_error)
-        return float(beyond + 1) / (len(resampled) + 1)
+        far = distance / self.standard_error
+        beyond = (np.count_nonzero(self.strays >= abs(far)) + 1) / (len(self.strays) + 1) / 2
+        return max(float(stdtr(self.freedom, -far)), beyond if far >= 0 else 1 - beyond)
 
 
 def t_test(data: Paired) -> tuple[float, float, float, float]:
@@ -131,25 +142,26 @@ def paired_test(
 ) -> PairedTest:
     """Test the difference of two systems on the same queries.
 
-    The interval resamples own clusters with replacement (Cameron, Gelbach and Miller 2008, "Bootstrap-Based
-    Improvements for Inference with Clustered Errors"); the sign-flip test swaps the two systems' answers to
-    all queries of a cluster at random. p = (c + 1)/(n + 1) for c of n replicates at least as far from zero.
-    `span` is the width of the measure's range.
+    The sign-flip test swaps the answers of the two systems to all queries of a cluster at random; p is
+    (c + 1)/(n + 1) for c of n replicates at least as far from zero as what was observed. The interval flips
+    residuals about each system's own mean instead (the wild cluster bootstrap-t of Cameron, Gelbach and
+    Miller 2008, "Bootstrap-Based Improvements for Inference with Clustered Errors"). `span` is the width of
+    the measure's range.
     """
-    difference, error, freedom, _ = t_test(data)
-    clusters = ReweightedClusters.of(data)
+    difference, error, freedom, p_student = t_test(data)
+    n = len(np.unique(data.own))
     if error <= _NOTHING:
-        return PairedTest(difference, 0.0, 1.0, clusters.n, freedom, span, np.empty(0))
-    flipped, drawn = [], []
-    for size in _blocks(clusters.n, replicates):
-        flipped.append(clusters.swapped(rng.choice(np.array([-1.0, 1.0]), (clusters.n, size))))
-        counts = rng.multinomial(clusters.n, np.full(clusters.n, 1 / clusters.n), size).T
-        drawn.append(clusters.resampled(counts.astype(np.float64)))
+        return PairedTest(difference, 0.0, 1.0, n, freedom, span, np.empty(0))
+    swapped, centred = (FlippedClusters.of(data, no_difference=null) for null in (True, False))
+    p_flips, scatter = [], []
+    for size in _blocks(n, replicates):
+        signs = rng.choice(np.array([-1.0, 1.0]), (n, size))
+        p_flips.append(swapped.studentised(signs))
+        scatter.append(centred.studentised(signs))
     # rounding must not make a replicate that equals what was observed smaller than it
-    far = np.abs(np.concatenate(flipped)) >= abs(difference) / error * (1 - 1e-9)
-    p = (np.count_nonzero(far) + 1) / (replicates + 1)
-    resampled = np.sort(np.concatenate(drawn))
-    return PairedTest(difference, error, p, clusters.n, freedom, span, resampled)
+    far = np.abs(np.concatenate(p_flips)) >= abs(difference) / error * (1 - 1e-9)
+    p = max((np.count_nonzero(far) + 1) / (replicates + 1), p_student)
+    return PairedTest(difference, error, p, n, freedom, span, np.sort(np.abs(np.concatenate(scatter))))
 
 
 def _ways(own: Ints, retrieved: Ints | None) -> tuple[Ints, ...]:
@@ -159,7 +171,8 @@ def _ways(own: Ints, retrieved: Ints | None) -> tuple[Ints, ...]:
 def _freedom(data: Paired) -> float:
     ways = [way for way in (data.own, data.retrieved_a, data.retrieved_b) if way is not None]
     shared = [way for way in ways if len(np.unique(way)) < len(way)]
-    return min((effective_clusters(way) for way in shared), default=float(len(data.own))) - 1
+    clusters = min((effective_clusters(way) for way in shared), default=float(len(data.own)))
+    return max(clusters - 1, 1.0)
 
 
 def _blocks(n: int, replicates: int) -> Iterator[int]:

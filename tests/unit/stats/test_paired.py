@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from xlingual.stats import Part, variance
 from xlingual.stats.paired import Paired, paired_test, t_test, variance_parts
-from xlingual.stats.reweighted import ReweightedClusters
+from xlingual.stats.signflips import FlippedClusters
 
 
 def case(seed, n=40, clusters=15, targets=12, *, retrieved=True, apart=True):
@@ -28,46 +28,15 @@ def case(seed, n=40, clusters=15, targets=12, *, retrieved=True, apart=True):
     )
 
 
-def literal(paired, copies, means=None):
-    """Return difference and standard error of the queries of clusters drawn so often, copies kept apart.
-
-    With `means` residuals are about these; else about the means of the copies.
-    """
-    owners = np.unique(paired.own)
-    rows, own = [], []
-    for cluster, count in zip(owners, copies, strict=True):
-        members = np.flatnonzero(paired.own == cluster)
-        for copy in range(int(count)):
-            rows.append(members)
-            own.append(np.full(len(members), 10_000 + 100 * copy + cluster if copy else cluster))
-    rows, own = np.concatenate(rows), np.concatenate(own)
-    weight = paired.weight[rows] / paired.weight[rows].sum()
-    a, b = paired.a[rows], paired.b[rows]
-    mean_a, mean_b = weight @ a, weight @ b
-    values = [(weight * (a - mean_a), paired.retrieved_a), (-weight * (b - mean_b), paired.retrieved_b)]
-    parts = [Part(r, (own,) if way is None else (own, way[rows])) for r, way in values]
-    counts = [len(np.unique(way)) for part in parts for way in part.ways]
-    return mean_a - mean_b, variance(parts) * (min(counts) - 1) / min(counts)
-
-
-def plain(paired):
-    """Return the correction that `literal` leaves out."""
+def clusters_of_any_way(paired):
     ways = [way for way in (paired.own, paired.retrieved_a, paired.retrieved_b) if way is not None]
-    least = min(len(np.unique(way)) for way in ways)
-    return least / (least - 1)
+    return min(len(np.unique(way)) for way in ways)
 
 
-@pytest.mark.parametrize("retrieved", [False, True])
-@pytest.mark.parametrize("seed", range(5))
-def test_a_resampled_replicate_is_what_its_queries_give(seed, retrieved):
-    paired = case(seed, retrieved=retrieved)
-    n = len(np.unique(paired.own))
-    copies = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), 6).T
-    found = ReweightedClusters.of(paired).resampled(copies.astype(float))
-    for replicate, column in zip(found, copies.T, strict=True):
-        difference, spread = literal(paired, column)
-        wanted = (difference - paired.difference) / np.sqrt(spread * plain(paired))
-        assert replicate == pytest.approx(wanted, rel=1e-9)
+def relative(spread, paired, other):
+    """Return a variance with the correction of the observed queries in place of the replicate's own."""
+    g, h = clusters_of_any_way(paired), clusters_of_any_way(other)
+    return spread * (h - 1) / h * g / (g - 1)
 
 
 @pytest.mark.parametrize("apart", [False, True])
@@ -76,7 +45,7 @@ def test_a_swapped_replicate_is_what_swapped_answers_give(retrieved, apart):
     paired = case(7, retrieved=retrieved, apart=apart)
     owners, own = np.unique(paired.own, return_inverse=True)
     signs = np.random.default_rng(1).choice([-1.0, 1.0], (len(owners), 8))
-    found = ReweightedClusters.of(paired).swapped(signs)
+    found = FlippedClusters.of(paired, no_difference=True).studentised(signs)
     for replicate, sign in zip(found, signs.T, strict=True):
         swap = sign[own] < 0
         other = Paired(
@@ -87,27 +56,44 @@ def test_a_swapped_replicate_is_what_swapped_answers_give(retrieved, apart):
             retrieved_a=np.where(swap, paired.retrieved_b, paired.retrieved_a) if retrieved else None,
             retrieved_b=np.where(swap, paired.retrieved_a, paired.retrieved_b) if retrieved else None,
         )
-        spread = variance(other.parts())
-        ways = [w for w in (other.own, other.retrieved_a, other.retrieved_b) if w is not None]
-        least = min(len(np.unique(way)) for way in ways)
-        wanted = other.difference / np.sqrt(spread * (least - 1) / least * plain(paired))
+        wanted = other.difference / np.sqrt(relative(variance(other.parts()), paired, other))
         assert replicate == pytest.approx(wanted, rel=1e-9)
 
 
-def test_all_clusters_once_is_what_was_observed():
+@pytest.mark.parametrize("retrieved", [False, True])
+def test_a_flipped_replicate_is_what_flipped_residuals_give(retrieved):
+    """About their own means, residuals are the answers of two systems without a difference."""
+    paired = case(8, retrieved=retrieved)
+    centred = Paired(
+        paired.a - paired.weight @ paired.a,
+        paired.b - paired.weight @ paired.b,
+        paired.weight,
+        paired.own,
+        paired.retrieved_a,
+        paired.retrieved_b,
+    )
+    signs = np.random.default_rng(1).choice([-1.0, 1.0], (len(np.unique(paired.own)), 8))
+    found = FlippedClusters.of(paired, no_difference=False).studentised(signs)
+    wanted = FlippedClusters.of(centred, no_difference=True).studentised(signs)
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+
+def test_no_flip_is_what_was_observed():
     paired = case(3)
-    once = np.ones((len(np.unique(paired.own)), 1))
-    assert ReweightedClusters.of(paired).resampled(once)[0] == pytest.approx(0, abs=1e-12)
+    none = np.ones((len(np.unique(paired.own)), 1))
     difference, error, _, _ = t_test(paired)
-    assert ReweightedClusters.of(paired).swapped(once)[0] == pytest.approx(difference / error)
+    found = FlippedClusters.of(paired, no_difference=True).studentised(none)
+    assert found[0] == pytest.approx(difference / error)
+    assert FlippedClusters.of(paired, no_difference=False).studentised(none)[0] == pytest.approx(0, abs=1e-9)
 
 
 def test_sparse_and_dense_sums_agree(monkeypatch):
     paired = case(4, n=200, clusters=60, targets=50)
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(np.unique(paired.own)), 5))
-    dense = ReweightedClusters.of(paired).swapped(signs)
-    monkeypatch.setattr("xlingual.stats.reweighted._DENSE", 0)
-    np.testing.assert_allclose(ReweightedClusters.of(paired).swapped(signs), dense, rtol=1e-12)
+    dense = FlippedClusters.of(paired, no_difference=True).studentised(signs)
+    monkeypatch.setattr("xlingual.stats.signflips._DENSE", 0)
+    sparse = FlippedClusters.of(paired, no_difference=True).studentised(signs)
+    np.testing.assert_allclose(sparse, dense, rtol=1e-12)
 
 
 @given(st.integers(0, 10_000))
@@ -119,8 +105,8 @@ def test_swapping_the_systems_turns_the_difference_round(seed):
     back = paired_test(other, rng=np.random.default_rng(0), replicates=99)
     assert one.difference == pytest.approx(-back.difference)
     assert one.standard_error == pytest.approx(back.standard_error)
-    assert one.p == back.p
-    np.testing.assert_allclose(one.resampled, -back.resampled[::-1], atol=1e-9)
+    assert one.p == pytest.approx(back.p)
+    np.testing.assert_allclose(one.strays, back.strays, atol=1e-9)
 
 
 @given(st.integers(0, 10_000))
@@ -137,8 +123,8 @@ def test_order_and_names_of_queries_do_not_matter(seed):
         paired.retrieved_b[order] + 5,
     )
     one, same = (paired_test(p, rng=np.random.default_rng(0), replicates=99) for p in (paired, other))
-    assert one.p == same.p
-    np.testing.assert_allclose(one.resampled, same.resampled, atol=1e-9)
+    assert one.p == pytest.approx(same.p)
+    np.testing.assert_allclose(one.strays, same.strays, atol=1e-9)
 
 
 def test_equal_systems_cannot_be_told_apart():
@@ -156,11 +142,11 @@ def test_p_and_interval_agree_on_a_clear_difference():
     a, own = rng.random(300), np.arange(300)
     paired = Paired(a, a - 0.1 + 0.2 * rng.standard_normal(300), np.full(300, 1 / 300), own)
     found = paired_test(paired, rng=rng, replicates=999)
-    assert found.p == 1 / 1000  # c = 0
+    assert found.p == 1 / 1000  # no flip is as far out, and Student's p is smaller yet
     assert found.interval().low > 0
-    assert found.p_above(0.0) == 1 / 1000
+    assert found.p_above(0.0) == 1 / 2000
     assert found.p_below(0.0) > 0.99
-    assert found.p_equivalent(0.2) == 1 / 1000
+    assert found.p_equivalent(0.2) == 1 / 2000
 
 
 def test_one_sided_tests_turn_where_the_interval_ends():
