@@ -66,6 +66,7 @@ class Board:
     n_seeds: int
     chance: float | None  # None for slices
     rows: list[Compared]
+    replicates: int  # of each test
     n_tests: int  # that the correction of `p_adjusted` counted
     n_rank_tests: int  # that the correction of rank intervals counted; 0 where there are none
 
@@ -84,7 +85,6 @@ class Comparison:
     correction: str  # holm, bh or none
     alpha: float
     margin: float | None
-    replicates: int
     seed: int
     conditions: dict[str, str]  # shared by all numbers
     boards: list[Board]
