@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +24,7 @@ from xlingual.results.comparison import Board, Compared, Comparison
 
 Report = Callable[[str, int, int], None]  # progress: what, done, of all
 REPLICATES = 1999
+MOST_REPLICATES = 19_999  # unless told
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def compare(
     correction: str = "holm",
     alpha: float = 0.05,
     margin: float | None = None,
-    replicates: int = REPLICATES,
+    replicates: int | None = None,
     seed: int = 0,
     progress: Report | None = None,
 ) -> Comparison:
@@ -62,13 +63,14 @@ def compare(
     `baseline` names the encoder that the others are held against; without one it is each measure's leader.
     `correction` (holm, bh, none) is made over all tests of the boards over all queries of a measure, over
     those of its language pairs (`per_pair`), and over those of each column of `by`. With `margin` encoders
-    whose difference is shown to be smaller are "equivalent".
+    whose difference is shown to be smaller are "equivalent". `replicates` of each test: 1999, or more where
+    the correction for many tests would otherwise leave nothing to be found.
 
     Raises:
         InputError: results cannot be compared, or an option is not what it must be; the text says why.
 
     """
-    rules = Rules(correction, alpha, margin, replicates)
+    rules = Rules(correction, alpha, margin)
     started = time.perf_counter()
     references = [str(reference) for reference in results]
     given = [] if baseline is None else _as_reference(baseline)
@@ -79,20 +81,24 @@ def compare(
         )
     against = None if baseline is None else aligned.label(baseline)
     families = [family for q in aligned.queries for family in _families(q, by, per_pair)]
+    notes = [*aligned.notes, *_too_few(families, len(aligned.members) - 1, rules, replicates)]
     total = sum(len(family) for family in families) * (len(aligned.members) - 1)
     counter = _Counter(progress, total)
-    boards = [board for family in families for board in _family_boards(family, against, rules, seed, counter)]
+    boards = [
+        board
+        for family in families
+        for board in _family_boards(family, against, rules, replicates, seed, counter)
+    ]
     return Comparison(
         folders=list(dict.fromkeys(str(member.folder) for member in aligned.members)),
         baseline_given=baseline is not None,
         correction=correction,
         alpha=alpha,
         margin=margin,
-        replicates=replicates,
         seed=seed,
         conditions=_shared_conditions(aligned),
         boards=boards,
-        notes=list(aligned.notes),
+        notes=notes,
         timings={"compare": time.perf_counter() - started},
     )
 
@@ -122,10 +128,17 @@ def _pair_part(queries: Queries) -> Part:
 
 
 def _family_boards(
-    family: Sequence[Part], baseline: str | None, rules: Rules, seed: int, counter: _Counter
+    family: Sequence[Part],
+    baseline: str | None,
+    rules: Rules,
+    replicates: int | None,
+    seed: int,
+    counter: _Counter,
 ) -> list[Board]:
     whole = family[0].queries if family[0].column is None and family[0].source is None else None
     tests: list[list[Found]] = []
+    n_tests = len(family) * (len(family[0].queries.encoders) - 1)
+    replicates = replicates or _enough(n_tests, rules)
     leaders = [baseline or _leader(part.queries) for part in family]
     for part, leader in zip(family, leaders, strict=True):
         found = []
@@ -133,13 +146,13 @@ def _family_boards(
             if encoder == leader:
                 continue
             stream = _stream(seed, f"{part.name}|{encoder}|{leader}")
-            found.append(tested_pair(part.queries, encoder, leader, rules, stream))
+            found.append(tested_pair(part.queries, encoder, leader, replicates, stream))
             counter.step(f"comparing {part.queries.measure}")
         tests.append(found)
     rows = decide(tests, rules)
     ranks = None if whole is None else rank_intervals(whole, rules)
     return [
-        _board(part, leader, own, ranks, sum(len(one) for one in tests))
+        _board(part, leader, own, ranks, replicates, n_tests)
         for part, leader, own in zip(family, leaders, rows, strict=True)
     ]
 
@@ -149,6 +162,7 @@ def _board(
     leader: str,
     found: Sequence[Compared],
     ranks: dict[str, tuple[int, int]] | None,
+    replicates: int,
     n_tests: int,
 ) -> Board:
     queries = part.queries
@@ -170,14 +184,34 @@ def _board(
         n_seeds=len(np.unique(queries.labels["seed"].code)),
         chance=queries.chance if part.column is None and part.source is None else None,
         rows=rows,
+        replicates=replicates,
         n_tests=n_tests,
         n_rank_tests=0 if ranks is None else len(rows) * (len(rows) - 1) // 2,
     )
 
 
-def _ranked(row: Compared, ranks: dict[str, tuple[int, int]] | None) -> Compared:
-    from dataclasses import replace
+def _too_few(
+    families: Sequence[Sequence[Part]], others: int, rules: Rules, replicates: int | None
+) -> list[str]:
+    """Return a note where no p, once corrected, could be small enough."""
+    n_tests = max(len(family) for family in families) * others
+    count = 1 if rules.correction == "none" else n_tests
+    used = replicates or _enough(n_tests, rules)
+    if (used + 1) * rules.alpha >= count:
+        return []
+    return [
+        f"{used} replicates cannot show a difference after the correction for {count} tests: "
+        f"give --replicates {int(np.ceil(count / rules.alpha))} or more, or compare fewer encoders or parts"
+    ]
 
+
+def _enough(n_tests: int, rules: Rules) -> int:
+    """Return how many replicates can show a difference although p is corrected for so many tests."""
+    count = 1 if rules.correction == "none" else n_tests
+    return min(max(REPLICATES, int(np.ceil(2 * count / rules.alpha)) - 1), MOST_REPLICATES)
+
+
+def _ranked(row: Compared, ranks: dict[str, tuple[int, int]] | None) -> Compared:
     if ranks is None:
         return row
     low, high = ranks[row.encoder]
