@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from xlingual.comparison.compare import compare
     from xlingual.data.manifest import Manifest
     from xlingual.data.scenes import write_scenes
     from xlingual.errors import DataWarning, InputError, XlingualError
@@ -30,6 +31,7 @@ _HOMES = {
     "Texts": "records",
     "XlingualError": "errors",
     "backretrieval": "evaluation.backretrieval",
+    "compare": "comparison.compare",
     "crosslingual_retrieval": "evaluation.crosslingual_retrieval",
     "distance_correlation": "evaluation.distance_correlation",
     "parse_measure": "measures",
@@ -47,6 +49,7 @@ __all__ = [
     "Texts",
     "XlingualError",
     "backretrieval",
+    "compare",
     "crosslingual_retrieval",
     "distance_correlation",
     "parse_measure",

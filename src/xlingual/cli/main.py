@@ -20,6 +20,7 @@ _VERBS = {
     "demo": ("demo:demo", "Make built-in data, evaluate encoders of rising quality, write a report."),
     "data": ("data:data", "Check a manifest, or make built-in data."),
     "evaluate": ("evaluate:evaluate", "Evaluate text encoders on a manifest."),
+    "compare": ("compare:compare", "Compare encoders query by query: is the difference real?"),
     "report": ("report:report", "Make one HTML report from folders of results."),
 }
 

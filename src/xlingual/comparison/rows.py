@@ -36,12 +36,11 @@ class Block:
         """Return all that queries can be divided by."""
         sources, targets = [source for source, _ in pairs], [target for _, target in pairs]
         seeds, seed = np.unique(self.seed, return_inverse=True)
-        return {
+        return self.further | {
             "source": _of_pairs(self.pair, sources),
             "target": _of_pairs(self.pair, targets),
             "pair": _of_pairs(self.pair, ["-".join(pair) for pair in pairs]),
             "seed": Labels(seed, tuple(str(number) for number in seeds)),
-            **self.further,
         }
 
 

@@ -97,17 +97,16 @@ def standard_error(parts: Sequence[Part]) -> float:
 
 
 def variance(parts: Sequence[Part]) -> float:
-    """Return Σ r_i r_j over all pairs of queries that share a node, times G/(G − 1).
+    """Return Σ r_i r_j over all pairs of queries that share a node, times `small_sample_factor`.
 
     A pair is counted for each node it shares, less once where it shares both its nodes in the same roles. (In
     opposite roles it stays counted twice: in simulations the exact count covers 89-94 % over ten seeds of
-    100 items, this one 92-98 %.) G is the smallest number of clusters of any way. Small samples can push the
-    sum below the truth, even below zero: what one way alone gives is the least that is believed.
+    100 items, this one 92-98 %.) Small samples can push the sum below the truth, even below zero: what one
+    way alone gives is the least that is believed.
     """
     joined = _labelled(parts)
-    counts = [len(np.unique(way)) for _, ways in joined for way in ways]
-    clusters = min(counts, default=1)
-    if clusters < 2:
+    factor = small_sample_factor([way for _, ways in joined for way in ways])
+    if factor == 0:
         return 0.0
     nodes: list[_Sum] = [(way, r) for r, ways in joined for way in ways[:1]]
     edges: list[_Sum] = []
@@ -120,7 +119,19 @@ def variance(parts: Sequence[Part]) -> float:
             nodes.append((second, r))
             edges.append((first * _FAR + second, r))
             least = max(least, _squares([(ways[1], residuals)])) if len(joined) == 1 else least
-    return max(_squares(nodes) - _squares(edges), least) * clusters / (clusters - 1)
+    return max(_squares(nodes) - _squares(edges), least) * factor
+
+
+def small_sample_factor(ways: Sequence[Ints]) -> float:
+    """Return G/(G − 1) for the effective number of clusters G, the smallest of any way and at least 2.
+
+    0 where a way has one cluster: then nothing is known. The residuals of large clusters are too small: they
+    have pulled the mean towards themselves. With clusters of equal size G is their number.
+    """
+    if not ways or min(len(np.unique(way)) for way in ways) < 2:
+        return 0.0
+    clusters = max(min(effective_clusters(way) for way in ways), 2.0)
+    return clusters / (clusters - 1)
 
 
 _Sum = tuple[Ints, Floats]  # labels [n] and residuals [n], to be summed by label

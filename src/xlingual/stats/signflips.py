@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.records import Floats, Ints
+from xlingual.stats.intervals import small_sample_factor
 
 if TYPE_CHECKING:
     from xlingual.stats.paired import Paired
@@ -46,7 +47,7 @@ class FlippedClusters:
     edges: Sums | None  # of each (own cluster, retrieved node); None where nothing is retrieved
     fall: Any  # [nodes, clusters] residuals by retrieved node, own nodes first; sparse where large
     fallen_weight: Floats  # [nodes]
-    correction: float  # G/(G − 1) of `intervals.variance`
+    correction: float  # the small-sample factor of the observed queries
 
     @classmethod
     def of(cls, data: Paired, *, no_difference: bool) -> FlippedClusters:
@@ -64,8 +65,7 @@ class FlippedClusters:
         residual, weight = _sums(own, a + b, n), _sums(own, 2 * data.weight, n)
         sums = Sums(residual, weight, np.arange(n))
         ways = [way for way in (data.own, data.retrieved_a, data.retrieved_b) if way is not None]
-        least = min(len(np.unique(way)) for way in ways)
-        correction = least / max(least - 1, 1)
+        correction = small_sample_factor(ways)
         if data.retrieved_a is None or data.retrieved_b is None:
             return cls(sums, None, None, np.empty(0), correction)
         retrieved = np.concatenate([data.retrieved_a, data.retrieved_b])

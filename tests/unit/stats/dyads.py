@@ -30,9 +30,12 @@ def total(parts, weigh):
 
 
 def factor(parts):
-    """Return G/(G − 1) for the way with the fewest clusters; 0 where there is one cluster."""
-    clusters = min(len(set(way)) for _, queries in parts for way in zip(*queries, strict=True))
-    return clusters / (clusters - 1) if clusters > 1 else 0.0
+    """Return G/(G − 1), G the smallest n²/Σ n_g² of any way, at least 2; 0 where there is one cluster."""
+    ways = [way for _, queries in parts for way in zip(*queries, strict=True)]
+    if min(len(set(way)) for way in ways) == 1:
+        return 0.0
+    clusters = max(2, min(len(way) ** 2 / sum(way.count(node) ** 2 for node in set(way)) for way in ways))
+    return clusters / (clusters - 1)
 
 
 def variance(parts):

@@ -52,8 +52,9 @@ def test_clusters_use_student_with_the_effective_number_of_clusters():
     values = rng.normal(size=20)
     found = mean_interval(values, [codes])
     sums = [((values - values.mean()) / 20)[codes == c].sum() for c in range(6)]
-    freedom = 20**2 / sum(size**2 for size in sizes) - 1
-    half = student.ppf(0.975, freedom) * np.sqrt(6 / 5 * np.square(sums).sum())
+    clusters = 20**2 / sum(size**2 for size in sizes)
+    error = np.sqrt(clusters / (clusters - 1) * np.square(sums).sum())
+    half = student.ppf(0.975, clusters - 1) * error
     assert found.high - found.low == pytest.approx(2 * half)
     assert found.method == "t, 1-way clusters"
 

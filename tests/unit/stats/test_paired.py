@@ -28,15 +28,15 @@ def case(seed, n=40, clusters=15, targets=12, *, retrieved=True, apart=True):
     )
 
 
-def clusters_of_any_way(paired):
-    ways = [way for way in (paired.own, paired.retrieved_a, paired.retrieved_b) if way is not None]
-    return min(len(np.unique(way)) for way in ways)
-
-
 def relative(spread, paired, other):
     """Return a variance with the correction of the observed queries in place of the replicate's own."""
-    g, h = clusters_of_any_way(paired), clusters_of_any_way(other)
-    return spread * (h - 1) / h * g / (g - 1)
+    return spread / factor_of(other) * factor_of(paired)
+
+
+def factor_of(paired):
+    ways = [way for way in (paired.own, paired.retrieved_a, paired.retrieved_b) if way is not None]
+    effective = [len(way) ** 2 / sum(np.unique(way, return_counts=True)[1] ** 2) for way in ways]
+    return min(effective) / (min(effective) - 1)
 
 
 @pytest.mark.parametrize("apart", [False, True])

@@ -58,8 +58,8 @@ pairs_ = st.lists(
 def test_how_often_a_pair_of_queries_is_counted(one, other, times):
     assert dyads.weight(one, other) == dyads.weight(other, one) == times
     rows = [(*one, 1.0), (*other, 1.0), (8, 9, 0.5)]  # the third is far from both
-    clusters = min(len({row[role] for row in rows}) for role in (0, 1))
-    assert variance([part_of(rows)]) == pytest.approx((2.25 + 2 * times) * clusters / (clusters - 1))
+    factor = dyads.factor([(None, [row[:2] for row in rows])])
+    assert variance([part_of(rows)]) == pytest.approx((2.25 + 2 * times) * factor)
 
 
 def test_by_hand():
@@ -87,7 +87,9 @@ def test_one_way_equals_the_ordinary_sum_over_clusters(rows):
     part = part_of(rows, [0])
     clusters = {row[0] for row in rows}
     sums = [sum(row[2] for row in rows if row[0] == cluster) for cluster in clusters]
-    factor = len(sums) / (len(sums) - 1) if len(sums) > 1 else 0
+    sizes = [sum(row[0] == cluster for row in rows) for cluster in clusters]
+    effective = max(len(rows) ** 2 / sum(size**2 for size in sizes), 2)
+    factor = effective / (effective - 1) if len(sums) > 1 else 0
     assert variance([part]) == pytest.approx(factor * np.square(sums).sum(), **CLOSE)
     assert variance([part]) == pytest.approx(looped(part), **CLOSE)
 
@@ -109,8 +111,7 @@ def test_nodes_of_two_separate_kinds_give_inclusion_and_exclusion(rows):
         sum(np.sum(part.residuals[np.all(keys == key, axis=1)]) ** 2 for key in np.unique(keys, axis=0))
         for keys in (np.stack(part.ways, 1), part.ways[1][:, None], part.ways[0][:, None])
     ]
-    clusters = min(len(np.unique(way)) for way in part.ways)
-    wanted = max(by_source + by_target - both, by_source, by_target) * clusters / (clusters - 1)
+    wanted = max(by_source + by_target - both, by_source, by_target) * dyads.factor([(None, queries(part))])
     assert variance([part]) == pytest.approx(wanted, **CLOSE)
 
 
@@ -123,9 +124,9 @@ def test_two_ways_are_the_sum_over_pairs_that_share_a_node():
     effect = rng.normal(size=items + 1)
     residuals = rng.normal(size=n) + effect[a] + effect[b]
     share = (a[:, None] == a) | (b[:, None] == b) | (a[:, None] == b) | (b[:, None] == a)
-    clusters = min(len(np.unique(a)), len(np.unique(b)))
-    wanted = residuals @ share @ residuals * clusters / (clusters - 1)
-    assert variance([Part(residuals, (a, b))]) == pytest.approx(wanted)
+    part = Part(residuals, (a, b))
+    wanted = residuals @ share @ residuals * dyads.factor([(None, queries(part))])
+    assert variance([part]) == pytest.approx(wanted)
 
 
 def test_a_source_that_is_retrieved_elsewhere_is_one_node():
