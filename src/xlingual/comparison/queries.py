@@ -45,7 +45,7 @@ class Queries:
     chance: float | None = None  # mean over samples
     n_source: float = 0.0  # queries in a sample, mean
     n_target: float = 0.0  # candidates in a sample, mean
-    query: Ints | None = None  # [n], equal for equal texts of a pair (they recur over seeds); None: all differ
+    query: Ints | None = None  # [n], equal for equal texts (seeds share some); None: all differ
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -69,7 +69,7 @@ class Queries:
 
     @property
     def n_distinct(self) -> int:
-        """How many distinct queries a language pair has (mean over pairs): a query counts once for all seeds."""
+        """How many distinct queries a language pair has (mean over pairs), over all seeds."""
         pair = self.labels["pair"].code
         query = np.arange(len(self)) if self.query is None else self.query
         distinct = len(np.unique(np.stack([pair, query], axis=1), axis=0))

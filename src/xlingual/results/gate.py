@@ -1,4 +1,4 @@
-"""What a gate decided: is a candidate no worse than a baseline by more than a margin?"""
+"""What a gate decided about a candidate that must be no worse than a baseline by more than a margin."""
 
 from __future__ import annotations
 

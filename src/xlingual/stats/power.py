@@ -76,7 +76,9 @@ class Growth:
         return detectable(variance, freedom, wanted, alpha, two_sided=two_sided)
 
 
-def power(effect: float, variance: float, df: float, alpha: float = ALPHA, *, two_sided: bool = True) -> float:
+def power(
+    effect: float, variance: float, df: float, alpha: float = ALPHA, *, two_sided: bool = True
+) -> float:
     """Return the chance that a t-test at level `alpha` shows a true difference of `effect`.
 
     Two-sided, either sign of a significant result counts, as usual. Zero variance shows any effect. Degrees
