@@ -24,6 +24,7 @@ _VERBS = {
     "compare": ("compare:compare", "Compare encoders query by query: is the difference real?"),
     "gate": ("gate:gate", "Pass a candidate that is no worse than a baseline; for CI."),
     "plan": ("plan:plan", "How many queries show a difference, and what these can show."),
+    "calibrate": ("calibrate:calibrate", "Learn from validations what retrieval a Backretrieval stands for."),
     "report": ("report:report", "Make one HTML report from folders of results."),
 }
 
