@@ -6,15 +6,18 @@ from xlingual.data.manifest import Manifest
 def rows(n=20):
     return [
         {
-            **{
-                "id": f"i{i}",
-                "text_en": f"e{i}",
-                "text_de": f"d{i}" if i else "",
-                "title_en": "u",
-                "title_de": "t",
-            },
-            **{"kind": "ab"[i % 2], "size": i % 3, "sold": bool(i % 2), "price": i / 2, "name": f"n{i}"},
-            **{"gap": None if i % 4 else "x", "split": "train" if i < 10 else "test"},
+            "id": f"i{i}",
+            "text_en": f"e{i}",
+            "text_de": f"d{i}" if i else "",
+            "title_en": "u",
+            "title_de": "t",
+            "kind": "ab"[i % 2],
+            "size": i % 3,
+            "sold": bool(i % 2),
+            "price": i / 2,
+            "name": f"n{i}",
+            "gap": None if i % 4 else "x",
+            "split": "train" if i < 10 else "test",
         }
         for i in range(n)
     ]
