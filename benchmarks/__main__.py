@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-NAMES = ("screen_error", "backretrieval_speed", "many_encoders", "memory", "start_up")
+NAMES = ("screen_error", "backretrieval_speed", "many_encoders", "memory", "start_up", "agreement_coverage")
 
 for name in sys.argv[1:] or NAMES:
     if name not in NAMES:

@@ -17,7 +17,7 @@ from xlingual.errors import DataWarning
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.distance_correlation import distance_correlation
-from xlingual.results import SCHEMA, Behind, Entry, Interval, Results, Summary
+from xlingual.results import SCHEMA, Behind, Entry, EstimatedXLR, Interval, Results, Summary
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,13 @@ def test_a_warning_follows_the_schema(validator: jsonschema.Draft202012Validator
 
 @pytest.mark.parametrize(
     ("record", "definition"),
-    [(Entry, "result"), (Summary, "summary"), (Interval, "interval"), (Behind, "behind")],
+    [
+        (Entry, "result"),
+        (Summary, "summary"),
+        (Interval, "interval"),
+        (Behind, "behind"),
+        (EstimatedXLR, "estimated_xlr"),
+    ],
 )
 def test_schema_describes_every_key(schema: dict[str, Any], record: type, definition: str) -> None:
     described = schema["$defs"][definition]["properties"]

@@ -21,6 +21,7 @@ from xlingual.errors import did_you_mean
 
 if TYPE_CHECKING:
     from xlingual.results import Results
+    from xlingual.results.calibration import Calibration
 
 _SHORT = {"bkr": "backretrieval", "xlr": "crosslingual-retrieval", "corr": "distance-correlation"}
 _EXTRA = {"allow_extra_args": True}
@@ -72,6 +73,12 @@ examples_option = click.option(
 @measure_option
 @output_options
 @examples_option
+@click.option(
+    "--calibration",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Estimate XLR too, by what xlingual calibrate wrote.",
+)
 @click.pass_context
 def backretrieval(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401  (options)
     """Backretrieval: pictures stand in for translations.
@@ -132,11 +139,25 @@ _PASSED_ON = (
 )
 
 
+def _calibration(given: dict[str, Any]) -> Calibration | None:
+    """Read the calibration, before any work is done; None where there is none."""
+    path: Path | None = given.get("calibration")
+    if path is None:
+        return None
+    from xlingual.evaluation.estimated_xlr import check_measures
+    from xlingual.results.calibration import Calibration
+
+    calibration = Calibration.read(path)
+    check_measures(calibration, given["measures"])
+    return calibration
+
+
 def _evaluate(
     ctx: click.Context, task: Callable[..., Results], manifest: Path, given: dict[str, Any]
 ) -> None:
     """Read the manifest, run the task, write and show what it found."""
     refuse_extra(ctx)
+    calibration = _calibration(given)
     out: Path | None = given["out"]
     check_output(out, given["report"], ctx.command.name)
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
@@ -147,10 +168,18 @@ def _evaluate(
             progress=progress,
             **{name: given[name] for name in _PASSED_ON if name in given},
         )
+    if calibration is not None:
+        from xlingual.evaluation.estimated_xlr import with_estimates
+
+        results = with_estimates(results, calibration)
     if out is not None:
         results.write(out)
         (out / "report.html").unlink(missing_ok=True)  # of an earlier run, with other numbers
     screen.show_results([results], as_json=given["as_json"], quiet=given["quiet"])
+    if calibration is not None and not given["as_json"] and not given["quiet"]:
+        from xlingual.cli.calibrate import show_estimates
+
+        show_estimates(results, calibration)
     if out is not None:
         screen.wrote(out / "results.json", quiet=given["quiet"])
     if out is not None and given["report"]:

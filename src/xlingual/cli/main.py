@@ -21,6 +21,7 @@ _VERBS = {
     "data": ("data:data", "Check a manifest, or make built-in data."),
     "evaluate": ("evaluate:evaluate", "Evaluate text encoders on a manifest."),
     "compare": ("compare:compare", "Compare encoders query by query: is the difference real?"),
+    "calibrate": ("calibrate:calibrate", "Learn from validations what retrieval a Backretrieval stands for."),
     "report": ("report:report", "Make one HTML report from folders of results."),
 }
 

@@ -1,15 +1,26 @@
 """Results: what was found, with an interval on every number, in memory and on disk.
 
-One file for each kind: `evaluation` (results.json and the tables beside it), `validation` (validation.json).
+One file for each kind: `evaluation` (results.json and the tables beside it), `validation` (validation.json),
+`calibration` (the file of `xlingual calibrate`).
 """
 
-from xlingual.results.evaluation import SCHEMA, Behind, Entry, Interval, Results, Summary, by_key
+from xlingual.results.evaluation import (
+    SCHEMA,
+    Behind,
+    Entry,
+    EstimatedXLR,
+    Interval,
+    Results,
+    Summary,
+    by_key,
+)
 from xlingual.results.files import atomic_file, make_folder, read_json, to_json, write_json
 
 __all__ = [
     "SCHEMA",
     "Behind",
     "Entry",
+    "EstimatedXLR",
     "Interval",
     "Results",
     "Summary",

@@ -65,6 +65,15 @@ class Behind:
 
 
 @dataclass(frozen=True)
+class EstimatedXLR:
+    """The true retrieval (XLR) that a BkR stands for by a calibration; `ci` is a prediction interval."""
+
+    value: float
+    ci: Interval | None
+    note: str | None = None  # why there is no interval, or what speaks against the value
+
+
+@dataclass(frozen=True)
 class Summary:
     """Mean over seeds of one pair, or (source and target None) over seeds and pairs."""
 
@@ -85,6 +94,7 @@ class Summary:
     sd_seeds: float | None  # spread over seeds; overlapping samples, so never divided into an interval
     behind: Behind | None
     note: str | None = None
+    estimated_xlr: EstimatedXLR | None = None  # with a calibration
 
 
 @dataclass
@@ -193,7 +203,7 @@ def _record(kind: type[Any], row: Mapping[str, Any]) -> Any:  # noqa: ANN401  (E
     """Build a record from JSON; keys that a later version added are passed over."""
     known = {f.name for f in fields(kind)}
     values = {key: value for key, value in row.items() if key in known}
-    for name, inner in (("ci", Interval), ("behind", Behind)):
+    for name, inner in (("ci", Interval), ("behind", Behind), ("estimated_xlr", EstimatedXLR)):
         if values.get(name):
             values[name] = _record(inner, values[name])
     return kind(**values)

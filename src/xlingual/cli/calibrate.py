@@ -1,0 +1,105 @@
+"""`xlingual calibrate`: from validations to a file that turns Backretrieval into estimated retrieval."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from xlingual.cli import screen
+from xlingual.errors import InputError
+
+if TYPE_CHECKING:
+    from xlingual.results import Results
+    from xlingual.results.calibration import Calibration
+
+
+@click.command()
+@click.argument(
+    "validations", nargs=-1, required=True, metavar="VALIDATION…", type=click.Path(path_type=Path)
+)
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The calibration."
+)
+@click.option(
+    "--family",
+    metavar="REGEX",
+    help="What it matches in an encoder's name (its first group) is the family.  "
+    "[default: as in the validations]",
+)
+@click.option("--level", type=float, default=0.9, show_default=True, help="Level of prediction intervals.")
+@click.option("--sim", "with_sim", is_flag=True, help="Use SIM beside BkR.")
+@click.option("--json", "as_json", is_flag=True, help="Print the calibration instead of tables.")
+@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
+def calibrate(
+    validations: tuple[Path, ...],
+    out: Path,
+    family: str | None,
+    level: float,
+    with_sim: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Learn from validations what true retrieval (XLR) a Backretrieval (BkR) stands for.
+
+    VALIDATION is validation.json, or its folder. Use the FILE with
+    `xlingual evaluate backretrieval … --calibration FILE`.
+    """
+    from xlingual.evaluation.calibration import calibrate as fitted
+
+    if out.is_dir():
+        raise InputError(f"--out {out} is a folder: name a file, for example {out / 'calibration.json'}")
+    found = fitted(validations, family=family, level=level, with_sim=with_sim)
+    found.write(out)
+    if as_json:
+        screen.print_json(found.to_dict())
+    elif not quiet:
+        _show(found)
+    screen.wrote(out, quiet=quiet)
+
+
+def _show(found: Calibration) -> None:
+    from rich.padding import Padding
+
+    from xlingual.cli.tables import plain_table
+    from xlingual.report.calibration import calibration_verdict, condition_lines, error_rows
+
+    console = screen.console()
+    console.print()
+    for sentence in calibration_verdict(found):
+        console.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
+    table = plain_table("Mean absolute error of the estimated XLR")
+    for name in ("left out", "groups", "fit", "error", "more than the calibration"):
+        table.add_column(name, justify="right" if name == "groups" else "left", no_wrap=True)
+    for row in error_rows(found):
+        table.add_row(row.left_out, row.groups, row.form, row.error, row.more)
+    console.print()
+    console.print(table)
+    console.print(Padding("Valid under these conditions (data may differ):", (0, 0, 0, 1)), markup=False)
+    for line in condition_lines(found):
+        console.print(Padding(line, (0, 0, 0, 3)), markup=False)
+
+
+def show_estimates(results: Results, calibration: Calibration) -> None:
+    """Print the estimated XLR of a Backretrieval: sentences, then a table."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from xlingual.cli.tables import plain_table
+    from xlingual.report.calibration import estimate_rows, estimate_sentences
+
+    console = screen.console()
+    console.print()
+    for sentence in estimate_sentences(results, calibration):
+        console.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
+    level = f"{100 * calibration.level:g} % interval"
+    table = plain_table("estimated XLR")
+    table.add_column("encoder", overflow="fold", min_width=12, max_width=28)
+    table.add_column("pair", no_wrap=True)
+    for name in ("BkR", "estimated XLR", level):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in estimate_rows(results):
+        table.add_row(*(Text(cell) for cell in (row.encoder, row.pair, row.bkr, row.estimate, row.interval)))
+    console.print()
+    console.print(table)

@@ -1,0 +1,205 @@
+"""Calibration: from validations, the true retrieval (XLR) that a Backretrieval (BkR) stands for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from xlingual.errors import InputError, listed
+from xlingual.evaluation.calibration_errors import coverage, left_out_errors
+from xlingual.evaluation.calibration_model import (
+    design,
+    families_needed,
+    fit,
+    leave_families_out,
+)
+from xlingual.results.calibration import PREDICTORS, Calibration, CalibrationPoint, Conditions
+from xlingual.results.validation import EncoderScores, PairValidation, Validation
+
+LEVEL = 0.9  # of prediction intervals; .95 would need 19 families
+FEWEST = 3  # encoders and families
+_ROUNDING = 1e-9
+_SAME = ("measure", "n_source", "conventions")  # other values make BkR and XLR other quantities
+
+
+def calibrate(
+    validations: Sequence[Validation | str | Path],
+    *,
+    family: str | None = None,
+    level: float = LEVEL,
+    with_sim: bool = False,
+) -> Calibration:
+    """Fit XLR given BkR to one or several validations.
+
+    Args:
+        validations: records, or their files or folders; measure, N and conventions must be equal.
+        family: a regular expression; what it matches in an encoder's name (its first group where it has one)
+            is the family. None takes the families of the validations.
+        level: of prediction intervals; jackknife+ guarantees 2·level − 1.
+        with_sim: use SIM beside BkR, with a slope of at least 0.
+
+    Raises:
+        InputError: fewer than three encoders or families, constant values, conditions that are missing or
+            cannot be mixed.
+
+    """
+    if not 0.5 < level < 1:
+        raise InputError(f"level {level:g} is not between .5 and 1: give for example .9")
+    predictors = list(PREDICTORS) if with_sim else ["BkR"]
+    read = [one if isinstance(one, Validation) else Validation.read(one) for one in validations]
+    cells, points, warnings = _collected(read, _pattern(family), predictors)
+    _refuse(cells, points)
+    x = design({name: [getattr(point, name) for point in points] for name in predictors}, predictors)
+    bkr, xlr = np.array([point.BkR for point in points]), np.array([point.XLR for point in points])
+    families = [point.family for point in points]
+    without, residuals = leave_families_out(x, xlr, families)
+    errors, differences = left_out_errors(x, bkr, xlr, _groupings(cells, points))
+    model = fit(x, xlr)
+    if not any(model.slopes):
+        warnings.append("XLR does not rise with BkR in these validations: every estimate is the same")
+    if len(set(families)) < families_needed(level):
+        warnings.append(too_few_families(len(set(families)), level))
+    return Calibration(
+        predictors=predictors,
+        family=family,
+        level=level,
+        cells=cells,
+        points=points,
+        model=model,
+        without=without,
+        residuals=[float(value) for value in residuals],
+        errors=errors,
+        differences=differences,
+        coverage=coverage(x, xlr, families, level),
+        warnings=warnings,
+    )
+
+
+def too_few_families(found: int, level: float) -> str:
+    """Return why no interval can be given."""
+    return (
+        f"no interval: jackknife+ at level {level:g} needs at least {families_needed(level)} families of "
+        f"encoders, the calibration has {found}"
+    )
+
+
+def sampling_kind(sample: str) -> str:
+    """Return all, size or splits for the sample of a signature ("all#0", "500", "splits-1f…")."""
+    kind = sample.partition("#")[0]
+    return "splits" if kind.startswith("splits") else "size" if kind.isdigit() else kind
+
+
+def _pattern(family: str | None) -> re.Pattern[str] | None:
+    try:
+        return None if family is None else re.compile(family)
+    except re.error as error:
+        raise InputError(f"--family {family!r} is not a regular expression ({error})") from error
+
+
+def _collected(
+    validations: Sequence[Validation], pattern: re.Pattern[str] | None, predictors: Sequence[str]
+) -> tuple[list[Conditions], list[CalibrationPoint], list[str]]:
+    cells: list[Conditions] = []
+    points: list[CalibrationPoint] = []
+    left_out: list[str] = []
+    for validation in validations:
+        for pair in validation.pairs:
+            cell = _conditions(pair)
+            if cell in cells:
+                raise InputError(
+                    f"{cell.source}-{cell.target} of data {cell.data} is given twice: give it once"
+                )
+            cells.append(cell)
+            for encoder in pair.encoders:
+                point = _point(len(cells) - 1, encoder, pattern, predictors)
+                if point is None:
+                    left_out.append(f"{encoder.encoder} ({cell.source}-{cell.target})")
+                else:
+                    points.append(point)
+    warnings = [f"left out, without a value: {listed(left_out)}"] if left_out else []
+    return cells, points, warnings
+
+
+def _conditions(pair: PairValidation) -> Conditions:
+    needed = ("data", "sample", "images", "measure", "conventions")
+    missing = [key for key in needed if key not in pair.conditions]
+    if missing:
+        raise InputError(
+            f"the validation of {pair.source}-{pair.target} lacks the condition {listed(missing)}: "
+            "run xlingual validate backretrieval again"
+        )
+    return Conditions(
+        source=pair.source,
+        target=pair.target,
+        measure=pair.conditions["measure"],
+        n_source=pair.n_source,
+        n_seeds=pair.n_seeds,
+        sampling=sampling_kind(pair.conditions["sample"]),
+        images=pair.conditions["images"],
+        conventions=pair.conditions["conventions"],
+        data=pair.conditions["data"],
+    )
+
+
+def _point(
+    cell: int, encoder: EncoderScores, pattern: re.Pattern[str] | None, predictors: Sequence[str]
+) -> CalibrationPoint | None:
+    means = {name: encoder.scores[name].mean for name in ("XLR", *PREDICTORS)}
+    bkr, xlr = means["BkR"], means["XLR"]
+    if bkr is None or xlr is None or any(means[name] is None for name in predictors):
+        return None
+    family = encoder.family if pattern is None else family_of(encoder.encoder, pattern)
+    return CalibrationPoint(cell, encoder.encoder, family, bkr, means["SIM"], xlr)
+
+
+def family_of(encoder: str, pattern: re.Pattern[str]) -> str:
+    """Return what the pattern matches in a name, its first group where it has one; else the whole name."""
+    found = pattern.search(encoder)
+    if found is None:
+        return encoder
+    return (found.group(1) if pattern.groups else found.group()) or encoder
+
+
+def _refuse(cells: Sequence[Conditions], points: Sequence[CalibrationPoint]) -> None:
+    """Raise InputError where no calibration can be fitted."""
+    for key in _SAME:
+        values = sorted({str(getattr(cell, key)) for cell in cells})
+        if len(values) > 1:
+            remedy = "validate again with an equal --sample-size" if key == "n_source" else "fit each apart"
+            raise InputError(f"the validations differ in {key} ({listed(values)}): {remedy}")
+    for what, found in (("encoders", {p.encoder for p in points}), ("families", {p.family for p in points})):
+        if len(found) < FEWEST:
+            raise InputError(
+                f"a calibration needs at least {FEWEST} {what} with values, found {len(found)} "
+                f"({listed(sorted(found))}): validate more encoders, or give another --family"
+            )
+    for name in ("BkR", "XLR"):
+        values_of = [getattr(point, name) for point in points]
+        if max(values_of) - min(values_of) <= _ROUNDING:
+            raise InputError(
+                f"{name} is {values_of[0]:.3f} for every encoder, so nothing can be fitted: validate "
+                "encoders of different quality"
+            )
+
+
+def _groupings(
+    cells: Sequence[Conditions], points: Sequence[CalibrationPoint]
+) -> Mapping[str, Sequence[object]]:
+    """Return the group of each point for each way of leaving out.
+
+    Both directions of a language pair are one pair: the same texts, so one would give the other away.
+    """
+    pairs = [
+        (cells[point.cell].data, frozenset({cells[point.cell].source, cells[point.cell].target}))
+        for point in points
+    ]
+    return {
+        "encoder": [point.encoder for point in points],
+        "family": [point.family for point in points],
+        "direction": [point.cell for point in points],
+        "pair": pairs,
+        "data": [cells[point.cell].data for point in points],
+    }

@@ -1,0 +1,156 @@
+"""How far a calibration is off for what it has not seen, and how often its intervals hold the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from xlingual.evaluation.calibration_model import (
+    families_needed,
+    fit,
+    jackknife_plus,
+    leave_families_out,
+    predicted_angle,
+    share,
+)
+from xlingual.records import Floats, Ints
+from xlingual.results import Interval
+from xlingual.results.calibration import FORM, CalibrationError, Coverage, ErrorDifference
+from xlingual.stats import mean_interval
+
+LEVEL = 0.95  # of the intervals of errors, their differences, and coverage
+FEWEST_GROUPS = 3  # an interval of an error needs so many groups
+Predict = Callable[[Floats, Floats, Floats], Floats]  # (x, XLR, x of what is left out) → XLR
+
+
+def angular(x: Floats, xlr: Floats, at: Floats) -> Floats:
+    """Return what the calibration's form, fitted to x [n, p] and XLR [n], estimates for the rows `at`."""
+    return share(predicted_angle(fit(x, xlr), at))
+
+
+def line(bkr: Floats, xlr: Floats, at: Floats) -> Floats:
+    """Return what a straight line XLR = a + b·BkR estimates; bkr is [n, 1]."""
+    columns = np.column_stack([np.ones(len(bkr)), bkr])
+    found: Floats = np.column_stack([np.ones(len(at)), at]) @ np.linalg.lstsq(columns, xlr, rcond=None)[0]
+    return found
+
+
+def isotonic(bkr: Floats, xlr: Floats, at: Floats) -> Floats:
+    """Return what an isotonic regression of XLR on BkR estimates, constant beyond the last points."""
+    from sklearn.isotonic import IsotonicRegression
+
+    found: Floats = IsotonicRegression(out_of_bounds="clip").fit(bkr[:, 0], xlr).predict(at[:, 0])
+    return found
+
+
+def absolute_errors(predict: Predict, x: Floats, xlr: Floats, groups: Ints) -> Floats:
+    """Return the absolute error of each point [n], estimated from the points of the other groups."""
+    found = np.empty(len(xlr))
+    for group in np.unique(groups):
+        out = groups == group
+        found[out] = np.abs(predict(x[~out], xlr[~out], x[out]) - xlr[out])
+    return found
+
+
+def left_out_errors(
+    x: Floats, bkr: Floats, xlr: Floats, groupings: Mapping[str, Sequence[object]]
+) -> tuple[list[CalibrationError], list[ErrorDifference]]:
+    """Return errors and paired differences to plain fits, for each way of leaving out.
+
+    `groupings` maps encoder, family, pair, data to the group of each point. Where encoders are left out, the
+    unit of the intervals is the family; else it is what is left out.
+    """
+    errors: list[CalibrationError] = []
+    differences: list[ErrorDifference] = []
+    family = codes(groupings["family"])
+    for left_out, labels in groupings.items():
+        groups = codes(labels)
+        if len(np.unique(groups)) < 2:
+            continue
+        units = family if left_out == "encoder" else groups
+        found = {FORM: absolute_errors(angular, x, xlr, groups)}
+        for plain in (line, isotonic):
+            found[plain.__name__] = absolute_errors(plain, bkr[:, None], xlr, groups)
+        errors += [_error(left_out, form, values, groups, units) for form, values in found.items()]
+        differences += [
+            _difference(left_out, form, values - found[FORM], units)
+            for form, values in found.items()
+            if form != FORM
+        ]
+    return errors, differences
+
+
+def codes(labels: Sequence[object]) -> Ints:
+    """Return a number for each label, equal for equal labels, in order of appearance."""
+    known: dict[object, int] = {}
+    return np.array([known.setdefault(label, len(known)) for label in labels], dtype=np.int64)
+
+
+def _error(left_out: str, form: str, values: Floats, groups: Ints, units: Ints) -> CalibrationError:
+    enough = len(np.unique(units)) >= FEWEST_GROUPS
+    return CalibrationError(
+        left_out=left_out,
+        form=form,
+        n_groups=len(np.unique(groups)),
+        n_points=len(values),
+        value=float(values.mean()),
+        ci=_interval(values, units, bounds=(0.0, 1.0)) if enough else None,
+        note=None if enough else _too_few(units),
+    )
+
+
+def _difference(left_out: str, form: str, values: Floats, units: Ints) -> ErrorDifference:
+    enough = len(np.unique(units)) >= FEWEST_GROUPS
+    return ErrorDifference(
+        left_out=left_out,
+        form=form,
+        value=float(values.mean()),
+        ci=_interval(values, units) if enough else None,
+        note=None if enough else _too_few(units),
+    )
+
+
+def _too_few(units: Ints) -> str:
+    return f"no interval: {len(np.unique(units))} groups, at least {FEWEST_GROUPS} are needed"
+
+
+def _interval(values: Floats, units: Ints, bounds: tuple[float, float] | None = None) -> Interval:
+    return mean_interval(values, [units], bounds=bounds, level=LEVEL)
+
+
+def coverage(x: Floats, xlr: Floats, families: Sequence[str], level: float) -> Coverage:
+    """Estimate how often intervals hold the truth: each family in turn has no part in fit or residuals."""
+    names = list(dict.fromkeys(families))
+    needed = families_needed(level) + 1
+    if len(names) < needed:
+        note = (
+            f"not estimated: {len(names)} families, and leaving one out must leave {needed - 1} for an "
+            f"interval at level {level:g}"
+        )
+        return Coverage(level, 2 * level - 1, None, None, None, len(names), note)
+    of, shares, widths = np.array(families), [], []
+    for name in names:
+        kept = of != name
+        rest = [family for family in families if family != name]
+        models, residuals = leave_families_out(x[kept], xlr[kept], rest)
+        ends = [jackknife_plus(models, residuals, rest, row, level) for row in x[~kept]]
+        known = np.array([end for end in ends if end is not None])  # all: the families suffice
+        shares.append(float(np.mean((known[:, 0] <= xlr[~kept]) & (xlr[~kept] <= known[:, 1]))))
+        widths.append(float(np.mean(known[:, 1] - known[:, 0])))
+    value = float(np.mean(shares))
+    ci = clopper_pearson(float(np.sum(shares)), len(shares))
+    return Coverage(level, 2 * level - 1, value, ci, float(np.mean(widths)), len(names))
+
+
+def clopper_pearson(hits: float, n: int, level: float = LEVEL) -> Interval:
+    """Return the exact binomial interval of hits out of n; shares of a hit (fractions) are allowed.
+
+    Shares between 0 and 1 vary less than hits of the same mean, so for them it is on the wide side.
+    """
+    from scipy.stats import beta
+
+    tail = (1 - level) / 2
+    low = float(beta.ppf(tail, hits, n - hits + 1)) if hits > 0 else 0.0
+    high = float(beta.ppf(1 - tail, hits + 1, n - hits)) if hits < n else 1.0
+    return Interval(low, high, level, "Clopper–Pearson over families")

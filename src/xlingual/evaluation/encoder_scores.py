@@ -1,0 +1,122 @@
+"""Scores of several encoders side by side: what agreement over encoders is computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.errors import InputError
+from xlingual.evaluation.coefficients import constant
+from xlingual.evaluation.two_way import FEWEST_ENCODERS, Drawn, draw_families, draw_items
+from xlingual.records import Floats, Ints
+from xlingual.results.validation import MEASURES, TRUTH
+
+NAMES = (TRUTH, *MEASURES)
+REPLICATES = 2000
+
+
+@dataclass(frozen=True)
+class EncoderSeries:
+    """One encoder on one language pair; keys are XLR, BkR, SIM and CORR.
+
+    `per_seed` has a value for each seed. `influence` [clusters] is what each cluster adds to the error of the
+    mean over seeds; empty where items are not to be drawn. Clusters are the same for all encoders.
+    """
+
+    encoder: str
+    family: str
+    per_seed: Mapping[str, Sequence[float | None]]
+    influence: Mapping[str, Floats]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Scores of E encoders: for each seed [seeds, E], their means [E], what other items add to these [B, E].
+
+    Missing scores are NaN here; `missing` gives the reason in words.
+    """
+
+    encoders: tuple[str, ...]
+    families: tuple[str, ...]
+    per_seed: dict[str, Floats]
+    mean: dict[str, Floats]
+    moved: dict[str, Floats]
+
+    def __len__(self) -> int:
+        return len(self.encoders)
+
+    @property
+    def n_families(self) -> int:
+        """Return the number of distinct families."""
+        return len(set(self.families))
+
+    def take(self, rows: Ints) -> Table:
+        """Return some of the encoders."""
+        return Table(
+            tuple(self.encoders[i] for i in rows),
+            tuple(self.families[i] for i in rows),
+            {name: values[:, rows] for name, values in self.per_seed.items()},
+            {name: values[rows] for name, values in self.mean.items()},
+            {name: values[:, rows] for name, values in self.moved.items()},
+        )
+
+    def draw(self, seed: int) -> Drawn:
+        """Return families drawn anew, once for each draw of items; raises NoIntervalError for too few."""
+        return draw_families(self.families, seed, len(self.moved[TRUTH]))
+
+    def replicates(self, name: str) -> Floats:
+        """Return the mean scores [B, E] on other items."""
+        return self.mean[name] + self.moved[name]
+
+    def missing(self, names: Sequence[str], seed: int | None = None) -> str | None:
+        """Return why these scores (of one seed, or the means) have no coefficient; None where they have."""
+        if len(self) < FEWEST_ENCODERS:
+            encoders = "1 encoder" if len(self) == 1 else f"{len(self)} encoders"
+            return f"{encoders}: at least {FEWEST_ENCODERS} are needed"
+        for name in names:
+            values = self.mean[name] if seed is None else self.per_seed[name][seed]
+            gaps = np.flatnonzero(np.isnan(values))
+            if len(gaps):
+                return f"{self.encoders[gaps[0]]} has no {name}"
+            if constant(values):
+                return f"all encoders have the same {name}"
+        return None
+
+
+def table_of(series: Sequence[EncoderSeries], seed: int, *, draw: bool = True) -> Table:
+    """Put encoders side by side, and draw items for the intervals.
+
+    Raises InputError where encoders have other numbers of seeds or one name.
+    """
+    if len({one.encoder for one in series}) < len(series):
+        raise InputError("agreement: two encoders have one name; give them names of their own (NAME=SPEC)")
+    lengths = {len(one.per_seed[name]) for one in series for name in NAMES}
+    if len(lengths) > 1:
+        found = " and ".join(map(str, sorted(lengths)))
+        raise InputError(f"agreement: encoders and measures have {found} seeds; give all of them the same")
+    per_seed = {name: _rows([one.per_seed[name] for one in series]) for name in NAMES}
+    mean = {name: _means(values) for name, values in per_seed.items()}
+    moved: dict[str, Floats] = {}
+    if draw:
+        influences = [np.asarray(one.influence.get(name, ())) for name in NAMES for one in series]
+        drawn = draw_items(influences, seed, REPLICATES).reshape(-1, len(NAMES), len(series))
+        moved = {name: drawn[:, i] for i, name in enumerate(NAMES)}
+    return Table(
+        tuple(one.encoder for one in series), tuple(one.family for one in series), per_seed, mean, moved
+    )
+
+
+def _rows(values: Sequence[Sequence[float | None]]) -> Floats:
+    """Return scores [seeds, E], NaN where there is none."""
+    filled = [[np.nan if value is None else value for value in one] for one in values]
+    return np.array(filled, dtype=np.float64).reshape(len(values), -1).T
+
+
+def _means(values: Floats) -> Floats:
+    """Return the mean [E] over the seeds that have a score."""
+    there = ~np.isnan(values)
+    count = there.sum(axis=0)
+    total = np.where(there, values, 0.0).sum(axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

@@ -1,0 +1,132 @@
+"""Two-way bootstrap of agreement: other families of encoders, and other items.
+
+After Deutsch, Dror and Roth 2021 ("A Statistical Analysis of Summarization Evaluation Metrics Using
+Resampling Methods", TACL): systems and inputs are both samples, and both are drawn again. What is drawn as a
+system is a *family* of encoders, with all its members. Items are drawn in linearised form: an encoder's score
+moves by influence·(w − 1), where w counts how often each cluster was drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.data.samples import stream
+from xlingual.evaluation.coefficients import accuracy, pearson, spearman
+from xlingual.records import Floats
+from xlingual.results import Interval
+
+LEVEL = 0.95
+FEWEST_ENCODERS = 3
+MOST_DEGENERATE = 0.1  # share of replicates that may be undefined
+_BLOCK = 4_000_000  # cells of a block of drawn items
+_ONE_SIGMA = (0.158655, 0.841345)  # of a normal distribution: one standard deviation below and above
+_CALM = 1e-9  # a spread of nothing
+
+Coefficient = Callable[[Floats, Floats, Floats | None], Floats]
+KINDS: Mapping[str, Coefficient] = {"pearson": pearson, "spearman": spearman, "accuracy": accuracy}
+
+
+class NoIntervalError(ValueError):
+    """There is no interval; the text says why, as a note."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Replicates: how often each encoder counts [B, E], and the number of its families."""
+
+    weight: Floats
+    n_families: int
+
+
+def draw_items(influences: Sequence[Floats], seed: int, replicates: int) -> Floats:
+    """Return what other items would add to scores: float64 [B, rows] for influences [rows] of [clusters].
+
+    Rows of as many clusters are moved by the same draws. Rows without influences do not move.
+    """
+    moved = np.zeros((replicates, len(influences)))
+    for n in sorted({len(row) for row in influences} - {0}):
+        rows = [i for i, row in enumerate(influences) if len(row) == n]
+        matrix = np.stack([influences[i] for i in rows]).T  # [clusters, rows]
+        rng = stream(seed, "agreement items")
+        step = max(_BLOCK // n, 1)
+        for start in range(0, replicates, step):
+            size = min(step, replicates - start)
+            drawn = rng.multinomial(n, np.full(n, 1 / n), size)
+            moved[start : start + size, rows] = (drawn - 1.0) @ matrix
+    return moved
+
+
+def draw_families(families: Sequence[str], seed: int, replicates: int) -> Drawn:
+    """Return replicates in which families are drawn with replacement; too few distinct encoders are left out.
+
+    Raises NoIntervalError where more than a tenth of the replicates have fewer than three distinct encoders.
+    """
+    names, code = np.unique(np.asarray(families), return_inverse=True)
+    n = len(names)
+    if n < 2:
+        raise NoIntervalError("no interval: all encoders are of one family")
+    counts = stream(seed, "agreement families").multinomial(n, np.full(n, 1 / n), replicates)
+    weight = counts[:, code].astype(np.float64)
+    few = np.count_nonzero(weight, axis=1) < FEWEST_ENCODERS
+    if np.mean(few) > MOST_DEGENERATE:
+        raise NoIntervalError(f"no interval: {n} families are too few to draw from")
+    weight[few] = 0  # undefined, and counted as such
+    return Drawn(weight, n)
+
+
+def replicated(kind: str, x: Floats, y: Floats, drawn: Drawn) -> Floats:
+    """Return the coefficient [B] of scores [B, E]; NaN where a replicate leaves it undefined."""
+    out = np.full(len(drawn.weight), np.nan)
+    use = np.flatnonzero(drawn.weight.any(axis=1))
+    out[use] = KINDS[kind](x[use], y[use], drawn.weight[use])
+    return out
+
+
+def z_interval(kind: str, value: float, replicates: Floats, n_encoders: int, n_families: int) -> Interval:
+    """Return tanh(z ± t·s), z Fisher's transform, t of families − 1 degrees of freedom.
+
+    s is half the distance between the 16th and the 84th percentile of the replicates' z: a few replicates of
+    nearly collinear encoders do not move it as they would a standard deviation. √(F/(F − 1)) makes up for
+    what drawing from few families loses. A share p of pairs is transformed as the correlation 2p − 1.
+    Coefficients at a bound are moved inside by half of the smallest step that ranks of so many encoders can
+    make. Where (nearly) no replicate differs, the variance is that of independent normal data. Raises
+    NoIntervalError where there is none.
+    """
+    from scipy.special import stdtrit
+
+    ok = replicates[np.isfinite(replicates)]
+    lost = 1 - len(ok) / len(replicates)
+    if lost > MOST_DEGENERATE:
+        raise NoIntervalError(f"no interval: undefined in {lost:.0%} of the replicates")
+    z, center = transformed(kind, ok, n_encoders), float(transformed(kind, np.array(value), n_encoders))
+    low, high = np.quantile(z, _ONE_SIGMA)
+    error = float(high - low) / 2 * np.sqrt(n_families / (n_families - 1))
+    method = f"z ± t·s, two-way bootstrap: {n_families} families, items"
+    if error <= _CALM:
+        if kind == "pearson":
+            raise NoIntervalError("no interval: no replicate differs")
+        error, method = _normal_error(kind, n_families), f"Fisher z, {n_families} families"
+    half = float(stdtrit(n_families - 1, 0.5 + LEVEL / 2)) * error
+    low, high = np.tanh([center - half, center + half])
+    if kind == "accuracy":
+        low, high = (low + 1) / 2, (high + 1) / 2
+    return Interval(float(low), float(high), LEVEL, method)
+
+
+def transformed(kind: str, value: Floats, n_encoders: int) -> Floats:
+    """Return Fisher's z of coefficients, those at a bound moved inside."""
+    n = n_encoders
+    half_step = {"pearson": 1e-9, "spearman": 6 / (n**3 - n), "accuracy": 2 / (n * (n - 1))}[kind]
+    r = 2 * value - 1 if kind == "accuracy" else value
+    return np.asarray(np.arctanh(np.clip(r, half_step - 1, 1 - half_step)))
+
+
+def _normal_error(kind: str, n: int) -> float:
+    """Return the standard error of z in normal data (Fieller, Hartley and Pearson 1957)."""
+    numerator, less = {"spearman": (1.06, 3), "accuracy": (0.437, 4)}[kind]
+    if n <= less:
+        raise NoIntervalError(f"no interval: no replicate differs, and {n} families are too few")
+    return float(np.sqrt(numerator / (n - less)))

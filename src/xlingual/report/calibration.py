@@ -1,0 +1,206 @@
+"""What a calibration found, and what it says of a result: sentences and rows of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xlingual.report import numbers, words
+from xlingual.report.conditions import collected
+from xlingual.results import EstimatedXLR, Results, Summary
+from xlingual.results.calibration import FORM, Calibration, CalibrationError, ErrorDifference
+
+FORMS = {FORM: "calibration", "line": "straight line", "isotonic": "isotonic"}
+SHOWN = 4  # encoders named in a sentence
+_LEFT_OUT = {"data": "data set"}
+
+
+@dataclass(frozen=True)
+class ErrorRow:
+    """One way of leaving out and one form of fit, as text."""
+
+    left_out: str
+    form: str
+    groups: str
+    error: str
+    more: str  # than the calibration's error
+
+
+@dataclass(frozen=True)
+class EstimateRow:
+    """One encoder on one language pair, as text."""
+
+    encoder: str
+    pair: str
+    bkr: str
+    estimate: str
+    interval: str
+
+
+def calibration_verdict(found: Calibration) -> list[str]:
+    """Return what a calibration is worth, the most important first."""
+    measure = found.cells[0].measure
+    n_families = len({point.family for point in found.points})
+    n_encoders = len({point.encoder for point in found.points})
+    error = _error(found, "family")
+    return [
+        f"XLR {measure} is estimated from {' and '.join(found.predictors)} with a mean absolute error of "
+        f"{numbers.with_interval(error.value, error.ci)} for families of encoders that were left out "
+        f"({n_encoders} encoders, {n_families} families, {_pairs(len(found.cells))}).",
+        *(_against(one) for one in found.differences if one.left_out == "family"),
+        *_other_data(found),
+        _coverage(found),
+        *(words.stop(f"Note: {warning}") for warning in found.warnings),
+    ]
+
+
+def error_rows(found: Calibration) -> list[ErrorRow]:
+    """Return the errors of each way of leaving out, the calibration before the plain fits."""
+    more = {(one.left_out, one.form): one for one in found.differences}
+    return [
+        ErrorRow(
+            left_out=_LEFT_OUT.get(error.left_out, error.left_out),
+            form=FORMS.get(error.form, error.form),
+            groups=str(error.n_groups),
+            error=numbers.with_interval(error.value, error.ci),
+            more=_more(more.get((error.left_out, error.form))),
+        )
+        for error in found.errors
+    ]
+
+
+def condition_lines(found: Calibration) -> list[str]:
+    """Return the conditions of a calibration, one line for each language pair."""
+    return [
+        f"{words.pair(cell.source, cell.target)}: N = {cell.n_source}, {cell.measure}, "
+        f"sampling {cell.sampling}, {cell.n_seeds} seeds, images {cell.images}, "
+        f"data {cell.data}, conventions {cell.conventions}"
+        for cell in found.cells
+    ]
+
+
+def estimates(results: Results) -> list[Summary]:
+    """Return the summaries with an estimated XLR, those of a pair before the mean over several."""
+    rows = [row for row in results.summary if row.estimated_xlr is not None]
+    return [row for row in rows if row.source is not None or row.n_pairs > 1]
+
+
+def estimate_rows(results: Results) -> list[EstimateRow]:
+    """Return the table of estimated XLR."""
+    return [
+        EstimateRow(
+            encoder=row.encoder,
+            pair=f"mean of {row.n_pairs}" if row.source is None else words.pair(row.source, row.target or ""),
+            bkr=numbers.number(row.value),
+            estimate=numbers.number(row.estimated_xlr.value),
+            interval=numbers.interval(row.estimated_xlr.ci) or numbers.MISSING,
+        )
+        for row in estimates(results)
+        if row.estimated_xlr is not None
+    ]
+
+
+def estimate_sentences(results: Results, calibration: Calibration) -> list[str]:
+    """Return what the estimates say and what they rest on; for those without an interval why."""
+    rows = [row for row in estimates(results) if row.source is not None]
+    best = sorted(rows, key=lambda row: -row.estimated_xlr.value if row.estimated_xlr else 0.0)[:SHOWN]
+    if not best:
+        return ["No XLR can be estimated: no value of Backretrieval."]
+    named = [
+        f"{row.encoder} {_value(row.estimated_xlr)}{_where(row, rows)}" for row in best if row.estimated_xlr
+    ]
+    left = f" ({len(rows) - len(best)} more in the table)" if len(rows) > len(best) else ""
+    sentences = [f"Estimated XLR {best[0].measure}: {numbers.in_words(named)}{left}."]
+    if any(row.estimated_xlr is not None and row.estimated_xlr.ci for row in rows):
+        sentences += _assumption(calibration, results)
+    return sentences + _notes(rows)
+
+
+def _value(found: EstimatedXLR) -> str:
+    return numbers.with_interval(found.value, found.ci)
+
+
+def _where(row: Summary, rows: Sequence[Summary]) -> str:
+    alone = len({(other.source, other.target) for other in rows}) == 1
+    return "" if alone else f" ({words.pair(row.source or '', row.target or '')})"
+
+
+def _assumption(found: Calibration, results: Results) -> list[str]:
+    """Return what the intervals promise and what that rests on."""
+    families = len({point.family for point in found.points})
+    promise = (
+        f"The intervals aim at {numbers.percent(found.level)} and hold the truth in at least "
+        f"{numbers.percent(2 * found.level - 1)} of the cases, if this encoder is to the {families} families "
+        "of the calibration as they are to each other"
+    )
+    known = {cell.data for cell in found.cells}
+    here = {value for one in collected(results.entries) if one.key == "data" for value in one.values}
+    if here <= known:
+        return [f"{promise} (same data)."]
+    other = next((e for e in found.errors if (e.left_out, e.form) == ("data", FORM)), None)
+    of_data = (
+        "The calibration knows one data set, so how far another one is off is not known"
+        if other is None
+        else f"For a data set left out of the calibration the mean error was {numbers.number(other.value)}"
+    )
+    return [
+        f"{promise}, and if BkR and XLR are related here as in its data: that cannot be checked.",
+        f"{of_data}.",
+    ]
+
+
+def _notes(rows: Sequence[Summary]) -> list[str]:
+    notes: dict[str, list[str]] = {}
+    for row in rows:
+        if row.estimated_xlr is not None and row.estimated_xlr.note:
+            notes.setdefault(row.estimated_xlr.note, []).append(f"{row.encoder}{_where(row, rows)}")
+    return [words.stop(f"{numbers.in_words(named, SHOWN)}: {note}") for note, named in notes.items()]
+
+
+def _error(found: Calibration, left_out: str) -> CalibrationError:
+    return next(one for one in found.errors if one.left_out == left_out and one.form == FORM)
+
+
+def _against(one: ErrorDifference) -> str:
+    name = {"line": "a straight line", "isotonic": "an isotonic fit"}.get(one.form, one.form)
+    if one.value is None or one.ci is None:
+        return f"Against {name}: {words.stop(one.note or 'no difference is known')}"
+    shown = numbers.difference(one.value, one.ci)
+    if one.ci.low > 0:
+        return f"It is better than {name}, whose error is larger by {shown}."
+    if one.ci.high < 0:
+        return f"It is worse than {name}, whose error is smaller: difference {shown}."
+    return f"It cannot be told apart from {name}: the difference of the errors, {shown}, contains zero."
+
+
+def _other_data(found: Calibration) -> list[str]:
+    for left_out, name in (("data", "data set"), ("pair", "language pair")):
+        for one in found.errors:
+            if one.left_out == left_out and one.form == FORM:
+                shown = numbers.with_interval(one.value, one.ci)
+                return [f"For a {name} that was left out the error is {shown} ({one.n_groups} of them)."]
+    return ["How far off it is on other data is not known: the validations are about one language pair."]
+
+
+def _coverage(found: Calibration) -> str:
+    share = found.coverage
+    level, sure = numbers.percent(share.level), numbers.percent(share.guaranteed)
+    if share.value is None:
+        return words.stop(f"Coverage of the {level} intervals: {share.note or 'not known'}")
+    ends = share.ci
+    shown = "" if ends is None else f" [{numbers.percent(ends.low)}, {numbers.percent(ends.high)}]"
+    return (
+        f"The {level} intervals (guaranteed: {sure}, for exchangeable families) held the truth in "
+        f"{numbers.percent(share.value)}{shown} of {share.n_families} families left out; "
+        f"mean width {numbers.number(share.width)}."
+    )
+
+
+def _more(one: ErrorDifference | None) -> str:
+    if one is None or one.value is None:
+        return numbers.MISSING
+    return numbers.number(one.value) if one.ci is None else numbers.difference(one.value, one.ci)
+
+
+def _pairs(count: int) -> str:
+    return "one direction" if count == 1 else f"{count} directions"

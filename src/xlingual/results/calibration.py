@@ -1,0 +1,220 @@
+"""A calibration on disk: all that is needed to estimate true retrieval (XLR) from Backretrieval (BkR)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from xlingual.errors import InputError
+from xlingual.results.evaluation import Interval
+from xlingual.results.files import read_json, write_json
+
+SCHEMA = "xlingual/calibration/1"
+FORM = "angular"  # arcsin √XLR is linear in arcsin √BkR and in SIM, with slopes of at least 0
+PREDICTORS = ("BkR", "SIM")
+_MUST_EQUAL = {
+    "conventions": "the version of the conventions",
+    "source": "the source language",
+    "target": "the target language",
+    "measure": "the measure",
+    "n_source": "N",
+    "sampling": "the sampling",
+    "images": "the image encoder",
+}
+MADE_BY = "xlingual calibrate VALIDATION… --out FILE"
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What a relation between BkR and XLR depends on: one language pair of one validation.
+
+    Only `data` may differ where the calibration is used: that is what it is for.
+    """
+
+    source: str
+    target: str
+    measure: str  # of BkR and XLR: R@10
+    n_source: int  # N: XLR is retrieval among N texts, so it is another quantity for another N
+    n_seeds: int  # values are means over so many samples
+    sampling: str  # all, size or splits
+    images: str  # identity of the image encoder, g
+    conventions: str
+    data: str  # the manifest's digest
+
+    def differences(self, other: Conditions) -> list[str]:
+        """Return in words where `other` does not meet these conditions; empty where it does."""
+        found = [
+            f"{name} is {getattr(other, key)}, in the calibration {getattr(self, key)}"
+            for key, name in _MUST_EQUAL.items()
+            if getattr(self, key) != getattr(other, key)
+        ]
+        if other.n_seeds < self.n_seeds:  # a mean over fewer samples is noisier than those of the calibration
+            found.append(f"the number of seeds is {other.n_seeds}, in the calibration {self.n_seeds}")
+        return found
+
+
+@dataclass(frozen=True)
+class CalibrationPoint:
+    """One encoder on one language pair, means over seeds."""
+
+    cell: int  # place of its conditions
+    encoder: str
+    family: str
+    BkR: float
+    SIM: float | None
+    XLR: float
+
+
+@dataclass(frozen=True)
+class CalibrationModel:
+    """arcsin √XLR = intercept + Σ slope·x, x = arcsin √BkR, or SIM as it is; angles in radians."""
+
+    intercept: float
+    slopes: list[float]  # one for each predictor, at least 0
+
+
+@dataclass(frozen=True)
+class CalibrationError:
+    """Mean absolute error of estimates for what was left out of the fit."""
+
+    left_out: str  # encoder, family, direction, pair or data
+    form: str  # angular, line or isotonic
+    n_groups: int
+    n_points: int
+    value: float | None
+    ci: Interval | None
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class ErrorDifference:
+    """How much larger a plain fit's mean absolute error is than the calibration's, paired by point."""
+
+    left_out: str
+    form: str
+    value: float | None
+    ci: Interval | None
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How often intervals held the truth, each family in turn left out of everything."""
+
+    level: float  # asked for
+    guaranteed: float  # 2·level − 1: jackknife+ holds the truth at least so often
+    value: float | None  # mean over families of the share of a family's points
+    ci: Interval | None  # Clopper–Pearson over families
+    width: float | None  # mean width of the intervals
+    n_families: int
+    note: str | None = None
+
+
+@dataclass
+class Calibration:
+    """A fitted calibration; `residuals` and `without` are what jackknife+ needs."""
+
+    predictors: list[str]
+    family: str | None  # the pattern that gave the families, None where the validations did
+    level: float
+    cells: list[Conditions]
+    points: list[CalibrationPoint]
+    model: CalibrationModel
+    without: dict[str, CalibrationModel]  # fitted without the family
+    residuals: list[float]  # of each point from the model without its family, absolute, in radians
+    errors: list[CalibrationError]
+    differences: list[ErrorDifference]
+    coverage: Coverage
+    warnings: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the file holds."""
+        return {"schema": SCHEMA, "form": FORM} | asdict(self)
+
+    def write(self, path: str | Path) -> None:
+        """Write the calibration to the file `path`, atomically."""
+        write_json(Path(path), self.to_dict())
+
+    @classmethod
+    def read(cls, path: str | Path) -> Calibration:
+        """Read a calibration; raise InputError that names the field where one is missing."""
+        path = Path(path)
+        content = read_json(path, SCHEMA, MADE_BY)
+        try:
+            found = _calibration(content)
+        except KeyError as error:
+            raise InputError(f"{path}: the field {error} is missing: run {MADE_BY} again") from error
+        except (TypeError, ValueError, AttributeError) as error:
+            raise InputError(
+                f"{path}: a field is not what it must be ({error}): run {MADE_BY} again"
+            ) from error
+        problem = _problem(found, content["form"])
+        if problem:
+            raise InputError(f"{path}: {problem}: run {MADE_BY} again")
+        return found
+
+
+def _calibration(content: Mapping[str, Any]) -> Calibration:
+    return Calibration(
+        predictors=[str(name) for name in content["predictors"]],
+        family=content["family"],
+        level=float(content["level"]),
+        cells=_records(Conditions, content["cells"]),
+        points=_records(CalibrationPoint, content["points"]),
+        model=_model(content["model"]),
+        without={str(family): _model(row) for family, row in content["without"].items()},
+        residuals=[float(value) for value in content["residuals"]],
+        errors=_records(CalibrationError, content["errors"]),
+        differences=_records(ErrorDifference, content["differences"]),
+        coverage=_records(Coverage, [content["coverage"]])[0],
+        warnings=list(content.get("warnings", [])),
+    )
+
+
+def _model(row: Mapping[str, Any]) -> CalibrationModel:
+    return CalibrationModel(float(row["intercept"]), [float(slope) for slope in row["slopes"]])
+
+
+def _records(kind: type[Any], rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Build records; a missing key raises KeyError with its name, one of a later version is passed over."""
+    found = []
+    for row in rows:
+        values = {name: row[name] for name in kind.__dataclass_fields__ if name != "note"}
+        if "note" in kind.__dataclass_fields__:
+            values["note"] = row.get("note")
+        if values.get("ci"):
+            values["ci"] = _records(Interval, [values["ci"]])[0]
+        found.append(kind(**values))
+    return found
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
+
+
+def _problem(found: Calibration, form: str) -> str | None:
+    """Return what does not fit together in a file, or None."""
+    if form != FORM:
+        return f"form {form!r} is not known, expected {FORM!r}"
+    if not found.cells or not found.points:
+        return "'cells' or 'points' is empty"
+    if not found.predictors or not set(found.predictors) <= set(PREDICTORS):
+        return f"'predictors' is {found.predictors}, expected some of {list(PREDICTORS)}"
+    if not 0.5 < found.level < 1:
+        return f"'level' is {found.level:g}, expected a value between .5 and 1"
+    for name in ("XLR", *found.predictors):
+        if not all(_is_number(getattr(point, name)) for point in found.points):
+            return f"'points' lacks a number for {name}"
+    if any(not 0 <= point.cell < len(found.cells) for point in found.points):
+        return "'points' names a cell that is not in 'cells'"
+    if len(found.residuals) != len(found.points):
+        return f"'residuals' has {len(found.residuals)} values for {len(found.points)} points"
+    missing = {point.family for point in found.points} - set(found.without)
+    if missing:
+        return f"'without' lacks the family {min(missing)!r}"
+    if any(len(model.slopes) != len(found.predictors) for model in (found.model, *found.without.values())):
+        return "'slopes' does not have one value for each predictor"
+    return None

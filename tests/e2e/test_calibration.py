@@ -1,0 +1,118 @@
+"""`xlingual calibrate` and `evaluate backretrieval --calibration`, end to end on small built-in data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
+from typing import Any
+
+import jsonschema
+import pytest
+
+from xlingual.results import Results
+from xlingual.results.calibration import Calibration
+from xlingual.signature import Signature
+
+HERE = Path(__file__)
+makers = SimpleNamespace(**run_path(str(HERE.parents[1] / "unit" / "calibration" / "makers.py")))
+refused = SimpleNamespace(**run_path(str(HERE.with_name("refusals.py")))).refused
+BOTH = "v/*.{lang}.npy"
+
+
+def read_json(path: str) -> dict[str, Any]:
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def validated(bkr: Callable[..., Any]) -> Callable[..., None]:
+    """Return what writes a validation in `val` under the conditions of an evaluation of the prepared data."""
+    assert bkr("--pairs", "en-de", "--quiet").code == 0
+    entry = Results.read("out").entries[0]
+    conditions = dict(Signature.parse(entry.signature).conditions)
+    assert conditions["measure"] == entry.measure == "R@10"
+
+    def write(n: int = 12, **changed: Any) -> None:
+        given = {"n_source": entry.n_source, "n_seeds": 1, "conditions": conditions} | changed
+        pair = makers.pair_validation(makers.noisy_points(n), **given)
+        makers.validation_of(pair).write("val")
+
+    return write
+
+
+def test_calibrate_says_what_it_is_worth_and_writes_a_file(xlingual: Any, validated: Any) -> None:
+    validated()
+    outcome = xlingual("calibrate", "val", "--out", "c.json")
+    assert outcome.code == 0 and outcome.err.splitlines() == ["wrote c.json"]
+    verdict, table = outcome.out.split("Mean absolute error of the estimated XLR")
+    assert verdict.split()[:4] == ["XLR", "R@10", "is", "estimated"]
+    for words in ("12 families", "isotonic fit", "guaranteed: 80 %", "of 12 families"):
+        assert words in " ".join(verdict.split())
+    assert "straight line" in table and "en → de: N = 60, R@10" in table
+    assert len(Calibration.read("c.json").points) == 12
+    assert xlingual("calibrate", "val", "--out", "d.json", "--quiet").out == ""
+    as_json = xlingual("calibrate", "val", "--out", "e.json", "--json").out
+    assert json.loads(as_json) == read_json("e.json") == read_json("c.json")
+
+
+def test_evaluate_prints_and_keeps_the_estimate(xlingual: Any, bkr: Any, validated: Any) -> None:
+    validated()
+    assert xlingual("calibrate", "val", "--out", "c.json", "--quiet").code == 0
+    outcome = bkr("--pairs", "en-de", "--calibration", "c.json", text=BOTH)
+    assert outcome.code == 0
+    said = " ".join(outcome.out.split())
+    assert "Estimated XLR R@10: good " in said and "at least 80 % of the cases" in said
+    assert "extrapolated" not in said
+    rows = [row for row in read_json("out/results.json")["summary"] if row["estimated_xlr"]]
+    assert {(row["encoder"], row["source"], row["measure"]) for row in rows} == {
+        (encoder, source, "R@10") for encoder in ("good", "bad") for source in ("en", None)
+    }
+    for row in rows:
+        found = row["estimated_xlr"]
+        assert 0 <= found["ci"]["low"] <= found["value"] <= found["ci"]["high"] <= 1
+        assert found["ci"]["level"] == 0.9 and found["ci"]["method"].startswith("jackknife+")
+    kept = [row.estimated_xlr for row in Results.read("out").summary if row.estimated_xlr]
+    assert len(kept) == 4 and all(one.ci is not None and one.ci.level == 0.9 for one in kept)
+    schema = read_json(str(HERE.parents[2] / "src/xlingual/results/schemas/results-1.schema.json"))
+    jsonschema.validate(read_json("out/results.json"), schema)
+
+
+def test_other_conditions_are_extrapolated(xlingual: Any, bkr: Any, validated: Any) -> None:
+    validated(n_source=365)
+    assert xlingual("calibrate", "val", "--out", "c.json", "--quiet").code == 0
+    outcome = bkr("--pairs", "en-de,de-en", "--calibration", "c.json")
+    said = " ".join(outcome.out.split())
+    assert "extrapolated, interval not valid: N is 60, in the calibration 365" in said
+    assert "the source language is de, in the calibration en" in said
+    assert "of the cases" not in said
+    found = [row["estimated_xlr"] for row in read_json("out/results.json")["summary"] if row["estimated_xlr"]]
+    assert len(found) == 3 and all(one["ci"] is None and 0 <= one["value"] <= 1 for one in found)
+    assert "extrapolated, interval not valid" in found[-1]["note"]
+
+
+def test_without_a_calibration_there_is_no_estimate(bkr: Any) -> None:
+    assert "Estimated" not in bkr("--pairs", "en-de").out
+    assert all(row["estimated_xlr"] is None for row in read_json("out/results.json")["summary"])
+
+
+def test_bad_input_is_one_line(xlingual: Any, bkr: Any, validated: Any, work: Path) -> None:
+    validated(n=2)
+    for path in Path("out").iterdir():
+        path.unlink()
+    refused(xlingual("calibrate", "val", "--out", "c.json"), "at least 3 encoders", "found 2")
+    refused(xlingual("calibrate", "nowhere", "--out", "c.json"), "nowhere is missing", "xlingual validate")
+    refused(xlingual("calibrate", "s", "--out", "c.json"), "validation.json is missing")
+    validated()
+    for path in Path("out").iterdir():
+        path.unlink()
+    refused(xlingual("calibrate", "val", "--out", "v"), "--out v is a folder")
+    refused(xlingual("calibrate", "val", "--out", "c.json", "--level", "1"), "between .5 and 1")
+    assert xlingual("calibrate", "val", "--out", "c.json", "--quiet").code == 0
+    refused(bkr("--calibration", "c.json", "--measure", "R@5"), "about R@10", "--measure R@10")
+    refused(bkr("--calibration", "none.json"), "none.json is missing", "xlingual calibrate")
+    content = read_json("c.json")
+    del content["cells"][0]["n_source"]
+    Path("c.json").write_text(json.dumps(content), encoding="utf-8")
+    refused(bkr("--calibration", "c.json"), "c.json", "'n_source' is missing")

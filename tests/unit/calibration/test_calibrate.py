@@ -1,0 +1,212 @@
+"""From validations to a calibration: errors, conditions, the file, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from xlingual.errors import InputError
+from xlingual.evaluation.calibration import calibrate, sampling_kind
+from xlingual.evaluation.estimated_xlr import estimate
+from xlingual.report.calibration import calibration_verdict, error_rows
+from xlingual.results.calibration import Calibration, Conditions
+
+HERE = Conditions("en", "de", "R@10", 365, 5, "size", "pixels:v1", "1", "another data set")
+
+
+def errors_of(found, left_out, form="angular"):
+    return next(e for e in found.errors if (e.left_out, e.form) == (left_out, form))
+
+
+def test_exact_relation_has_no_error_and_a_narrow_interval(made):
+    found = calibrate([made.validation(made.pair(made.curve()))])
+    assert errors_of(found, "family").value == pytest.approx(0, abs=1e-9)
+    assert errors_of(found, "family", "line").value > 0.01
+    one = estimate(found, 0.2, None, HERE)
+    expected = np.sin(-0.2 + 2.5 * np.arcsin(np.sqrt(0.2))) ** 2
+    assert (one.value, one.ci.low, one.ci.high) == pytest.approx((expected,) * 3, abs=1e-6)
+    assert one.ci.level == 0.9 and "12 families" in one.ci.method and one.note is None
+
+
+def test_left_out_families_have_no_part_in_their_estimate(made):
+    points = made.noisy(6, each=2)
+    found = calibrate([made.validation(made.pair(points))])
+    assert errors_of(found, "encoder").n_groups == 12 and errors_of(found, "family").n_groups == 6
+    x, y = (np.arcsin(np.sqrt([p[k] for p in points])) for k in (2, 3))
+    errors = []
+    for i, point in enumerate(points):
+        rest = [j for j, other in enumerate(points) if other[1] != point[1]]
+        slope, intercept = np.polyfit(x[rest], y[rest], 1)
+        errors.append(abs(np.sin(np.clip(intercept + slope * x[i], 0, np.pi / 2)) ** 2 - point[3]))
+    assert errors_of(found, "family").value == pytest.approx(np.mean(errors))
+    line = errors_of(found, "family", "line").value
+    difference = next(d for d in found.differences if (d.left_out, d.form) == ("family", "line"))
+    assert difference.value == pytest.approx(line - np.mean(errors))
+
+
+def test_several_validations_leave_out_directions_pairs_and_data(made):
+    first = made.validation(made.pair(made.noisy(8, 1)), made.pair(made.noisy(8, 2), "de-en"))
+    second = made.validation(made.pair(made.noisy(8, 3), "en-ja", conditions={"data": "other"}))
+    found = calibrate([first, second])
+    groups = {e.left_out: e.n_groups for e in found.errors}
+    assert groups == {"encoder": 8, "family": 8, "direction": 3, "pair": 2, "data": 2}
+    assert errors_of(found, "pair").ci is None and "2 groups" in errors_of(found, "pair").note
+    assert "data set that was left out" in " ".join(calibration_verdict(found))
+    assert {row.left_out for row in error_rows(found)} == {
+        "encoder",
+        "family",
+        "direction",
+        "pair",
+        "data set",
+    }
+
+
+def test_families_come_from_the_pattern(made):
+    points = [(f"{name}_{i}", "told", 0.1 * i, 0.2 * i) for name in ("lsa", "cca", "mlp") for i in (1, 2, 3)]
+    validation = made.validation(made.pair(points))
+    with pytest.raises(InputError, match="at least 3 families with values, found 1 \\(told\\)"):
+        calibrate([validation])
+    assert {p.family for p in calibrate([validation], family="^([a-z]+)_").points} == {"lsa", "cca", "mlp"}
+    assert {p.family for p in calibrate([validation], family="^(lsa|cca)").points} >= {
+        "lsa",
+        "mlp_1",
+        "mlp_3",
+    }
+    with pytest.raises(InputError, match=r"--family '\(' is not a regular expression"):
+        calibrate([validation], family="(")
+
+
+def test_sim_is_used_where_asked_for(made):
+    found = calibrate([made.validation(made.pair(made.noisy(12)))], with_sim=True)
+    assert found.predictors == ["BkR", "SIM"] and len(found.model.slopes) == 2
+    assert estimate(found, 0.2, 0.9, HERE).value >= estimate(found, 0.2, 0.5, HERE).value
+    with pytest.raises(InputError, match="uses SIM"):
+        estimate(found, 0.2, None, HERE)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"n_source": 500}, "N is 500, in the calibration 365"),
+        ({"measure": "R@5"}, "the measure is R@5, in the calibration R@10"),
+        ({"images": "pixels:v2"}, "the image encoder is pixels:v2"),
+        ({"sampling": "all"}, "the sampling is all, in the calibration size"),
+        ({"target": "ja"}, "the target language is ja, in the calibration de"),
+        ({"conventions": "2"}, "conventions is 2"),
+        ({"n_seeds": 4}, "the number of seeds is 4, in the calibration 5"),
+    ],
+)
+def test_other_conditions_give_a_value_without_interval(made, change, words):
+    found = calibrate([made.validation(made.pair(made.noisy(12)))])
+    one = estimate(found, 0.2, None, replace(HERE, **change))
+    assert one.ci is None and one.note.startswith("extrapolated, interval not valid: ") and words in one.note
+    assert one.value == estimate(found, 0.2, None, HERE).value
+    assert "not known" in estimate(found, 0.2, None, None).note
+
+
+def test_more_seeds_and_any_condition_of_the_calibration_will_do(made):
+    found = calibrate([made.validation(made.pair(made.noisy(12, 1)), made.pair(made.noisy(12, 2), "de-en"))])
+    there = replace(HERE, source="de", target="en", n_seeds=25)
+    assert estimate(found, 0.2, None, there).ci is not None
+    assert estimate(found, 0.2, None, replace(there, target="de")).ci is None
+
+
+def test_too_few_families_and_unseen_bkr_are_said(made):
+    few = calibrate([made.validation(made.pair(made.noisy(8)))])
+    one = estimate(few, 0.2, None, HERE)
+    assert one.ci is None and "at least 9 families" in one.note and "has 8" in one.note
+    assert any("at least 9 families" in sentence for sentence in calibration_verdict(few))
+    beyond = estimate(calibrate([made.validation(made.pair(made.noisy(12)))]), 0.8, None, HERE)
+    assert beyond.ci is not None and "BkR 0.800 is outside" in beyond.note
+
+
+def test_the_file_gives_the_same_estimates(made, tmp_path):
+    found = calibrate([made.validation(made.pair(made.noisy(12, each=2)))], with_sim=True)
+    found.write(tmp_path / "new" / "c.json")
+    read = Calibration.read(tmp_path / "new" / "c.json")
+    assert read == found
+    assert json.loads((tmp_path / "new" / "c.json").read_text())["schema"] == "xlingual/calibration/1"
+    assert estimate(read, 0.17, 0.6, HERE) == estimate(found, 0.17, 0.6, HERE)
+
+
+def test_validations_are_read_from_their_folders(made, tmp_path):
+    validation = made.validation(made.pair(made.noisy(12)))
+    validation.write(tmp_path / "v")
+    assert calibrate([tmp_path / "v"]) == calibrate([validation])
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda c: c.pop("residuals"), "the field 'residuals' is missing"),
+        (lambda c: c["cells"][0].pop("images"), "the field 'images' is missing"),
+        (lambda c: c["points"][0].pop("BkR"), "the field 'BkR' is missing"),
+        (lambda c: c["points"][0].update(XLR=None), "'points' lacks a number for XLR"),
+        (lambda c: c["points"][0].update(cell=7), "a cell that is not in 'cells'"),
+        (lambda c: c["residuals"].pop(), "'residuals' has 11 values for 12 points"),
+        (lambda c: c["without"].pop("f3"), "'without' lacks the family 'f3'"),
+        (lambda c: c["model"]["slopes"].append(1), "'slopes' does not have one value"),
+        (lambda c: c["model"].update(intercept="much"), "a field is not what it must be"),
+        (lambda c: c.update(level=0.2), "'level' is 0.2"),
+        (lambda c: c.update(predictors=["CORR"]), "'predictors' is ['CORR']"),
+        (lambda c: c.update(form="cubic"), "form 'cubic' is not known"),
+        (lambda c: c.update(schema="xlingual/calibration/2"), "made by another version"),
+        (lambda c: c.update(schema="xlingual/results/1"), "expected 'xlingual/calibration/1'"),
+    ],
+)
+def test_damaged_files_are_refused_with_the_field(made, tmp_path, spoil, words):
+    content = calibrate([made.validation(made.pair(made.noisy(12)))]).to_dict()
+    content = json.loads(json.dumps(content))
+    spoil(content)
+    (tmp_path / "c.json").write_text(json.dumps(content))
+    with pytest.raises(InputError) as caught:
+        Calibration.read(tmp_path / "c.json")
+    assert words in str(caught.value) and "c.json" in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_what_cannot_be_fitted_is_refused(made):
+    def fit(*pairs, **options):
+        return calibrate([made.validation(*pairs)], **options)
+
+    with pytest.raises(InputError, match="at least 3 encoders with values, found 2"):
+        fit(made.pair(made.noisy(2)))
+    with pytest.raises(InputError, match=r"BkR is 0\.200 for every encoder"):
+        fit(made.pair([(f"e{i}", f"e{i}", 0.2, 0.1 * i) for i in range(5)]))
+    with pytest.raises(InputError, match=r"XLR is 0\.500 for every encoder"):
+        fit(made.pair([(f"e{i}", f"e{i}", 0.1 * i, 0.5) for i in range(5)]))
+    with pytest.raises(InputError, match=r"differ in n_source \(365, 500\): .*--sample-size"):
+        fit(made.pair(made.noisy(5)), made.pair(made.noisy(5), "de-en", n_source=500))
+    with pytest.raises(InputError, match="differ in measure"):
+        fit(made.pair(made.noisy(5)), made.pair(made.noisy(5), "de-en", conditions={"measure": "R@5"}))
+    with pytest.raises(InputError, match="given twice"):
+        fit(made.pair(made.noisy(5)), made.pair(made.noisy(5)))
+    with pytest.raises(InputError, match=r"level 1 is not between \.5 and 1"):
+        fit(made.pair(made.noisy(5)), level=1.0)
+    pair = made.pair(made.noisy(5))
+    del pair.conditions["images"]
+    with pytest.raises(InputError, match="en-de lacks the condition images"):
+        fit(pair)
+
+
+def test_encoders_without_a_value_are_left_out_and_named(made):
+    points = [*made.noisy(6), ("empty", "empty", 0.1, None)]
+    found = calibrate([made.validation(made.pair(points))])
+    assert len(found.points) == 6
+    assert any("empty (en-de)" in warning for warning in found.warnings)
+
+
+def test_a_falling_relation_is_said(made):
+    points = [(f"e{i}", f"e{i}", 0.1 + 0.02 * i, 0.9 - 0.05 * i) for i in range(10)]
+    found = calibrate([made.validation(made.pair(points))])
+    assert any("does not rise" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("sample", "kind"),
+    [("all#0", "all"), ("500", "size"), ("500#3", "size"), ("splits-447c6368#0", "splits")],
+)
+def test_kinds_of_sampling(sample, kind):
+    assert sampling_kind(sample) == kind

@@ -1,0 +1,107 @@
+"""What is said of a calibration and of what it estimates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from xlingual.evaluation.calibration import calibrate
+from xlingual.evaluation.estimated_xlr import with_estimates
+from xlingual.report.calibration import calibration_verdict, estimate_rows, estimate_sentences
+from xlingual.results import Entry, Interval, Results, Summary
+
+DATA = "0123456789ab"
+
+
+def results(values, *, data=DATA, pairs=("en-de",), n_source=365):
+    """Return results of Backretrieval as an evaluation makes them, 5 seeds."""
+    entries, summary = [], []
+    ci = Interval(0, 1, 0.95, "given")
+    for pair in (*pairs, None):
+        source, target = pair.split("-") if pair else (None, None)
+        for name, value in values.items():
+            common = {"chance": 0.03, "oracle": 0.9, "ceiling": 1.0, "normalized": 0.2}
+            summary.append(
+                Summary(
+                    *("backretrieval", source, target, name, "pixels", "R@10", value, ci),
+                    **common, n_pairs=1 if pair else len(pairs), n_seeds=5, sd_seeds=0.01, behind=None,
+                )
+            )  # fmt: skip
+            signature = (
+                f"task:backretrieval|source:{source}|target:{target}|data:{data}|sample:365#0|matching:no|"
+                "images:pixels:v1|measure:R@10|ties:expected|conventions:1|system:|encoder:x"
+            )
+            entries += [
+                Entry(
+                    *("backretrieval", source, target, name, "pixels", "R@10", value, ci), **common,
+                    n_source=n_source, n_target=n_source, n_tied=0, seed=seed, signature=signature,
+                )
+                for seed in range(5)
+                if pair
+            ]  # fmt: skip
+    return Results(entries, summary, per_query=None)
+
+
+@pytest.fixture
+def calibration(made):
+    return calibrate([made.validation(made.pair(made.noisy(12)))])
+
+
+def said(found, calibration):
+    return " ".join(estimate_sentences(with_estimates(found, calibration), calibration))
+
+
+def test_what_the_intervals_rest_on_is_said(calibration):
+    same = said(results({"mine": 0.2}), calibration)
+    assert "Estimated XLR R@10: mine 0." in same and "(same data)" in same and "at least 80 %" in same
+    other = said(results({"mine": 0.2}, data="new"), calibration)
+    assert "that cannot be checked" in other and "knows one data set" in other
+
+
+def test_the_error_on_data_left_out_is_said_where_known(made):
+    validation = made.validation(
+        made.pair(made.noisy(12, 1)), made.pair(made.noisy(12, 2), conditions={"data": "second"})
+    )
+    assert "left out of the calibration the mean error was 0." in said(
+        results({"mine": 0.2}, data="new"), calibrate([validation])
+    )
+
+
+def test_extrapolation_is_said_of_each_encoder_and_promises_nothing(calibration):
+    text = said(results({"a": 0.1, "b": 0.2}, n_source=500), calibration)
+    assert "a and b: extrapolated, interval not valid: N is 500, in the calibration 365." in text
+    assert "hold the truth" not in text
+
+
+def test_the_mean_over_pairs_has_no_interval(made):
+    calibration = calibrate(
+        [made.validation(made.pair(made.noisy(12, 1)), made.pair(made.noisy(12, 2), "de-en"))]
+    )
+    found = with_estimates(results({"mine": 0.2}, pairs=("en-de", "de-en")), calibration)
+    rows = estimate_rows(found)
+    assert [row.pair for row in rows] == ["en → de", "de → en", "mean of 2"]
+    assert [row.interval == "–" for row in rows] == [False, False, True]
+    overall = found.summary[-1].estimated_xlr
+    assert overall.ci is None and "see each pair" in overall.note
+    assert overall.value == pytest.approx(found.summary[0].estimated_xlr.value)
+
+
+def test_summaries_without_a_value_and_of_other_measures_get_none(calibration):
+    found = results({"mine": 0.2})
+    found.summary += [replace(found.summary[0], measure="SIM"), replace(found.summary[0], value=None)]
+    kept = with_estimates(found, calibration).summary
+    assert [row.estimated_xlr is None for row in kept] == [False, False, True, True]
+    empty = with_estimates(Results([], [], None), calibration)
+    assert estimate_sentences(empty, calibration) == ["No XLR can be estimated: no value of Backretrieval."]
+
+
+def test_the_verdict_says_better_worse_or_cannot_tell(made):
+    exact = " ".join(calibration_verdict(calibrate([made.validation(made.pair(made.curve(20)))])))
+    assert "It is better than a straight line" in exact
+    straight = [(f"e{i}", f"e{i}", 0.03 + 0.015 * i, 0.1 + 0.04 * i) for i in range(20)]
+    line = " ".join(calibration_verdict(calibrate([made.validation(made.pair(straight))])))
+    assert "It is worse than a straight line" in line
+    assert "cannot be told apart" in " ".join(
+        calibration_verdict(calibrate([made.validation(made.pair(made.noisy(5)))]))
+    )
