@@ -45,6 +45,7 @@ class Queries:
     chance: float | None = None  # mean over samples
     n_source: float = 0.0  # queries in a sample, mean
     n_target: float = 0.0  # candidates in a sample, mean
+    query: Ints | None = None  # [n], equal for equal texts (seeds share some); None: all differ
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -65,6 +66,14 @@ class Queries:
     def n_clusters(self) -> int:
         """How many clusters the queries come from."""
         return len(np.unique(self.own))
+
+    @property
+    def n_distinct(self) -> int:
+        """How many distinct queries a language pair has (mean over pairs), over all seeds."""
+        pair = self.labels["pair"].code
+        query = np.arange(len(self)) if self.query is None else self.query
+        distinct = len(np.unique(np.stack([pair, query], axis=1), axis=0))
+        return max(round(distinct / len(np.unique(pair))), 1)
 
     def place(self, encoder: str) -> int:
         """Return the row of an encoder; raise InputError where there is none of that label."""
@@ -96,6 +105,7 @@ class Queries:
             own=self.own[rows],
             retrieved=None if self.retrieved is None else self.retrieved[:, rows],
             labels={name: Labels(column.code[rows], column.words) for name, column in self.labels.items()},
+            query=None if self.query is None else self.query[rows],
         )
 
     def slices(self, column: str) -> dict[str, Queries]:

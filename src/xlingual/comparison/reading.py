@@ -185,6 +185,7 @@ def _align(
         chance=float(np.mean(chances)) if len(chances) == len(samples) else None,
         n_source=float(np.mean([entry.n_source for entry in samples])),
         n_target=float(np.mean([entry.n_target for entry in samples])),
+        query=np.unique(blocks[0].query.astype(str), return_inverse=True)[1],
     )
 
 
