@@ -22,9 +22,9 @@ _VERBS = {
     "data": ("data:data", "Check a manifest, or make built-in data."),
     "evaluate": ("evaluate:evaluate", "Evaluate text encoders on a manifest."),
     "compare": ("compare:compare", "Compare encoders query by query: is the difference real?"),
+    "calibrate": ("calibrate:calibrate", "Learn from validations what retrieval a Backretrieval stands for."),
     "gate": ("gate:gate", "Pass a candidate that is no worse than a baseline; for CI."),
     "plan": ("plan:plan", "How many queries show a difference, and what these can show."),
-    "calibrate": ("calibrate:calibrate", "Learn from validations what retrieval a Backretrieval stands for."),
     "report": ("report:report", "Make one HTML report from folders of results."),
 }
 

@@ -18,6 +18,7 @@ from xlingual.comparison.outcome import Found, Rules, decide, tested_pair
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.ranks import rank_intervals
 from xlingual.comparison.reading import Aligned, read_aligned
+from xlingual.comparison.references import parse_reference
 from xlingual.errors import InputError
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Board, Compared, Comparison
@@ -104,9 +105,9 @@ def compare(
 
 
 def _as_reference(baseline: str) -> list[str]:
-    """Return the baseline as something to read, unless it is the plain name of an encoder."""
-    path = baseline.partition("#")[0]
-    return [baseline] if "#" in baseline or Path(path).exists() else []
+    """Return the baseline as something to read, unless it is the label of an encoder."""
+    folder = parse_reference(baseline).folder
+    return [baseline] if (folder / "results.json").is_file() else []
 
 
 def _families(queries: Queries, by: Sequence[str], per_pair: bool) -> list[list[Part]]:

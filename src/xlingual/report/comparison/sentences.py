@@ -45,7 +45,7 @@ def _leaderboard(board: Board, comparison: Comparison) -> str:
         named = numbers.in_words([row.encoder for row in top], _MOST)
         return (
             f"{leader.encoder} has the highest {name}, {value} {data}, but shares the top with {named}: "
-            f"{tests} find none of them behind another one{_closest(board, top)}."
+            f"{tests} do not show any of them to be behind another{_closest(board, top)}."
         )
     second = next((row for row in board.rows if row.encoder != leader.encoder), None)
     ahead = f", {_gap(second, board.measure)} ahead of {second.encoder}" if second else ""
@@ -56,8 +56,8 @@ def _leaderboard(board: Board, comparison: Comparison) -> str:
 def _closest(board: Board, top: Sequence[Compared]) -> str:
     """Return " (the nearest, x, is 0.002 [−0.020, 0.024] behind)" for the first of the top."""
     nearest = top[0]
-    noun = "the nearest, " if len(top) > 1 else ""
-    return f" ({noun}{nearest.encoder}, is {_gap(nearest, board.measure)} behind)"
+    who = f"the nearest, {nearest.encoder}," if len(top) > 1 else nearest.encoder
+    return f" ({who} is {_gap(nearest, board.measure)} behind)"
 
 
 def _gap(row: Compared, measure: str) -> str:
