@@ -80,6 +80,8 @@ def _table(found: Plan, name_width: int, intervals: bool, last: int | None) -> T
     from xlingual.cli.tables import plain_table
     from xlingual.report.plan import cells, header
 
+    if not any(row.limit for row in found.rows):  # no encoder has one: nothing is retrieved twice
+        last = -1
     table = plain_table()
     table.add_column("encoder", overflow="fold", min_width=12, max_width=name_width)
     for head in header(found)[1:last]:
