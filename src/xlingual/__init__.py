@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from xlingual.comparison.compare import compare
     from xlingual.data.manifest import Manifest
     from xlingual.data.scenes import write_scenes
     from xlingual.errors import DataWarning, InputError, XlingualError
@@ -33,6 +34,7 @@ _HOMES = {
     "Validation": "results.validation",
     "XlingualError": "errors",
     "backretrieval": "evaluation.backretrieval",
+    "compare": "comparison.compare",
     "crosslingual_retrieval": "evaluation.crosslingual_retrieval",
     "distance_correlation": "evaluation.distance_correlation",
     "parse_measure": "measures",
@@ -52,6 +54,7 @@ __all__ = [
     "Validation",
     "XlingualError",
     "backretrieval",
+    "compare",
     "crosslingual_retrieval",
     "distance_correlation",
     "parse_measure",

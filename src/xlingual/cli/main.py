@@ -1,6 +1,7 @@
 """The command `xlingual`: finds the verb, and turns errors into one line and an exit code.
 
-Exit codes: 0 done, 1 an unexpected failure, 2 bad input or usage, 130 interrupted. A verb's module is
+Exit codes: 0 done, 1 an unexpected failure (or a gate that fails), 2 bad input or usage, 3 a gate that cannot
+tell, 130 interrupted. A verb's module is
 imported only when the verb is used, so that `--help` loads nothing heavy.
 """
 
@@ -21,7 +22,10 @@ _VERBS = {
     "data": ("data:data", "Check a manifest, or make built-in data."),
     "evaluate": ("evaluate:evaluate", "Evaluate text encoders on a manifest."),
     "validate": ("validate:validate", "Hold a measure without translations against true retrieval."),
+    "compare": ("compare:compare", "Compare encoders query by query: is the difference real?"),
     "calibrate": ("calibrate:calibrate", "Learn from validations what retrieval a Backretrieval stands for."),
+    "gate": ("gate:gate", "Pass a candidate that is no worse than a baseline; for CI."),
+    "plan": ("plan:plan", "How many queries show a difference, and what these can show."),
     "report": ("report:report", "Make one HTML report from folders of results."),
 }
 

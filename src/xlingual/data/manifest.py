@@ -43,7 +43,8 @@ class Manifest(TextRows):
     `ids` [n]; `languages` and `language` [n], an index into them; `text` [n]; `item_ids` [n_items] and `item`
     [n], an index into them: equal items match; `cluster` [n]: texts that are not independent; `picture` [n],
     an index into `picture_source` (bytes or paths, each once) or -1; `fields`: further texts such as `title`,
-    each [n]; `split` [n] or None. Pictures are not opened. See docs/manifest.md for the file formats.
+    each [n]; `split` [n] or None; `labels`: further columns of few different values, such as `category`,
+    each [n]. Pictures are not opened. See docs/manifest.md for the file formats.
     """
 
     numberings: tuple[Numbering, ...]

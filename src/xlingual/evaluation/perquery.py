@@ -22,6 +22,7 @@ _EMPTY: dict[str, Any] = {
     "tied": None,
     "value": np.empty(0),
 }
+BY = "by."  # begins the columns that divide queries into parts
 LABELS = ("task", "encoder", "source", "target", "measure")
 
 
@@ -77,11 +78,17 @@ class PerQuery:
         columns["query"] = _looked_up(query, self.manifest.ids)
         columns["item"] = _looked_up(self.manifest.item[query], self.manifest.item_ids)
         columns["cluster"] = pa.array(self.manifest.cluster[query], pa.int64())
-        columns["retrieved"] = _looked_up(np.concatenate(self._blocks["retrieved"]), self.manifest.ids)
+        retrieved = np.concatenate(self._blocks["retrieved"])
+        columns["retrieved"] = _looked_up(retrieved, self.manifest.ids)
+        clusters = self.manifest.cluster[np.maximum(retrieved, 0)]
+        columns["retrieved_cluster"] = pa.array(clusters, pa.int64(), mask=retrieved < 0)
         for name in ("above", "tied"):
             values = np.concatenate(self._blocks[name])
             columns[name] = pa.array(values, pa.int64(), mask=values < 0)
         columns["value"] = pa.array(np.concatenate(self._blocks["value"]), pa.float64())
+        for name, labels in self.manifest.labels.items():
+            if any(label is not None for label in labels):
+                columns[f"{BY}{name}"] = _labelled(query, labels)
         return pa.table(columns)
 
 
@@ -89,6 +96,14 @@ def _repeated(words: Sequence[str], lengths: Sequence[int]) -> pa.Array:
     distinct = list(dict.fromkeys(words))
     number = {word: i for i, word in enumerate(distinct)}
     return _looked_up(np.repeat([number[word] for word in words], lengths), distinct)
+
+
+def _labelled(rows: Ints, labels: Sequence[str | None]) -> pa.Array:
+    """Return the label of each row; null where there is none."""
+    words = list(dict.fromkeys(label for label in labels if label is not None))
+    number = {word: code for code, word in enumerate(words)}
+    codes = np.array([-1 if label is None else number[label] for label in labels], dtype=np.int64)
+    return _looked_up(codes[rows], words)
 
 
 def _looked_up(codes: Ints, words: Sequence[str]) -> pa.Array:

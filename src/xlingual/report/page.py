@@ -31,8 +31,6 @@ def write_report(results: Sequence[Results], path: Path, *, title: str | None = 
 
 def render(results: Sequence[Results], *, title: str | None = None) -> str:
     """Return the report as HTML."""
-    import jinja2
-
     runs = tables.as_runs(results)
     tasks = tables.tasks(runs)
     if not tasks:
@@ -44,17 +42,24 @@ def render(results: Sequence[Results], *, title: str | None = None) -> str:
         section, used = section_of(runs, task, budget)
         sections.append(section)
         budget -= used
-    environment = jinja2.Environment(
+    templates = environment()
+    templates.globals["number"] = numbers.number
+    templates.filters["emphasise"] = emphasis(row.encoder for run in runs for row in run.summary)
+    page = templates.get_template("page.html")
+    return str(page.render(title=title or _title(runs, tasks), sections=sections, **_common(runs)))
+
+
+def environment() -> Any:  # noqa: ANN401  (jinja2.Environment)
+    """Return what reads the templates: everything put into them is escaped, and nothing may be missing."""
+    import jinja2
+
+    return jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["number"] = numbers.number
-    environment.filters["emphasise"] = _emphasis(row.encoder for run in runs for row in run.summary)
-    page = environment.get_template("page.html")
-    return page.render(title=title or _title(runs, tasks), sections=sections, **_common(runs))
 
 
 def _decided(run: Results) -> str | None:
@@ -78,7 +83,7 @@ def _common(runs: Sequence[Results]) -> dict[str, Any]:
         "methods": sorted({entry.ci.method for entry in entries if entry.ci}),
         "warnings": warnings,
         "timings": timings,
-        "version": _version(),
+        "version": installed_version(),
         "heat_css": colours.css(plots.STEPS),
     }
 
@@ -118,7 +123,7 @@ def _counted(amount: int, word: str) -> tuple[str, str]:
     return (word if amount == 1 else f"{word}s"), numbers.count(amount)
 
 
-def _emphasis(labels: Iterable[str]) -> Callable[[str], Any]:
+def emphasis(labels: Iterable[str]) -> Callable[[str], Any]:
     """Return a filter that escapes a sentence and sets the names of encoders in it apart."""
     from markupsafe import Markup
 
@@ -147,7 +152,8 @@ def _title(runs: Sequence[Results], tasks: list[str]) -> str:
     return f"{what} across {numbers.in_words(languages, 6)}" if languages else what
 
 
-def _version() -> str:
+def installed_version() -> str:
+    """Return the version of the program."""
     try:
         return version("xlingual")
     except PackageNotFoundError:

@@ -14,7 +14,7 @@ from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("cases.py"))))
 COLUMNS = {
     *("task", "encoder", "source", "target", "measure", "seed", "query", "item"),
-    *("cluster", "retrieved", "above", "tied", "value"),
+    *("cluster", "retrieved", "retrieved_cluster", "above", "tied", "value"),
 }
 
 

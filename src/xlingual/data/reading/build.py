@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from xlingual.records import Ints
 
 
+MOST_LABELS = 50  # different values of a column that divides rows into parts
+
+
 def build_rows(table: Table, columns: Columns) -> TextRows:
     """Return the text rows of a table in either form; raise InputError for the first thing wrong."""
     if table.n_rows == 0:
@@ -81,6 +84,7 @@ def _long(table: Table, columns: Columns) -> TextRows:
         source=table.source,
         folder=table.folder,
         wide=False,
+        labels=_labels(table, columns, every_row),
     )
 
 
@@ -124,6 +128,7 @@ def _wide(table: Table, columns: Columns) -> TextRows:
         source=table.source,
         folder=table.folder,
         wide=True,
+        labels=_labels(table, columns, row),
     )
 
 
@@ -158,6 +163,20 @@ def _clusters(table: Table, columns: Columns, item: Ints) -> Ints:
 
 def _field(table: Table, column: str) -> list[str]:
     return [text or "" for text in texts_in(table, column)]
+
+
+def _labels(table: Table, columns: Columns, row: Ints) -> dict[str, list[str | None]]:
+    """Return the further columns that divide the rows into few parts, as text; None where a cell is empty.
+
+    A column of free texts is none: a part has at least two rows of the table on average.
+    """
+    found = {}
+    named = [*columns.fields.values(), *columns.codes, *([columns.split] if columns.split else [])]
+    for name in named:
+        values = [None if is_missing(value) else str(value) for value in table.load(name)]
+        if 0 < len(set(values) - {None}) <= min(MOST_LABELS, table.n_rows // 2):
+            found[name] = [values[r] for r in row]
+    return found
 
 
 def _wide_fields(table: Table, columns: Columns, row: Ints, tags: Sequence[str]) -> dict[str, list[str]]:

@@ -75,6 +75,7 @@ class Columns:
     split: str | None
     fields: dict[str, str]  # field → column
     language_fields: dict[str, dict[str, str]] = field(default_factory=dict)  # field → language → column
+    codes: tuple[str, ...] = ()  # further columns of whole numbers or truth values
 
     @property
     def wide(self) -> bool:
@@ -114,6 +115,7 @@ def find_columns(table: Table, options: ColumnOptions) -> Columns:
         **roles,
         fields={name: name for name in others if name not in folded},
         language_fields=language_fields,
+        codes=tuple(name for name in table.names if name not in used and table.is_code(name)),
     )
 
 

@@ -9,7 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from xlingual.data.reading.tables import Table, arrow_is_text, arrow_values, check_names, table_of_rows
+from xlingual.data.reading.tables import (
+    Table,
+    arrow_is_code,
+    arrow_is_text,
+    arrow_values,
+    check_names,
+    table_of_rows,
+)
 from xlingual.data.reading.values import described
 from xlingual.errors import InputError
 
@@ -42,8 +49,9 @@ def read_parquet(path: Path) -> Table:
         tuple(schema.names),
         n_rows,
         load,
-        lambda name: arrow_is_text(schema.field(name).type),
-        _is_image_folder(path),
+        is_text=lambda name: arrow_is_text(schema.field(name).type),
+        image_folder=_is_image_folder(path),
+        is_code=lambda name: arrow_is_code(schema.field(name).type),
     )
 
 

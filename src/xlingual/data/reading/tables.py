@@ -24,6 +24,7 @@ class Table:
     load: Callable[[str], list[Any]]
     is_text: Callable[[str], bool]  # does the column hold strings, and nothing else but missing values?
     image_folder: bool = False  # pictures are named by `file_name`, as in a Hugging Face image folder
+    is_code: Callable[[str], bool] = lambda name: False  # whole numbers or truth values, or missing values?
 
     def where(self, row: int | None = None, column: str | None = None) -> str:
         """Return "file, row 3, column 'text'" for the 0-based row."""
@@ -61,11 +62,20 @@ def table_of_rows(
     def load(name: str) -> list[Any]:
         return [row.get(name) for row in rows]
 
-    def is_text(name: str) -> bool:
+    def holds(name: str, kinds: type | tuple[type, ...]) -> bool:
         found = {type(value) for value in load(name)} - {type(None)}
-        return bool(found) and all(issubclass(kind, str) for kind in found)
+        return bool(found) and all(issubclass(kind, kinds) for kind in found)
 
-    return Table(source, folder, tuple(str(name) for name in names), len(rows), load, is_text, image_folder)
+    return Table(
+        source,
+        folder,
+        tuple(str(name) for name in names),
+        len(rows),
+        load,
+        is_text=lambda name: holds(name, str),
+        image_folder=image_folder,
+        is_code=lambda name: holds(name, (int, bool)),
+    )
 
 
 def table_of_arrow(table: pa.Table, source: str, folder: Path | None) -> Table:
@@ -78,6 +88,7 @@ def table_of_arrow(table: pa.Table, source: str, folder: Path | None) -> Table:
         table.num_rows,
         load=lambda name: arrow_values(table.column(name), source, name),
         is_text=lambda name: arrow_is_text(table.schema.field(name).type),
+        is_code=lambda name: arrow_is_code(table.schema.field(name).type),
     )
 
 
@@ -98,6 +109,13 @@ def arrow_is_text(kind: pa.DataType) -> bool:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     return str(kind) in {"string", "large_string", "string_view", "null"}
+
+
+def arrow_is_code(kind: pa.DataType) -> bool:
+    """Return whether values of this Arrow type are whole numbers or truth values."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or pa.types.is_boolean(kind))
 
 
 def check_names(names: Sequence[str], source: str) -> None:

@@ -32,6 +32,7 @@ class TextRows:
     folder: Path | None
     wide: bool
     path: Path | None = field(default=None, kw_only=True)
+    labels: dict[str, list[str | None]] = field(default_factory=dict, kw_only=True)  # each [n]
 
     def __post_init__(self) -> None:
         for column in (self.language, self.item, self.cluster, self.picture, self.table_row):
@@ -117,4 +118,5 @@ def chosen_rows(rows: TextRows, table_rows: Ints) -> TextRows:
         fields={name: [values[row] for row in kept] for name, values in rows.fields.items()},
         split=None if rows.split is None else [rows.split[row] for row in kept],
         table_row=rows.table_row[kept],
+        labels={name: [values[row] for row in kept] for name, values in rows.labels.items()},
     )

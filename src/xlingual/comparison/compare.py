@@ -1,0 +1,248 @@
+"""Compare encoders query by query: who is better, who is not, and what cannot be told.
+
+Every encoder is tested against a baseline (paired bootstrap and sign-flip test of `stats.paired`), on all
+queries, and on request on each language pair and on slices. Ranks come from tests of all pairs of encoders.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from xlingual.comparison.outcome import Found, Rules, decide, tested_pair
+from xlingual.comparison.queries import Queries
+from xlingual.comparison.ranks import rank_intervals
+from xlingual.comparison.reading import Aligned, read_aligned
+from xlingual.comparison.references import parse_reference
+from xlingual.errors import InputError
+from xlingual.results import comparison as record
+from xlingual.results.comparison import Board, Compared, Comparison
+
+Report = Callable[[str, int, int], None]  # progress: what, done, of all
+REPLICATES = 1999
+MOST_REPLICATES = 19_999  # unless told
+
+
+@dataclass(frozen=True)
+class Part:
+    """Queries that get a board of their own, and what they are."""
+
+    queries: Queries
+    source: str | None = None
+    target: str | None = None
+    column: str | None = None
+    label: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What the part is, for the stream of random numbers."""
+        words = (self.queries.task, self.queries.measure, self.source, self.target, self.column, self.label)
+        return "|".join(str(word) for word in words)
+
+
+def compare(
+    results: Sequence[str | Path],
+    *,
+    baseline: str | None = None,
+    measures: Sequence[str] = (),
+    by: Sequence[str] = (),
+    per_pair: bool = False,
+    correction: str = "holm",
+    alpha: float = 0.05,
+    margin: float | None = None,
+    replicates: int | None = None,
+    seed: int = 0,
+    progress: Report | None = None,
+) -> Comparison:
+    """Compare the encoders of folders of results (`FOLDER`, or `FOLDER#ENCODER` for one).
+
+    `baseline` names the encoder that the others are held against; without one it is each measure's leader.
+    `correction` (holm, bh, none) is made over all tests of the boards over all queries of a measure, over
+    those of its language pairs (`per_pair`), and over those of each column of `by`. With `margin` encoders
+    whose difference is shown to be smaller are "equivalent". `replicates` of each test: 1999, or more where
+    the correction for many tests would otherwise leave nothing to be found.
+
+    Raises:
+        InputError: results cannot be compared, or an option is not what it must be; the text says why.
+
+    """
+    rules = Rules(correction, alpha, margin)
+    started = time.perf_counter()
+    references = [str(reference) for reference in results]
+    given = [] if baseline is None else _as_reference(baseline)
+    aligned = read_aligned([*references, *given], measures=measures)
+    if len(aligned.members) < 2:
+        raise InputError(
+            f"only one encoder to compare ({aligned.members[0].label}): give results of at least two"
+        )
+    against = None if baseline is None else aligned.label(baseline)
+    families = [family for q in aligned.queries for family in _families(q, by, per_pair)]
+    notes = [*aligned.notes, *_too_few(families, len(aligned.members) - 1, rules, replicates)]
+    total = sum(len(family) for family in families) * (len(aligned.members) - 1)
+    counter = _Counter(progress, total)
+    boards = [
+        board
+        for family in families
+        for board in _family_boards(family, against, rules, replicates, seed, counter)
+    ]
+    return Comparison(
+        folders=list(dict.fromkeys(str(member.folder) for member in aligned.members)),
+        baseline_given=baseline is not None,
+        correction=correction,
+        alpha=alpha,
+        margin=margin,
+        seed=seed,
+        conditions=_shared_conditions(aligned),
+        boards=boards,
+        notes=notes,
+        timings={"compare": time.perf_counter() - started},
+    )
+
+
+def _as_reference(baseline: str) -> list[str]:
+    """Return the baseline as something to read, unless it is the label of an encoder."""
+    folder = parse_reference(baseline).folder
+    return [baseline] if (folder / "results.json").is_file() else []
+
+
+def _families(queries: Queries, by: Sequence[str], per_pair: bool) -> list[list[Part]]:
+    """Return the parts whose tests are corrected together: all queries, language pairs, each column."""
+    families = [[Part(queries)]]
+    pairs = queries.slices("pair")
+    if per_pair and len(pairs) > 1:
+        families.append([_pair_part(part) for part in pairs.values()])
+    for column in dict.fromkeys(by):
+        found = queries.slices(column)
+        families.append([Part(part, column=column, label=label) for label, part in found.items()])
+    return families
+
+
+def _pair_part(queries: Queries) -> Part:
+    names = (queries.labels[side] for side in ("source", "target"))
+    source, target = (column.words[column.code[0]] for column in names)
+    return Part(queries, source, target)
+
+
+def _family_boards(
+    family: Sequence[Part],
+    baseline: str | None,
+    rules: Rules,
+    replicates: int | None,
+    seed: int,
+    counter: _Counter,
+) -> list[Board]:
+    whole = family[0].queries if family[0].column is None and family[0].source is None else None
+    tests: list[list[Found]] = []
+    n_tests = len(family) * (len(family[0].queries.encoders) - 1)
+    replicates = replicates or _enough(n_tests, rules)
+    leaders = [baseline or _leader(part.queries) for part in family]
+    for part, leader in zip(family, leaders, strict=True):
+        found = []
+        for encoder in part.queries.encoders:
+            if encoder == leader:
+                continue
+            stream = _stream(seed, f"{part.name}|{encoder}|{leader}")
+            found.append(tested_pair(part.queries, encoder, leader, replicates, stream))
+            counter.step(f"comparing {part.queries.measure}")
+        tests.append(found)
+    rows = decide(tests, rules)
+    ranks = None if whole is None else rank_intervals(whole, rules)
+    return [
+        _board(part, leader, own, ranks, replicates, n_tests)
+        for part, leader, own in zip(family, leaders, rows, strict=True)
+    ]
+
+
+def _board(
+    part: Part,
+    leader: str,
+    found: Sequence[Compared],
+    ranks: dict[str, tuple[int, int]] | None,
+    replicates: int,
+    n_tests: int,
+) -> Board:
+    queries = part.queries
+    value = float(queries.means[queries.place(leader)])
+    held = Compared(leader, value, None, None, None, None, None, record.BASELINE, None, None)
+    rows = [_ranked(row, ranks) for row in [held, *found]]
+    rows.sort(key=lambda row: -row.value)
+    return Board(
+        task=queries.task,
+        measure=queries.measure,
+        source=part.source,
+        target=part.target,
+        column=part.column,
+        label=part.label,
+        baseline=leader,
+        n_queries=len(queries),
+        n_clusters=queries.n_clusters,
+        n_pairs=len(np.unique(queries.labels["pair"].code)),
+        n_seeds=len(np.unique(queries.labels["seed"].code)),
+        chance=queries.chance if part.column is None and part.source is None else None,
+        rows=rows,
+        replicates=replicates,
+        n_tests=n_tests,
+        n_rank_tests=0 if ranks is None else len(rows) * (len(rows) - 1) // 2,
+    )
+
+
+def _too_few(
+    families: Sequence[Sequence[Part]], others: int, rules: Rules, replicates: int | None
+) -> list[str]:
+    """Return a note where no p, once corrected, could be small enough."""
+    n_tests = max(len(family) for family in families) * others
+    count = 1 if rules.correction == "none" else n_tests
+    used = replicates or _enough(n_tests, rules)
+    if (used + 1) * rules.alpha >= count:
+        return []
+    return [
+        f"{used} replicates cannot show a difference after the correction for {count} tests: "
+        f"give --replicates {int(np.ceil(count / rules.alpha))} or more, or compare fewer encoders or parts"
+    ]
+
+
+def _enough(n_tests: int, rules: Rules) -> int:
+    """Return how many replicates can show a difference although p is corrected for so many tests."""
+    count = 1 if rules.correction == "none" else n_tests
+    return min(max(REPLICATES, int(np.ceil(2 * count / rules.alpha)) - 1), MOST_REPLICATES)
+
+
+def _ranked(row: Compared, ranks: dict[str, tuple[int, int]] | None) -> Compared:
+    if ranks is None:
+        return row
+    low, high = ranks[row.encoder]
+    return replace(row, rank_low=low, rank_high=high)
+
+
+def _leader(queries: Queries) -> str:
+    return queries.encoders[int(np.argmax(queries.means))]
+
+
+def _shared_conditions(aligned: Aligned) -> dict[str, str]:
+    first = aligned.queries[0].conditions
+    return {k: v for k, v in first.items() if all(q.conditions.get(k) == v for q in aligned.queries)}
+
+
+def _stream(seed: int, name: str) -> np.random.Generator:
+    """Return the random numbers of one test: adding an encoder changes nobody's."""
+    entropy = np.random.SeedSequence([seed, zlib.crc32(name.encode())])
+    return np.random.Generator(np.random.PCG64(entropy))
+
+
+@dataclass
+class _Counter:
+    """Counts tests for the progress bar."""
+
+    report: Report | None
+    total: int
+    done: int = 0
+
+    def step(self, what: str) -> None:
+        self.done += 1
+        if self.report is not None:
+            self.report(what, self.done, self.total)

@@ -1,0 +1,171 @@
+"""The gate, which lets a candidate pass that is no worse than a baseline by more than a margin.
+
+Non-inferiority by two one-sided tests (Schuirmann 1987): pass when the difference is shown to be above minus
+the margin, fail when it is shown to be below; else it cannot be told.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from xlingual.comparison.choice import aligned_queries, encoder_named
+from xlingual.comparison.queries import Queries
+from xlingual.errors import InputError
+from xlingual.results.gate import FAIL, PASS, UNDECIDED, Decision, Gate, Needed
+from xlingual.stats.corrections import holm
+from xlingual.stats.paired import FEWEST_CLUSTERS, PairedTest, paired_test
+from xlingual.stats.power import POWER, Growth, queries_needed
+
+
+def gate(
+    candidate: str,
+    baseline: str,
+    *,
+    margin: float,
+    measure: str | None = None,
+    task: str | None = None,
+    per_pair: bool = False,
+    alpha: float = 0.05,
+    seed: int = 0,
+    replicates: int = 4999,
+) -> Gate:
+    """Decide whether `candidate` is no worse than `baseline` by more than `margin`.
+
+    Both are `FOLDER#ENCODER`, or folders of results with one encoder. With `per_pair` every language pair is
+    decided: the gate passes when all pass (an intersection–union test, which needs no correction: Berger
+    1982), fails when any fails after Holm's correction.
+
+    Raises:
+        InputError: results cannot be read or compared; an option is out of range.
+
+    """
+    aligned, queries = aligned_queries([candidate, baseline], measure, task)
+    named = encoder_named(candidate, aligned), encoder_named(baseline, aligned)
+    if named[0] == named[1]:
+        raise InputError(f"candidate and baseline are the same encoder, {named[0]}: name two")
+    _check(margin, alpha, replicates, queries.span)
+    slices = list(queries.slices("pair").values()) if per_pair else [queries]
+    tests = [_tested(part, named, seed, replicates) for part in slices]
+    return Gate(
+        task=queries.task,
+        measure=queries.measure,
+        candidate=named[0],
+        baseline=named[1],
+        margin=margin,
+        alpha=alpha,
+        power=POWER,
+        per_pair=per_pair,
+        pairs=_present(queries, "pair"),
+        n_seeds=len(_present(queries, "seed")),
+        decisions=(decisions := _decisions(slices, tests, named, margin, alpha)),
+        outcome=_together([decision.outcome for decision in decisions]),
+        conditions=dict(queries.conditions),
+        warnings=list(aligned.notes),
+        seed=seed,
+        replicates=replicates,
+    )
+
+
+def _check(margin: float, alpha: float, replicates: int, span: float) -> None:
+    if not (math.isfinite(margin) and 0 <= margin < span):
+        raise InputError(
+            f"margin {margin} is out of range: expected 0 (the candidate must be better) to under {span:g}, "
+            "in units of the measure"
+        )
+    if not 0 < alpha < 0.5:
+        raise InputError(f"alpha {alpha} is out of range: expected more than 0 and less than 0.5")
+    if replicates + 1 < 2 / alpha:
+        raise InputError(
+            f"{replicates} replicates cannot show anything at alpha {alpha}: "
+            f"at least {math.ceil(2 / alpha)} are needed"
+        )
+
+
+def _tested(part: Queries, named: tuple[str, str], seed: int, replicates: int) -> PairedTest:
+    stream = zlib.crc32("|".join(["gate", *_present(part, "pair")]).encode())
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, stream])))
+    return paired_test(part.paired(*named), rng=rng, replicates=replicates, span=part.span)
+
+
+def _decisions(
+    slices: Sequence[Queries],
+    tests: Sequence[PairedTest],
+    named: tuple[str, str],
+    margin: float,
+    alpha: float,
+) -> list[Decision]:
+    p_fail = np.array([test.p_below(-margin) for test in tests])
+    return [
+        _decision(part, test, named, margin, alpha, float(adjusted))
+        for part, test, adjusted in zip(slices, tests, holm(p_fail), strict=True)
+    ]
+
+
+def _decision(
+    part: Queries, test: PairedTest, named: tuple[str, str], margin: float, alpha: float, p_adjusted: float
+) -> Decision:
+    p_pass, p_fail = test.p_above(-margin), test.p_below(-margin)
+    few = test.n_clusters < FEWEST_CLUSTERS
+    outcome = UNDECIDED if few else PASS if p_pass <= alpha else FAIL if p_adjusted <= alpha else UNDECIDED
+    source, target = _only(part, "source"), _only(part, "target")
+    decision = Decision(
+        source=source if target else None,
+        target=target if source else None,
+        outcome=outcome,
+        candidate=float(part.means[part.place(named[0])]),
+        baseline=float(part.means[part.place(named[1])]),
+        difference=test.difference,
+        ci=test.interval(1 - alpha),
+        low=test.interval(1 - 2 * alpha).low,
+        p_pass=p_pass,
+        p_fail=p_fail,
+        p_fail_adjusted=p_adjusted,
+        n_queries=part.n_distinct,
+        n_clusters=test.n_clusters,
+        if_observed=None,
+        if_equal=None,
+        note=f"fewer than {FEWEST_CLUSTERS} clusters of queries" if few else None,
+    )
+    if outcome != UNDECIDED or few:
+        return decision
+    growth = Growth.of(part.paired(*named), part.n_distinct)
+    return replace(
+        decision,
+        if_observed=_needed(test.difference, margin, growth, alpha),
+        if_equal=_needed(0.0, margin, growth, alpha),
+    )
+
+
+def _needed(difference: float, margin: float, growth: Growth, alpha: float) -> Needed:
+    """Return how many queries would decide if the true difference were the one supposed."""
+    distance = difference + margin
+    outcome = PASS if distance > 0 else FAIL
+    if distance == 0:
+        return Needed(difference, outcome, None, None, "it would lie exactly on the margin")
+    if growth.variance(growth.n) <= 0:
+        return Needed(difference, outcome, None, None, "no query was answered differently")
+    queries = queries_needed(abs(distance), growth, POWER, alpha, two_sided=False)
+    if queries is None:
+        return Needed(difference, outcome, None, None, "no number of queries at this pool would do")
+    return Needed(difference, outcome, queries, max(queries - growth.n, 0))
+
+
+def _together(outcomes: Sequence[str]) -> str:
+    if FAIL in outcomes:
+        return FAIL
+    return UNDECIDED if UNDECIDED in outcomes else PASS
+
+
+def _present(part: Queries, label: str) -> list[str]:
+    column = part.labels[label]
+    return [column.words[code] for code in np.unique(column.code)]
+
+
+def _only(part: Queries, label: str) -> str | None:
+    words = _present(part, label)
+    return words[0] if len(words) == 1 else None

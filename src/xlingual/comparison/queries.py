@@ -1,0 +1,135 @@
+"""The queries of one task and measure, with the values of every encoder side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.measures import parse_measure
+from xlingual.records import Floats, Ints
+from xlingual.stats.paired import Paired
+
+NO_LABEL = "–"  # the slice of queries that have no label
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A label of each query: `words[code[i]]`."""
+
+    code: Ints  # [n]
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Queries:
+    """n queries of one task and measure, answered by E encoders.
+
+    `weight` sums to 1: every sample (language pair and seed) has equal weight, and so have the queries within
+    one. `own` are the queries' clusters; `retrieved` the clusters of what each encoder retrieved, in the same
+    name space (a negative code of the query's own where several texts tied), None where nothing is retrieved.
+    """
+
+    task: str
+    measure: str
+    encoders: tuple[str, ...]  # [E], labels
+    values: Floats  # [E, n]
+    weight: Floats  # [n]
+    own: Ints  # [n]
+    retrieved: Ints | None  # [E, n]
+    labels: Mapping[str, Labels]  # source, target, pair, seed, and the manifest's further columns
+    conditions: Mapping[str, str]  # of the signatures, those that all samples share
+    chance: float | None = None  # mean over samples
+    n_source: float = 0.0  # queries in a sample, mean
+    n_target: float = 0.0  # candidates in a sample, mean
+    query: Ints | None = None  # [n], equal for equal texts (seeds share some); None: all differ
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+    @cached_property
+    def means(self) -> Floats:
+        """The weighted mean of each encoder, float64 [E]."""
+        means: Floats = self.values @ self.weight
+        return means
+
+    @property
+    def span(self) -> float:
+        """The width of the measure's range."""
+        low, high = parse_measure(self.measure).bounds
+        return high - low
+
+    @cached_property
+    def n_clusters(self) -> int:
+        """How many clusters the queries come from."""
+        return len(np.unique(self.own))
+
+    @property
+    def n_distinct(self) -> int:
+        """How many distinct queries a language pair has (mean over pairs), over all seeds."""
+        pair = self.labels["pair"].code
+        query = np.arange(len(self)) if self.query is None else self.query
+        distinct = len(np.unique(np.stack([pair, query], axis=1), axis=0))
+        return max(round(distinct / len(np.unique(pair))), 1)
+
+    def place(self, encoder: str) -> int:
+        """Return the row of an encoder; raise InputError where there is none of that label."""
+        if encoder not in self.encoders:
+            raise InputError(
+                f"no encoder {encoder!r}.{did_you_mean(encoder, self.encoders)} "
+                f"Encoders: {listed(self.encoders, 30)}"
+            )
+        return self.encoders.index(encoder)
+
+    def paired(self, a: str, b: str) -> Paired:
+        """Return two encoders' values for the same queries, as `stats.paired` takes them."""
+        i, j = self.place(a), self.place(b)
+        return Paired(
+            self.values[i],
+            self.values[j],
+            self.weight,
+            self.own,
+            None if self.retrieved is None else self.retrieved[i],
+            None if self.retrieved is None else self.retrieved[j],
+        )
+
+    def take(self, rows: Ints) -> Queries:
+        """Return some of the queries; samples have equal weight again, as far as they have queries."""
+        return replace(
+            self,
+            values=self.values[:, rows],
+            weight=sample_weights(_samples(self.labels)[rows]),
+            own=self.own[rows],
+            retrieved=None if self.retrieved is None else self.retrieved[:, rows],
+            labels={name: Labels(column.code[rows], column.words) for name, column in self.labels.items()},
+            query=None if self.query is None else self.query[rows],
+        )
+
+    def slices(self, column: str) -> dict[str, Queries]:
+        """Return the queries of each label of a column, in the order of the labels.
+
+        Raises InputError for a column that the results do not have.
+        """
+        if column not in self.labels:
+            raise InputError(
+                f"no column {column!r} to divide queries by.{did_you_mean(column, self.labels)} "
+                f"Columns: {listed(self.labels, 30)}"
+            )
+        labels = self.labels[column]
+        rows = {word: np.flatnonzero(labels.code == code) for code, word in enumerate(labels.words)}
+        return {word: self.take(chosen) for word, chosen in rows.items() if len(chosen)}
+
+
+def sample_weights(sample: Ints) -> Floats:
+    """Return weights [n] that sum to 1: equal for each sample, and for the queries within one."""
+    _, code, counts = np.unique(sample, return_inverse=True, return_counts=True)
+    weights: Floats = 1.0 / (len(counts) * counts[code])
+    return weights
+
+
+def _samples(labels: Mapping[str, Labels]) -> Ints:
+    codes: Ints = labels["pair"].code * len(labels["seed"].words) + labels["seed"].code
+    return codes

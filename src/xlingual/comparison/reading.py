@@ -1,0 +1,229 @@
+"""From folders of results to queries that several encoders answered, aligned one by one.
+
+Numbers are compared only where the conditions in their signatures are equal; anything else is refused, and
+the field in which they differ is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from xlingual.comparison.queries import Labels, Queries, sample_weights
+from xlingual.comparison.references import Member, find_member, members, parse_reference, read_folders
+from xlingual.comparison.rows import Block, FolderRows
+from xlingual.errors import InputError, listed
+from xlingual.measures import parse_measure
+from xlingual.results import Entry, Results
+from xlingual.signature import Signature
+
+NOT_PER_QUERY = "CORR"
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Encoders on the same queries: one `Queries` for each task and measure they share."""
+
+    members: tuple[Member, ...]
+    queries: tuple[Queries, ...]
+    notes: tuple[str, ...]  # what was left out, and why
+
+    def label(self, reference: str) -> str:
+        """Return the label of the encoder that `FOLDER#ENCODER`, a folder of one encoder or a label names."""
+        return find_member(reference, self.members).label
+
+
+def read_aligned(references: Sequence[str | Path], *, measures: Sequence[str] = ()) -> Aligned:
+    """Read folders of results (`FOLDER` or `FOLDER#ENCODER`) and align their queries.
+
+    `measures` chooses some; by default all that have a value for each query and a mean, and that all encoders
+    share.
+
+    Raises:
+        InputError: a folder is not one of results; conditions or queries differ; nothing is shared.
+
+    """
+    parsed = [parse_reference(reference) for reference in references]
+    folders = read_folders(parsed)
+    found = members(parsed, folders)
+    entries = {member: _entries(folders[member.folder], member.encoder) for member in found}
+    _check_conditions(entries)
+    notes: list[str] = []
+    shared = _shared(entries)
+    chosen = _chosen_measures(shared, measures, notes)
+    pairs = {task: _shared_pairs(entries, task, notes) for task in dict.fromkeys(task for task, _ in chosen)}
+    rows = {folder: FolderRows.of(results.per_query, folder) for folder, results in folders.items()}
+    queries = tuple(_align(entries, rows, task, measure, pairs[task]) for task, measure in chosen)
+    return Aligned(tuple(found), queries, tuple(notes))
+
+
+_Key = tuple[str, str, str, str, int]  # task, measure, source, target, seed
+_Entries = Mapping[Member, Mapping[_Key, Entry]]
+
+
+def _entries(results: Results, encoder: str) -> dict[_Key, Entry]:
+    return {
+        (entry.task, entry.measure, entry.source, entry.target, entry.seed): entry
+        for entry in results.entries
+        if entry.encoder == encoder
+    }
+
+
+def _check_conditions(entries: _Entries) -> None:
+    """Raise InputError where two folders have numbers of one name under different conditions."""
+    first: dict[_Key, tuple[Path, str]] = {}
+    for member, own in entries.items():
+        for key, entry in own.items():
+            conditions = entry.signature.partition("|system:")[0]
+            folder, known = first.setdefault(key, (member.folder, conditions))
+            if known == conditions:
+                continue
+            differing = Signature.parse(known).differences(Signature.parse(conditions))
+            raise InputError(
+                f"{folder} and {member.folder} cannot be compared, their conditions differ in "
+                f"{'; '.join(differing)}: evaluate both on the same data with the same options"
+            )
+
+
+def _shared(entries: _Entries) -> list[tuple[str, str]]:
+    """Return the (task, measure) that all encoders have; raise InputError where there is none."""
+    names = {member: dict.fromkeys(key[:2] for key in own) for member, own in entries.items()}
+    first = next(iter(names.values()))
+    shared = [name for name in first if all(name in own for own in names.values())]
+    if shared:
+        return shared
+    have = [f"{m.label}: {listed(f'{task} {measure}' for task, measure in own)}" for m, own in names.items()]
+    raise InputError(
+        f"the results share no task and measure ({'; '.join(dict.fromkeys(have[:1] + have[-1:]))}): "
+        "give results of one task and measure"
+    )
+
+
+def _chosen_measures(
+    shared: Sequence[tuple[str, str]], wanted: Sequence[str], notes: list[str]
+) -> list[tuple[str, str]]:
+    """Return the (task, measure) to compare; say in the notes, or as an error, which cannot be."""
+    names = list(dict.fromkeys(measure for _, measure in shared))
+    if wanted:
+        named = [_measure_name(name) for name in wanted]
+        missing = [name for name in named if name not in names]
+        if missing:
+            raise InputError(f"not all encoders have {missing[0]}: choose among {listed(names)}")
+        names = list(dict.fromkeys(named))
+    reasons = {name: reason for name in names if (reason := _no_test(name))}
+    usable = [name for name in names if name not in reasons]
+    if not usable:
+        raise InputError(f"nothing to compare: {'; '.join(reasons.values())}")
+    notes += [f"left out: {reason}" for reason in reasons.values()]
+    return [(task, measure) for measure in usable for task, name in shared if name == measure]
+
+
+def _measure_name(name: str) -> str:
+    return NOT_PER_QUERY if name.strip().upper() == NOT_PER_QUERY else parse_measure(name).name
+
+
+def _no_test(measure: str) -> str | None:
+    if measure == NOT_PER_QUERY:
+        return "CORR has no value for each query, so no paired test; use BkR, SIM or XLR"
+    if not parse_measure(measure).higher_is_better:
+        return f"{measure} is a median, which has no paired test; evaluate with R@k or RR"
+    return None
+
+
+def _shared_pairs(entries: _Entries, task: str, notes: list[str]) -> list[tuple[str, str]]:
+    """Return the language pairs of a task that all encoders have; raise InputError where there is none."""
+    pairs = {
+        member: dict.fromkeys((key[2], key[3]) for key in own if key[0] == task)
+        for member, own in entries.items()
+    }
+    first = next(iter(pairs.values()))
+    shared = [pair for pair in first if all(pair in own for own in pairs.values())]
+    every = dict.fromkeys(pair for own in pairs.values() for pair in own)
+    if not shared:
+        raise InputError(
+            f"the results share no language pair of {task} "
+            f"(found {listed('-'.join(pair) for pair in every)}): evaluate the same pairs (--pairs)"
+        )
+    if left := ["-".join(pair) for pair in every if pair not in shared]:
+        notes.append(f"left out: language pairs that not all encoders have ({listed(left)})")
+    return shared
+
+
+def _align(
+    entries: _Entries,
+    rows: Mapping[Path, FolderRows],
+    task: str,
+    measure: str,
+    pairs: Sequence[tuple[str, str]],
+) -> Queries:
+    """Return the values of all encoders for the same queries; raise InputError where queries differ."""
+    found = list(entries)
+    blocks = [rows[member.folder].of_encoder(task, measure, member.encoder, pairs) for member in found]
+    for member, block in zip(found[1:], blocks[1:], strict=True):
+        _check_same(found[0], blocks[0], member, block, pairs)
+    labels: dict[str, Labels] = {}
+    for block in blocks:  # a folder written by an earlier version has fewer
+        labels = block.labels(pairs) | labels
+    samples = [
+        entry for key, entry in entries[found[0]].items() if key[:2] == (task, measure) and key[2:4] in pairs
+    ]
+    retrieved = [block.retrieved for block in blocks if block.retrieved is not None]
+    chances = [entry.chance for entry in samples if entry.chance is not None]
+    return Queries(
+        task=task,
+        measure=measure,
+        encoders=tuple(member.label for member in found),
+        values=np.stack([block.value for block in blocks]),
+        weight=sample_weights(labels["pair"].code * len(labels["seed"].words) + labels["seed"].code),
+        own=blocks[0].own,
+        retrieved=np.stack(retrieved) if len(retrieved) == len(blocks) else None,
+        labels=labels,
+        conditions=_common_conditions(samples),
+        chance=float(np.mean(chances)) if len(chances) == len(samples) else None,
+        n_source=float(np.mean([entry.n_source for entry in samples])),
+        n_target=float(np.mean([entry.n_target for entry in samples])),
+        query=np.unique(blocks[0].query.astype(str), return_inverse=True)[1],
+    )
+
+
+def _check_same(
+    first: Member, one: Block, second: Member, other: Block, pairs: Sequence[tuple[str, str]]
+) -> None:
+    """Raise InputError where two encoders did not answer the same queries."""
+    between = f"{first.folder}#{first.encoder} and {second.folder}#{second.encoder}"
+    remedy = "evaluate both on the same data with the same options"
+    for number, pair in enumerate(pairs):
+        seeds = [sorted(set(block.seed[block.pair == number].tolist())) for block in (one, other)]
+        if seeds[0] != seeds[1]:
+            raise InputError(
+                f"{between} have different seeds for {'-'.join(pair)}: {listed(seeds[0])} against "
+                f"{listed(seeds[1])}: {remedy}"
+            )
+    same = len(one.query) == len(other.query)
+    if not (same and np.array_equal(one.pair, other.pair) and (one.query == other.query).all()):
+        ids = [
+            set(zip(b.pair.tolist(), b.seed.tolist(), b.query.tolist(), strict=True)) for b in (one, other)
+        ]
+        apart = sorted(ids[0] ^ ids[1], key=str)
+        example = (
+            f", such as {apart[0][2]!r} ({'-'.join(pairs[apart[0][0]])}, seed {apart[0][1]})" if apart else ""
+        )
+        raise InputError(f"{between} did not answer the same queries: {len(apart)} differ{example}: {remedy}")
+    if not np.array_equal(one.own, other.own):
+        raise InputError(
+            f"{between} count different queries as dependent (cluster): evaluate both with the same manifest "
+            "and --cluster-column"
+        )
+
+
+def _common_conditions(samples: Sequence[Entry]) -> dict[str, str]:
+    """Return the conditions that all samples share, the sample without its seed."""
+    conditions = []
+    for entry in samples:
+        own = dict(Signature.parse(entry.signature).conditions)
+        own["sample"] = own.get("sample", "").rpartition("#")[0]
+        conditions.append(own)
+    return {k: v for k, v in conditions[0].items() if all(own.get(k) == v for own in conditions)}

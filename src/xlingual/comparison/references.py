@@ -1,0 +1,111 @@
+"""What a user names: `FOLDER` for all encoders of a folder of results, `FOLDER#ENCODER` for one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.results import Results
+
+_FILE = "results.json"
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A folder of results, and the encoder that is meant; None for all of them."""
+
+    folder: Path
+    encoder: str | None = None
+
+
+@dataclass(frozen=True)
+class Member:
+    """One encoder of one folder, with the label that tells it from all others."""
+
+    folder: Path
+    encoder: str
+    label: str
+
+
+def parse_reference(text: str | Path) -> Reference:
+    """Return the folder and the encoder of `FOLDER`, `FOLDER/results.json` or either with `#ENCODER`.
+
+    >>> parse_reference("out#minilm").encoder
+    'minilm'
+    """
+    text = str(text)
+    if not Path(text).exists():
+        marks = [place for place, letter in enumerate(text) if letter == "#"]
+        # a folder may have "#" in its name: the first one that leaves a path that exists
+        place = next((mark for mark in marks if Path(text[:mark]).exists()), marks[-1] if marks else None)
+        if place is not None:
+            if place == 0 or not text[place + 1 :]:
+                raise InputError(f"{text!r}: write FOLDER#ENCODER, as in out/bkr#minilm")
+            return Reference(_folder(text[:place]), text[place + 1 :])
+    return Reference(_folder(text))
+
+
+def read_folders(references: Sequence[Reference]) -> dict[Path, Results]:
+    """Return the results of each folder, each read once; raise InputError as `Results.read` does."""
+    return {folder: Results.read(folder) for folder in dict.fromkeys(ref.folder for ref in references)}
+
+
+def encoders_in(results: Results) -> list[str]:
+    """Return the encoders of results, in their order."""
+    return list(dict.fromkeys(entry.encoder for entry in results.entries))
+
+
+def members(references: Sequence[Reference], folders: dict[Path, Results]) -> list[Member]:
+    """Return the encoders that the references name, each once, folder by folder.
+
+    An encoder of one name in two folders is labelled `folder#name`, with as much of the folder's path as it
+    takes to tell the folders apart.
+    """
+    chosen: dict[tuple[Path, str], None] = {}
+    for ref in references:
+        known = encoders_in(folders[ref.folder])
+        if ref.encoder is not None and ref.encoder not in known:
+            raise InputError(
+                f"{ref.folder} has no encoder {ref.encoder!r}.{did_you_mean(ref.encoder, known)} "
+                f"Its encoders: {listed(known, 30)}"
+            )
+        chosen.update(dict.fromkeys((ref.folder, name) for name in known if ref.encoder in (None, name)))
+    shared = {name for name, count in Counter(name for _, name in chosen).items() if count > 1}
+    short = _short_names([folder for folder, name in chosen if name in shared])
+    return [
+        Member(folder, name, f"{short[folder]}#{name}" if name in shared else name) for folder, name in chosen
+    ]
+
+
+def find_member(text: str, found: Sequence[Member]) -> Member:
+    """Return the encoder that `FOLDER#ENCODER`, a folder of one encoder or a label names."""
+    by_label = [member for member in found if member.label == text]
+    if by_label:
+        return by_label[0]
+    ref = parse_reference(text)
+    fitting = [m for m in found if m.folder == ref.folder and ref.encoder in (None, m.encoder)]
+    if len(fitting) == 1:
+        return fitting[0]
+    labels = [member.label for member in fitting or found]
+    if not fitting:
+        raise InputError(f"no encoder {text!r}.{did_you_mean(text, labels)} Encoders: {listed(labels, 30)}")
+    raise InputError(
+        f"{text} has {len(fitting)} encoders: name one with {text}#ENCODER ({listed(labels, 30)})"
+    )
+
+
+def _folder(text: str) -> Path:
+    path = Path(text)
+    return path.parent if path.name == _FILE else path
+
+
+def _short_names(folders: Sequence[Path]) -> dict[Path, str]:
+    """Return the shortest endings of the paths by which they differ."""
+    full = {folder: folder.resolve().parts for folder in dict.fromkeys(folders)}
+    length = 1
+    while len({parts[-length:] for parts in full.values()}) < len(full):
+        length += 1
+    return {folder: "/".join(parts[-length:]) for folder, parts in full.items()}

@@ -1,0 +1,194 @@
+"""The table of queries of one folder of results, as numpy columns, and the rows of one number in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xlingual.comparison.queries import NO_LABEL, Labels
+from xlingual.errors import InputError
+from xlingual.records import Floats, Ints
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+LABEL_PREFIX = "by."  # columns of per_query.parquet that divide queries into slices
+_WORDS = ("task", "encoder", "source", "target", "measure", "query")
+
+
+@dataclass(frozen=True)
+class Block:
+    """The queries of one encoder, task and measure, ordered by language pair, seed and query id."""
+
+    pair: Ints  # [n], place in the pairs asked for
+    seed: Ints  # [n]
+    query: np.ndarray  # [n] ids
+    value: Floats  # [n]
+    own: Ints  # [n] cluster of the query
+    retrieved: Ints | None  # [n] cluster of the retrieved text, -1 - i where there is none
+    further: dict[str, Labels]  # the manifest's columns
+
+    def labels(self, pairs: Sequence[tuple[str, str]]) -> dict[str, Labels]:
+        """Return all that queries can be divided by."""
+        sources, targets = [source for source, _ in pairs], [target for _, target in pairs]
+        seeds, seed = np.unique(self.seed, return_inverse=True)
+        return self.further | {
+            "source": _of_pairs(self.pair, sources),
+            "target": _of_pairs(self.pair, targets),
+            "pair": _of_pairs(self.pair, ["-".join(pair) for pair in pairs]),
+            "seed": Labels(seed, tuple(str(number) for number in seeds)),
+        }
+
+
+@dataclass(frozen=True)
+class FolderRows:
+    """The columns of `per_query.parquet`: codes into sorted words, and numbers."""
+
+    folder: Path
+    code: dict[str, Ints]
+    words: dict[str, list[str]]
+    seed: Ints
+    value: Floats
+    own: Ints
+    retrieved: Ints  # cluster, or a negative code of a text that is nobody's query; _NOTHING where null
+    further: dict[str, Labels]
+
+    @classmethod
+    def of(cls, table: pa.Table, folder: Path) -> FolderRows:
+        """Return the columns of a table; raise InputError where one is missing."""
+        missing = [
+            n for n in (*_WORDS, "seed", "value", "cluster", "retrieved") if n not in table.schema.names
+        ]
+        if missing:
+            raise InputError(
+                f"{folder / 'per_query.parquet'} has no column {missing[0]!r}: run evaluate again"
+            )
+        code, words = {}, {}
+        for name in _WORDS:
+            code[name], words[name] = _coded(table.column(name))
+        value = table.column("value").to_numpy().astype(np.float64)
+        if not np.isfinite(value).all():
+            raise InputError(
+                f"{folder / 'per_query.parquet'} has a value that is no number: run evaluate again"
+            )
+        own = table.column("cluster").to_numpy().astype(np.int64)
+        further = {}
+        for name in table.schema.names:
+            if name.startswith(LABEL_PREFIX):
+                codes, labels = _coded(table.column(name))
+                further[name.removeprefix(LABEL_PREFIX)] = _without_gaps(codes, labels)
+        return cls(
+            folder,
+            code,
+            words,
+            table.column("seed").to_numpy().astype(np.int64),
+            value,
+            own,
+            _retrieved_clusters(table, code, words, own),
+            further,
+        )
+
+    def of_encoder(self, task: str, measure: str, encoder: str, pairs: Sequence[tuple[str, str]]) -> Block:
+        """Return the queries of one encoder, task and measure for the language pairs."""
+        wanted = np.ones(len(self.value), dtype=bool)
+        for name, word in (("task", task), ("measure", measure), ("encoder", encoder)):
+            wanted &= self.code[name] == _place(self.words[name], word)
+        rows = np.flatnonzero(wanted)
+        pair = np.full(len(rows), -1, dtype=np.int64)
+        for number, (source, target) in enumerate(pairs):
+            same = self.code["source"][rows] == _place(self.words["source"], source)
+            pair[same & (self.code["target"][rows] == _place(self.words["target"], target))] = number
+        rows, pair = rows[pair >= 0], pair[pair >= 0]
+        if not len(rows):
+            raise InputError(
+                f"{self.folder / 'per_query.parquet'} has no queries of {encoder}, {task} {measure}: "
+                "copy the whole folder of results, or run it again"
+            )
+        order = np.lexsort((self.code["query"][rows], self.seed[rows], pair))
+        rows, pair = rows[order], pair[order]
+        retrieved = self.retrieved[rows]
+        nothing = retrieved == _NOTHING
+        return Block(
+            pair,
+            self.seed[rows],
+            np.array(self.words["query"], dtype=object)[self.code["query"][rows]],
+            self.value[rows],
+            self.own[rows],
+            # a query for which several texts tied is alone in this respect
+            None if nothing.all() else np.where(nothing, -1 - np.arange(len(rows)), retrieved),
+            {name: Labels(column.code[rows], column.words) for name, column in self.further.items()},
+        )
+
+
+_NOTHING = np.iinfo(np.int64).min
+
+
+def _retrieved_clusters(
+    table: pa.Table, code: dict[str, Ints], words: dict[str, list[str]], own: Ints
+) -> Ints:
+    """Return the cluster of each retrieved text.
+
+    Tables of an earlier version lack the column: there the cluster is that of the query of the same language
+    and id, and a text that is never a query is a node of its own.
+    """
+    if "retrieved_cluster" in table.schema.names:
+        return _filled(table.column("retrieved_cluster"))
+    cluster_of: dict[tuple[str, str], int] = {}
+    queries = np.stack([code["source"], code["query"], own], axis=1)
+    for source, query, cluster in np.unique(queries, axis=0).tolist():
+        cluster_of[words["source"][source], words["query"][query]] = cluster
+    ids, names = _coded(table.column("retrieved"))
+    found = np.full(len(own), _NOTHING, dtype=np.int64)
+    present = ids >= 0
+    edges, back = np.unique(np.stack([code["target"], ids], axis=1)[present], axis=0, return_inverse=True)
+    alone = -1 - len(own)  # below the codes of queries without a single retrieved text
+    nodes = [
+        cluster_of.get((words["target"][target], names[text]), alone - number)
+        for number, (target, text) in enumerate(edges.tolist())
+    ]
+    found[present] = np.array(nodes, dtype=np.int64)[back.reshape(-1)] if nodes else _NOTHING
+    return found
+
+
+def _coded(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
+    """Return codes into the sorted words of a column, -1 for null."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    merged = column.unify_dictionaries().combine_chunks()
+    if isinstance(merged, pa.ChunkedArray):
+        merged = merged.chunk(0) if merged.num_chunks else pa.array([], column.type)
+    words = [str(word) for word in merged.dictionary.to_pylist()]
+    ordered = sorted(words)
+    place = {word: number for number, word in enumerate(ordered)}
+    renumbered = np.array([place[word] for word in words] or [0], dtype=np.int64)
+    codes = _filled(merged.indices, -1)
+    return np.where(codes >= 0, renumbered[np.maximum(codes, 0)], -1), ordered
+
+
+def _filled(column: pa.Array | pa.ChunkedArray, null: int = _NOTHING) -> Ints:
+    import pyarrow as pa
+
+    filled: Ints = column.cast(pa.int64()).fill_null(null).to_numpy()
+    return filled
+
+
+def _place(words: Sequence[str], word: str) -> int:
+    return words.index(word) if word in words else -2
+
+
+def _of_pairs(pair: Ints, words: Sequence[str]) -> Labels:
+    distinct = list(dict.fromkeys(words))
+    return Labels(np.array([distinct.index(word) for word in words], dtype=np.int64)[pair], tuple(distinct))
+
+
+def _without_gaps(code: Ints, words: list[str]) -> Labels:
+    """Return the labels with one of their own for queries that have none."""
+    if (code >= 0).all():
+        return Labels(code, tuple(words))
+    return Labels(np.where(code < 0, len(words), code), (*words, NO_LABEL))

@@ -1,0 +1,186 @@
+"""The tables of a comparison: as lines of text, and as Markdown, LaTeX and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xlingual.report import numbers, words
+from xlingual.results.comparison import Board, Compared, Comparison
+
+FORMATS = ("table", "markdown", "latex", "csv", "json")
+HEADER = ("rank", "encoder", "value", "difference", "p", "adjusted p", "outcome")
+_LEAST_P = 0.001
+
+
+@dataclass(frozen=True)
+class Line:
+    """One encoder of a board, in words and written numbers."""
+
+    rank: str
+    encoder: str
+    value: str
+    difference: str
+    p: str
+    adjusted: str
+    outcome: str
+    top: bool
+    baseline: bool
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the cells under `HEADER`."""
+        return (self.rank, self.encoder, self.value, self.difference, self.p, self.adjusted, self.outcome)
+
+
+def lines(board: Board) -> list[Line]:
+    """Return the encoders of a board, best first."""
+    return [
+        Line(
+            rank=_rank(row),
+            encoder=row.encoder,
+            value=numbers.number(row.value, board.measure),
+            difference=difference(row, board.measure),
+            p=p_text(row.p),
+            adjusted=p_text(row.p_adjusted),
+            outcome=row.outcome,
+            top=row.top,
+            baseline=row.encoder == board.baseline,
+        )
+        for row in board.rows
+    ]
+
+
+def title(board: Board) -> str:
+    """Return what a board is about: "BkR R@10 · category = chair"."""
+    name = words.measure_name(board.task, board.measure)
+    if board.source is not None and board.target is not None:
+        return f"{name} · {words.pair(board.source, board.target)}"
+    return name if board.column is None else f"{name} · {board.column} = {board.label}"
+
+
+def size(board: Board) -> str:
+    """Return how much data a board stands on."""
+    pairs = f", {board.n_pairs} language pairs" if board.n_pairs > 1 else ""
+    seeds = f", {board.n_seeds} seeds" if board.n_seeds > 1 else ""
+    clusters = f"{numbers.count(board.n_clusters)} {'cluster' if board.n_clusters == 1 else 'clusters'}"
+    queries = "query" if board.n_queries == 1 else "queries"
+    return f"{numbers.count(board.n_queries)} {queries} from {clusters}{pairs}{seeds}"
+
+
+def remarks(board: Board) -> list[str]:
+    """Return why an outcome is what it is, where that needs saying; encoders of one remark together."""
+    found: dict[str, list[str]] = {}
+    for row in board.rows:
+        if row.note:
+            found.setdefault(row.note, []).append(row.encoder)
+    return [words.stop(f"{numbers.in_words(names)}: {note}") for note, names in found.items()]
+
+
+def difference(row: Compared, measure: str) -> str:
+    """Return "+0.021 [−0.002, 0.044]", the value alone where there is no interval."""
+    if row.difference is None:
+        return numbers.MISSING
+    if row.ci is None:
+        text = numbers.number(row.difference, measure)
+    else:
+        text = numbers.difference(row.difference, row.ci, measure)
+    seen = any(digit in "123456789" for digit in text.split(" ")[0])  # +0.000 would say too much
+    return f"+{text}" if seen and row.difference > 0 else text
+
+
+def p_text(p: float | None) -> str:
+    """Return a p-value with three decimals.
+
+    >>> p_text(0.0004), p_text(0.0312), p_text(None)
+    ('<0.001', '0.031', '–')
+    """
+    if p is None:
+        return numbers.MISSING
+    return f"<{_LEAST_P}" if p < _LEAST_P else f"{p:.3f}"
+
+
+def as_text(comparison: Comparison, form: str, verdict: Sequence[str]) -> str:
+    """Return all boards as `markdown` or `latex`, with the verdict at the end, or as one `csv`."""
+    if form == "csv":
+        return _csv(comparison)
+    write = {"markdown": _markdown, "latex": _latex}[form]
+    blocks = [write(board) for board in comparison.boards]
+    said = [f"% {sentence}" for sentence in verdict] if form == "latex" else list(verdict)
+    return "\n\n".join([*blocks, *said]) + "\n"
+
+
+def _rank(row: Compared) -> str:
+    if row.rank_low is None or row.rank_high is None:
+        return ""
+    return str(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}–{row.rank_high}"
+
+
+def _shown(board: Board) -> list[int]:
+    """Return the columns that say something: parts have no ranks."""
+    cells = [line.cells() for line in lines(board)]
+    return [i for i in range(len(HEADER)) if any(row[i] for row in cells)]
+
+
+def _markdown(board: Board) -> str:
+    shown = _shown(board)
+    right = ("rank", "value", "difference", "p", "adjusted p")
+    rule = " | ".join("---:" if HEADER[i] in right else "---" for i in shown)
+    rows = [" | ".join(line.cells()[i].replace("|", "\\|") for i in shown) for line in lines(board)]
+    head = " | ".join(HEADER[i] for i in shown)
+    body = "\n".join(f"| {row} |" for row in [head, rule, *rows])
+    return "\n\n".join(
+        [f"**{title(board)}** ({size(board)}; baseline {board.baseline})", body, *remarks(board)]
+    )
+
+
+def _latex(board: Board) -> str:
+    shown = _shown(board)
+    columns = "".join("l" if HEADER[i] in ("encoder", "outcome") else "r" for i in shown)
+    rows = [" & ".join(_escaped(line.cells()[i]) for i in shown) + r" \\" for line in lines(board)]
+    head = " & ".join(_math("p", HEADER[i]) for i in shown) + r" \\"
+    return "\n".join(
+        [
+            f"% {title(board)} ({size(board)}; baseline {board.baseline})",
+            *(f"% {remark}" for remark in remarks(board)),
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+    )
+
+
+def _math(letter: str, text: str) -> str:
+    return " ".join(f"${letter}$" if word == letter else word for word in text.split())
+
+
+def _escaped(text: str) -> str:
+    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    special |= {"−": "$-$", "–": "--", "<": "$<$", "→": r"$\to$"}
+    special |= {letter: f"\\{letter}" for letter in "&%$#_{}"}
+    return "".join(special.get(letter, letter) for letter in text)
+
+
+_CSV = (
+    *("task", "measure", "source", "target", "column", "label", "baseline", "encoder", "value"),
+    *("difference", "ci_low", "ci_high", "p", "p_adjusted", "p_equivalent", "outcome"),
+    *("rank_low", "rank_high", "n_queries", "n_clusters", "note"),
+)
+
+
+def _csv(comparison: Comparison) -> str:
+    """Return one row for each encoder of each board, numbers at full precision."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, _CSV, lineterminator="\n")
+    writer.writeheader()
+    for board in comparison.boards:
+        for row in board.rows:
+            ends = {} if row.ci is None else {"ci_low": row.ci.low, "ci_high": row.ci.high}
+            known = vars(board) | vars(row) | ends
+            writer.writerow({name: known.get(name) for name in _CSV})
+    return text.getvalue()

@@ -1,0 +1,91 @@
+"""How many queries would show a difference, and what difference so many queries can show."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from xlingual.errors import InputError
+from xlingual.results.evaluation import Interval
+from xlingual.results.files import read_json, write_json
+
+SCHEMA = "xlingual/plan/1"
+_MADE_BY = "xlingual plan … --json"
+
+
+@dataclass(frozen=True)
+class AtSize:
+    """What a number of queries can show."""
+
+    queries: int  # distinct queries for each language pair
+    detectable: float  # smallest true difference shown with the plan's power
+    power: float  # for the plan's effect
+
+
+@dataclass(frozen=True)
+class Row:
+    """One encoder against the baseline."""
+
+    encoder: str
+    value: float
+    difference: float  # encoder minus baseline
+    ci: Interval
+    variance_own: float  # of the difference at the queries there are: shrinks as 1/N
+    variance_shared: float  # from targets that several queries retrieve: stays at a fixed pool
+    queries: int | None  # for each language pair, to show the effect; None with a note
+    detectable: float | None  # with the queries there are
+    limit: float | None  # what no number of queries at this pool goes below
+    sizes: list[AtSize]
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan for one task and measure at a fixed pool."""
+
+    task: str
+    measure: str
+    baseline: str
+    baseline_value: float
+    effect: float
+    power: float
+    alpha: float
+    n_queries: int  # distinct queries for each language pair
+    n_pairs: int
+    n_seeds: int
+    pool: int  # candidates that a rank is counted among (mean over samples)
+    k: int | None  # of R@k
+    rows: list[Row]
+    conditions: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def share(self) -> float | None:
+        """K/N, the part of the pool that counts as found; None for other measures than R@k."""
+        return None if self.k is None else self.k / self.pool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as JSON holds it."""
+        return {"schema": SCHEMA} | asdict(self) | {"k_over_pool": self.share}
+
+    def write(self, path: str | Path) -> None:
+        """Write the plan as JSON, atomically."""
+        write_json(Path(path), self.to_dict())
+
+    @classmethod
+    def read(cls, path: str | Path) -> Plan:
+        """Read what `write` or `--json` wrote; raise InputError where it is something else."""
+        content = read_json(Path(path), SCHEMA, _MADE_BY)
+        try:
+            rows = [
+                Row(
+                    **{name: row[name] for name in Row.__dataclass_fields__ if name not in ("ci", "sizes")},
+                    ci=Interval(**row["ci"]),
+                    sizes=[AtSize(**size) for size in row["sizes"]],
+                )
+                for row in content["rows"]
+            ]
+            return cls(**{name: content[name] for name in cls.__dataclass_fields__} | {"rows": rows})
+        except (KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{path}: a field is missing ({error}): run {_MADE_BY} again") from error

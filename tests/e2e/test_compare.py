@@ -1,0 +1,49 @@
+"""`xlingual compare` from folders of results to tables, files and errors."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def folder(work, xlingual):
+    """Give a folder of results of two encoders."""
+    outcome = xlingual(
+        *("evaluate", "xlr", "s", "--text-encoder", "v/good.{lang}.npy", "--text-encoder"),
+        *("v/bad.{lang}.npy", "--pairs", "en-de,de-en", "--out", "r", "--quiet"),
+    )
+    assert outcome.code == 0, outcome.err
+    return "r"
+
+
+def test_a_table_and_a_verdict(folder, xlingual):
+    outcome = xlingual("compare", folder, "--baseline", "r#bad", "--per-pair")
+    assert outcome.code == 0, outcome.err
+    assert "XLR R@10 · en → de" in outcome.out
+    assert "good is better by +0." in " ".join(outcome.out.split())
+
+
+def test_files_and_formats(folder, xlingual, work):
+    outcome = xlingual("compare", folder, "--format", "json", "--out", "c")
+    content = json.loads(outcome.out)
+    assert content["schema"] == "xlingual/comparison/1"
+    assert json.loads((work / "c" / "comparison.json").read_text(encoding="utf-8")) == content
+    assert "xlingual comparison" in (work / "c" / "report.html").read_text(encoding="utf-8")
+    assert "| rank | encoder |" in xlingual("compare", folder, "--format", "markdown").out
+    assert xlingual("compare", folder, "--format", "csv", "--quiet").out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nosuch"], "error: nosuch/results.json is missing"),
+        (["r#good"], "error: only one encoder to compare (good)"),
+        (["r", "--by", "shap"], "error: no column 'shap'"),
+        (["r", "--measure", "MedR"], "error: not all encoders have MedR"),
+        (["r", "--out", "img.npy"], "error: --out img.npy is a file"),
+    ],
+)
+def test_errors_are_one_line(folder, xlingual, arguments, message):
+    outcome = xlingual("compare", *arguments)
+    assert outcome.code == 2 and outcome.err.startswith(message)
+    assert outcome.err.count("\n") == 1

@@ -1,0 +1,228 @@
+"""Gate and plan on made results: outcomes, exit codes, what is printed and written."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from xlingual.cli.main import run
+from xlingual.comparison.gate import gate
+from xlingual.comparison.plan import plan
+from xlingual.errors import InputError
+from xlingual.report import gate as report
+from xlingual.report import plan as plan_report
+from xlingual.results import Entry, Results
+from xlingual.results.gate import Gate
+from xlingual.results.plan import Plan
+
+PAIRS = (("en", "de"), ("de", "en"))
+
+
+def write(folder, shares, *, n=400, pairs=PAIRS, seed=1, task="crosslingual-retrieval"):
+    """Write results whose encoders hit a share of the queries; hits of all encoders go together."""
+    luck = {pair: np.random.default_rng([seed, i]).random(n) for i, pair in enumerate(PAIRS)}
+    entries, columns = [], {}
+    for encoder, share in shares.items():
+        for pair in pairs:
+            own = share[pair] if isinstance(share, dict) else share
+            noise = np.random.default_rng([seed, len(encoder), *map(ord, encoder)]).random(n)
+            value = (0.8 * luck[pair] + 0.2 * noise < own).astype(float)
+            signature = f"task:{task}|source:{pair[0]}|target:{pair[1]}|measure:R@10|system:|encoder:e"
+            numbers = (float(value.mean()), None, 10 / n, None, None, None, n, n, 0, 0, signature)
+            entries.append(Entry(task, *pair, encoder, None, "R@10", *numbers))
+            block = {
+                "task": [task] * n,
+                "encoder": [encoder] * n,
+                "measure": ["R@10"] * n,
+                "source": [pair[0]] * n,
+                "target": [pair[1]] * n,
+                "seed": [0] * n,
+                "query": [f"q{i}" for i in range(n)],
+                "item": [f"q{i}" for i in range(n)],
+                "cluster": range(n),
+                "retrieved": [None] * n,
+                "above": [0] * n,
+                "tied": [1] * n,
+                "value": value,
+            }
+            for name, cells in block.items():
+                columns.setdefault(name, []).extend(cells)
+    columns["retrieved"] = pa.array(columns["retrieved"], pa.string())
+    Results(entries, [], pa.table(columns)).write(folder)
+    return str(folder)
+
+
+@pytest.fixture
+def made(tmp_path):
+    shares = {"base": 0.5, "same": 0.5, "good": 0.6, "bad": 0.3, "mixed": {PAIRS[0]: 0.6, PAIRS[1]: 0.3}}
+    return write(tmp_path / "made", shares)
+
+
+def decided(made, candidate, **options):
+    return gate(f"{made}#{candidate}", f"{made}#base", **{"margin": 0.05, "replicates": 999} | options)
+
+
+@pytest.mark.parametrize(("candidate", "outcome"), [("good", "pass"), ("bad", "fail"), ("same", "pass")])
+def test_clear_cases(made, candidate, outcome):
+    found = decided(made, candidate)
+    assert found.outcome == outcome
+    assert found.decisions[0].source is None and found.decisions[0].n_queries == 400
+    assert found.decisions[0].better == (candidate == "good")
+
+
+def test_unclear_case_says_how_many_queries_would_do(made):
+    found = decided(made, "same", margin=0.002)
+    assert found.outcome == "cannot tell"
+    needed = found.decisions[0].if_equal
+    assert needed.outcome == "pass" and needed.queries == needed.more + 400 > 1000
+    text = " ".join(report.sentences(found))
+    assert text.startswith("CANNOT TELL") and f"{needed.queries:,} queries in each language pair" in text
+
+
+def test_a_larger_margin_never_turns_a_pass_into_something_else(made):
+    rank = {"fail": 0, "cannot tell": 1, "pass": 2}
+    for candidate in ("same", "bad", "mixed"):
+        margins = np.linspace(0, 0.4, 21)
+        outcomes = [rank[decided(made, candidate, margin=float(m)).outcome] for m in margins]
+        assert outcomes == sorted(outcomes)
+
+
+def test_per_pair_fails_where_one_pair_fails(made):
+    found = decided(made, "mixed", per_pair=True)
+    assert [decision.outcome for decision in found.decisions] == ["pass", "fail"]
+    assert found.outcome == "fail"
+    assert found.decisions[1].p_fail_adjusted == pytest.approx(min(2 * found.decisions[1].p_fail, 1))
+    assert report.sentences(found)[0].startswith(
+        "FAIL: mixed is worse by more than 0.05 than base in de → en"
+    )
+
+
+def test_a_pass_has_its_lower_end_above_the_margin(made):
+    for margin in (0.0, 0.005, 0.01, 0.02, 0.05):
+        decision = decided(made, "same", margin=margin).decisions[0]
+        assert (decision.outcome == "pass") == (decision.low > -margin)
+
+
+def test_record_reads_back(made, tmp_path):
+    found = decided(made, "same", margin=0.002, per_pair=True)
+    found.write(tmp_path / "gate.json")
+    assert Gate.read(tmp_path / "gate.json") == found
+    planned = plan([made], effect=0.01, queries=[1000])
+    planned.write(tmp_path / "plan.json")
+    assert Plan.read(tmp_path / "plan.json") == planned
+    with pytest.raises(InputError, match="xlingual/gate/1"):
+        Gate.read(tmp_path / "plan.json")
+
+
+def test_junit_shows_what_cannot_be_told_as_an_error(made):
+    for candidate, margin, tag in (("bad", 0.05, "failure"), ("same", 0.002, "error"), ("good", 0.05, None)):
+        found = decided(made, candidate, margin=margin, per_pair=True)
+        suite = ElementTree.fromstring(report.junit(found)).find("testsuite")
+        cases = suite.findall("testcase")
+        assert [case.get("name").split(":")[0] for case in cases] == ["en → de", "de → en"]
+        problems = [child.tag for case in cases for child in case if child.tag != "system-out"]
+        assert set(problems) == ({tag} if tag else set())
+        assert int(suite.get("failures")) + int(suite.get("errors")) == len(problems)
+
+
+def test_names_are_escaped(tmp_path):
+    evil = "a|<b>&`*_\x01"
+    folder = write(tmp_path / "evil", {evil: 0.3, "base": 0.6})
+    found = gate(f"{folder}#{evil}", f"{folder}#base", margin=0.01, replicates=999)
+    assert "a|<b>&`*_" in ElementTree.fromstring(report.junit(found)).find(".//testcase").get("name")
+    text = report.markdown(found)
+    assert "a\\|&lt;b&gt;&amp;\\`\\*\\_" in text and "<b>" not in text
+    assert "<b>" not in plan_report.as_text(plan([folder], effect=0.01), "markdown")
+
+
+def test_exit_codes_summary_and_junit(made, tmp_path, monkeypatch, capsys):
+    summary, junit = tmp_path / "summary.md", tmp_path / "new" / "junit.xml"
+    summary.write_text("before\n", encoding="utf-8")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    options = ["--replicates", "999", "--quiet", "--github", "--junit", str(junit)]
+    for candidate, margin, code in (("good", "0.05", 0), ("bad", "0.05", 1), ("same", "0.002", 3)):
+        assert run(["gate", f"{made}#{candidate}", f"{made}#base", "--margin", margin, *options]) == code
+    assert capsys.readouterr() == ("", "")
+    text = summary.read_text(encoding="utf-8")
+    assert text.startswith("before\n### ") and text.count("### ") == 3
+    assert ElementTree.parse(junit).find(".//error") is not None
+    assert [path.name for path in junit.parent.iterdir()] == ["junit.xml"]
+
+
+def test_json_of_the_command_is_the_record(made, capsys):
+    assert run(["gate", f"{made}#good", f"{made}#base", "--margin", "0.05", "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["schema"] == "xlingual/gate/1" and content["outcome"] == "pass"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["{0}", "{0}#base", "--margin", "0.01"], "5 encoders"),
+        (["{0}#base", "{0}#base", "--margin", "0.01"], "same encoder"),
+        (["{0}#good", "{0}#base", "--margin", "-1"], "margin"),
+        (["{0}#good", "{0}#base", "--margin", "nan"], "margin"),
+        (["{0}#good", "{0}#base", "--margin", "0.01", "--alpha", "0.7"], "alpha"),
+        (["{0}#good", "{0}#base", "--margin", "0.01", "--replicates", "9"], "replicates"),
+        (["{0}#good", "{0}#base", "--margin", "0.01", "--measure", "MedR"], "MedR"),
+        (["{0}#good", "{0}#base", "--margin", "0.01", "--task", "bkr"], "task"),
+        (["{0}#good", "{0}#base", "--margin", "0.01", "--github"], "GITHUB_STEP_SUMMARY"),
+        (["{0}#good", "{0}#base", "--margin", "0.01", "--junit", "{0}"], "folder"),
+    ],
+)
+def test_bad_input(made, arguments, message, capsys, monkeypatch):
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    assert run(["gate", *(word.format(made) for word in arguments)]) == 2
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+
+
+def test_few_clusters_cannot_tell(tmp_path):
+    folder = write(tmp_path / "few", {"base": 0.5, "good": 1.0}, n=4, pairs=PAIRS[:1])
+    found = gate(f"{folder}#good", f"{folder}#base", margin=0.5, replicates=999)
+    assert found.outcome == "cannot tell" and "clusters" in found.decisions[0].note
+
+
+def test_plan(made):
+    found = plan([made], effect=0.03, queries=[100, 10_000])
+    assert found.baseline == "good" and found.pool == 400 and found.share == pytest.approx(10 / 400)
+    assert {row.encoder for row in found.rows} == {"base", "same", "mixed", "bad"}
+    values = [row.value for row in found.rows]
+    assert values == sorted(values, reverse=True)
+    for row in found.rows:
+        assert row.sizes[0].detectable > row.detectable > row.sizes[1].detectable
+        assert (row.queries <= 400) == (row.detectable <= 0.03)
+    text = " ".join(plan_report.sentences(found))
+    assert "K/N = 10/400 = 0.025" in text and "there are 400" in text
+
+
+def test_plan_needs_two_encoders_and_can_hold_any_as_the_baseline(made):
+    with pytest.raises(InputError, match="needs two"):
+        plan([f"{made}#base"], effect=0.01)
+    found = plan([f"{made}#good"], effect=0.01, baseline=f"{made}#base")
+    assert found.baseline == "base" and [row.encoder for row in found.rows] == ["good"]
+    for wrong in ({"effect": 0.0}, {"effect": 0.01, "power": 0.01}, {"effect": 0.01, "queries": [1]}):
+        with pytest.raises(InputError, match="out of range"):
+            plan([made], **wrong)
+
+
+def test_equal_encoders_leave_nothing_to_plan(tmp_path):
+    folder = write(tmp_path / "twins", {"one": 0.0, "two": 0.0, "three": 0.5})
+    found = plan([folder], effect=0.01, baseline=f"{folder}#one")
+    note = next(row for row in found.rows if row.encoder == "two")
+    assert note.queries is None and "nothing to plan with" in note.note
+    assert "two answers every query like one" in " ".join(plan_report.sentences(found))
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "csv", "json"])
+def test_formats_of_a_plan(made, form, capsys):
+    assert run(["plan", made, "--effect", "0.02", "--queries", "1000", "--format", form]) == 0
+    out = capsys.readouterr().out
+    if form == "csv":
+        rows = [line.split(",") for line in out.splitlines()]
+        assert len(rows) == 5 and len({len(row) for row in rows}) == 1
+    assert "mixed" in out and "nan" not in out.lower()
+    assert Path(made).is_dir()

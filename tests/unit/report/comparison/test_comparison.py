@@ -1,0 +1,139 @@
+"""A comparison as sentences, tables and a page, from a record made by hand."""
+
+import csv
+import io
+from dataclasses import replace
+
+import pytest
+
+from xlingual.report.comparison import as_text, lines, remarks, verdict, write_comparison
+from xlingual.report.comparison.page import render
+from xlingual.results import Interval
+from xlingual.results.comparison import Board, Compared, Comparison
+
+HOSTILE = "<b>_&%$#|x"
+
+
+def row(encoder, value, difference=None, half=0.01, outcome="baseline", ranks=(1, 1), p=0.0004, note=None):
+    ci = None if difference is None else Interval(difference - half, difference + half, 0.95, "test")
+    p = None if difference is None else p
+    return Compared(encoder, value, difference, ci, p, p, None, outcome, *ranks, note)
+
+
+def board(rows, **more):
+    known = {
+        "task": "backretrieval",
+        "measure": "R@10",
+        "source": None,
+        "target": None,
+        "column": None,
+        "label": None,
+        "baseline": "base",
+        "n_queries": 1000,
+        "n_clusters": 500,
+        "n_pairs": 1,
+        "n_seeds": 1,
+        "chance": 0.02,
+        "rows": rows,
+        "replicates": 1999,
+        "n_tests": len(rows) - 1,
+        "n_rank_tests": len(rows) * (len(rows) - 1) // 2,
+    }
+    return Board(**known | more)
+
+
+def comparison(*boards, given=True, margin=None):
+    return Comparison(["a"], given, "holm", 0.05, margin, 0, {"data": "abc"}, list(boards))
+
+
+MIXED = [
+    row("up", 0.40, 0.10, outcome="better"),
+    row("base", 0.30),
+    row("same", 0.29, -0.01, half=0.02, outcome="no difference found", p=0.3),
+    row("down", 0.20, -0.10, outcome="worse", note="it is odd"),
+]
+
+
+def test_against_a_baseline_each_outcome_is_named_with_its_encoders():
+    (sentence,) = verdict(comparison(board(MIXED)))
+    assert sentence == (
+        "Against base (BkR R@10 0.300, 1,000 queries from 500 clusters), 1 is better: up (+0.100 [0.090, "
+        "0.110]); no difference is found for 1: same (−0.010 [−0.030, 0.010]); 1 is worse: down (−0.100 "
+        "[−0.110, −0.090])."
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "margin", "said"),
+    [
+        (row("x", 0.4, 0.1, outcome="better"), None, "x is better by +0.100 [0.090, 0.110]"),
+        (row("x", 0.3, 0.0, outcome="equivalent"), 0.02, "equivalent: the difference, 0.000 [−0.010, 0.010]"),
+        (row("x", 0.3, 0.0, outcome="no difference found"), None, "no difference is found for x"),
+        (row("x", 0.3, 0.0, outcome="no difference found"), 0.001, "within ±0.001 is not shown either"),
+        (replace(row("x", 0.3, 0.0, outcome="cannot tell", note="only 3")), None, "told of x: only 3."),
+    ],
+)
+def test_one_encoder_against_a_baseline(other, margin, said):
+    (sentence,) = verdict(comparison(board([row("base", 0.3), other]), margin=margin))
+    assert said in sentence and sentence.endswith(".")
+
+
+def test_a_leader_alone_and_one_that_shares_the_top():
+    alone = [row("base", 0.5), row("x", 0.3, -0.2, outcome="worse", ranks=(2, 3)), row("y", 0.3, -0.2)]
+    alone[2] = replace(alone[2], outcome="worse", rank_low=2, rank_high=3)
+    (sentence,) = verdict(comparison(board(alone), given=False))
+    assert "base is best in BkR R@10, 0.500" in sentence
+    assert "0.200 [0.190, 0.210] ahead of x: Holm-corrected tests of all 3 pairs put it alone" in sentence
+    shared = [alone[0], replace(alone[1], rank_low=1, outcome="no difference found"), alone[2]]
+    (sentence,) = verdict(comparison(board(shared), given=False))
+    assert "shares the top with x" in sentence and "(x is 0.200 [0.190, 0.210] behind)" in sentence
+    (sentence,) = verdict(comparison(board(shared[:2]), given=False))
+    assert "No encoder is shown to be best" in sentence and "leave both encoders at the top" in sentence
+
+
+def test_parts_that_differ_are_named():
+    parts = [
+        board(MIXED, source="en", target="de"),
+        board([MIXED[1], replace(MIXED[0], outcome="worse"), *MIXED[2:]], source="de", target="en"),
+    ]
+    _, sentence = verdict(comparison(board(MIXED), *parts))
+    assert sentence == (
+        "Outcomes differ between the 2 language pairs: up (better on en → de; worse on de → en)."
+    )
+    _, sentence = verdict(comparison(board(MIXED), *parts[:1] * 2))
+    assert sentence == "On all 2 language pairs every encoder has one outcome."
+
+
+def test_lines_write_ranks_and_small_p():
+    found = {line.encoder: line for line in lines(board([replace(MIXED[0], rank_high=3), *MIXED[1:]]))}
+    assert (found["up"].rank, found["base"].rank) == ("1–3", "1")
+    assert (found["up"].p, found["same"].p, found["base"].p) == ("<0.001", "0.300", "–")
+    assert (found["up"].difference[0], found["down"].difference[0]) == ("+", "−")
+    assert remarks(board(MIXED)) == ["down: it is odd."]
+
+
+def test_markdown_and_latex_escape_names():
+    found = comparison(board([row(HOSTILE, 0.4, 0.1, outcome="better"), row("base", 0.3)]))
+    markdown, latex = (as_text(found, form, ["Said."]) for form in ("markdown", "latex"))
+    assert "| <b>_&%$#\\|x |" in markdown and markdown.endswith("Said.\n")
+    assert r"$<$b>\_\&\%\$\#|x &" in latex and latex.endswith("% Said.\n")
+    table = [line for line in markdown.splitlines() if line.startswith("|")]
+    assert len({line.replace("\\|", "").count("|") for line in table}) == 1
+
+
+def test_csv_holds_all_boards_at_full_precision():
+    found = comparison(board(MIXED), board(MIXED, column="size", label="2"))
+    rows = list(csv.DictReader(io.StringIO(as_text(found, "csv", []))))
+    assert len(rows) == 8 and {r["label"] for r in rows} == {"", "2"}
+    assert float(rows[0]["difference"]) == MIXED[0].difference
+    assert rows[1]["difference"] == "" and rows[1]["outcome"] == "baseline"
+
+
+def test_the_page_escapes_names_and_loads_nothing(tmp_path):
+    found = comparison(board([row(HOSTILE, 0.4, 0.1, outcome="better"), row("base", 0.3)]), margin=0.05)
+    page = render(found)
+    assert "<b>_" not in page and "&lt;b&gt;_&amp;" in page
+    assert "<script" not in page and "http" not in page.replace("http-equiv", "")
+    assert page.count('class="ceiling"') == 2 + 1  # + margin in two rows, and the legend
+    write_comparison(found, tmp_path / "new" / "report.html")
+    assert (tmp_path / "new" / "report.html").read_text(encoding="utf-8") == page
