@@ -69,23 +69,21 @@ def _print(found: Plan) -> None:
 
 
 def _forms(found: Plan) -> Iterator[Table]:
-    for width, dropped in ((28, 0), (16, 0), (16, 1)):
-        yield _table(found, width, dropped)
+    """Yield tables of the plan, the widest first."""
+    for width, intervals, last in ((28, True, None), (16, True, None), (16, False, None), (16, False, -1)):
+        yield _table(found, width, intervals, last)
 
 
-def _table(found: Plan, name_width: int, dropped: int) -> Table:
+def _table(found: Plan, name_width: int, intervals: bool, last: int | None) -> Table:
     from rich.text import Text
 
     from xlingual.cli.tables import plain_table
     from xlingual.report.plan import cells, header
 
-    heads = header(found)
-    shown = len(heads) - dropped
     table = plain_table()
     table.add_column("encoder", overflow="fold", min_width=12, max_width=name_width)
-    for head in heads[1:shown]:
-        table.add_column(Text(head), justify="right", min_width=max(map(len, head.split())))
+    for head in header(found)[1:last]:
+        table.add_column(Text("\n".join(head.rsplit(" ", 1))), justify="right", no_wrap=True)
     for row in found.rows:
-        name, *rest = cells(found, row)[:shown]
-        table.add_row(Text(name), *(Text(cell, no_wrap=True) for cell in rest))
+        table.add_row(*(Text(cell) for cell in cells(found, row, intervals=intervals)[:last]))
     return table

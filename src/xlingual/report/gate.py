@@ -159,10 +159,15 @@ def _evidence(gate: Gate, decision: Decision) -> str:
 def _what_would_decide(gate: Gate, decision: Decision) -> list[str]:
     several = gate.per_pair and len(gate.decisions) > 1
     where = f"{pair_name(decision)}: if" if several else "If"
+    observed, equal = decision.if_observed, decision.if_equal
+    if observed and equal and observed.queries is None and observed.note == equal.note:
+        begin = f"{pair_name(decision)}: " if several else ""
+        reason = f"{observed.note}, be the difference as observed or zero."
+        return [f"{begin}{reason if several else reason[0].upper() + reason[1:]}"]
     out = []
     for needed, what in (
-        (decision.if_observed, f"it really is {numbers.number(decision.difference, digits=4)}, as observed,"),
-        (decision.if_equal, "the two are in truth equal,"),
+        (observed, f"it really is {numbers.number(decision.difference, digits=4)}, as observed,"),
+        (equal, "the two are in truth equal,"),
     ):
         if needed is not None:
             out.append(f"{where} {what} {_need(gate, needed)}")

@@ -34,18 +34,18 @@ def header(plan: Plan) -> list[str]:
         f"queries for {_effect(plan.effect)}",
         f"{numbers.count(plan.n_queries)} show",
         *(f"{size} show" for size in sizes),
-        "no number shows less than",
+        "limit of the pool",
     ]
 
 
-def cells(plan: Plan, row: Row) -> list[str]:
-    """Return the cells of a row, as texts."""
+def cells(plan: Plan, row: Row, *, intervals: bool = True) -> list[str]:
+    """Return the cells of a row, as texts, the difference with or without its interval."""
     sizes = len(plan.rows[0].sizes) if plan.rows else 0
     shown = [numbers.number(size.detectable) for size in row.sizes] or [numbers.MISSING] * sizes
     limit = row.limit if row.limit is None or row.limit > 0 else None
     return [
         row.encoder,
-        numbers.difference(row.difference, row.ci),
+        numbers.difference(row.difference, row.ci) if intervals else numbers.number(row.difference),
         _queries(row),
         numbers.number(row.detectable),
         *shown,

@@ -34,10 +34,18 @@ def write(folder, shares, *, n=400, pairs=PAIRS, seed=1, task="crosslingual-retr
             numbers = (float(value.mean()), None, 10 / n, None, None, None, n, n, 0, 0, signature)
             entries.append(Entry(task, *pair, encoder, None, "R@10", *numbers))
             block = {
-                **{"task": [task] * n, "encoder": [encoder] * n, "measure": ["R@10"] * n},
-                **{"source": [pair[0]] * n, "target": [pair[1]] * n, "seed": [0] * n},
-                **{"query": [f"q{i}" for i in range(n)], "item": [f"q{i}" for i in range(n)]},
-                **{"cluster": range(n), "retrieved": [None] * n, "above": [0] * n, "tied": [1] * n},
+                "task": [task] * n,
+                "encoder": [encoder] * n,
+                "measure": ["R@10"] * n,
+                "source": [pair[0]] * n,
+                "target": [pair[1]] * n,
+                "seed": [0] * n,
+                "query": [f"q{i}" for i in range(n)],
+                "item": [f"q{i}" for i in range(n)],
+                "cluster": range(n),
+                "retrieved": [None] * n,
+                "above": [0] * n,
+                "tied": [1] * n,
                 "value": value,
             }
             for name, cells in block.items():
@@ -181,7 +189,9 @@ def test_few_clusters_cannot_tell(tmp_path):
 def test_plan(made):
     found = plan([made], effect=0.03, queries=[100, 10_000])
     assert found.baseline == "good" and found.pool == 400 and found.share == pytest.approx(10 / 400)
-    assert [row.encoder for row in found.rows] == ["base", "same", "mixed", "bad"] or len(found.rows) == 4
+    assert {row.encoder for row in found.rows} == {"base", "same", "mixed", "bad"}
+    values = [row.value for row in found.rows]
+    assert values == sorted(values, reverse=True)
     for row in found.rows:
         assert row.sizes[0].detectable > row.detectable > row.sizes[1].detectable
         assert (row.queries <= 400) == (row.detectable <= 0.03)
