@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -81,6 +81,7 @@ def compare(
             f"only one encoder to compare ({aligned.members[0].label}): give results of at least two"
         )
     against = None if baseline is None else aligned.label(baseline)
+    held = {(q.task, q.measure): against or _leader(q) for q in aligned.queries}
     families = [family for q in aligned.queries for family in _families(q, by, per_pair)]
     notes = [*aligned.notes, *_too_few(families, len(aligned.members) - 1, rules, replicates)]
     total = sum(len(family) for family in families) * (len(aligned.members) - 1)
@@ -88,7 +89,7 @@ def compare(
     boards = [
         board
         for family in families
-        for board in _family_boards(family, against, rules, replicates, seed, counter)
+        for board in _family_boards(family, held, rules, replicates, seed, counter)
     ]
     return Comparison(
         folders=list(dict.fromkeys(str(member.folder) for member in aligned.members)),
@@ -130,18 +131,19 @@ def _pair_part(queries: Queries) -> Part:
 
 def _family_boards(
     family: Sequence[Part],
-    baseline: str | None,
+    baselines: Mapping[tuple[str, str], str],
     rules: Rules,
     replicates: int | None,
     seed: int,
     counter: _Counter,
 ) -> list[Board]:
-    whole = family[0].queries if family[0].column is None and family[0].source is None else None
+    first = family[0]
+    whole = first.queries if first.column is None and first.source is None else None
+    leader = baselines[first.queries.task, first.queries.measure]  # of all queries, on parts of them too
     tests: list[list[Found]] = []
-    n_tests = len(family) * (len(family[0].queries.encoders) - 1)
+    n_tests = len(family) * (len(first.queries.encoders) - 1)
     replicates = replicates or _enough(n_tests, rules)
-    leaders = [baseline or _leader(part.queries) for part in family]
-    for part, leader in zip(family, leaders, strict=True):
+    for part in family:
         found = []
         for encoder in part.queries.encoders:
             if encoder == leader:
@@ -153,8 +155,7 @@ def _family_boards(
     rows = decide(tests, rules)
     ranks = None if whole is None else rank_intervals(whole, rules)
     return [
-        _board(part, leader, own, ranks, replicates, n_tests)
-        for part, leader, own in zip(family, leaders, rows, strict=True)
+        _board(part, leader, own, ranks, replicates, n_tests) for part, own in zip(family, rows, strict=True)
     ]
 
 

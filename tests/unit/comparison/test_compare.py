@@ -106,6 +106,14 @@ def test_slices_have_boards_of_their_own(three):
     assert {outcomes(board)["fair"] for board in parts.values()} == {"worse"}
 
 
+def test_parts_have_the_leader_of_all_queries_as_baseline(three):
+    found = compare([three], measures=["R@1"], by=["seed", "category"], per_pair=True)
+    assert {board.baseline for board in found.boards} == {"good"}
+    noisy = compare([f"{three}#fair", f"{three}#twin"], measures=["R@1"], by=["size"])
+    assert len({board.baseline for board in noisy.boards}) == 1
+    assert any(board.rows[0].encoder != board.baseline for board in noisy.boards)
+
+
 def test_one_more_encoder_changes_nobodys_numbers(three, folders):
     more = folders.xlr("more", [folders.given("new", 0.25, 5)])
     before = compare([three], baseline="fair").boards

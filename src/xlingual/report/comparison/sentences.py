@@ -142,7 +142,7 @@ def _parts(board: Board, comparison: Comparison) -> list[str]:
         what = "language pairs" if column is None else f"parts by {column}"
         found = [text for row in board.rows if (text := _over_parts(row.encoder, parts))]
         if not found:
-            sentences.append(f"On all {len(parts)} {what} every encoder has one outcome.")
+            sentences.append(f"Every encoder has the same outcome on all {len(parts)} {what}.")
         else:
             sentences.append(
                 words.stop(

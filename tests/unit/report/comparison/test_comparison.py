@@ -101,7 +101,7 @@ def test_parts_that_differ_are_named():
         "Outcomes differ between the 2 language pairs: up (better on en → de; worse on de → en)."
     )
     _, sentence = verdict(comparison(board(MIXED), *parts[:1] * 2))
-    assert sentence == "On all 2 language pairs every encoder has one outcome."
+    assert sentence == "Every encoder has the same outcome on all 2 language pairs."
 
 
 def test_lines_write_ranks_and_small_p():
