@@ -62,8 +62,8 @@ def calibrate(
 def _show(found: Calibration) -> None:
     from rich.padding import Padding
 
-    from xlingual.cli.tables import plain_table
     from xlingual.report.calibration import calibration_verdict, condition_lines, error_rows
+    from xlingual.report.terminal import plain_table
 
     console = screen.console()
     console.print()
@@ -86,8 +86,8 @@ def show_estimates(results: Results, calibration: Calibration) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    from xlingual.cli.tables import plain_table
     from xlingual.report.calibration import estimate_rows, estimate_sentences
+    from xlingual.report.terminal import plain_table
 
     console = screen.console()
     console.print()

@@ -99,8 +99,8 @@ def _show(found: Comparison, form: str, sentences: list[str]) -> None:
 def _print_boards(found: Comparison, sentences: list[str]) -> None:
     from rich.padding import Padding
 
-    from xlingual.cli.tables import fitting
     from xlingual.report.comparison import remarks
+    from xlingual.report.terminal import fitting
 
     console = screen.console()
     for board in found.boards:
@@ -124,9 +124,9 @@ def _forms(board: Board) -> Iterator[Table]:
 def _table(board: Board, dropped: tuple[str, ...], name_width: int) -> Table:
     from rich.text import Text
 
-    from xlingual.cli.tables import plain_table
     from xlingual.report.comparison import lines, title
     from xlingual.report.comparison.tables import HEADER
+    from xlingual.report.terminal import plain_table
 
     rows = lines(board)
     shown = [

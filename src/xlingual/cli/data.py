@@ -10,8 +10,8 @@ import click
 
 from xlingual.cli import screen
 from xlingual.cli.options import manifest_options, read_manifest, refuse_extra
-from xlingual.cli.tables import fitting, plain_table
 from xlingual.errors import DataWarning
+from xlingual.report.terminal import fitting, plain_table
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -94,8 +94,8 @@ def _print(found: Gate, said: list[str]) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    from xlingual.cli.tables import plain_table
     from xlingual.report.gate import HEADER, rows
+    from xlingual.report.terminal import plain_table
 
     console = screen.console()
     console.print()

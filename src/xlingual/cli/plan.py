@@ -57,8 +57,8 @@ def plan(
 def _print(found: Plan) -> None:
     from rich.padding import Padding
 
-    from xlingual.cli.tables import fitting
     from xlingual.report.plan import sentences
+    from xlingual.report.terminal import fitting
 
     console = screen.console()
     console.print()
@@ -77,8 +77,8 @@ def _forms(found: Plan) -> Iterator[Table]:
 def _table(found: Plan, name_width: int, intervals: bool, last: int | None) -> Table:
     from rich.text import Text
 
-    from xlingual.cli.tables import plain_table
     from xlingual.report.plan import cells, header
+    from xlingual.report.terminal import plain_table
 
     if not any(row.limit for row in found.rows):  # no encoder has one: nothing is retrieved twice
         last = -1

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from xlingual.errors import InputError
-from xlingual.report import colours, conditions, examples, numbers, plots, tables, words
+from xlingual.report import colours, conditions, examples, html, numbers, plots, tables, words
 from xlingual.report.sections import section_of
-from xlingual.results import Entry, Results, Summary, atomic_file, make_folder
+from xlingual.results import Entry, Results, Summary
 
 
 def write_report(results: Sequence[Results], path: Path, *, title: str | None = None) -> None:
@@ -20,13 +18,7 @@ def write_report(results: Sequence[Results], path: Path, *, title: str | None = 
     The file loads nothing from anywhere and runs no script; equal results give equal bytes. Raises InputError
     where there is nothing to report or the file cannot be written.
     """
-    path = Path(path)
-    if path.is_dir():
-        raise InputError(f"{path} is a folder: give the name of the report's file, for example report.html")
-    content = render(results, title=title).encode("utf-8", "replace")
-    make_folder(path.parent)
-    with atomic_file(path) as temporary:
-        temporary.write_bytes(content)
+    html.write_page(Path(path), render(results, title=title))
 
 
 def render(results: Sequence[Results], *, title: str | None = None) -> str:
@@ -42,24 +34,9 @@ def render(results: Sequence[Results], *, title: str | None = None) -> str:
         section, used = section_of(runs, task, budget)
         sections.append(section)
         budget -= used
-    templates = environment()
-    templates.globals["number"] = numbers.number
-    templates.filters["emphasise"] = emphasis(row.encoder for run in runs for row in run.summary)
-    page = templates.get_template("page.html")
-    return str(page.render(title=title or _title(runs, tasks), sections=sections, **_common(runs)))
-
-
-def environment() -> Any:  # noqa: ANN401  (jinja2.Environment)
-    """Return what reads the templates: everything put into them is escaped, and nothing may be missing."""
-    import jinja2
-
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = html.environment(row.encoder for run in runs for row in run.summary)
+    page = environment.get_template("page.html")
+    return page.render(title=title or _title(runs, tasks), sections=sections, **_common(runs))
 
 
 def _decided(run: Results) -> str | None:
@@ -83,7 +60,7 @@ def _common(runs: Sequence[Results]) -> dict[str, Any]:
         "methods": sorted({entry.ci.method for entry in entries if entry.ci}),
         "warnings": warnings,
         "timings": timings,
-        "version": installed_version(),
+        "version": html.program_version(),
         "heat_css": colours.css(plots.STEPS),
     }
 
@@ -123,21 +100,6 @@ def _counted(amount: int, word: str) -> tuple[str, str]:
     return (word if amount == 1 else f"{word}s"), numbers.count(amount)
 
 
-def emphasis(labels: Iterable[str]) -> Callable[[str], Any]:
-    """Return a filter that escapes a sentence and sets the names of encoders in it apart."""
-    from markupsafe import Markup
-
-    ordered = sorted(set(labels), key=lambda label: (-len(label), label))
-    names = re.compile(r"(?<![\w.-])(" + "|".join(map(re.escape, ordered)) + r")(?![\w-])")
-
-    def emphasise(sentence: str) -> Any:  # noqa: ANN401  (Markup)
-        parts = names.split(sentence)  # odd places hold names
-        wrapped = (Markup("<bdi>{}</bdi>").format(part) if i % 2 else part for i, part in enumerate(parts))
-        return Markup("").join(wrapped)
-
-    return emphasise
-
-
 def _languages(runs: Sequence[Results]) -> list[str]:
     found: set[str | None] = set()
     for run in runs:
@@ -150,11 +112,3 @@ def _title(runs: Sequence[Results], tasks: list[str]) -> str:
     what = words.title(tasks[0]) if len(tasks) == 1 else "Cross-lingual evaluation"
     languages = _languages(runs)
     return f"{what} across {numbers.in_words(languages, 6)}" if languages else what
-
-
-def installed_version() -> str:
-    """Return the version of the program."""
-    try:
-        return version("xlingual")
-    except PackageNotFoundError:
-        return "not installed as a package"

@@ -68,6 +68,47 @@ GLOSSARY = (
     ),
 )
 
+VALIDATION_GLOSSARY = (
+    (
+        "XLR",
+        "True cross-lingual retrieval: how often the known match of a text is among its K nearest. "
+        "It needs pairs that are known to match, and is what the other measures are held against.",
+    ),
+    *(entry for entry in GLOSSARY if entry[0].startswith(("BkR", "SIM"))),
+    (
+        "CORR",
+        "The rank correlation of text distances and picture distances over pairs that do not match "
+        "(−1 to 1).",
+    ),
+    (
+        "Pearson and Spearman",
+        "How closely a measure follows XLR over the encoders: by their values, and by their order. "
+        "1 is perfect agreement, 0 none.",
+    ),
+    (
+        "Mean, sd and se over seeds",
+        "Each seed divides the data anew and gives a coefficient. sd is their spread. se is sd divided by "
+        "the root of the number of seeds: Monte Carlo error of the mean only. It says nothing about other "
+        "encoders or items.",
+    ),
+    (
+        "Interval",
+        "Where the coefficient of the encoders' means would land for other families of encoders and other "
+        "items from the same sources. Numbers are called different when the interval of their difference "
+        "excludes zero and p is below .05. Each comparison stands for itself.",
+    ),
+    (
+        "Order of two encoders",
+        "The share of pairs of encoders that a measure orders as XLR does. A tie in both counts as "
+        "agreement, a tie in one does not.",
+    ),
+    (
+        "Oracle and chance",
+        "BkR where each query retrieves the text with the nearest picture, and BkR of an encoder that knows "
+        "nothing. With weakened image vectors, the oracle says how good the pictures still are.",
+    ),
+)
+
 
 def title(task: str) -> str:
     """Return the heading of a task."""

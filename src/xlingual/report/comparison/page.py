@@ -4,29 +4,54 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xlingual.report import numbers
+from xlingual.report import html, numbers
 from xlingual.report.comparison.forest import Forest, forest
 from xlingual.report.comparison.sentences import verdict
 from xlingual.report.comparison.tables import title
-from xlingual.report.page import emphasis, environment, installed_version
-from xlingual.results import atomic_file, make_folder
+from xlingual.report.conditions import Condition
 from xlingual.results.comparison import Comparison
 
 _CORRECTIONS = {"holm": "Holm", "bh": "Benjamini–Hochberg", "none": "none"}
 
 
+_GLOSSARY = (
+    (
+        "Difference",
+        "The encoder's value minus the baseline's, on the same queries. The interval tells where it would "
+        "land for another sample of the same size from the same source; it is not widened for the number of "
+        "comparisons.",
+    ),
+    (
+        "Adjusted p",
+        "How easily a difference this large arises by luck if the two encoders are equally good, corrected "
+        "for the number of tests in its table (language pairs together, parts of one column together).",
+    ),
+    (
+        "No difference found",
+        "The data does not show a difference. That is not the same as equal: the interval says how large it "
+        "may still be.",
+    ),
+    (
+        "Equivalent",
+        "Two one-sided tests show that the difference is smaller than the margin, either way. Only with a "
+        "margin.",
+    ),
+    (
+        "Rank",
+        "What corrected tests of all pairs of encoders leave open: 1 plus those shown to be better, up to "
+        "all minus those shown to be worse.",
+    ),
+)
+
+
 def write_comparison(comparison: Comparison, path: Path) -> None:
     """Write the page to `path`, atomically; equal comparisons give equal bytes."""
-    make_folder(path.parent)
-    content = render(comparison).encode("utf-8", "replace")
-    with atomic_file(path) as temporary:
-        temporary.write_bytes(content)
+    html.write_page(path, render(comparison))
 
 
 def render(comparison: Comparison) -> str:
     """Return the page as HTML."""
-    templates = environment()
-    templates.filters["emphasise"] = emphasis(row.encoder for b in comparison.boards for row in b.rows)
+    templates = html.environment(row.encoder for board in comparison.boards for row in board.rows)
     sections: list[tuple[str, Forest, list[Forest]]] = []
     for board in comparison.boards:
         shown = forest(board, comparison.margin, 1 - comparison.alpha)
@@ -36,7 +61,7 @@ def render(comparison: Comparison) -> str:
             sections[-1][2].append(shown)
     encoders = {row.encoder for board in comparison.boards for row in board.rows}
     whole = comparison.boards[0]
-    page = templates.get_template("comparison.html").render(
+    return templates.get_template("comparison.html").render(
         title=f"Comparison of {len(encoders)} encoders",
         facts=[
             ("encoders", len(encoders)),
@@ -47,15 +72,25 @@ def render(comparison: Comparison) -> str:
         ],
         verdict=verdict(comparison),
         sections=sections,
-        notes=comparison.notes,
-        settings=[
-            ("correction", _CORRECTIONS[comparison.correction]),
-            ("significance level", f"{comparison.alpha:g}"),
-            ("margin of equivalence", "–" if comparison.margin is None else f"±{comparison.margin:g}"),
-            ("replicates", numbers.span([board.replicates for board in comparison.boards])),
-            ("seed", comparison.seed),
-            *comparison.conditions.items(),
-            ("xlingual", installed_version()),
-        ],
+        glossary=_GLOSSARY,
+        warnings=comparison.notes,
+        conditions=_conditions(comparison),
+        methods=[],
+        systems=[],
+        timings=[],
+        version=html.program_version(),
+        heat_css="",
     )
-    return str(page)
+
+
+def _conditions(comparison: Comparison) -> list[Condition]:
+    margin = "–" if comparison.margin is None else f"±{comparison.margin:g}"
+    settings = {
+        "correction": _CORRECTIONS[comparison.correction],
+        "significance level": f"{comparison.alpha:g}",
+        "margin of equivalence": margin,
+        "replicates": numbers.span([board.replicates for board in comparison.boards]),
+        "seed": str(comparison.seed),
+        **comparison.conditions,
+    }
+    return [Condition(key, [value]) for key, value in settings.items()]

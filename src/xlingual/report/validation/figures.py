@@ -1,0 +1,217 @@
+"""The figures of a validation as places in a drawing: a measure over XLR, agreement over image quality."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xlingual.report import numbers
+from xlingual.report.axis import Axis, axis_for
+from xlingual.report.validation import labels, wording
+from xlingual.report.validation.tables import by_quality, by_truth
+from xlingual.results.validation import COEFFICIENTS, TRUTH, Degradation, EncoderScores, PairValidation
+
+MARKS = {"none": "diamond", "dims": "circle", "noise": "square", "shuffle": "triangle"}
+SERIES = {
+    "none": "vectors as they are",
+    "dims": "fewer dimensions",
+    "noise": "noise added",
+    "shuffle": "pictures shuffled",
+}
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A drawing's size and the edges of the plot in it."""
+
+    width: float
+    height: float
+    left: float
+    top: float
+    right: float
+    bottom: float
+    xs: Axis
+    ys: Axis
+
+    def x(self, value: float) -> float:
+        """Return where the value lies from the left."""
+        return round(self.left + (self.right - self.left) * self.xs.at(value) / 100, 1)
+
+    def y(self, value: float) -> float:
+        """Return where the value lies from the top."""
+        return round(self.bottom - (self.bottom - self.top) * self.ys.at(value) / 100, 1)
+
+    @property
+    def x_ticks(self) -> list[tuple[float, str]]:
+        """Return (place, text) of the ticks along the bottom."""
+        texts = self.xs.labels()
+        return [(self.x(tick), text) for tick, (_, text) in zip(self.xs.ticks, texts, strict=True)]
+
+    @property
+    def y_ticks(self) -> list[tuple[float, str]]:
+        """Return (place, text) of the ticks along the left."""
+        texts = self.ys.labels()
+        return [(self.y(tick), text) for tick, (_, text) in zip(self.ys.ticks, texts, strict=True)]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A mark with its whiskers (left, right, top, bottom) where there are any, and what it says."""
+
+    x: float
+    y: float
+    mark: str
+    kind: str
+    title: str
+    across: tuple[float, float] | None = None
+    down: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One drawing: frame, points, names, lines and remarks."""
+
+    name: str
+    spoken: str
+    across: str  # what the axes show
+    up: str
+    frame: Frame
+    points: list[Point]
+    labels: list[labels.Label]
+    remarks: list[tuple[float, float, str]]
+    chance: tuple[float, str] | None
+    threshold: tuple[float, str] | None
+    paths: list[tuple[str, str]] = field(default_factory=list)  # (kind, points) of the series
+    missing: list[str] = field(default_factory=list)
+    unnamed: int = 0
+
+
+def scatter(pair: PairValidation, measure: str, threshold: float, *, large: bool) -> Figure:
+    """Return Figure 2: each encoder's XLR (across) and measure (up), means over seeds."""
+    rows = [row for row in by_truth(pair.encoders) if _drawn(row, measure)]
+    chance = {"BkR": pair.chance, "CORR": 0.0}.get(measure)
+    value = {row.encoder: (row.scores[TRUTH].mean or 0.0, row.scores[measure].mean or 0.0) for row in rows}
+    ups = [end for row in rows for end in _ends(row, measure)]
+    xs = axis_for([0.0, 1.0] if rows else [])
+    ys = axis_for([*ups, chance])
+    frame = Frame(560, 480, 52, 14, 546, 434, xs, ys) if large else Frame(330, 224, 46, 12, 320, 184, xs, ys)
+    points = [_point(frame, row, measure, *value[row.encoder], threshold) for row in rows]
+    remarks, taken = _coefficients(frame, pair, measure)
+    chance_mark = _line(frame, chance, measure)
+    if chance_mark:
+        taken.append((frame.right - 90, chance_mark[0] - 13, frame.right, chance_mark[0] + 2))
+    spots = [(point.x, point.y) for point in points]
+    names = [row.encoder for row in rows]
+    edges = (frame.left + 2, frame.top, frame.right - 2, frame.bottom - 2)
+    found = labels.placed(spots, names, edges, taken) if large else []
+    where = wording.pair_name(pair)
+    return Figure(
+        name=measure,
+        spoken=f"{measure} against XLR for {where}, one point per encoder, {len(points)} points",
+        across="XLR",
+        up=measure,
+        frame=frame,
+        points=points,
+        labels=found,
+        remarks=remarks,
+        chance=chance_mark,
+        threshold=(frame.x(threshold), f"{threshold:g}") if xs.holds(threshold) and rows else None,
+        missing=[row.encoder for row in pair.encoders if not _drawn(row, measure)],
+        unnamed=len(points) - len(found) if large else 0,
+    )
+
+
+def curve(rows: Sequence[Degradation], pair: PairValidation) -> Figure:
+    """Return agreement (Pearson of BkR with XLR, up) over image quality (the oracle's BkR, across)."""
+    ordered = [one for one in by_quality(rows) if _known(one)]
+    pearson = {id(one): one.agreement["BkR"]["pearson"] for one in ordered}
+    ends = [end for one in pearson.values() if one.ci for end in (one.ci.low, one.ci.high)]
+    quality = [one.oracle for one in ordered]
+    ys = axis_for([*ends, *(one.value for one in pearson.values()), 0.0, 1.0])
+    frame = Frame(640, 380, 52, 14, 626, 334, axis_for([*quality, 0.0]), ys)
+    points = []
+    for one in ordered:
+        found = pearson[id(one)]
+        title = (
+            f"{wording.level_name(one)}: oracle {numbers.number(one.oracle)}, "
+            f"Pearson {numbers.with_interval(found.value, found.ci)}"
+        )
+        down = (frame.y(found.ci.high), frame.y(found.ci.low)) if found.ci else None
+        place = (frame.x(one.oracle or 0.0), frame.y(found.value or 0.0))
+        points.append(Point(*place, MARKS.get(one.kind, "circle"), one.kind, title, None, down))
+    names = [wording.level_name(one) for one in ordered]
+    edges = (frame.left + 2, frame.top - 8, frame.right + 10, frame.bottom - 2)
+    whiskers = [(point.x - 2, point.down[0], point.x + 2, point.down[1]) for point in points if point.down]
+    found_labels = labels.placed([(p.x, p.y) for p in points], names, edges, whiskers)
+    return Figure(
+        name="Pearson",
+        spoken=f"Agreement of BkR with XLR against image quality for {wording.pair_name(pair)}",
+        across="oracle BkR of the image vectors",
+        up="Pearson of BkR with XLR",
+        frame=frame,
+        points=points,
+        labels=found_labels,
+        remarks=[],
+        chance=(frame.y(0.0), "no agreement"),
+        threshold=None,
+        paths=_series(points),
+        missing=[wording.level_name(one) for one in rows if not _known(one)],
+    )
+
+
+def _series(points: Sequence[Point]) -> list[tuple[str, str]]:
+    """Return a line for each kind of weakening, from the vectors as they are downwards."""
+    start = [point for point in points if point.kind == "none"]
+    kinds = dict.fromkeys(point.kind for point in points if point.kind not in ("none", "shuffle"))
+    paths = []
+    for kind in kinds:
+        own = sorted([*start, *(p for p in points if p.kind == kind)], key=lambda point: -point.x)
+        paths.append((kind, " ".join(f"{point.x},{point.y}" for point in own)))
+    return paths
+
+
+def _point(frame: Frame, row: EncoderScores, measure: str, x: float, y: float, threshold: float) -> Point:
+    name = f"\u2068{row.encoder}\u2069"  # isolated: it may be of any script
+    title = f"{name}: XLR {numbers.number(x)}, {measure} {numbers.number(y)}"
+    across, down = _ends(row, TRUTH), _ends(row, measure)
+    return Point(
+        frame.x(x),
+        frame.y(y),
+        "circle",
+        "below" if x < threshold else "above",
+        title,
+        (frame.x(across[0]), frame.x(across[1])) if len(across) > 1 else None,
+        (frame.y(down[1]), frame.y(down[0])) if len(down) > 1 else None,
+    )
+
+
+def _coefficients(
+    frame: Frame, pair: PairValidation, measure: str
+) -> tuple[list[tuple[float, float, str]], list[labels.Box]]:
+    """Return both coefficients of the means as remarks at the top left, and the box they take."""
+    found = pair.subsets["all"].agreement[measure]
+    texts = [f"{wording.name_of(kind)} {numbers.number(found[kind].value)}" for kind in COEFFICIENTS]
+    remarks = [(frame.left + 10, frame.top + 16 + 16 * i, text) for i, text in enumerate(texts)]
+    return remarks, [(frame.left, frame.top, frame.left + 118, frame.top + 42)]
+
+
+def _line(frame: Frame, value: float | None, measure: str) -> tuple[float, str] | None:
+    if value is None or not frame.ys.holds(value):
+        return None
+    return frame.y(value), f"chance {numbers.mark(value, measure)}"
+
+
+def _ends(row: EncoderScores, measure: str) -> list[float]:
+    """Return the mean less and plus one standard deviation over seeds, the mean alone, or nothing."""
+    found = row.scores[measure]
+    if found.mean is None:
+        return []
+    return [found.mean] if found.sd is None else [found.mean - found.sd, found.mean + found.sd]
+
+
+def _drawn(row: EncoderScores, measure: str) -> bool:
+    return row.scores[TRUTH].mean is not None and row.scores[measure].mean is not None
+
+
+def _known(one: Degradation) -> bool:
+    return one.oracle is not None and one.agreement["BkR"]["pearson"].value is not None

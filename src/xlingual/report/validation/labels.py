@@ -1,0 +1,102 @@
+"""Where the names of points go: beside them, without covering points, names or lines."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+SIZE = 11.0  # of the letters, in the units of the drawing
+WIDTH = 0.58  # of a letter, as a share of its size; a wide one (CJK) takes 1
+MOST_LETTERS = 24
+POINT = 5.0  # half the side of the square that a point needs
+REACH = (8.0, 15.0, 26.0, 40.0, 58.0)  # from the point to its name
+FROM_FAR = 12.0  # from here on a line leads to the name
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+Spot = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Label:
+    """A name and where it stands; `line` leads to it from its point where it is not close."""
+
+    text: str
+    x: float
+    y: float  # of the base line
+    anchor: str  # start, middle or end
+    line: tuple[float, float, float, float] | None
+
+
+def placed(spots: Sequence[Spot], names: Sequence[str], frame: Box, taken: Sequence[Box] = ()) -> list[Label]:
+    """Return names for as many points as have room, the earlier points first; the others stay without.
+
+    `taken` are boxes that no name may cover.
+    """
+    points = [(x - POINT, y - POINT, x + POINT, y + POINT) for x, y in spots]
+    boxes = list(taken)
+    lines: list[tuple[float, float, float, float]] = []
+    found = []
+    for i, (spot, name) in enumerate(zip(spots, names, strict=True)):
+        text = shortened(name)
+        others = [*points[:i], *points[i + 1 :]]
+        for label, box in _candidates(spot, text):
+            if not _inside(box, frame) or any(_overlap(box, other) for other in (*others, *boxes)):
+                continue
+            if any(_crosses(line, box) for line in lines):
+                continue
+            if label.line and any(_crosses(label.line, other) for other in (*others, *boxes)):
+                continue
+            found.append(label)
+            boxes.append(box)
+            lines += [label.line] if label.line else []
+            break
+    return found
+
+
+def shortened(name: str) -> str:
+    """Return the name, cut with "…" where it is long."""
+    return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 1]}…"
+
+
+def width_of(text: str) -> float:
+    """Return about how wide the text is in the units of the drawing."""
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return SIZE * (WIDTH * (len(text) - wide) + wide)
+
+
+def _candidates(spot: Spot, text: str) -> Iterator[tuple[Label, Box]]:
+    """Give places for a name around its point: near ones first, beside it before above and below."""
+    x, y = spot
+    width = width_of(text)
+    for reach in REACH:
+        for degrees in (0, 180, 45, 315, 135, 225, 90, 270, 20, 340, 160, 200, 65, 295, 115, 245):
+            dx, dy = math.cos(math.radians(degrees)) * reach, -math.sin(math.radians(degrees)) * reach
+            anchor = "middle" if abs(dx) < 0.5 * reach else "start" if dx > 0 else "end"
+            left = {"start": 0.0, "middle": -width / 2, "end": -width}[anchor] + x + dx
+            middle = y + dy + (0.0 if anchor != "middle" else math.copysign(0.35 * SIZE, dy))
+            box = (left - 1, middle - 0.55 * SIZE, left + width + 1, middle + 0.55 * SIZE)
+            line = None
+            if reach > FROM_FAR:
+                start = POINT / reach
+                line = tuple(
+                    round(v, 1) for v in (x + dx * start, y + dy * start, x + dx * 0.94, y + dy * 0.94)
+                )
+            place = Label(text, round(x + dx, 1), round(middle + 0.34 * SIZE, 1), anchor, line)  # type: ignore[arg-type]
+            yield place, box
+
+
+def _inside(box: Box, frame: Box) -> bool:
+    return box[0] >= frame[0] and box[1] >= frame[1] and box[2] <= frame[2] and box[3] <= frame[3]
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _crosses(line: tuple[float, float, float, float], box: Box, steps: int = 12) -> bool:
+    """Tell whether a short line touches a box, by points along it."""
+    x1, y1, x2, y2 = line
+    along = ((x1 + (x2 - x1) * i / steps, y1 + (y2 - y1) * i / steps) for i in range(steps + 1))
+    return any(box[0] < x < box[2] and box[1] < y < box[3] for x, y in along)
