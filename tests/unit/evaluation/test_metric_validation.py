@@ -317,6 +317,6 @@ def test_the_influence_of_clusters_has_the_variance_of_the_interval(case, pair):
     found = influence(score, 50)
     assert found @ found == pytest.approx(variance(score.parts))
     if len(ways) == 1:  # then it is the plain sums, but for the correction for few clusters
-        count = len(np.unique(own))
+        count = 200**2 / sum(np.unique(own, return_counts=True)[1] ** 2)
         sums = np.bincount(own, residuals - residuals.mean(), 50)
         np.testing.assert_allclose(found, sums * (count / (count - 1)) ** 0.5, atol=1e-9)
