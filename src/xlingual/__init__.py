@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from xlingual.evaluation.backretrieval import backretrieval
     from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
     from xlingual.evaluation.distance_correlation import distance_correlation
-    from xlingual.evaluation.metric_validation import validate_backretrieval
+    from xlingual.evaluation.metric_validation.validate import validate_backretrieval
     from xlingual.measures import parse_measure
     from xlingual.records import Encoder, Pictures, Texts
     from xlingual.report import write_report
@@ -38,7 +38,7 @@ _HOMES = {
     "crosslingual_retrieval": "evaluation.crosslingual_retrieval",
     "distance_correlation": "evaluation.distance_correlation",
     "parse_measure": "measures",
-    "validate_backretrieval": "evaluation.metric_validation",
+    "validate_backretrieval": "evaluation.metric_validation.validate",
     "write_report": "report",
     "write_scenes": "data.scenes",
 }

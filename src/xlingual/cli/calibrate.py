@@ -46,7 +46,7 @@ def calibrate(
     VALIDATION is validation.json, or its folder. Use the FILE with
     `xlingual evaluate backretrieval … --calibration FILE`.
     """
-    from xlingual.evaluation.calibration import calibrate as fitted
+    from xlingual.evaluation.calibration.calibrate import calibrate as fitted
 
     if out.is_dir():
         raise InputError(f"--out {out} is a folder: name a file, for example {out / 'calibration.json'}")

@@ -126,7 +126,7 @@ def _calibration(given: dict[str, Any]) -> Calibration | None:
     path: Path | None = given.get("calibration")
     if path is None:
         return None
-    from xlingual.evaluation.estimated_xlr import check_measures
+    from xlingual.evaluation.calibration.estimate import check_measures
     from xlingual.results.calibration import Calibration
 
     calibration = Calibration.read(path)
@@ -151,7 +151,7 @@ def _evaluate(
             **{name: given[name] for name in _PASSED_ON if name in given},
         )
     if calibration is not None:
-        from xlingual.evaluation.estimated_xlr import with_estimates
+        from xlingual.evaluation.calibration.estimate import with_estimates
 
         results = with_estimates(results, calibration)
     if out is not None:

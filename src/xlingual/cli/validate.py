@@ -51,7 +51,7 @@ def backretrieval(ctx: click.Context, /, manifest: Path, **given: Any) -> None: 
     MANIFEST holds items with a picture and texts in both languages: the translations are the truth that the
     other measures do without. With --splits leave out --seeds.
     """
-    from xlingual.evaluation.metric_validation import validate_backretrieval
+    from xlingual.evaluation.metric_validation.validate import validate_backretrieval
 
     refuse_extra(ctx)
     out: Path | None = given["out"]

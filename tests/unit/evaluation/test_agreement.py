@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from xlingual.errors import InputError
-from xlingual.evaluation.agreement import EncoderSeries, agreement_by_seed_and_mean, directions, subsets
-from xlingual.evaluation.coefficients import accuracy, midranks, pearson, spearman
-from xlingual.evaluation.two_way import draw_families, draw_items
+from xlingual.evaluation.metric_validation.agreement import (
+    EncoderSeries,
+    agreement_by_seed_and_mean,
+    directions,
+    subsets,
+)
+from xlingual.evaluation.metric_validation.coefficients import accuracy, midranks, pearson, spearman
+from xlingual.evaluation.metric_validation.two_way import draw_families, draw_items
 from xlingual.results.validation import COEFFICIENTS, MEASURES
 
 NAMES = ("XLR", *MEASURES)

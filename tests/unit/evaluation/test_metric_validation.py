@@ -10,12 +10,13 @@ import pytest
 from xlingual import InputError, Validation, validate_backretrieval
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sampler
-from xlingual.evaluation import correlate, metric_validation
+from xlingual.evaluation import correlate
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
-from xlingual.evaluation.degrade import NONE, Level, parse_levels
 from xlingual.evaluation.distance_correlation import distance_correlation
-from xlingual.evaluation.validation_pass import ValidationPass
+from xlingual.evaluation.metric_validation import validate as metric_validation
+from xlingual.evaluation.metric_validation.degrade import NONE, Level, parse_levels
+from xlingual.evaluation.metric_validation.measure import ValidationPass
 from xlingual.results import by_key
 
 HERE = Path(__file__)
@@ -189,7 +190,7 @@ def test_threads_and_the_order_of_encoders_change_nothing(case, found, monkeypat
 
 
 def test_tasks_in_parts_give_the_same(case, found, monkeypatch):
-    from xlingual.evaluation import validation_pass
+    from xlingual.evaluation.metric_validation import measure as validation_pass
 
     monkeypatch.setattr(validation_pass, "KEPT_BYTES", 1)
     parts = validate(case, both_directions=True)
@@ -305,8 +306,8 @@ def test_fewer_than_three_encoders_are_refused(case):
 
 @pytest.mark.parametrize("pair", ["en-de", "de-en"])
 def test_the_influence_of_clusters_has_the_variance_of_the_interval(case, pair):
+    from xlingual.evaluation.metric_validation.seed_scores import influence
     from xlingual.evaluation.scores import Score
-    from xlingual.evaluation.seed_scores import influence
     from xlingual.stats import Part, variance
 
     rng = np.random.default_rng(1)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.data.samples import stream
-from xlingual.evaluation.coefficients import accuracy, pearson, spearman
+from xlingual.evaluation.metric_validation.coefficients import accuracy, pearson, spearman
 from xlingual.records import Floats
 from xlingual.results import Interval
 

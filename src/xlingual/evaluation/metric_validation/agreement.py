@@ -12,10 +12,10 @@ from itertools import combinations
 
 import numpy as np
 
-from xlingual.evaluation.agreement_differences import compare_directions, compare_measures
-from xlingual.evaluation.coefficients import even, pearson, spearman
-from xlingual.evaluation.encoder_scores import EncoderSeries, Table, table_of
-from xlingual.evaluation.two_way import NoIntervalError, replicated, z_interval
+from xlingual.evaluation.metric_validation.coefficients import even, pearson, spearman
+from xlingual.evaluation.metric_validation.differences import compare_directions, compare_measures
+from xlingual.evaluation.metric_validation.encoder_scores import EncoderSeries, Table, table_of
+from xlingual.evaluation.metric_validation.two_way import NoIntervalError, replicated, z_interval
 from xlingual.records import Ints
 from xlingual.results import Interval
 from xlingual.results.validation import (

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from xlingual.evaluation.calibration import calibrate
-from xlingual.evaluation.estimated_xlr import with_estimates
+from xlingual.evaluation.calibration.calibrate import calibrate
+from xlingual.evaluation.calibration.estimate import with_estimates
 from xlingual.report.calibration import calibration_verdict, estimate_rows, estimate_sentences
 from xlingual.results import Entry, Interval, Results, Summary
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from xlingual.errors import InputError, listed
-from xlingual.evaluation.calibration_errors import coverage, left_out_errors
-from xlingual.evaluation.calibration_model import (
+from xlingual.evaluation.calibration.errors import coverage, left_out_errors
+from xlingual.evaluation.calibration.model import (
     design,
     families_needed,
     fit,

@@ -22,8 +22,8 @@ from xlingual.evaluation.correlate import (
     RankedTables,
     correlation,
 )
-from xlingual.evaluation.degrade import Level, Weakened
 from xlingual.evaluation.found import Found, nodes
+from xlingual.evaluation.metric_validation.degrade import Level, Weakened
 from xlingual.evaluation.nearest import Nearest
 from xlingual.evaluation.references import Reference
 from xlingual.evaluation.scores import Score, score

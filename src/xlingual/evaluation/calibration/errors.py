@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from xlingual.evaluation.calibration_model import (
+from xlingual.evaluation.calibration.model import (
     families_needed,
     fit,
     jackknife_plus,

@@ -9,7 +9,7 @@ import pytest
 from xlingual.data.manifest import Manifest
 from xlingual.errors import DataWarning
 from xlingual.evaluation.backretrieval import backretrieval
-from xlingual.evaluation.calibration import calibrate
+from xlingual.evaluation.calibration.calibrate import calibrate
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.results import by_key
 from xlingual.signature import Signature

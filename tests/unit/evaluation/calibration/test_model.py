@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from xlingual.evaluation.calibration_errors import clopper_pearson, coverage
-from xlingual.evaluation.calibration_model import (
+from xlingual.evaluation.calibration.errors import clopper_pearson, coverage
+from xlingual.evaluation.calibration.model import (
     angle,
     design,
     families_needed,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from xlingual.errors import InputError
-from xlingual.evaluation.calibration import calibrate, sampling_kind
-from xlingual.evaluation.estimated_xlr import estimate
+from xlingual.evaluation.calibration.calibrate import calibrate, sampling_kind
+from xlingual.evaluation.calibration.estimate import estimate
 from xlingual.report.calibration import calibration_verdict, error_rows
 from xlingual.results.calibration import Calibration, Conditions
 

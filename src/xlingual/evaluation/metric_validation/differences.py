@@ -8,9 +8,9 @@ from typing import TypeVar
 import numpy as np
 
 from xlingual.data.samples import stream
-from xlingual.evaluation.coefficients import midranks, pearson, spearman
-from xlingual.evaluation.encoder_scores import Table
-from xlingual.evaluation.two_way import NoIntervalError, replicated, transformed, z_interval
+from xlingual.evaluation.metric_validation.coefficients import midranks, pearson, spearman
+from xlingual.evaluation.metric_validation.encoder_scores import Table
+from xlingual.evaluation.metric_validation.two_way import NoIntervalError, replicated, transformed, z_interval
 from xlingual.records import Floats
 from xlingual.results import Interval
 from xlingual.results.validation import TRUTH, CoefficientDifference

@@ -6,12 +6,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from xlingual.evaluation.agreement import EncoderSeries, agreement_by_seed_and_mean, directions, subsets
-from xlingual.evaluation.degrade import NONE, Level
-from xlingual.evaluation.seed_scores import Column, column, influence
+from xlingual.evaluation.metric_validation.agreement import (
+    EncoderSeries,
+    agreement_by_seed_and_mean,
+    directions,
+    subsets,
+)
+from xlingual.evaluation.metric_validation.degrade import NONE, Level
+from xlingual.evaluation.metric_validation.measure import Measured
+from xlingual.evaluation.metric_validation.seed_scores import Column, column, influence
 from xlingual.evaluation.setup import Workspace, by_pair
 from xlingual.evaluation.summary import Baseline, normalised
-from xlingual.evaluation.validation_pass import Measured
 from xlingual.measures import RecallAt
 from xlingual.results.validation import (
     TRUTH,

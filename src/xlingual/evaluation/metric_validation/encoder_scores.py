@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.errors import InputError
-from xlingual.evaluation.coefficients import constant
-from xlingual.evaluation.two_way import FEWEST_ENCODERS, Drawn, draw_families, draw_items
+from xlingual.evaluation.metric_validation.coefficients import constant
+from xlingual.evaluation.metric_validation.two_way import FEWEST_ENCODERS, Drawn, draw_families, draw_items
 from xlingual.records import Floats, Ints
 from xlingual.results.validation import MEASURES, TRUTH
 

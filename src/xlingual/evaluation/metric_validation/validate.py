@@ -18,8 +18,10 @@ from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError
 from xlingual.evaluation.backretrieval import NAME
 from xlingual.evaluation.crosslingual_retrieval import refuse_small_pools as refuse_small_truth
-from xlingual.evaluation.degrade import NONE, Level, parse_levels
 from xlingual.evaluation.found import refuse_small_pools
+from xlingual.evaluation.metric_validation.degrade import NONE, Level, parse_levels
+from xlingual.evaluation.metric_validation.measure import ValidationPass
+from xlingual.evaluation.metric_validation.records import Assembly
 from xlingual.evaluation.setup import (
     EncoderSpecs,
     Options,
@@ -29,8 +31,6 @@ from xlingual.evaluation.setup import (
     by_pair,
     collected_warnings,
 )
-from xlingual.evaluation.validation_pass import ValidationPass
-from xlingual.evaluation.validation_records import Assembly
 from xlingual.measures import Measure, RecallAt, parse_measure
 from xlingual.results.validation import Validation
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from xlingual.errors import InputError
-from xlingual.evaluation.calibration import sampling_kind, too_few_families
-from xlingual.evaluation.calibration_model import design, jackknife_plus, predicted_angle, share
+from xlingual.evaluation.calibration.calibrate import sampling_kind, too_few_families
+from xlingual.evaluation.calibration.model import design, jackknife_plus, predicted_angle, share
 from xlingual.measures import Measure, parse_rank_measures
 from xlingual.results import Entry, EstimatedXLR, Interval, Results, Summary
 from xlingual.results.calibration import Calibration, Conditions

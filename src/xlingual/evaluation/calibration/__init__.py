@@ -1,0 +1,5 @@
+"""Calibration: the true retrieval (XLR) that a Backretrieval stands for, learnt from validations.
+
+`calibrate` is the entry; `model` is the curve and its jackknife+ intervals, `errors` what leaving out shows,
+`estimate` its use on an evaluation.
+"""
