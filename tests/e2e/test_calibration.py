@@ -17,7 +17,9 @@ from xlingual.results.calibration import Calibration
 from xlingual.signature import Signature
 
 HERE = Path(__file__)
-makers = SimpleNamespace(**run_path(str(HERE.parents[1] / "unit" / "evaluation" / "calibration" / "makers.py")))
+makers = SimpleNamespace(
+    **run_path(str(HERE.parents[1] / "unit" / "evaluation" / "calibration" / "makers.py"))
+)
 refused = SimpleNamespace(**run_path(str(HERE.with_name("refusals.py")))).refused
 BOTH = "v/*.{lang}.npy"
 

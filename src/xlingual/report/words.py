@@ -105,7 +105,12 @@ VALIDATION_GLOSSARY = (
     (
         "Oracle and chance",
         "BkR where each query retrieves the text with the nearest picture, and BkR of an encoder that knows "
-        "nothing. With weakened image vectors, the oracle says how good the pictures still are.",
+        "nothing.",
+    ),
+    (
+        "Nearest pictures kept",
+        "How good weakened image vectors still are: of the K pictures nearest to a picture, the share that "
+        "still are. Shuffled pictures keep K/D by luck.",
     ),
 )
 

@@ -125,14 +125,19 @@ class DirectionDifference:
 
 @dataclass(frozen=True)
 class Degradation:
-    """Agreement with weakened image vectors: `kind` is none, dims, noise or shuffle."""
+    """Agreement with weakened image vectors: `kind` is none, dims, noise or shuffle.
+
+    `kept` tells how good the image vectors are: of the K pictures nearest to a picture, the share that still
+    are with the weakened vectors. The oracle does not: in few dimensions pictures easily lead back.
+    """
 
     kind: str
     level: float | None  # dimensions kept, or noise in units of the vectors' own spread
     source: str
     target: str
+    kept: float | None
     chance: float | None
-    oracle: float | None  # BkR of the nearest picture with these vectors: the image quality
+    oracle: float | None  # BkR of the nearest picture with these vectors
     sim_oracle: float | None
     agreement: dict[str, dict[str, Agreement]]
 

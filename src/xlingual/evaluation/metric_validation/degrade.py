@@ -16,6 +16,8 @@ from xlingual.errors import InputError, did_you_mean
 from xlingual.ranking import Pool
 from xlingual.records import Floats, Ints
 
+_ASKED = 1000  # pictures whose neighbours are looked at
+_BLOCK = 50
 KINDS = ("dims", "noise", "shuffle")
 _EXPECTED = "expected dims=2,4,8, noise=0.5,1 or shuffle, several separated by ';'"
 
@@ -68,6 +70,40 @@ def _number(text: str, kind: str, value: str) -> float:
     return number
 
 
+def neighbours_kept(pictures: PictureIndex, weakened: PictureIndex, k: int, seed: int) -> float | None:
+    """Return the share of the k nearest pictures of a picture that are still its k nearest when weakened.
+
+    Of up to a thousand pictures, drawn by the seed. None with no more than k others. Equal vectors among the
+    nearest are told apart by their order.
+    """
+    _, rows = np.unique(pictures.code, return_index=True)
+    rows = rows[pictures.code[rows] >= 0]  # one text row for each picture
+    if len(rows) <= k + 1:
+        return None
+    chosen = stream(seed, "neighbours kept").permutation(len(rows))[:_ASKED]
+    before, after = (_units(index)[index.code[rows]] for index in (pictures, weakened))
+    shares = []
+    for block in np.array_split(chosen, -(-len(chosen) // _BLOCK)):
+        near, still = (_nearest(vectors, block, k) for vectors in (before, after))
+        shares += [len(np.intersect1d(a, b)) / k for a, b in zip(near, still, strict=True)]
+    return float(np.mean(shares))
+
+
+def _nearest(vectors: Floats, rows: Ints, k: int) -> Ints:
+    """Return the k nearest others of the rows, [rows, k]."""
+    scores = vectors[rows] @ vectors.T
+    scores[np.arange(len(rows)), rows] = -np.inf
+    found: Ints = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    return found
+
+
+def _units(pictures: PictureIndex) -> Floats:
+    """Return the unit vector of each picture, float64 [pictures, d]."""
+    pool = pictures.pool
+    vectors: Floats = pool.vectors.stored(pool.code) * pool.vectors.inverse_norms[pool.code, None]
+    return vectors
+
+
 class Weakened:
     """The pictures of a run at every level; `pictures` are all distinct ones."""
 
@@ -88,18 +124,12 @@ class Weakened:
             return self._shuffled(seed)
         if level.level is None:
             return self._pictures
-        vectors = self._unit()
+        vectors = _units(self._pictures)
         if level.kind == "dims":
             return self._of(self._components(vectors, int(level.level)))
         rng = stream(self._seed, f"image noise {level.level:g}")
         noise = rng.standard_normal(vectors.shape) * (level.level / vectors.shape[1] ** 0.5)
         return self._of(vectors + noise)
-
-    def _unit(self) -> Floats:
-        """Return the unit vector of each picture, float64 [pictures, d]."""
-        pool = self._pictures.pool
-        vectors: Floats = pool.vectors.stored(pool.code) * pool.vectors.inverse_norms[pool.code, None]
-        return vectors
 
     def _of(self, vectors: Floats) -> PictureIndex:
         return PictureIndex(self._pictures.code, Pool.of(vectors.astype(np.float32)))

@@ -23,7 +23,7 @@ from xlingual.evaluation.correlate import (
     correlation,
 )
 from xlingual.evaluation.found import Found, nodes
-from xlingual.evaluation.metric_validation.degrade import Level, Weakened
+from xlingual.evaluation.metric_validation.degrade import Level, Weakened, neighbours_kept
 from xlingual.evaluation.nearest import Nearest
 from xlingual.evaluation.references import Reference
 from xlingual.evaluation.scores import Score, score
@@ -48,6 +48,7 @@ class Measured:
     references: dict[tuple[Level, int], Reference] = field(default_factory=dict)
     oracles: dict[tuple[Level, int], Score] = field(default_factory=dict)
     n_pictures: list[int] = field(default_factory=list)  # distinct source pictures, by task
+    kept: dict[Level, float | None] = field(default_factory=dict)  # neighbours that pictures keep at a level
 
 
 class ValidationPass:
@@ -68,6 +69,10 @@ class ValidationPass:
         self._pairs = [Pairs.of(task.sample) for task in self.tasks]
         with workspace.timings.stage("pictures: weaken"):
             self._views = {level: self._seen(weakened, level) for level in levels}
+            for level, views in self._views.items() if len(levels) > 1 else ():
+                view = next(iter(views.values()))
+                kept = neighbours_kept(pictures, view, measure.k, workspace.options.seed)
+                self.measured.kept[level] = kept
         self._ranks = {
             (level, seed): PictureRanks(view, self.tasks, self._pairs)
             for level, views in self._views.items()

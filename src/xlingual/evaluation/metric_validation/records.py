@@ -147,6 +147,7 @@ class Assembly:
             level.kind,
             level.level,
             *pair,
+            kept=self.measured.kept[level],
             chance=_mean([b.chance for b in baselines]),
             oracle=_mean([None if b.oracle is None else b.oracle.value for b in baselines]),
             sim_oracle=float(np.mean([r.oracle["SIM"].mean() for r in references])),

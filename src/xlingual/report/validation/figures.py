@@ -122,22 +122,22 @@ def scatter(pair: PairValidation, measure: str, threshold: float, *, large: bool
 
 
 def curve(rows: Sequence[Degradation], pair: PairValidation) -> Figure:
-    """Return agreement (Pearson of BkR with XLR, up) over image quality (the oracle's BkR, across)."""
+    """Return agreement (Pearson of BkR with XLR, up) over image quality (neighbours kept, across)."""
     ordered = [one for one in by_quality(rows) if _known(one)]
     pearson = {id(one): one.agreement["BkR"]["pearson"] for one in ordered}
     ends = [end for one in pearson.values() if one.ci for end in (one.ci.low, one.ci.high)]
-    quality = [one.oracle for one in ordered]
+    quality = [one.kept for one in ordered]
     ys = axis_for([*ends, *(one.value for one in pearson.values()), 0.0, 1.0])
     frame = Frame(640, 380, 52, 14, 626, 334, axis_for([*quality, 0.0]), ys)
     points = []
     for one in ordered:
         found = pearson[id(one)]
         title = (
-            f"{wording.level_name(one)}: oracle {numbers.number(one.oracle)}, "
+            f"{wording.level_name(one)}: {numbers.percent(one.kept)} of neighbours kept, "
             f"Pearson {numbers.with_interval(found.value, found.ci)}"
         )
         down = (frame.y(found.ci.high), frame.y(found.ci.low)) if found.ci else None
-        place = (frame.x(one.oracle or 0.0), frame.y(found.value or 0.0))
+        place = (frame.x(one.kept or 0.0), frame.y(found.value or 0.0))
         points.append(Point(*place, MARKS.get(one.kind, "circle"), one.kind, title, None, down))
     names = [wording.level_name(one) for one in ordered]
     edges = (frame.left + 2, frame.top - 8, frame.right + 10, frame.bottom - 2)
@@ -146,7 +146,7 @@ def curve(rows: Sequence[Degradation], pair: PairValidation) -> Figure:
     return Figure(
         name="Pearson",
         spoken=f"Agreement of BkR with XLR against image quality for {wording.pair_name(pair)}",
-        across="oracle BkR of the image vectors",
+        across="share of the nearest pictures kept",
         up="Pearson of BkR with XLR",
         frame=frame,
         points=points,
@@ -214,4 +214,4 @@ def _drawn(row: EncoderScores, measure: str) -> bool:
 
 
 def _known(one: Degradation) -> bool:
-    return one.oracle is not None and one.agreement["BkR"]["pearson"].value is not None
+    return one.kept is not None and one.agreement["BkR"]["pearson"].value is not None

@@ -10,7 +10,7 @@ from xlingual.report.validation import wording
 from xlingual.report.validation.tables import by_quality
 from xlingual.results.validation import Agreement, Degradation
 
-Levels = list[tuple[Degradation, float, Agreement]]  # with the oracle's BkR and Pearson of BkR with XLR
+Levels = list[tuple[Degradation, float, Agreement]]  # with the neighbours kept and Pearson of BkR with XLR
 
 
 def sentences(rows: Sequence[Degradation], close: float) -> list[str]:
@@ -18,9 +18,9 @@ def sentences(rows: Sequence[Degradation], close: float) -> list[str]:
     if not any(one.kind != "none" for one in rows):
         return []
     known: Levels = [
-        (one, one.oracle, one.agreement["BkR"]["pearson"])
+        (one, one.kept, one.agreement["BkR"]["pearson"])
         for one in by_quality(rows)
-        if one.oracle is not None and one.agreement["BkR"]["pearson"].ci is not None
+        if one.kept is not None and one.agreement["BkR"]["pearson"].ci is not None
     ]
     shuffled = [level for level in known if level[0].kind == "shuffle"]
     weakened = [level for level in known if level[0].kind != "shuffle"]
@@ -67,8 +67,10 @@ def _control(shuffled: Levels) -> list[str]:
 
 
 def _level(level: tuple[Degradation, float, Agreement]) -> str:
-    one, oracle, _ = level
-    return f"an oracle BkR of {numbers.number(oracle)} ({wording.level_name(one)}: {_pearson(level)})"
+    one, kept, _ = level
+    return (
+        f"{numbers.percent(kept)} of the nearest pictures kept ({wording.level_name(one)}: {_pearson(level)})"
+    )
 
 
 def _pearson(level: tuple[Degradation, float, Agreement]) -> str:

@@ -146,7 +146,19 @@ def _rival(whole: Subset, rival: str) -> str:
             [f"{wording.name_of(kind)} ({word})" for kind, word in judged.items() if word != "open"]
         )
         return f"It is told apart from {rival} by {clear} alone: {numbers_of}."
-    return f"It cannot be told apart from {rival}: {numbers_of}."
+    split = numbers.in_words([wording.name_of(kind) for kind in judged if _split(known[kind])])
+    caution = ""
+    if split:
+        caution = (
+            f" Test and interval disagree about {split}: the test is about these items, the interval about "
+            "other items too."
+        )
+    return f"It cannot be told apart from {rival}: {numbers_of}.{caution}"
+
+
+def _split(one: CoefficientDifference) -> bool:
+    """Tell whether the test says that there is a difference, and the interval that there may be none."""
+    return one.p is not None and one.p < ALPHA and one.ci is not None and contains(one.ci, 0.0)
 
 
 def _complete(one: CoefficientDifference) -> bool:

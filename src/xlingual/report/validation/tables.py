@@ -197,7 +197,7 @@ def degradations(rows: Sequence[Degradation]) -> Table:
     cells = [
         [
             wording.level_name(one),
-            number(one.oracle),
+            percent(one.kept),
             *(
                 with_interval(found.value, found.ci)
                 for found in (one.agreement[name]["pearson"] for name in MEASURES)
@@ -210,7 +210,7 @@ def degradations(rows: Sequence[Degradation]) -> Table:
         for one in ordered
         for name in MEASURES
     )
-    head = ["image vectors", "oracle BkR", *(f"{name} Pearson" for name in MEASURES)]
+    head = ["image vectors", "neighbours kept", *(f"{name} Pearson" for name in MEASURES)]
     return Table("Weakened image vectors", head, cells, notes)
 
 
@@ -225,8 +225,8 @@ def by_truth(rows: Iterable[EncoderScores]) -> list[EncoderScores]:
 
 
 def by_quality(rows: Iterable[Degradation]) -> list[Degradation]:
-    """Return degradations by the oracle's BkR, the best pictures first, those without it last."""
-    return sorted(rows, key=lambda one: (one.oracle is None, -(one.oracle or 0.0), one.kind, one.level or 0))
+    """Return degradations by the neighbours that pictures keep, the best first, those without it last."""
+    return sorted(rows, key=lambda one: (one.kept is None, -(one.kept or 0.0), one.kind, one.level or 0))
 
 
 def of_pair(rows: Iterable[Degradation], pair: PairValidation) -> list[Degradation]:
