@@ -99,8 +99,8 @@ VALIDATION_GLOSSARY = (
     ),
     (
         "Order of two encoders",
-        "The share of pairs of encoders that a measure orders as XLR does. A tie in both counts as agreement, "
-        "a tie in one does not.",
+        "The share of pairs of encoders that a measure orders as XLR does. A tie in both counts as "
+        "agreement, a tie in one does not.",
     ),
     (
         "Oracle and chance",
