@@ -18,11 +18,13 @@ import numpy as np
 
 from xlingual.records import Floats, Ints
 from xlingual.stats.intervals import effective_clusters, variance
-from xlingual.stats.paired import Paired, variance_parts
+from xlingual.stats.paired import Paired
+from xlingual.stats.signflips import FlippedClusters
 
 POWER = 0.8
 ALPHA = 0.05
 MOST_QUERIES = 10**9  # beyond, no number is given
+_FLIPS = 200  # that show the noise of what targets share
 _NODES = 200  # of the integral; the error is under 1e-7 from 2 degrees of freedom on
 _TAIL = 9.0  # standard deviations beyond which the chance is under 1e-18
 
@@ -140,7 +142,9 @@ def _variances(data: Paired) -> tuple[float, float]:
 
     What stays are pairs of queries that *retrieve* the same target. Where items serve as sources in one
     sample and are retrieved in another, a source also depends on the queries that retrieve it; such pairs
-    grow as N and so shrink like the rest.
+    grow as N and so shrink like the rest. Taken as it is, but never negative, the sum over shared targets
+    would be too large on average where these matter little; so it counts only where it exceeds its noise, the
+    standard deviation that random flips of clusters give it.
     """
     total = variance(data.parts())
     if data.retrieved_a is None or data.retrieved_b is None:
@@ -148,7 +152,12 @@ def _variances(data: Paired) -> tuple[float, float]:
     retrieved = (data.retrieved_a, data.retrieved_b)
     beyond = data.own.max() + 1 - min(way.min() for way in retrieved)
     apart = replace(data, retrieved_a=retrieved[0] + beyond, retrieved_b=retrieved[1] + beyond)
-    shared = min(variance_parts(apart)[1], total)
+    clusters = FlippedClusters.of(apart, no_difference=False)
+    n = len(np.unique(data.own))
+    signs = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), (n, _FLIPS))
+    noise = float(np.std(clusters.shared(signs)))
+    shared = float(clusters.shared(np.ones((n, 1)))[0])
+    shared = min(shared * clusters.correction, total) if shared > noise else 0.0
     return total - shared, shared
 
 

@@ -77,19 +77,27 @@ class FlippedClusters:
     def studentised(self, signs: Floats) -> Floats:
         """Return difference/error [B] of replicates whose clusters have these signs [clusters, B]."""
         difference = self.own.residual @ signs
-        alone = self.own.squares(signs, difference)
-        total = alone
-        if self.edges is not None:
-            n = len(self.own.residual)
-            node = self.fall @ signs - np.outer(self.fallen_weight, difference / 2)
-            node[:n] += self.own.residual[:, None] * signs - np.outer(self.own.weight, difference / 2)
-            total = np.sum(node**2, axis=0) - self.edges.squares(signs, difference)
-            total = np.maximum(total, alone)
+        total = self.own.squares(signs, difference) + np.maximum(self.shared(signs), 0)
         error = np.sqrt(total * self.correction)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = difference / error
         # nothing varies in this replicate: as far off as can be, or not at all
         return np.where(error > 0, ratio, np.where(difference == 0, 0.0, np.copysign(np.inf, difference)))
+
+    def shared(self, signs: Floats) -> Floats:
+        """Return what nodes that queries share add to the sum of squares of own clusters, by replicate [B].
+
+        Where a flip has broken what shared targets have in common, it is noise about zero.
+        """
+        difference = self.own.residual @ signs
+        if self.edges is None:
+            return np.zeros_like(difference)
+        n = len(self.own.residual)
+        node = self.fall @ signs - np.outer(self.fallen_weight, difference / 2)
+        node[:n] += self.own.residual[:, None] * signs - np.outer(self.own.weight, difference / 2)
+        total = np.sum(node**2, axis=0) - self.edges.squares(signs, difference)
+        found: Floats = total - self.own.squares(signs, difference)
+        return found
 
 
 def _edges(owners: Ints, own: Ints, retrieved: Ints, residual: Floats, weight: Floats) -> tuple[Sums, Ints]:

@@ -12,6 +12,7 @@ from xlingual.report.validation.tables import by_quality, by_truth
 from xlingual.results.validation import COEFFICIENTS, TRUTH, Degradation, EncoderScores, PairValidation
 
 MARKS = {"none": "diamond", "dims": "circle", "noise": "square", "shuffle": "triangle"}
+SMALL = 400  # a drawing up to this wide has no words inside but the coefficients
 SERIES = {
     "none": "vectors as they are",
     "dims": "fewer dimensions",
@@ -100,6 +101,7 @@ def scatter(pair: PairValidation, measure: str, threshold: float, *, large: bool
     chance_mark = _line(frame, chance, measure)
     if chance_mark:
         taken.append((frame.right - 90, chance_mark[0] - 13, frame.right, chance_mark[0] + 2))
+        taken.append((frame.left, chance_mark[0] - 1, frame.right, chance_mark[0] + 1))
     spots = [(point.x, point.y) for point in points]
     names = [row.encoder for row in rows]
     edges = (frame.left + 2, frame.top, frame.right - 2, frame.bottom - 2)
@@ -196,9 +198,10 @@ def _coefficients(
 
 
 def _line(frame: Frame, value: float | None, measure: str) -> tuple[float, str] | None:
+    """Return the place of the line of chance, and what it says in a large drawing."""
     if value is None or not frame.ys.holds(value):
         return None
-    return frame.y(value), f"chance {numbers.mark(value, measure)}"
+    return frame.y(value), f"chance {numbers.mark(value, measure)}" if frame.width > SMALL else ""
 
 
 def _ends(row: EncoderScores, measure: str) -> list[float]:

@@ -77,8 +77,8 @@ def _section(validation: Validation, pair: PairValidation) -> Section:
 
 def _title(validation: Validation) -> str:
     pairs = [wording.pair_name(pair) for pair in validation.pairs]
-    what = "Does Backretrieval track true retrieval?"
-    return f"{what} {numbers.in_words(pairs, 4)}" if pairs else what
+    what = "Backretrieval held against true retrieval"
+    return f"{what}: {numbers.in_words(pairs, 4)}" if pairs else what
 
 
 def _facts(validation: Validation) -> list[tuple[str, str]]:

@@ -22,8 +22,8 @@ CLOSE = 0.8  # a coefficient whose whole interval lies above it is called close 
 ALPHA = 0.05
 MONTE_CARLO = (
     "The standard error over seeds is Monte Carlo error only: it says how well the mean over these divisions "
-    "of the data is known, not how far it would move for other encoders or other items. The intervals say "
-    "that."
+    "of the data is known, not how far it would move for other encoders or other items. "
+    "The intervals say that."
 )
 
 
@@ -194,10 +194,8 @@ def _order(whole: Subset) -> list[str]:
         [f"{name} in {numbers.percent(value)}" for name, value in others if value is not None]
     )
     ends = f" [{numbers.percent(own.ci.low)}, {numbers.percent(own.ci.high)}]" if own.ci else ""
-    text = (
-        f"It orders two encoders as XLR does in {numbers.percent(own.value)}{ends} of {numbers.count(pairs)} "
-    )
-    text += "pair" if pairs == 1 else "pairs"
+    amount = wording.counted(pairs, "pair")
+    text = f"It orders two encoders as XLR does in {numbers.percent(own.value)}{ends} of {amount}"
     return [f"{text}; {beside}." if beside else f"{text}."]
 
 

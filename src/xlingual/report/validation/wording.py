@@ -111,11 +111,14 @@ def counted(amount: int, noun: str, plural: str | None = None) -> str:
 
 
 def gathered(noted: Iterable[tuple[str, str | None]]) -> list[str]:
-    """Return each note once, with what it is about before it."""
+    """Return each note once, with what it is about before it where it is not about everything."""
+    listed = list(noted)
     found: dict[str, dict[str, None]] = {}
-    for where, note in noted:
+    for where, note in listed:
         if note:
             found.setdefault(note, {})[where] = None
+    if len(listed) > 1 and len(found) == 1 and all(note for _, note in listed):
+        return [f"All: {note}" for note in found]
     return [f"{', '.join(wheres)}: {note}" for note, wheres in found.items()]
 
 

@@ -1,0 +1,188 @@
+import re
+from dataclasses import replace
+from io import StringIO
+
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+from xlingual.cli.report import report
+from xlingual.errors import InputError
+from xlingual.report import write_validation_report
+from xlingual.report.validation import labels, page, show, tables, verdict
+
+SHAPES = {
+    "full": lambda made: made.full(),
+    "bare": lambda made: made.bare(),
+    "no pairs": lambda made: replace(made.bare(), pairs=[]),
+}
+
+
+def shown(validation, width):
+    text = StringIO()
+    show(Console(file=text, width=width, highlight=False), validation)
+    return text.getvalue()
+
+
+def changed(validation, **subset_changes):
+    first = validation.pairs[0]
+    subsets = {**first.subsets, "all": replace(first.subsets["all"], **subset_changes)}
+    return replace(validation, pairs=[replace(first, subsets=subsets)], directions=[])
+
+
+def test_verdict_says_what_the_intervals_say_most_important_first(made):
+    found = verdict(made.full())
+    assert found[0].startswith(
+        "en → he: BkR tracks true retrieval (XLR) closely over 6 encoders of 5 families: "
+        "Pearson 0.961 [0.931, 0.991] and Spearman 0.950 [0.920, 0.980]"
+    )
+    text = "\n".join(found)
+    assert "better than CORR does: Pearson difference 0.248 [0.098, 0.398], p = 0.0021" in text
+    assert "cannot be told apart from SIM: Pearson difference 0.019 [−0.031, 0.069], p = 0.437" in text
+    assert "orders two encoders as XLR does in 94 % [60 %, 99 %] of 255 pairs; SIM in 92 %" in text
+    assert "Among weak encoders (XLR below 0.5: 3) cannot tell whether BkR agrees" in text
+    assert "Among strong encoders (XLR 0.5 or more: 3) the agreement of BkR holds" in text
+    assert "above 0.8 down to an oracle BkR of 0.820 (noise 0.5: Pearson 0.940 [0.840, 1.000])" in text
+    assert "no longer with an oracle BkR of 0.410 (4 dimensions: Pearson 0.770" in text
+    assert "With shuffled pictures no agreement is left" in text
+    assert "en → he and he → en cannot be told apart: Pearson difference 0.004" in text
+    assert "Monte Carlo error only" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "p", "said"),
+    [
+        (0.2, 0.1, 0.01, "It agrees with XLR better than CORR does"),
+        (-0.2, 0.1, 0.01, "It agrees with XLR less than CORR does"),
+        (0.2, 0.3, 0.01, "It cannot be told apart from CORR"),
+        (0.2, 0.1, 0.08, "It cannot be told apart from CORR"),
+    ],
+)
+def test_a_difference_is_told_only_where_interval_and_test_agree(made, value, half, p, said):
+    both = {kind: made.difference(value, half, p) for kind in made.COEFFICIENTS}
+    found = changed(made.full(), differences={"BkR-CORR": both, "BkR-SIM": both})
+    assert any(sentence.startswith(said) for sentence in verdict(found))
+
+
+def test_one_coefficient_alone_is_said_to_be_alone(made):
+    mixed = {"pearson": made.difference(0.2, 0.1, 0.01), "spearman": made.difference(0.2, 0.3, 0.2)}
+    found = changed(made.full(), differences={"BkR-CORR": mixed, "BkR-SIM": mixed})
+    assert any("told apart from CORR by Pearson (more) alone" in sentence for sentence in verdict(found))
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "said"),
+    [
+        (0.9, 0.05, "BkR tracks true retrieval (XLR) closely"),
+        (0.5, 0.2, "how closely is uncertain"),
+        (0.1, 0.4, "Cannot tell whether BkR tracks"),
+        (-0.6, 0.2, "BkR goes against"),
+    ],
+)
+def test_tracking_is_judged_by_the_intervals(made, value, half, said):
+    own = {name: {kind: made.agreement(value, half) for kind in made.COEFFICIENTS} for name in made.MEASURES}
+    assert said in verdict(changed(made.full(), agreement=own))[0]
+
+
+def test_missing_numbers_have_their_reason(made):
+    found = verdict(made.bare())
+    assert found[0] == f"Whether BkR tracks XLR over 3 encoders cannot be told: {made.WHY}."
+    assert all("cannot be told" in sentence for sentence in found)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_pages_are_well_formed_self_contained_and_repeatable(made, shape, tmp_path):
+    html = page.render(SHAPES[shape](made))
+    found = made.parsed(html)
+    assert not {tag for tag, _ in found.tags} & {"script", "link", "iframe", "object", "base", "form", "b"}
+    assert "url(" not in html and "@import" not in html and "http" not in html.replace("http-equiv", "")
+    spoken = [value for _, attributes in found.tags for value in attributes.values() if value]
+    assert not re.search(r"\b(nan|NaN|None|inf)\b", " ".join([*found.texts, *spoken]))
+    write_validation_report(SHAPES[shape](made), tmp_path / "new" / "a.html")
+    assert (tmp_path / "new" / "a.html").read_bytes() == html.encode()
+
+
+def test_the_page_holds_every_number_and_name(made):
+    validation = made.full()
+    found = made.parsed(page.render(validation, title="Mine & yours"))
+    texts = {text.strip() for text in found.texts}
+    assert {"Mine & yours", "one <i>warning</i>", "1.5 s", "abc123", "0.0274"} <= texts
+    for pair in validation.pairs:
+        for table in tables.all_of(validation, pair):
+            assert {cell for row in table.rows for cell in row if cell} <= texts
+    for name in made.NAMES:
+        assert name in texts
+    assert any("N = 1,500" in text and "0.0067" in text for text in texts)
+
+
+def test_names_of_any_script_are_isolated_and_points_have_tooltips(made):
+    html = page.render(made.full())
+    assert "<bdi>אבג</bdi>" in html and "<bdi>&lt;b&gt;&amp;&#34;</bdi>" in html
+    found = made.parsed(html)
+    for name in made.NAMES:
+        assert sum(f"\u2068{name}\u2069" in text for text in found.texts) == 6  # three panels, two pairs
+    assert sum(tag == "polyline" for tag, _ in found.tags) == 2  # dims and noise of the first pair
+
+
+def test_missing_numbers_are_noted_on_the_page(made):
+    texts = made.parsed(page.render(made.bare())).texts
+    assert any("All: no text has a vector" in text for text in texts)
+    assert sum("nothing to draw" in text for text in texts) == 3
+    assert any("One seed" in text for text in texts)
+
+
+@pytest.mark.parametrize("width", [80, 100, 120, 200])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_terminal_cuts_nothing(made, width, shape):
+    validation = SHAPES[shape](made)
+    text = shown(validation, width)
+    assert "…" not in text and max(len(line) for line in text.splitlines()) <= width
+    words = text.split()
+    for pair in validation.pairs:
+        for table in tables.all_of(validation, pair):
+            kept = table.without("family", "BkR normalised", "test")
+            cells = [cell for row in kept.rows for cell in row[kept.n_names :]]
+            assert set(" ".join(cells).split()) <= set(words)
+    assert ("Williams" in text) == (shape == "full")
+
+
+def test_families_are_shown_only_where_they_were_asked_for(made):
+    validation = made.full()
+    assert "family" in tables.encoders(validation.pairs[0], validation.family).head
+    assert "family" not in tables.encoders(validation.pairs[0], None).head
+
+
+def test_encoders_are_sorted_by_true_retrieval(made):
+    rows = list(reversed(made.pair().encoders))
+    assert [row.encoder for row in tables.by_truth(rows)] == list(made.NAMES)
+
+
+def test_names_cover_neither_points_nor_each_other(made):
+    spots = [(100 + 7 * (i % 6), 100 + 9 * (i // 6)) for i in range(24)] + [(300, 60)]
+    names = [f"encoder_{i}" for i in range(24)] + ["far"]
+    frame = (0.0, 0.0, 400.0, 300.0)
+    found = labels.placed(spots, names, frame)
+    boxes = []
+    for label in found:
+        width = labels.width_of(label.text)
+        left = label.x - {"start": 0, "middle": width / 2, "end": width}[label.anchor]
+        boxes.append((left, label.y - 8, left + width, label.y + 1))
+    for i, box in enumerate(boxes):
+        assert box[0] >= 0 and box[2] <= 400 and box[1] >= 0 and box[3] <= 300
+        assert not any(box[0] < x < box[2] and box[1] < y < box[3] for x, y in spots)
+        for other in boxes[:i]:
+            assert not (box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3])
+    assert "far" in {label.text for label in found} and len(found) >= 10
+    assert len(labels.shortened("x" * 60)) == labels.MOST_LETTERS
+
+
+def test_a_folder_of_a_validation_becomes_a_report(made, tmp_path):
+    made.full().write(tmp_path / "v")
+    out = tmp_path / "page.html"
+    done = CliRunner().invoke(report, [str(tmp_path / "v"), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert out.read_text(encoding="utf-8") == page.render(made.full())
+    both = CliRunner().invoke(report, [str(tmp_path / "v"), str(tmp_path), "--out", str(out)])
+    assert isinstance(both.exception, InputError) and "give it alone" in str(both.exception)
+    with pytest.raises(InputError, match="is a folder"):
+        write_validation_report(made.full(), tmp_path)
