@@ -321,3 +321,12 @@ def test_the_influence_of_clusters_has_the_variance_of_the_interval(case, pair):
         count = 200**2 / sum(np.unique(own, return_counts=True)[1] ** 2)
         sums = np.bincount(own, residuals - residuals.mean(), 50)
         np.testing.assert_allclose(found, sums * (count / (count - 1)) ** 0.5, atol=1e-9)
+
+
+def test_weakened_pictures_keep_fewer_of_their_neighbours(case):
+    found = validate(case, degrade="dims=1,6;noise=0.01,3;shuffle").degradations
+    kept = {(one.kind, one.level): one.kept for one in found if one.source == found[0].source}
+    assert kept["none", None] == kept["dims", 6] == 1
+    assert 1 >= kept["noise", 0.01] > kept["noise", 3] >= 0
+    assert kept["dims", 1] < 1
+    assert kept["shuffle", None] < 0.6

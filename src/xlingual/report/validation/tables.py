@@ -210,7 +210,7 @@ def degradations(rows: Sequence[Degradation]) -> Table:
         for one in ordered
         for name in MEASURES
     )
-    head = ["image vectors", "neighbours kept", *(f"{name} Pearson" for name in MEASURES)]
+    head = ["image vectors", "kept", *(f"{name} Pearson" for name in MEASURES)]
     return Table("Weakened image vectors", head, cells, notes)
 
 

@@ -76,9 +76,9 @@ def encoder(name, place, n_seeds=3):
     return EncoderScores(name, name.split("_")[0], scores, 0.37)
 
 
-def weakened(kind, level, oracle, value, source="en", target="he"):
+def weakened(kind, level, kept, value, source="en", target="he"):
     found = {name: {kind: agreement(value, 0.1) for kind in COEFFICIENTS} for name in MEASURES}
-    return Degradation(kind, level, source, target, 0.03, oracle, 0.5, found)
+    return Degradation(kind, level, source, target, kept, 0.03, 0.9, 0.5, found)
 
 
 def pair(source="en", target="he", names=NAMES, n_seeds=3, **changes):
