@@ -170,8 +170,8 @@ def _variances(data: Paired) -> tuple[float, float]:
     What stays are pairs of queries that *retrieve* the same target. Where items serve as sources in one
     sample and are retrieved in another, a source also depends on the queries that retrieve it; such pairs
     grow as N and so shrink like the rest. Taken as it is, but never negative, the sum over shared targets
-    would be too large on average where these matter little; so it counts only where it clearly exceeds its noise,
-    the standard deviation that random flips of clusters give it.
+    would be too large on average where these matter little; so it counts only where it clearly exceeds its
+    noise, the standard deviation that random flips of clusters give it.
     """
     total = variance(data.parts())
     if data.retrieved_a is None or data.retrieved_b is None:
