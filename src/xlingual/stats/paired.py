@@ -72,8 +72,8 @@ class PairedTest:
     `p` is the two-sided p of the sign-flip test or of Student's t, whichever is larger. `strays` (ascending)
     are the studentised differences, without their sign, of flipped residuals; empty where nothing varies.
     Intervals exclude zero exactly where p is small enough.
-    A skew difference strays farther to one side: of the plain one-sided p and one corrected for it (Johnson
-    1978, "Modified t Tests and Confidence Intervals for Asymmetrical Populations") the larger is taken.
+    A skew difference strays farther to one side: of the plain one-sided p and one corrected for it (Hall
+    1992, "On the Removal of Skewness by Transformation") the larger is taken.
     """
 
     difference: float
@@ -127,7 +127,7 @@ class PairedTest:
             return float((1 - share) ** (self.freedom + 1))
         far = distance / self.standard_error
         beyond = (np.count_nonzero(self.strays >= abs(far)) + 1) / (len(self.strays) + 1) / 2
-        nearer = far + min(skewness / 6 * (2 * far**2 + 1), 0.0)
+        nearer = _corrected(far, skewness)
         return max(float(stdtr(self.freedom, -nearer)), beyond if far >= 0 else 1 - beyond)
 
     def _reach(self, alpha: float, skewness: float) -> float:
@@ -199,13 +199,21 @@ def paired_test(
     return PairedTest(difference, error, p, n, freedom, span, strays, _skewness(data, error))
 
 
-def _uncorrected(far: float, skewness: float) -> float:
-    """Return x with x + min(γ/6·(2x² + 1), 0) = far; infinite where no x goes so far."""
-    if skewness >= 0:
+def _corrected(far: float, skewness: float) -> float:
+    """Return how far a value of Student's t is when luck strays farther to its side than to the other.
+
+    Hall's transformation t + γt²/3 + γ²t³/27 + γ/6, which rises everywhere, for γ < 0; t itself otherwise.
+    """
+    if skewness > -_NOTHING:
         return far
-    a, c = skewness / 3, skewness / 6 - far
-    inside = 1 - 4 * a * c
-    return float((np.sqrt(inside) - 1) / (2 * a)) if inside >= 0 else float("inf")
+    return ((1 + skewness * far / 3) ** 3 - 1) / skewness + skewness / 6
+
+
+def _uncorrected(far: float, skewness: float) -> float:
+    """Return x with `_corrected(x)` = far."""
+    if skewness > -_NOTHING:
+        return far
+    return float(3 / skewness * (np.cbrt(1 + skewness * (far - skewness / 6)) - 1))
 
 
 def _skewness(data: Paired, error: float) -> float:

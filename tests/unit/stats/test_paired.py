@@ -208,3 +208,27 @@ def test_a_t_test_is_scipys_for_independent_queries():
     wanted = ttest_rel(a, b)
     assert found[3] == pytest.approx(wanted.pvalue)
     assert found[2] == wanted.df
+
+
+def test_a_huge_difference_is_shown_however_skew():
+    rng = np.random.default_rng(0)
+    n = 40
+    a, b = np.ones(n), (rng.random(n) < 0.14).astype(float)
+    found = paired_test(Paired(a, b, np.full(n, 1 / n), np.arange(n)), rng=rng, replicates=999)
+    assert found.skewness < -0.1
+    assert found.p_above(-0.01) < 0.01 < 0.99 < found.p_below(-0.01)
+    assert 0.5 < found.lower(0.05) < found.difference < found.upper(0.05) < 1
+
+
+def test_rare_losses_do_not_pass_as_no_loss():
+    """Where the truth lies on the margin and losses are rare, few samples may look as if it did not."""
+    rng = np.random.default_rng(1)
+    n, margin = 730, 0.01
+    passed = 0
+    for _ in range(100):
+        loss, hit = rng.random(n) < margin, rng.random(n) < 0.5
+        found = rng.integers(10**6, 10**6 + 200, n)
+        a, b = (hit & ~loss).astype(float), (hit | loss).astype(float)
+        paired = Paired(a, b, np.full(n, 1 / n), np.arange(n), found, found)
+        passed += paired_test(paired, rng=rng, replicates=199).p_above(-margin) <= 0.05
+    assert passed <= 10
