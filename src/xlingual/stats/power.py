@@ -18,12 +18,14 @@ import numpy as np
 
 from xlingual.records import Floats, Ints
 from xlingual.stats.intervals import effective_clusters, variance
-from xlingual.stats.paired import Paired
+from xlingual.stats.paired import Paired, t_test
 from xlingual.stats.signflips import FlippedClusters
 
 POWER = 0.8
 ALPHA = 0.05
 MOST_QUERIES = 10**9  # beyond, no number is given
+_BOUND_FLIPS = 999  # that show the bound of the sign-flip test
+_CLEAR = 1.5  # standard deviations of noise above which shared targets count
 _FLIPS = 200  # that show the noise of what targets share
 _NODES = 200  # of the integral; the error is under 1e-7 from 2 degrees of freedom on
 _TAIL = 9.0  # standard deviations beyond which the chance is under 1e-18
@@ -44,6 +46,7 @@ class Growth:
     inverse_own: float  # 1/effective number of own clusters at n queries
     inverse_retrieved: float = 0.0  # the same of retrieved targets: the part that shrinks,
     inverse_shared: float = 0.0  # and the part that stays
+    caution: float = 1.0  # how many times Student's the bound of the sign-flip test is, at n queries
 
     @classmethod
     def of(cls, data: Paired, n: int) -> Growth:
@@ -52,7 +55,7 @@ class Growth:
         inverse = 1 / effective_clusters(data.own)
         retrieved = [way for way in (data.retrieved_a, data.retrieved_b) if way is not None]
         shrinks, stays = max((_inverse(way, n) for way in retrieved), key=sum, default=(0.0, 0.0))
-        return cls(n, own, shared, inverse, shrinks, stays)
+        return cls(n, own, shared, inverse, shrinks, stays, _caution(data))
 
     def variance(self, n: float) -> float:
         """Return the variance of the difference with `n` queries."""
@@ -65,7 +68,9 @@ class Growth:
 
     def power(self, effect: float, n: float, alpha: float = ALPHA, *, two_sided: bool = True) -> float:
         """Return the power for a true difference with `n` queries."""
-        return power(effect, self.variance(n), self.freedom(n), alpha, two_sided=two_sided)
+        caution = self._cautious(n) if two_sided else 1.0
+        variance, freedom = self.variance(n), self.freedom(n)
+        return power(effect, variance, freedom, alpha, two_sided=two_sided, caution=caution)
 
     def detectable(
         self, n: float = math.inf, wanted: float = POWER, alpha: float = ALPHA, *, two_sided: bool = True
@@ -75,27 +80,49 @@ class Growth:
         stays = self.inverse_shared
         limit = 1 / stays - 1 if stays > 0 else math.inf
         freedom = limit if math.isinf(n) else self.freedom(n)
-        return detectable(variance, freedom, wanted, alpha, two_sided=two_sided)
+        caution = self._cautious(n) if two_sided else 1.0
+        return detectable(variance, freedom, wanted, alpha, two_sided=two_sided, caution=caution)
+
+    def _cautious(self, n: float) -> float:
+        """Return how many times Student's bound the test asks for with `n` queries.
+
+        The test is the more cautious of Student's and sign flips. Flips of few clusters whose answers are
+        hits and misses take few values, which lie denser as 1/√N.
+        """
+        return 1 + (self.caution - 1) * math.sqrt(self.n / n)
 
 
 def power(
-    effect: float, variance: float, df: float, alpha: float = ALPHA, *, two_sided: bool = True
+    effect: float,
+    variance: float,
+    df: float,
+    alpha: float = ALPHA,
+    *,
+    two_sided: bool = True,
+    caution: float = 1.0,
 ) -> float:
     """Return the chance that a t-test at level `alpha` shows a true difference of `effect`.
 
-    Two-sided, either sign of a significant result counts, as usual. Zero variance shows any effect. Degrees
-    of freedom are at least 1; they may be infinite.
+    The difference must be `caution` times as far out as Student's t asks. Two-sided, either sign of a
+    significant result counts, as usual. Zero variance shows any effect. Degrees of freedom are at least 1;
+    they may be infinite.
     """
     if variance <= 0:
         return 1.0 if effect > 0 or (two_sided and effect != 0) else 0.0
     centre = effect / math.sqrt(variance)
-    critical = _t_quantile(1 - alpha / (2 if two_sided else 1), df)
+    critical = caution * _t_quantile(1 - alpha / (2 if two_sided else 1), df)
     beyond = _noncentral_above(critical, centre, df)
     return beyond + (_noncentral_above(critical, -centre, df) if two_sided else 0.0)
 
 
 def detectable(
-    variance: float, df: float, wanted: float = POWER, alpha: float = ALPHA, *, two_sided: bool = True
+    variance: float,
+    df: float,
+    wanted: float = POWER,
+    alpha: float = ALPHA,
+    *,
+    two_sided: bool = True,
+    caution: float = 1.0,
 ) -> float:
     """Return the smallest effect that is shown with the power `wanted`, which must lie above `alpha`."""
     from scipy.optimize import brentq
@@ -105,7 +132,7 @@ def detectable(
         return 0.0
 
     def excess(centre: float) -> float:
-        return power(centre, 1.0, df, alpha, two_sided=two_sided) - wanted
+        return power(centre, 1.0, df, alpha, two_sided=two_sided, caution=caution) - wanted
 
     most = 8.0
     while excess(most) < 0:
@@ -143,8 +170,8 @@ def _variances(data: Paired) -> tuple[float, float]:
     What stays are pairs of queries that *retrieve* the same target. Where items serve as sources in one
     sample and are retrieved in another, a source also depends on the queries that retrieve it; such pairs
     grow as N and so shrink like the rest. Taken as it is, but never negative, the sum over shared targets
-    would be too large on average where these matter little; so it counts only where it exceeds its noise, the
-    standard deviation that random flips of clusters give it.
+    would be too large on average where these matter little; so it counts only where it clearly exceeds its
+    noise, the standard deviation that random flips of clusters give it.
     """
     total = variance(data.parts())
     if data.retrieved_a is None or data.retrieved_b is None:
@@ -157,8 +184,25 @@ def _variances(data: Paired) -> tuple[float, float]:
     signs = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), (n, _FLIPS))
     noise = float(np.std(clusters.shared(signs)))
     shared = float(clusters.shared(np.ones((n, 1)))[0])
-    shared = min(shared * clusters.correction, total) if shared > noise else 0.0
+    shared = min(shared * clusters.correction, total) if shared > _CLEAR * noise else 0.0
     return total - shared, shared
+
+
+def _caution(data: Paired) -> float:
+    """Return how many times Student's bound that of the sign-flip test is, at least 1.
+
+    Its bound lies halfway between the largest value that is not significant and the smallest that is.
+    """
+    n = len(np.unique(data.own))
+    signs = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), (n, _BOUND_FLIPS))
+    found = np.abs(FlippedClusters.of(data, no_difference=True).studentised(signs))
+    found = np.sort(found[np.isfinite(found)])
+    if not len(found) or found[-1] == 0:
+        return 1.0
+    last = found[math.ceil((1 - ALPHA) * len(found)) - 1]
+    beyond = found[found > last * (1 + 1e-9)]
+    bound = (last + beyond[0]) / 2 if len(beyond) else last
+    return max(float(bound) / _t_quantile(1 - ALPHA / 2, t_test(data)[2]), 1.0)
 
 
 def _inverse(way: Ints, n: int) -> tuple[float, float]:

@@ -65,7 +65,7 @@ class FlippedClusters:
         residual, weight = _sums(own, a + b, n), _sums(own, 2 * data.weight, n)
         sums = Sums(residual, weight, np.arange(n))
         ways = [way for way in (data.own, data.retrieved_a, data.retrieved_b) if way is not None]
-        correction = small_sample_factor(ways)
+        correction = small_sample_factor([(way, data.weight) for way in ways])
         if data.retrieved_a is None or data.retrieved_b is None:
             return cls(sums, None, None, np.empty(0), correction)
         retrieved = np.concatenate([data.retrieved_a, data.retrieved_b])
