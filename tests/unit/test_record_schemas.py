@@ -152,7 +152,7 @@ def test_what_the_program_makes_follows_the_schema(made: dict[str, list[Any]], n
 
 
 def test_the_cases_have_numbers_and_lack_some(made: dict[str, list[Any]]) -> None:
-    assert {found.outcome for found in made["gate"]} >= {"cannot tell", "fail"}
+    assert {found.outcome for found in made["gate"]} >= {"pass", "fail"}
     assert made["calibration"][0].coverage.value is not None and made["calibration"][1].coverage.value is None
     full, short = made["validation"]
     assert full.directions and {row.kind for row in full.degradations} == {"none", "dims", "noise", "shuffle"}
