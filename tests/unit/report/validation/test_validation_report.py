@@ -123,10 +123,11 @@ def test_names_of_any_script_are_isolated_and_points_have_tooltips(made):
     assert "<bdi>אבג</bdi>" in html and "<bdi>&lt;b&gt;&amp;&#34;</bdi>" in html
     found = made.parsed(html)
     for name in made.NAMES:
-        assert (
-            sum(f"\u2068{name}\u2069" in text for text in found.texts) == 8
-        )  # 3 panels, one of them in two sizes, 2 pairs
-    assert sum(tag == "polyline" for tag, _ in found.tags) == 2  # dims and noise of the first pair
+        panels = sum(f"\u2068{name}\u2069" in text for text in found.texts)
+        assert panels == 8  # three, one of them in two sizes, of two pairs
+    assert (
+        sum(tag == "polyline" for tag, _ in found.tags) == 4
+    )  # dims and noise of the first pair, in two sizes
 
 
 def test_missing_numbers_are_noted_on_the_page(made):
