@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from xlingual.report import numbers
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -29,7 +31,8 @@ def fitting(
     _widen(table, console.width - width)
     lost = [head for head in whole if head and head not in _heads(table) and head not in unsaid]
     if lost:
-        table.caption = f"left out for lack of room: {', '.join(lost)} (widen the window, or use {instead})"
+        left_out = f"{numbers.in_words(lost)} {'is' if len(lost) == 1 else 'are'} left out for lack of room"
+        table.caption = f"{left_out}: widen the window or use {instead}"
     return table
 
 
