@@ -159,7 +159,7 @@ def curve(rows: Sequence[Degradation], pair: PairValidation, *, size: Size = WID
     names = [wording.level_name(one) for one in ordered]
     whiskers = [(point.x - 2, point.down[0], point.x + 2, point.down[1]) for point in points if point.down]
     level = _level(frame, 0.0, "no agreement", _boxes(points))
-    found_labels = _names(frame, points, names, [*whiskers, *_box_of(level, frame)])
+    found_labels = _names(frame, points, names, [*whiskers, *_box_of(level, frame)], air=8)
     return Figure(
         name="Pearson",
         spoken=f"Agreement of BkR with XLR against image quality for {wording.pair_name(pair)}",
@@ -222,9 +222,14 @@ def _level(frame: Frame, value: float | None, text: str, taken: Sequence[labels.
 
 
 def _names(
-    frame: Frame, points: Sequence[Point], names: Sequence[str], taken: Sequence[labels.Box]
+    frame: Frame,
+    points: Sequence[Point],
+    names: Sequence[str],
+    taken: Sequence[labels.Box],
+    air: float = 0.0,
 ) -> list[labels.Label]:
-    edges = (frame.left + 2, frame.top, frame.right - 2, frame.bottom - 2)
+    """Return the names that have room; they may reach `air` beyond the plot's top and right edge."""
+    edges = (frame.left + 2, frame.top - air, frame.right - 2 + air, frame.bottom - 2)
     return labels.placed([(point.x, point.y) for point in points], names, edges, taken)
 
 
