@@ -9,7 +9,7 @@ from rich.console import Console
 from xlingual.cli.report import report
 from xlingual.errors import InputError
 from xlingual.report import write_validation_report
-from xlingual.report.validation import labels, page, show, tables, verdict
+from xlingual.report.validation import figures, labels, page, show, tables, verdict
 
 SHAPES = {
     "full": lambda made: made.full(),
@@ -123,8 +123,11 @@ def test_names_of_any_script_are_isolated_and_points_have_tooltips(made):
     assert "<bdi>אבג</bdi>" in html and "<bdi>&lt;b&gt;&amp;&#34;</bdi>" in html
     found = made.parsed(html)
     for name in made.NAMES:
-        assert sum(f"\u2068{name}\u2069" in text for text in found.texts) == 6  # three panels, two pairs
-    assert sum(tag == "polyline" for tag, _ in found.tags) == 2  # dims and noise of the first pair
+        panels = sum(f"\u2068{name}\u2069" in text for text in found.texts)
+        assert panels == 8  # three, one of them in two sizes, of two pairs
+    assert (
+        sum(tag == "polyline" for tag, _ in found.tags) == 4
+    )  # dims and noise of the first pair, in two sizes
 
 
 def test_missing_numbers_are_noted_on_the_page(made):
@@ -177,6 +180,38 @@ def test_names_cover_neither_points_nor_each_other(made):
             assert not (box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3])
     assert "far" in {label.text for label in found} and len(found) >= 10
     assert len(labels.shortened("x" * 60)) == labels.MOST_LETTERS
+
+
+def test_words_beside_a_line_cover_nothing_and_are_left_out_where_they_would():
+    frame = (0.0, 0.0, 300.0, 200.0)
+    free = labels.on_line("chance 0", 100.0, frame, [])
+    assert (free.anchor, free.y) == ("end", 96.0) and free.x == 297.0
+    points = [labels.around((x, 98.0)) for x in (200.0, 250.0, 290.0)]
+    moved = labels.on_line("chance 0", 100.0, frame, points)
+    left, top, right, bottom = labels.box_of(moved)
+    assert moved.x < free.x
+    assert all(right <= box[0] or left >= box[2] or bottom <= box[1] or top >= box[3] for box in points)
+    above = (0.0, 0.0, 300.0, 99.0)
+    assert labels.on_line("chance 0", 100.0, frame, [above]).y > 100
+    assert labels.on_line("chance 0", 100.0, frame, [frame]) is None
+
+
+def test_a_telephone_gets_a_drawing_of_its_own_and_names_without_room_are_listed(made):
+    pair = made.full().pairs[0]
+    large, narrow = (figures.scatter(pair, "BkR", 0.5, size=size) for size in (figures.LARGE, figures.NARROW))
+    assert narrow.frame.width < 360 < large.frame.width
+    assert [point.title for point in narrow.points] == [point.title for point in large.points]
+    for figure in (large, narrow):
+        named = {label.text for label in figure.labels}
+        assert len(named) + len(figure.unnamed) == len(pair.encoders)
+        assert not named & {labels.shortened(name) for name in figure.unnamed}
+    crowd = [replace(pair.encoders[0], encoder=f"twin {i}") for i in range(30)]
+    crowded = figures.scatter(replace(pair, encoders=crowd), "BkR", 0.5, size=figures.NARROW)
+    assert crowded.unnamed
+    shown = page.render(replace(made.full(), pairs=[replace(pair, encoders=crowd)], directions=[]))
+    assert "without room for a name" in shown and f"<bdi>{crowded.unnamed[-1]}</bdi>" in shown
+    css = shown[: shown.index("</style>")]
+    assert "min-width: 480px" not in css  # what made the page wider than a telephone
 
 
 def test_a_folder_of_a_validation_becomes_a_report(made, tmp_path):
