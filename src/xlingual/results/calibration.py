@@ -15,15 +15,18 @@ from xlingual.results.files import read_json, write_json
 SCHEMA = "xlingual/calibration/1"
 FORM = "angular"  # arcsin √XLR is linear in arcsin √BkR and in SIM, with slopes of at least 0
 PREDICTORS = ("BkR", "SIM")
-_MUST_EQUAL = {
+MUST_EQUAL = {
     "conventions": "the version of the conventions",
     "source": "the source language",
     "target": "the target language",
     "measure": "the measure",
     "n_source": "N",
+    "n_target": "the number of targets",
+    "n_pictures": "the number of distinct pictures",
     "sampling": "the sampling",
     "images": "the image encoder",
 }
+NEAR = 0.02  # of the larger: numbers of distinct pictures within it count as equal
 MADE_BY = "xlingual calibrate VALIDATION… --out FILE"
 
 
@@ -38,6 +41,8 @@ class Conditions:
     target: str
     measure: str  # of BkR and XLR: R@10
     n_source: int  # N: XLR is retrieval among N texts, so it is another quantity for another N
+    n_target: int  # M: BkR's targets
+    n_pictures: int  # D: distinct pictures among the sources, mean over seeds; chance is K/D
     n_seeds: int  # values are means over so many samples
     sampling: str  # all, size or splits
     images: str  # identity of the image encoder, g
@@ -48,12 +53,19 @@ class Conditions:
         """Return in words where `other` does not meet these conditions; empty where it does."""
         found = [
             f"{name} is {getattr(other, key)}, in the calibration {getattr(self, key)}"
-            for key, name in _MUST_EQUAL.items()
-            if getattr(self, key) != getattr(other, key)
+            for key, name in MUST_EQUAL.items()
+            if not equal(key, getattr(self, key), getattr(other, key))
         ]
         if other.n_seeds < self.n_seeds:  # a mean over fewer samples is noisier than those of the calibration
             found.append(f"the number of seeds is {other.n_seeds}, in the calibration {self.n_seeds}")
         return found
+
+
+def equal(key: str, one: object, other: object) -> bool:
+    """Tell whether two values of a condition are the same; distinct pictures, drawn with items, nearly so."""
+    if key == "n_pictures" and isinstance(one, int) and isinstance(other, int):
+        return abs(one - other) <= NEAR * max(one, other)
+    return one == other
 
 
 @dataclass(frozen=True)
@@ -145,13 +157,13 @@ class Calibration:
         content = read_json(path, SCHEMA, MADE_BY)
         try:
             found = _calibration(content)
+            problem = _problem(found, content["form"])
         except KeyError as error:
             raise InputError(f"{path}: the field {error} is missing: run {MADE_BY} again") from error
         except (TypeError, ValueError, AttributeError) as error:
             raise InputError(
                 f"{path}: a field is not what it must be ({error}): run {MADE_BY} again"
             ) from error
-        problem = _problem(found, content["form"])
         if problem:
             raise InputError(f"{path}: {problem}: run {MADE_BY} again")
         return found

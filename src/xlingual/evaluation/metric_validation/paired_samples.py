@@ -1,4 +1,4 @@
-"""The samples of a validation: a non-matching one for BkR, SIM and CORR, and a matching one for XLR beside it.
+"""The samples of a validation: a non-matching one for BkR, SIM and CORR, a matching one for XLR beside it.
 
 XLR and BkR are shares of queries that find one text or picture among N. So both get the same N, as far as the
 items allow.
@@ -48,7 +48,7 @@ def paired_samples(
     if problems:
         which = f"{len(problems)} language pairs are" if len(problems) > 1 else "a language pair is"
         warnings.warn(
-            f"{which} left out ({listed(problems, 20)}): no item has texts in both languages, which XLR needs",
+            f"{which} left out ({listed(problems, 20)}): no item has texts in both, which XLR needs",
             DataWarning,
             stacklevel=2,
         )
@@ -57,8 +57,8 @@ def paired_samples(
 
 def _shared(manifest: Manifest, source: str, target: str) -> bool:
     """Tell whether any item has both languages."""
-    sides = [manifest.item[manifest.rows_of(language)] for language in (source, target)]
-    return bool(np.isin(*sides).any())
+    one, two = (manifest.item[manifest.rows_of(language)] for language in (source, target))
+    return bool(np.isin(one, two).any())
 
 
 def _cut(manifest: Manifest, tasks: list[Task], most: int, sampler: Sampler) -> list[Task]:
