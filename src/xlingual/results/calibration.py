@@ -42,7 +42,7 @@ class Conditions:
     measure: str  # of BkR and XLR: R@10
     n_source: int  # N: XLR is retrieval among N texts, so it is another quantity for another N
     n_target: int  # M: BkR's targets
-    n_pictures: int  # D: distinct pictures among the sources, mean over seeds; chance is K/D
+    n_pictures: int  # D = K/chance: distinct pictures among the sources, where each has equally many texts
     n_seeds: int  # values are means over so many samples
     sampling: str  # all, size or splits
     images: str  # identity of the image encoder, g

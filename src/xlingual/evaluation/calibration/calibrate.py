@@ -30,13 +30,8 @@ from xlingual.results.validation import EncoderScores, PairValidation, Validatio
 LEVEL = 0.9  # of prediction intervals; .95 would need 19 families
 FEWEST = 3  # encoders and families
 _ROUNDING = 1e-9
-_SAME = (
-    "measure",
-    "n_source",
-    "n_target",
-    "n_pictures",
-    "conventions",
-)  # else BkR or XLR is another quantity
+# with other values BkR or XLR is another quantity
+_SAME = ("measure", "n_source", "n_target", "n_pictures", "conventions")
 _RANGES = {"XLR": (0.0, 1.0), "BkR": (0.0, 1.0), "SIM": (-1.0, 1.0)}
 
 
@@ -117,11 +112,10 @@ def _flat(model: CalibrationModel, predictors: Sequence[str]) -> list[str]:
     """Return which predictors the estimate does not follow, in words."""
     slopes = dict(zip(predictors, model.slopes, strict=True))
     if not any(model.slopes):
-        return [
-            f"XLR does not rise with {' or '.join(predictors)} in these validations: every estimate is the same"
-        ]
+        named = " or ".join(predictors)
+        return [f"XLR does not rise with {named} in these validations: every estimate is the same"]
     return [
-        f"XLR does not rise with {name} beside {other} in these validations: {name} adds nothing (its slope is 0)"
+        f"{name} adds nothing: beside {other} its slope is 0, so estimates do not follow it"
         for name, other in (("BkR", "SIM"), ("SIM", "BkR"))
         if slopes.get(name) == 0.0
     ]
@@ -147,8 +141,8 @@ def _collected(
             key = cell.data, cell.source, cell.target
             if key in given:
                 raise InputError(
-                    f"{name}: {cell.source}-{cell.target} of data {cell.data} is in {given[key]} too, and the "
-                    "same items must not count twice: give one of them"
+                    f"{name}: {cell.source}-{cell.target} of data {cell.data} is in {given[key]} too: the same "
+                    "items must not count twice, give one of them"
                 )
             given[key] = name
             cells.append(cell)
@@ -190,7 +184,7 @@ def _conditions(name: str, pair: PairValidation) -> Conditions:
         measure=pair.conditions["measure"],
         n_source=pair.n_source,
         n_target=pair.n_target,
-        n_pictures=pair.n_pictures,
+        n_pictures=round(pair.k / pair.chance) if pair.chance else pair.n_pictures,
         n_seeds=pair.n_seeds,
         sampling=sampling_kind(pair.conditions["sample"]),
         images=pair.conditions["images"],

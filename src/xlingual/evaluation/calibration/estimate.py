@@ -118,7 +118,7 @@ def _conditions(entries: Sequence[Entry]) -> Conditions | None:
 
 
 def _n_pictures(entries: Sequence[Entry]) -> int:
-    """Return the distinct source pictures D, mean over seeds, from the chance of R@K, which is K/D.
+    """Return the distinct source pictures D from the mean chance of R@K over seeds, which is K/D.
 
     Raises ValueError where the entries have no chance.
     """
@@ -126,7 +126,7 @@ def _n_pictures(entries: Sequence[Entry]) -> int:
     chances = [entry.chance for entry in entries if entry.chance]
     if not isinstance(measure, RecallAt) or len(chances) < len(entries):
         raise ValueError("no chance, so the number of pictures is not known")
-    return round(float(np.mean([measure.k / chance for chance in chances])))
+    return round(measure.k / float(np.mean(chances)))
 
 
 def _differences(calibration: Calibration, found: Conditions) -> list[str]:
