@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xlingual.report import numbers, words
 from xlingual.report.conditions import collected
 from xlingual.report.validation.tables import Table
-from xlingual.results import EstimatedXLR, Results, Summary
+from xlingual.results import EstimatedXLR, Interval, Results, Summary
 from xlingual.results.calibration import FORM, Calibration, CalibrationError, ErrorDifference
 
 FORMS = {FORM: "calibration", "line": "straight line", "isotonic": "isotonic"}
@@ -128,9 +128,7 @@ def estimate_sentences(results: Results, calibration: Calibration | None) -> lis
     ]
     left = f" ({len(rows) - len(best)} more in the table)" if len(rows) > len(best) else ""
     sentences = [f"Estimated XLR {best[0].measure}: {numbers.in_words(named)}{left}."]
-    intervals = [
-        row.estimated_xlr.ci for row in rows if row.estimated_xlr is not None and row.estimated_xlr.ci
-    ]
+    intervals = _intervals(rows)
     if intervals and calibration is None:
         sentences.append(
             f"The intervals aim at {numbers.percent(intervals[0].level)} ({intervals[0].method}), if this "
@@ -147,9 +145,7 @@ def estimate_table(results: Results) -> Table | None:
     rows = estimate_rows(results)
     if not rows:
         return None
-    levels = {
-        row.estimated_xlr.ci.level for row in results.summary if row.estimated_xlr and row.estimated_xlr.ci
-    }
+    levels = {ci.level for ci in _intervals(results.summary)}
     level = f"{numbers.percent(levels.pop())} interval" if len(levels) == 1 else "interval"
     cells = [[row.encoder, row.pair, row.bkr, row.estimate, row.interval] for row in rows]
     head = ["encoder", "pair", "BkR", "estimated XLR", level]
@@ -159,6 +155,10 @@ def estimate_table(results: Results) -> Table | None:
 
 def _value(found: EstimatedXLR) -> str:
     return numbers.with_interval(found.value, found.ci)
+
+
+def _intervals(rows: Sequence[Summary]) -> list[Interval]:
+    return [row.estimated_xlr.ci for row in rows if row.estimated_xlr and row.estimated_xlr.ci]
 
 
 def _followed(found: Calibration) -> str:

@@ -31,6 +31,7 @@ LEVEL = 0.9  # of prediction intervals; .95 would need 19 families
 FEWEST = 3  # encoders and families
 _ROUNDING = 1e-9
 # with other values BkR or XLR is another quantity
+# with other values BkR or XLR is another quantity
 _SAME = ("measure", "n_source", "n_target", "n_pictures", "conventions")
 _RANGES = {"XLR": (0.0, 1.0), "BkR": (0.0, 1.0), "SIM": (-1.0, 1.0)}
 
@@ -141,8 +142,8 @@ def _collected(
             key = cell.data, cell.source, cell.target
             if key in given:
                 raise InputError(
-                    f"{name}: {cell.source}-{cell.target} of data {cell.data} is in {given[key]} too: the same "
-                    "items must not count twice, give one of them"
+                    f"{name}: {cell.source}-{cell.target} of data {cell.data} is in {given[key]} too: the "
+                    "same items must not count twice, give one of them"
                 )
             given[key] = name
             cells.append(cell)
