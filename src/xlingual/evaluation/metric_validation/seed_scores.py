@@ -13,7 +13,7 @@ from xlingual.results.validation import SeedScores
 from xlingual.stats import variance
 
 _DUST = 1e-12  # spread of equal values that were added up in another order
-_ONE_SEED = "one seed: no spread over seeds"
+_ONE_SEED = "one seed, no spread over seeds"
 
 
 @dataclass(frozen=True)

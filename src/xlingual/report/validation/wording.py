@@ -159,9 +159,8 @@ def _places(wheres: Container[str | Cell], everywhere: list[str | Cell]) -> list
     columns, rows = (list(dict.fromkeys(cell[i] for cell in cells)) for i in (1, 0))
     whole = [c for c in columns if all(cell in wheres for cell in cells if cell[1] == c)]
     rest = [cell for cell in cells if cell[1] not in whole]
-    lines = [
-        r for r in rows if (own := [cell for cell in rest if cell[0] == r]) and all(c in wheres for c in own)
-    ]
+    left = {r: [cell for cell in rest if cell[0] == r] for r in rows}
+    lines = [r for r, own in left.items() if own and all(cell in wheres for cell in own)]
     single = [cell for cell in rest if cell[0] not in lines and cell in wheres]
     words = [where for where in everywhere if isinstance(where, str) and where in wheres]
     return [*words, *whole, *lines, *(" ".join(cell) for cell in single)]
