@@ -96,7 +96,7 @@ def test_the_report_shows_the_estimate(xlingual: Any, bkr: Any, validated: Any) 
     assert "that cannot be checked" in page
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("width", [80, 120])
 def test_tables_cut_no_word(
     xlingual: Any, validated: Any, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
