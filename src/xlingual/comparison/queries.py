@@ -95,6 +95,13 @@ class Queries:
         retrieved = self.retrieved is None or np.array_equal(self.retrieved[i], self.retrieved[j])
         return np.array_equal(self.values[i], self.values[j]) and retrieved
 
+    def one_retrieved(self, *encoders: str) -> str | None:
+        """Return why nothing can be told where an encoder retrieved one cluster for all queries, or None."""
+        for name in encoders if self.retrieved is not None else ():
+            if self.retrieved is not None and np.ptp(self.retrieved[self.place(name)]) == 0:
+                return f"{name} retrieves one and the same text for every query"
+        return None
+
     def paired(self, a: str, b: str) -> Paired:
         """Return two encoders' values for the same queries, as `stats.paired` takes them."""
         i, j = self.place(a), self.place(b)
