@@ -67,11 +67,13 @@ def gate(
         found = decide(
             candidate, baseline, pairs=[name.strip() for name in pairs.split(",") if name.strip()], **options
         )
-    if as_json:
-        screen.print_json(found.to_dict())
-    elif not quiet:
-        _print(found, sentences(found))
-    _write(found, summary, junit, quiet)
+    try:
+        if as_json:
+            screen.print_json(found.to_dict())
+        elif not quiet:
+            _print(found, sentences(found))
+    finally:  # also where the reader of standard output has gone
+        _write(found, summary, junit, quiet)
     return _CODES[found.outcome]
 
 

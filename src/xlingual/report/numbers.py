@@ -56,7 +56,7 @@ def difference(value: float, ci: Interval, measure: str = "", marks: Sequence[fl
 
 
 def digits_beside(ends: Sequence[float], marks: Sequence[float], digits: int = 3) -> int:
-    """Return how many decimals it takes, from `digits` on, to tell each end from each mark it is not equal to.
+    """Return how many decimals, `digits` or more, tell each end from each mark it is not equal to.
 
     >>> digits_beside([-0.0002, 0.03], [0.0])
     4
