@@ -39,7 +39,7 @@ def test_files_and_formats(folder, xlingual, work):
         (["nosuch"], "error: nosuch/results.json is missing"),
         (["r#good"], "error: only one encoder to compare (good)"),
         (["r", "--by", "shap"], "error: no column 'shap'"),
-        (["r", "--measure", "MedR"], "error: not all encoders have MedR"),
+        (["r", "--measure", "MedR"], "error: no encoder has MedR"),
         (["r", "--out", "img.npy"], "error: --out img.npy is a file"),
     ],
 )

@@ -80,8 +80,8 @@ def tested_pair(
     if np.ptp(a) == 0 and np.ptp(b) == 0 and a[0] == b[0]:
         note = f"both give every query {a[0]:.3f}: nothing varies"
         return Found(encoder, value, difference, None, note)
-    if note := queries.one_retrieved(encoder, baseline):
-        return Found(encoder, value, difference, None, f"{note}: of other texts nothing can be told")
+    if hub := queries.one_retrieved(encoder, baseline):
+        return Found(encoder, value, difference, None, f"{hub}: of other texts nothing can be told")
     test = paired_test(queries.paired(encoder, baseline), rng=rng, replicates=replicates, span=queries.span)
     if np.array_equal(a, b):
         return Found(encoder, value, 0.0, test, _AGREE if queries.agree(encoder, baseline) else _ALIKE)

@@ -131,11 +131,15 @@ def _markdown(board: Board, margin: float | None) -> str:
     shown = _shown(found)
     right = ("rank", "value", "difference", "p", "adjusted p")
     rule = " | ".join("---:" if HEADER[i] in right else "---" for i in shown)
-    rows = [" | ".join(markdown_text(line.cells()[i]) for i in shown) for line in found]
+    rows = [" | ".join(_cell(HEADER[i], line.cells()[i]) for i in shown) for line in found]
     head = " | ".join(HEADER[i] for i in shown)
     body = "\n".join(f"| {row} |" for row in [head, rule, *rows])
     head = f"**{markdown_text(title(board))}** ({size(board)}; baseline {markdown_text(board.baseline)})"
     return "\n\n".join([head, body, *map(markdown_text, remarks(board))])
+
+
+def _cell(head: str, text: str) -> str:
+    return markdown_text(text) if head == "encoder" else text.replace("<", "&lt;")  # "<0.001"
 
 
 def _latex(board: Board, margin: float | None) -> str:

@@ -115,7 +115,7 @@ def test_lines_write_ranks_and_small_p():
 def test_markdown_and_latex_escape_names():
     found = comparison(board([row(HOSTILE, 0.4, 0.1, outcome="better"), row("base", 0.3)]))
     markdown, latex = (as_text(found, form, ["Said."]) for form in ("markdown", "latex"))
-    assert "| <b>_&%$#\\|x |" in markdown and markdown.endswith("Said.\n")
+    assert "| &lt;b&gt;\\_&amp;%$\\#\\|x |" in markdown and markdown.endswith("Said.\n")
     assert r"$<$b>\_\&\%\$\#|x &" in latex and latex.endswith("% Said.\n")
     table = [line for line in markdown.splitlines() if line.startswith("|")]
     assert len({line.replace("\\|", "").count("|") for line in table}) == 1
