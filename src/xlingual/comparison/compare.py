@@ -7,42 +7,23 @@ queries, and on request on each language pair and on slices. Ranks come from tes
 from __future__ import annotations
 
 import time
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from xlingual.comparison.outcome import Found, Rules, decide, tested_pair
+from xlingual.comparison.outcome import Found, Rules, decide
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.ranks import not_against, pairwise_p, rank_intervals
 from xlingual.comparison.reading import Aligned, read_aligned
 from xlingual.comparison.references import parse_reference
+from xlingual.comparison.resampling import Part, Resampling, enough_replicates
 from xlingual.errors import InputError
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Board, Compared, Comparison
 
 Report = Callable[[str, int, int], None]  # progress: what, done, of all
-REPLICATES = 1999
-MOST_REPLICATES = 19_999  # unless told
-
-
-@dataclass(frozen=True)
-class Part:
-    """Queries that get a board of their own, and what they are."""
-
-    queries: Queries
-    source: str | None = None
-    target: str | None = None
-    column: str | None = None
-    label: str | None = None
-
-    @property
-    def name(self) -> str:
-        """What the part is, for the stream of random numbers."""
-        words = (self.queries.task, self.queries.measure, self.source, self.target, self.column, self.label)
-        return "|".join(str(word) for word in words)
 
 
 def compare(
@@ -93,7 +74,7 @@ def compare(
         board
         for family in families
         for board in _family_boards(
-            family, held, rules, _Resampling(replicates, seed, each * len(family), rules), counter
+            family, held, rules, Resampling(replicates, seed, each * len(family), rules), counter
         )
     ]
     return Comparison(
@@ -159,7 +140,7 @@ def _family_boards(
     family: Sequence[Part],
     baselines: Mapping[tuple[str, str], str],
     rules: Rules,
-    resampling: _Resampling,
+    resampling: Resampling,
     counter: _Counter,
 ) -> list[Board]:
     first = family[0]
@@ -190,7 +171,7 @@ def _board(
     leader: str,
     found: Sequence[Compared],
     ranks: dict[str, tuple[int, int]] | None,
-    resampling: _Resampling,
+    resampling: Resampling,
 ) -> Board:
     queries = part.queries
     value = float(queries.means[queries.place(leader)])
@@ -223,7 +204,7 @@ def _too_few(
     """Return a note where no p, once corrected, could be small enough; `each` part has so many tests."""
     n_tests = max(len(family) for family in families) * each
     count = 1 if rules.correction == "none" else n_tests
-    used = replicates or _enough(n_tests, rules)
+    used = replicates or enough_replicates(n_tests, rules)
     if (used + 1) * rules.alpha >= count:
         return []
     tests = "1 test" if count == 1 else f"{count} tests"
@@ -231,12 +212,6 @@ def _too_few(
         f"{used} replicates cannot show a difference after the correction for {tests}: "
         f"give --replicates {int(np.ceil(count / rules.alpha))} or more, or compare fewer encoders or parts"
     ]
-
-
-def _enough(n_tests: int, rules: Rules) -> int:
-    """Return how many replicates can show a difference although p is corrected for so many tests."""
-    count = 1 if rules.correction == "none" else n_tests
-    return min(max(REPLICATES, int(np.ceil(2 * count / rules.alpha)) - 1), MOST_REPLICATES)
 
 
 def _ranked(row: Compared, ranks: dict[str, tuple[int, int]] | None) -> Compared:
@@ -253,29 +228,6 @@ def _leader(queries: Queries) -> str:
 def _shared_conditions(aligned: Aligned) -> dict[str, str]:
     first = aligned.queries[0].conditions
     return {k: v for k, v in first.items() if all(q.conditions.get(k) == v for q in aligned.queries)}
-
-
-def _stream(seed: int, name: str) -> np.random.Generator:
-    """Return the random numbers of one test: adding an encoder changes nobody's."""
-    entropy = np.random.SeedSequence([seed, zlib.crc32(name.encode())])
-    return np.random.Generator(np.random.PCG64(entropy))
-
-
-class _Resampling:
-    """Makes the tests of one family, with replicates enough for the correction over all of them."""
-
-    def __init__(self, replicates: int | None, seed: int, n_tests: int, rules: Rules) -> None:
-        self.replicates = replicates or _enough(n_tests, rules)
-        self.seed, self.n_tests = seed, n_tests
-
-    def test(self, part: Part, encoder: str, other: str) -> Found:
-        """Test an encoder against another, with random numbers of their own.
-
-        These hang on what the two are, not on their labels, which change with the company.
-        """
-        names = part.queries.identity(encoder), part.queries.identity(other)
-        stream = _stream(self.seed, "|".join([part.name, *names]))
-        return tested_pair(part.queries, encoder, other, self.replicates, stream)
 
 
 @dataclass

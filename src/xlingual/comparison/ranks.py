@@ -12,7 +12,7 @@ from xlingual.comparison.queries import Queries
 from xlingual.records import Floats
 from xlingual.stats.paired import FEWEST_CLUSTERS, t_test
 
-_NEAR = 10.0  # times alpha, and as much under it, where the test by sign flips is made too
+_NEAR = 10.0  # times under alpha where the test by sign flips is made too; beyond alpha it changes nothing
 
 Pairs = dict[tuple[str, str], float]  # two encoders, in the order of the queries' encoders → p
 
@@ -27,8 +27,8 @@ def pairwise_p(
     """Return the p-values, not corrected, of all E(E − 1)/2 pairs of encoders.
 
     `known` are those of the tests against `baseline` that were made. Others are by Student's t, with the same
-    clusters; where that, once corrected, comes within ten times of alpha to either side, or nothing varies,
-    `test` tells (it is given two encoders, and is to be the one that the tests against the baseline are).
+    clusters; where that, once corrected, lies under alpha by less than ten times, or nothing varies, `test`
+    tells (it is given two encoders, and is to be the one that the tests against the baseline are).
     """
     found: Pairs = {}
     for a, b in combinations(queries.encoders, 2):
@@ -41,8 +41,7 @@ def pairwise_p(
             found[a, b] = p if error > 0 else test(a, b)
     adjusted = rules.adjusted(np.array(list(found.values())))
     for (a, b), p in zip(list(found), adjusted, strict=True):
-        near = rules.alpha / _NEAR <= p <= rules.alpha * _NEAR and p < 1
-        if near and baseline not in (a, b):
+        if rules.alpha / _NEAR <= p <= rules.alpha and baseline not in (a, b):
             found[a, b] = max(found[a, b], test(a, b))
     return found
 

@@ -93,7 +93,7 @@ def test_the_correction_counts_all_tests_of_a_table(three):
 
 def test_many_tests_get_enough_replicates(three):
     found = compare([three], measures=["R@1"], by=["seed", "size"], alpha=0.004)
-    assert [board.replicates for board in found.boards] == [1999, 1999, 4499, 4499, 4499]
+    assert [board.replicates for board in found.boards] == [1999, 1999, 2812, 2812, 2812]
     few = compare([three], measures=["R@1"], replicates=49)
     assert "49 replicates cannot show a difference after the correction for 3 tests" in few.notes[1]
     with pytest.raises(InputError, match="30 replicates cannot show anything at alpha 0.05: at least 40"):
