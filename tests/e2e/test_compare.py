@@ -1,6 +1,9 @@
 """`xlingual compare` from folders of results to tables, files and errors."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -47,3 +50,20 @@ def test_errors_are_one_line(folder, xlingual, arguments, message):
     outcome = xlingual("compare", *arguments)
     assert outcome.code == 2 and outcome.err.startswith(message)
     assert outcome.err.count("\n") == 1
+
+
+def test_lines_of_a_pipe_have_no_padding(folder, xlingual):
+    outcome = xlingual("compare", folder, "--per-pair")
+    assert outcome.out.strip() and all(line == line.rstrip() for line in outcome.out.splitlines())
+
+
+@pytest.mark.parametrize("options", [[], ["--format", "markdown"]])
+def test_a_reader_that_has_enough_is_no_error(folder, work, options):
+    reading, writing = os.pipe()
+    os.close(reading)  # nobody reads
+    command = [sys.executable, "-c", "from xlingual.cli.main import main; main()", "compare", folder]
+    done = subprocess.run(
+        [*command, *options], stdout=writing, stderr=subprocess.PIPE, cwd=work, timeout=120, check=False
+    )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")

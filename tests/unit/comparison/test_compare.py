@@ -96,7 +96,7 @@ def test_many_tests_get_enough_replicates(three):
     assert [board.replicates for board in found.boards] == [1999, 1999, 2812, 2812, 2812]
     few = compare([three], measures=["R@1"], replicates=49)
     assert "49 replicates cannot show a difference after the correction for 3 tests" in few.notes[1]
-    with pytest.raises(InputError, match="30 replicates cannot show anything at alpha 0.05: at least 40"):
+    with pytest.raises(InputError, match=r"30 replicates cannot show anything at alpha 0\.05: at least 40"):
         compare([three], measures=["R@1"], replicates=30)
 
 
