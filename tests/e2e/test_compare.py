@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
@@ -58,12 +56,9 @@ def test_lines_of_a_pipe_have_no_padding(folder, xlingual):
 
 
 @pytest.mark.parametrize("options", [[], ["--format", "markdown"]])
-def test_a_reader_that_has_enough_is_no_error(folder, work, options):
+def test_a_reader_that_has_enough_is_no_error(folder, process, options):
     reading, writing = os.pipe()
     os.close(reading)  # nobody reads
-    command = [sys.executable, "-c", "from xlingual.cli.main import main; main()", "compare", folder]
-    done = subprocess.run(
-        [*command, *options], stdout=writing, stderr=subprocess.PIPE, cwd=work, timeout=120, check=False
-    )
+    outcome = process("compare", folder, *options, stdout=writing)
     os.close(writing)
-    assert (done.returncode, done.stderr) == (141, b"")
+    assert (outcome.code, outcome.err) == (141, "")

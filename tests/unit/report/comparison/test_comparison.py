@@ -172,4 +172,4 @@ def test_verdict_and_cells_of_hostile_names_are_text():
     assert [line["encoder"] for line in table] == [HOSTILE, "'=base"]
     assert float(table[0]["difference"]) == 0.1
     worse = comparison(board([row("a", 0.2, -0.1, outcome="worse"), row("base", 0.3)]))
-    assert list(csv.DictReader(io.StringIO(as_text(worse, "csv", []))))[0]["difference"] == "-0.1"
+    assert next(csv.DictReader(io.StringIO(as_text(worse, "csv", []))))["difference"] == "-0.1"
