@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from xlingual.comparison.compare import compare
+    from xlingual.comparison.gate import gate
+    from xlingual.comparison.plan import plan
     from xlingual.data.manifest import Manifest
     from xlingual.data.scenes import write_scenes
     from xlingual.errors import DataWarning, InputError, XlingualError
     from xlingual.evaluation.backretrieval import backretrieval
+    from xlingual.evaluation.calibration.calibrate import calibrate
     from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
     from xlingual.evaluation.distance_correlation import distance_correlation
     from xlingual.evaluation.metric_validation.validate import validate_backretrieval
@@ -21,43 +24,61 @@ if TYPE_CHECKING:
     from xlingual.records import Encoder, Pictures, Texts
     from xlingual.report import write_report
     from xlingual.results import Results
+    from xlingual.results.calibration import Calibration
+    from xlingual.results.comparison import Comparison
+    from xlingual.results.gate import Gate
+    from xlingual.results.plan import Plan
     from xlingual.results.validation import Validation
 
 _HOMES = {
+    "Calibration": "results.calibration",
+    "Comparison": "results.comparison",
     "DataWarning": "errors",
     "Encoder": "records",
+    "Gate": "results.gate",
     "InputError": "errors",
     "Manifest": "data.manifest",
     "Pictures": "records",
+    "Plan": "results.plan",
     "Results": "results",
     "Texts": "records",
     "Validation": "results.validation",
     "XlingualError": "errors",
     "backretrieval": "evaluation.backretrieval",
+    "calibrate": "evaluation.calibration.calibrate",
     "compare": "comparison.compare",
     "crosslingual_retrieval": "evaluation.crosslingual_retrieval",
     "distance_correlation": "evaluation.distance_correlation",
+    "gate": "comparison.gate",
     "parse_measure": "measures",
+    "plan": "comparison.plan",
     "validate_backretrieval": "evaluation.metric_validation.validate",
     "write_report": "report",
     "write_scenes": "data.scenes",
 }
 
 __all__ = [
+    "Calibration",
+    "Comparison",
     "DataWarning",
     "Encoder",
+    "Gate",
     "InputError",
     "Manifest",
     "Pictures",
+    "Plan",
     "Results",
     "Texts",
     "Validation",
     "XlingualError",
     "backretrieval",
+    "calibrate",
     "compare",
     "crosslingual_retrieval",
     "distance_correlation",
+    "gate",
     "parse_measure",
+    "plan",
     "validate_backretrieval",
     "write_report",
     "write_scenes",

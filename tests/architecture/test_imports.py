@@ -39,7 +39,20 @@ def test_import_loads_no_third_party_package():
     assert third_party == set()
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["evaluate", "backretrieval", "--help"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["evaluate", "backretrieval", "--help"],
+        ["validate", "--help"],
+        ["validate", "backretrieval", "--help"],
+        ["calibrate", "--help"],
+        ["compare", "--help"],
+        ["gate", "--help"],
+        ["plan", "--help"],
+    ],
+)
 def test_help_loads_nothing_heavy(arguments):
     code = f"from xlingual.cli.main import run; run({arguments!r})"
     assert modules_after(code) & HEAVY == set()

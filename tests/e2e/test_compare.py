@@ -62,3 +62,24 @@ def test_a_reader_that_has_enough_is_no_error(folder, process, options):
     outcome = process("compare", folder, *options, stdout=writing)
     os.close(writing)
     assert (outcome.code, outcome.err) == (141, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [(["gate", "r#good", "r#bad", "--margin", "0.01"], "gate"), (["plan", "r", "--effect", "0.05"], "plan")],
+)
+def test_gate_and_plan_write_their_file(folder, xlingual, work, arguments, name):
+    outcome = xlingual(*arguments, "--json", "--out", "g")
+    content = json.loads(outcome.out)
+    assert outcome.code == {"pass": 0, "fail": 1, "cannot tell": 3}[content.get("outcome", "pass")]
+    assert [path.name for path in (work / "g").iterdir()] == [f"{name}.json"]
+    assert json.loads((work / "g" / f"{name}.json").read_text(encoding="utf-8")) == content
+    assert f"wrote g/{name}.json" in outcome.err
+    for out, message in (
+        ("r", "--out r holds results of crosslingual"),
+        ("img.npy", "--out img.npy is a file"),
+    ):
+        refused = xlingual(*arguments, "--out", out)
+        assert refused.code == 2 and refused.err.startswith(f"error: {message}")
+        assert refused.out == "" and refused.err.count("\n") == 1
+    assert not (work / "r" / f"{name}.json").exists()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xlingual.cli import screen
+from xlingual.cli.options import check_output
 from xlingual.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ _CODES = {"pass": 0, "fail": 1, "cannot tell": 3}
 )
 @click.option("--github", is_flag=True, help=f"Append a summary to the file that {_SUMMARY} names.")
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write JUnit XML there.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write gate.json there.")
 @click.option("--replicates", type=click.IntRange(min=1), default=4999, show_default=True, metavar="N")
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random numbers."
@@ -47,6 +49,7 @@ def gate(
     baseline: str,
     github: bool,
     junit: Path | None,
+    out: Path | None,
     as_json: bool,
     quiet: bool,
     pairs: str,
@@ -59,7 +62,9 @@ def gate(
     """
     from xlingual.comparison.gate import gate as decide
     from xlingual.report.gate import sentences
+    from xlingual.results.gate import FILE
 
+    check_output(out, False, "gate")
     summary = _summary_file() if github else None
     if junit is not None and junit.is_dir():
         raise InputError(f"--junit {junit} is a folder: name a file")
@@ -73,6 +78,9 @@ def gate(
         elif not quiet:
             _print(found, sentences(found))
     finally:  # also where the reader of standard output has gone
+        if out is not None:
+            found.write(out / FILE)
+            screen.wrote(out / FILE, quiet=quiet)
         _write(found, summary, junit, quiet)
     return _CODES[found.outcome]
 

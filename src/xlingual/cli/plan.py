@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from xlingual.cli import screen
+from xlingual.cli.options import check_output
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,10 +31,12 @@ _FORMATS = ("table", "markdown", "csv", "json")
     "--queries", type=int, multiple=True, metavar="N", help="What would N queries show? Repeat for several."
 )
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="table", show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write plan.json there.")
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def plan(
     results: tuple[str, ...],
     form: str,
+    out: Path | None,
     as_json: bool,
     **options: Any,  # noqa: ANN401
 ) -> None:
@@ -43,7 +47,9 @@ def plan(
     """
     from xlingual.comparison.plan import plan as make
     from xlingual.report.plan import as_text
+    from xlingual.results.plan import FILE
 
+    check_output(out, False, "plan")
     with screen.warnings_as_lines():
         found = make(results, **options)
     if as_json or form == "json":
@@ -52,6 +58,9 @@ def plan(
         _print(found)
     else:
         click.echo(as_text(found, form).encode(), nl=False)
+    if out is not None:
+        found.write(out / FILE)
+        screen.wrote(out / FILE, quiet=False)
 
 
 def _print(found: Plan) -> None:

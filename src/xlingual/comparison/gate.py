@@ -125,7 +125,7 @@ def _decision(
         baseline=float(part.means[part.place(named[1])]),
         difference=test.difference,
         ci=test.interval(1 - alpha),
-        low=test.interval(1 - 2 * alpha).low,
+        low=test.lower(alpha),
         p_pass=p_pass,
         p_fail=p_fail,
         p_fail_adjusted=p_adjusted,

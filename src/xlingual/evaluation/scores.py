@@ -77,13 +77,20 @@ def mean_of(scores: Sequence[Score]) -> Score:
     parts = [part for s in scores for part in s.parts]
     residuals = np.concatenate([part.residuals for part in parts]) / len(scores)
     ways = tuple(np.concatenate(way) for way in zip(*(part.ways for part in parts), strict=True))
+    weights = np.concatenate([_weights(part) for part in parts]) / len(scores)
     twice = sum(s.counted_twice for s in scores) / len(scores) ** 2
-    return Score(value, (Part(residuals, ways),), first.bounds, first.span, twice)
+    return Score(value, (Part(residuals, ways, weights),), first.bounds, first.span, twice)
+
+
+def _weights(part: Part) -> Floats:
+    """Return what each query counts for in its own score."""
+    n = len(part.residuals)
+    return np.full(n, 1 / n) if part.weights is None else part.weights
 
 
 def difference(a: Score, b: Score) -> Score | None:
     """Return a − b on the same queries; None for medians."""
     if a.fixed is not None or b.fixed is not None:
         return None
-    negated = tuple(Part(-part.residuals, part.ways) for part in b.parts)
+    negated = tuple(Part(-part.residuals, part.ways, part.weights) for part in b.parts)
     return Score(a.value - b.value, a.parts + negated, None, a.span)

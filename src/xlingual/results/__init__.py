@@ -1,7 +1,8 @@
 """Results: what was found, with an interval on every number, in memory and on disk.
 
-One file for each kind: `evaluation` (results.json and the tables beside it), `validation` (validation.json),
-`calibration` (the file of `xlingual calibrate`).
+One file for each kind: `evaluation` (results.json and the tables beside it), `validation`, `comparison`,
+`gate`, `plan` and `calibration`; `schemas/` has a JSON Schema for each. `files` and `reading` are what they
+share.
 """
 
 from xlingual.results.evaluation import (

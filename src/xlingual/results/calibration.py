@@ -11,6 +11,7 @@ from typing import Any
 from xlingual.errors import InputError
 from xlingual.results.evaluation import Interval
 from xlingual.results.files import read_json, write_json
+from xlingual.results.reading import Record, fields_of, record
 
 SCHEMA = "xlingual/calibration/1"
 FORM = "angular"  # arcsin √XLR is linear in arcsin √BkR and in SIM, with slopes of at least 0
@@ -143,15 +144,9 @@ class Calibration:
         """Read a calibration; raise InputError that names the field where one is missing."""
         path = Path(path)
         content = read_json(path, SCHEMA, MADE_BY)
-        try:
+        with fields_of(path, MADE_BY):
             found = _calibration(content)
-        except KeyError as error:
-            raise InputError(f"{path}: the field {error} is missing: run {MADE_BY} again") from error
-        except (TypeError, ValueError, AttributeError) as error:
-            raise InputError(
-                f"{path}: a field is not what it must be ({error}): run {MADE_BY} again"
-            ) from error
-        problem = _problem(found, content["form"])
+            problem = _problem(found, content["form"])
         if problem:
             raise InputError(f"{path}: {problem}: run {MADE_BY} again")
         return found
@@ -178,17 +173,8 @@ def _model(row: Mapping[str, Any]) -> CalibrationModel:
     return CalibrationModel(float(row["intercept"]), [float(slope) for slope in row["slopes"]])
 
 
-def _records(kind: type[Any], rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Build records; a missing key raises KeyError with its name, one of a later version is passed over."""
-    found = []
-    for row in rows:
-        values = {name: row[name] for name in kind.__dataclass_fields__ if name != "note"}
-        if "note" in kind.__dataclass_fields__:
-            values["note"] = row.get("note")
-        if values.get("ci"):
-            values["ci"] = _records(Interval, [values["ci"]])[0]
-        found.append(kind(**values))
-    return found
+def _records(kind: type[Record], rows: Sequence[Mapping[str, Any]]) -> list[Record]:
+    return [record(kind, row) for row in rows]
 
 
 def _is_number(value: object) -> bool:

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from xlingual.errors import InputError
 from xlingual.results.evaluation import Interval
 from xlingual.results.files import read_json, write_json
+from xlingual.results.reading import fields_of, record
 
 SCHEMA = "xlingual/comparison/1"
 FILE = "comparison.json"
@@ -109,21 +109,9 @@ class Comparison:
         path = Path(path)
         path = path / FILE if path.is_dir() else path
         content = read_json(path, SCHEMA, _MADE_BY)
-        try:
-            boards = [_board(row) for row in content["boards"]]
-            return cls(**_known(cls, content) | {"boards": boards})
-        except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{path}: a field is missing ({error}): run {_MADE_BY} again") from error
+        with fields_of(path, _MADE_BY):
+            return record(cls, content, boards=[_board(row) for row in content["boards"]])
 
 
 def _board(content: Mapping[str, Any]) -> Board:
-    rows = []
-    for row in content["rows"]:
-        ci = None if row["ci"] is None else Interval(**row["ci"])
-        rows.append(Compared(**_known(Compared, row) | {"ci": ci}))
-    return Board(**_known(Board, content) | {"rows": rows})
-
-
-def _known(kind: type[Any], content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys that this version knows; a later one may have added some."""
-    return {key: value for key, value in content.items() if key in kind.__dataclass_fields__}
+    return record(Board, content, rows=[record(Compared, row) for row in content["rows"]])

@@ -7,13 +7,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from xlingual.errors import InputError
 from xlingual.results.evaluation import Interval
 from xlingual.results.files import read_json, write_json
+from xlingual.results.reading import fields_of, record
 
 SCHEMA = "xlingual/gate/1"
 PASS, FAIL, UNDECIDED = "pass", "fail", "cannot tell"  # outcomes
-_MADE_BY = "xlingual gate … --json"
+FILE = "gate.json"
+_MADE_BY = "xlingual gate … --out DIR"
 
 
 @dataclass(frozen=True)
@@ -85,23 +86,21 @@ class Gate:
         return {"schema": SCHEMA} | asdict(self)
 
     def write(self, path: str | Path) -> None:
-        """Write the gate as JSON, atomically."""
+        """Write the gate as JSON to the file `path`, atomically."""
         write_json(Path(path), self.to_dict())
 
     @classmethod
     def read(cls, path: str | Path) -> Gate:
-        """Read what `write` or `--json` wrote; raise InputError where it is something else."""
-        content = read_json(Path(path), SCHEMA, _MADE_BY)
-        try:
-            known = {name: content[name] for name in cls.__dataclass_fields__}
-            return cls(**known | {"decisions": [_decision(row) for row in content["decisions"]]})
-        except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{path}: a field is missing ({error}): run {_MADE_BY} again") from error
+        """Read a file of `write` or `--json`, or the folder of `--out`; raise InputError where it is none."""
+        path = Path(path)
+        path = path / FILE if path.is_dir() else path
+        content = read_json(path, SCHEMA, _MADE_BY)
+        with fields_of(path, _MADE_BY):
+            return record(cls, content, decisions=[_decision(row) for row in content["decisions"]])
 
 
 def _decision(row: Mapping[str, Any]) -> Decision:
-    known = {name: row[name] for name in Decision.__dataclass_fields__}
-    known["ci"] = Interval(**known["ci"])
-    for name in ("if_observed", "if_equal"):
-        known[name] = None if known[name] is None else Needed(**known[name])
-    return Decision(**known)
+    needed = {
+        name: None if row[name] is None else record(Needed, row[name]) for name in ("if_observed", "if_equal")
+    }
+    return record(Decision, row, **needed)

@@ -6,12 +6,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from xlingual.errors import InputError
 from xlingual.results.evaluation import Interval
 from xlingual.results.files import read_json, write_json
+from xlingual.results.reading import fields_of, record
 
 SCHEMA = "xlingual/plan/1"
-_MADE_BY = "xlingual plan … --json"
+FILE = "plan.json"
+_MADE_BY = "xlingual plan … --out DIR"
 
 
 @dataclass(frozen=True)
@@ -19,9 +20,7 @@ class AtSize:
     """What a number of queries can show."""
 
     queries: int  # distinct queries for each language pair
-    detectable: (
-        float | None
-    )  # smallest true difference shown with the plan's power; None: not even the largest
+    detectable: float | None  # smallest true difference shown with the plan's power; None: not even the span
     power: float  # for the plan's effect
 
 
@@ -79,23 +78,18 @@ class Plan:
         return {"schema": SCHEMA} | asdict(self) | {"k_over_pool": self.share}
 
     def write(self, path: str | Path) -> None:
-        """Write the plan as JSON, atomically."""
+        """Write the plan as JSON to the file `path`, atomically."""
         write_json(Path(path), self.to_dict())
 
     @classmethod
     def read(cls, path: str | Path) -> Plan:
-        """Read what `write` or `--json` wrote; raise InputError where it is something else."""
-        content = read_json(Path(path), SCHEMA, _MADE_BY)
-        try:
+        """Read a file of `write` or `--json`, or the folder of `--out`; raise InputError where it is none."""
+        path = Path(path)
+        path = path / FILE if path.is_dir() else path
+        content = read_json(path, SCHEMA, _MADE_BY)
+        with fields_of(path, _MADE_BY):
             rows = [
-                Row(
-                    **{name: row[name] for name in Row.__dataclass_fields__ if name not in ("ci", "sizes")},
-                    ci=Interval(**row["ci"]),
-                    sizes=[AtSize(**size) for size in row["sizes"]],
-                )
+                record(Row, row, sizes=[record(AtSize, size) for size in row["sizes"]])
                 for row in content["rows"]
             ]
-            known = {name: content[name] for name in cls.__dataclass_fields__ if name in content}
-            return cls(**known | {"rows": rows})
-        except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{path}: a field is missing ({error}): run {_MADE_BY} again") from error
+            return record(cls, content, rows=rows)

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from xlingual.errors import InputError
 from xlingual.results.evaluation import Interval
 from xlingual.results.files import read_json, write_json
+from xlingual.results.reading import fields_of, record
 
 SCHEMA = "xlingual/validation/1"
 TRUTH = "XLR"
@@ -172,10 +172,8 @@ class Validation:
         path = Path(path)
         path = path / FILE if path.is_dir() else path
         content = read_json(path, SCHEMA, _MADE_BY)
-        try:
+        with fields_of(path, _MADE_BY):
             return _validation(content)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{path}: a field is missing ({error}): run {_MADE_BY} again") from error
 
 
 def _pair_content(pair: PairValidation) -> dict[str, Any]:
@@ -195,11 +193,11 @@ def _validation(content: Mapping[str, Any]) -> Validation:
         family=content["family"],
         pairs=[_pair(row) for row in content["pairs"]],
         directions=[
-            DirectionDifference(**row | {"difference": _difference(row["difference"])})
+            record(DirectionDifference, row, difference=_difference(row["difference"]))
             for row in content["directions"]
         ],
         degradations=[
-            Degradation(**row | {"agreement": _agreements(row["agreement"])})
+            record(Degradation, row, agreement=_agreements(row["agreement"]))
             for row in content["degradations"]
         ],
         warnings=list(content["warnings"]),
@@ -216,7 +214,7 @@ def _pair(row: Mapping[str, Any]) -> PairValidation:
             EncoderScores(
                 encoder["encoder"],
                 encoder["family"],
-                {name: SeedScores(**_with_interval(encoder[name])) for name in (TRUTH, *MEASURES)},
+                {name: record(SeedScores, encoder[name]) for name in (TRUTH, *MEASURES)},
                 encoder["normalized"],
             )
             for encoder in row["encoders"]
@@ -230,7 +228,7 @@ def _subset(row: Mapping[str, Any]) -> Subset:
         row["n_encoders"],
         row["n_families"],
         _agreements(row["agreement"]),
-        {name: RankingAccuracy(**_with_interval(found)) for name, found in row["accuracy"].items()},
+        {name: record(RankingAccuracy, found) for name, found in row["accuracy"].items()},
         {
             name: {coefficient: _difference(one) for coefficient, one in found.items()}
             for name, found in row["differences"].items()
@@ -240,14 +238,10 @@ def _subset(row: Mapping[str, Any]) -> Subset:
 
 def _agreements(rows: Mapping[str, Any]) -> dict[str, dict[str, Agreement]]:
     return {
-        name: {coefficient: Agreement(**_with_interval(one)) for coefficient, one in found.items()}
+        name: {coefficient: record(Agreement, one) for coefficient, one in found.items()}
         for name, found in rows.items()
     }
 
 
 def _difference(row: Mapping[str, Any]) -> CoefficientDifference:
-    return CoefficientDifference(**_with_interval(row))
-
-
-def _with_interval(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**row, "ci": None if row["ci"] is None else Interval(**row["ci"])}
+    return record(CoefficientDifference, row)

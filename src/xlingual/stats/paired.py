@@ -56,8 +56,12 @@ class Paired:
     def parts(self) -> tuple[Part, Part]:
         """Return the residuals of both means, the second negated, on their nodes."""
         return (
-            Part(self.weight * (self.a - self.weight @ self.a), _ways(self.own, self.retrieved_a)),
-            Part(-self.weight * (self.b - self.weight @ self.b), _ways(self.own, self.retrieved_b)),
+            Part(
+                self.weight * (self.a - self.weight @ self.a), _ways(self.own, self.retrieved_a), self.weight
+            ),
+            Part(
+                -self.weight * (self.b - self.weight @ self.b), _ways(self.own, self.retrieved_b), self.weight
+            ),
         )
 
 
@@ -67,8 +71,9 @@ class PairedTest:
 
     `p` is the two-sided p of the sign-flip test or of Student's t, whichever is larger. `strays` (ascending)
     are the studentised differences, without their sign, of flipped residuals; empty where nothing varies.
-    A skew difference strays farther to one side: of the plain one-sided p and one corrected for it (Johnson
-    1978, "Modified t Tests and Confidence Intervals for Asymmetrical Populations") the larger is taken.
+    Intervals exclude zero exactly where p is small enough.
+    A skew difference strays farther to one side: of the plain one-sided p and one corrected for it (Hall
+    1992, "On the Removal of Skewness by Transformation") the larger is taken.
     """
 
     difference: float
@@ -81,13 +86,26 @@ class PairedTest:
     skewness: float = 0.0  # of the difference, as an estimate
 
     def interval(self, level: float = LEVEL) -> Interval:
-        """Return the interval of the difference; the rule of three where nothing varies."""
+        """Return the interval of the difference; the rule of three where nothing varies.
+
+        It contains zero where the sign-flip test, which knows of no difference, finds none.
+        """
         if not len(self.strays):
             return rule_of_three(self.difference, self.freedom + 1, self.span, level, "paired queries")
-        flips = float(np.quantile(self.strays, level, method="higher"))
+        flips = self._flips_beyond(1 - level)
         half = max(flips, t_quantile(level, self.freedom)) * self.standard_error
-        low, high = (min(max(end, -self.span), self.span) for end in self._ends(half))
+        low, high = max(self.difference - half, -self.span), min(self.difference + half, self.span)
+        if self.p > 1 - level:
+            low, high = min(low, 0.0), max(high, 0.0)
         return Interval(low, high, level, f"cluster bootstrap-t, {self.n_clusters} clusters")
+
+    def lower(self, alpha: float) -> float:
+        """Return the bound that the difference is shown to be above at level `alpha`, one-sided."""
+        return max(self.difference - self._reach(alpha, self.skewness), -self.span)
+
+    def upper(self, alpha: float) -> float:
+        """Return the bound that the difference is shown to be below at level `alpha`, one-sided."""
+        return min(self.difference + self._reach(alpha, -self.skewness), self.span)
 
     def p_above(self, bound: float) -> float:
         """Return the one-sided p of "the difference is not above `bound`"."""
@@ -101,9 +119,6 @@ class PairedTest:
         """Return the p of "the difference is not within ± margin": the larger of two one-sided ones."""
         return max(self.p_above(-margin), self.p_below(margin))
 
-    def _ends(self, half: float) -> tuple[float, float]:
-        return self.difference - half, self.difference + half
-
     def _tail(self, distance: float, skewness: float) -> float:
         from scipy.special import stdtr
 
@@ -112,8 +127,22 @@ class PairedTest:
             return float((1 - share) ** (self.freedom + 1))
         far = distance / self.standard_error
         beyond = (np.count_nonzero(self.strays >= abs(far)) + 1) / (len(self.strays) + 1) / 2
-        nearer = far + min(skewness / 6 * (2 * far**2 + 1), 0.0)
+        nearer = _corrected(far, skewness)
         return max(float(stdtr(self.freedom, -nearer)), beyond if far >= 0 else 1 - beyond)
+
+    def _reach(self, alpha: float, skewness: float) -> float:
+        """Return how far off a bound must be for a one-sided p of `alpha`: the inverse of `_tail`."""
+        if not len(self.strays):
+            return float(self.span * (1 - alpha ** (1 / (self.freedom + 1))))
+        student = t_quantile(1 - 2 * alpha, self.freedom)
+        far = max(student, self._flips_beyond(2 * alpha), _uncorrected(student, skewness))
+        return far * self.standard_error
+
+    def _flips_beyond(self, alpha: float) -> float:
+        """Return the largest stray whose two-sided p, (c + 1)/(n + 1), is still above `alpha`."""
+        n = len(self.strays)
+        significant = int(np.floor(alpha * (n + 1) + 1e-9)) - 1  # so many may be as far out
+        return float(self.strays[n - 1 - significant]) if 0 <= significant < n else float("inf")
 
 
 def t_test(data: Paired) -> tuple[float, float, float, float]:
@@ -137,7 +166,7 @@ def variance_parts(data: Paired) -> tuple[float, float]:
     The first shrinks as 1/N with more queries; the second, at a fixed pool, does not.
     """
     first, second = data.parts()
-    alone = variance([Part(first.residuals + second.residuals, (data.own,))])
+    alone = variance([Part(first.residuals + second.residuals, (data.own,), data.weight)])
     return alone, max(variance([first, second]) - alone, 0.0)
 
 
@@ -164,18 +193,34 @@ def paired_test(
         scatter.append(centred.studentised(signs))
     # rounding must not make a replicate that equals what was observed smaller than it
     far = np.abs(np.concatenate(p_flips)) >= abs(difference) / error * (1 - 1e-9)
-    p = max((np.count_nonzero(far) + 1) / (replicates + 1), p_student)
     strays = np.sort(np.abs(np.concatenate(scatter)))
+    farther = np.count_nonzero(strays >= abs(difference) / error * (1 - 1e-9))
+    p = max((max(np.count_nonzero(far), farther) + 1) / (replicates + 1), p_student)
     return PairedTest(difference, error, p, n, freedom, span, strays, _skewness(data, error))
 
 
-def _skewness(data: Paired, error: float) -> float:
-    """Return Σ s³/error³ over sums s of residuals by own cluster; 0 where targets are shared too.
+def _corrected(far: float, skewness: float) -> float:
+    """Return how far a value of Student's t is when luck strays farther to its side than to the other.
 
-    With two ways of dependence the third power is too noisy to be of use.
+    Hall's transformation t + γt²/3 + γ²t³/27 + γ/6, which rises everywhere, for γ < 0; t itself otherwise.
     """
-    if data.retrieved_a is not None:
-        return 0.0
+    if skewness > -_NOTHING:
+        return far
+    return ((1 + skewness * far / 3) ** 3 - 1) / skewness + skewness / 6
+
+
+def _uncorrected(far: float, skewness: float) -> float:
+    """Return x with `_corrected(x)` = far."""
+    if skewness > -_NOTHING:
+        return far
+    return float(3 / skewness * (np.cbrt(1 + skewness * (far - skewness / 6)) - 1))
+
+
+def _skewness(data: Paired, error: float) -> float:
+    """Return Σ s³/error³ over sums s of residuals by own cluster.
+
+    What retrieved targets add to the third power is left out: it is too noisy to be of use.
+    """
     first, second = data.parts()
     sums = np.bincount(np.unique(data.own, return_inverse=True)[1], first.residuals + second.residuals)
     return float(np.sum(sums**3) / error**3)
@@ -187,9 +232,7 @@ def _ways(own: Ints, retrieved: Ints | None) -> tuple[Ints, ...]:
 
 def _freedom(data: Paired) -> float:
     ways = [way for way in (data.own, data.retrieved_a, data.retrieved_b) if way is not None]
-    shared = [way for way in ways if len(np.unique(way)) < len(way)]
-    clusters = min((effective_clusters(way) for way in shared), default=float(len(data.own)))
-    return max(clusters - 1, 1.0)
+    return max(min(effective_clusters(way, data.weight) for way in ways) - 1, 1.0)
 
 
 def _blocks(n: int, replicates: int) -> Iterator[int]:

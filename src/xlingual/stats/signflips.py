@@ -31,6 +31,12 @@ class Sums:
     weight: Floats
     cluster: Ints
 
+    def values(self, place: Ints, signs: Floats, difference: Floats) -> Floats:
+        """Return f·R − δ/2·C of the groups at `place`, [groups, B]."""
+        moved = np.outer(self.weight[place], difference / 2)
+        found: Floats = self.residual[place, None] * signs[self.cluster[place]] - moved
+        return found
+
     def squares(self, signs: Floats, difference: Floats) -> Floats:
         """Return Σ over groups of (f·R − δ/2·C)² for each replicate [B]."""
         cross = _sums(self.cluster, self.residual * self.weight, len(signs)) @ signs
@@ -45,6 +51,9 @@ class FlippedClusters:
 
     own: Sums
     edges: Sums | None  # of each (own cluster, retrieved node); None where nothing is retrieved
+    opposite: tuple[
+        Ints, Ints
+    ]  # edges (i, j) of which one retrieved the other's own cluster, and the reverse
     fall: Any  # [nodes, clusters] residuals by retrieved node, own nodes first; sparse where large
     fallen_weight: Floats  # [nodes]
     correction: float  # the small-sample factor of the observed queries
@@ -65,14 +74,15 @@ class FlippedClusters:
         residual, weight = _sums(own, a + b, n), _sums(own, 2 * data.weight, n)
         sums = Sums(residual, weight, np.arange(n))
         ways = [way for way in (data.own, data.retrieved_a, data.retrieved_b) if way is not None]
-        correction = small_sample_factor(ways)
+        correction = small_sample_factor([(way, data.weight) for way in ways])
         if data.retrieved_a is None or data.retrieved_b is None:
-            return cls(sums, None, None, np.empty(0), correction)
+            nothing = np.empty(0, dtype=np.int64)
+            return cls(sums, None, (nothing, nothing), None, np.empty(0), correction)
         retrieved = np.concatenate([data.retrieved_a, data.retrieved_b])
         doubled = np.concatenate([own, own])
         edges, nodes = _edges(owners, doubled, retrieved, np.concatenate([a, b]), np.tile(data.weight, 2))
         fall, fallen = _fall(edges, nodes, n)
-        return cls(sums, edges, fall, fallen, correction)
+        return cls(sums, edges, _opposite(edges, nodes), fall, fallen, correction)
 
     def studentised(self, signs: Floats) -> Floats:
         """Return difference/error [B] of replicates whose clusters have these signs [clusters, B]."""
@@ -96,6 +106,8 @@ class FlippedClusters:
         node = self.fall @ signs - np.outer(self.fallen_weight, difference / 2)
         node[:n] += self.own.residual[:, None] * signs - np.outer(self.own.weight, difference / 2)
         total = np.sum(node**2, axis=0) - self.edges.squares(signs, difference)
+        one, other = (self.edges.values(place, signs, difference) for place in self.opposite)
+        total -= 2 * np.sum(one * other, axis=0)  # they share both nodes: together they are one edge
         found: Floats = total - self.own.squares(signs, difference)
         return found
 
@@ -113,6 +125,16 @@ def _edges(owners: Ints, own: Ints, retrieved: Ints, residual: Floats, weight: F
     residuals: Floats = _sums(edge, residual, len(keys))
     weights: Floats = _sums(edge, weight, len(keys))
     return Sums(residuals, weights, cluster), nodes
+
+
+def _opposite(edges: Sums, nodes: Ints) -> tuple[Ints, Ints]:
+    """Return pairs of edges that join the same two clusters in opposite roles, each pair once."""
+    width = int(max(edges.cluster.max(initial=0), nodes.max(initial=0))) + 1
+    forward = edges.cluster * width + nodes  # ascending
+    back = nodes * width + edges.cluster
+    place = np.minimum(np.searchsorted(forward, back), max(len(forward) - 1, 0))
+    first = np.flatnonzero((forward[place] == back) & (edges.cluster < nodes)) if len(forward) else place
+    return first, place[first]
 
 
 def _fall(edges: Sums, nodes: Ints, n: int) -> tuple[Any, Floats]:

@@ -23,6 +23,13 @@ def by_role(role):
     return lambda one, other: one[role] == other[role]
 
 
+def either_way(one, other):
+    """Return how often a pair of queries of a difference is counted: shared nodes, both together once."""
+    nodes, others = (query[:1] if len(set(query)) == 1 else query for query in (one, other))
+    shared = len(set(nodes) & set(others))
+    return shared - (shared == 2)
+
+
 def total(parts, weigh):
     """Return Σ weight · r_i · r_j over all ordered pairs of queries; a part is (residuals, queries)."""
     rows = [row for residuals, queries in parts for row in zip(residuals, queries, strict=True)]
@@ -42,7 +49,8 @@ def variance(parts):
     """Return the variance of an estimate: of its parts' pairs, and no less than one way alone gives."""
     roles = range(len(parts[0][1][0])) if len(parts) == 1 else [0]
     least = [total(parts, by_role(role)) for role in roles]
-    return max(total(parts, weight), *least) * factor(parts)
+    whole = total(parts, weight if len(parts) == 1 else either_way)
+    return max(whole, *least) * factor(parts)
 
 
 def effective(parts):

@@ -35,7 +35,8 @@ def relative(spread, paired, other):
 
 def factor_of(paired):
     ways = [way for way in (paired.own, paired.retrieved_a, paired.retrieved_b) if way is not None]
-    effective = [len(way) ** 2 / sum(np.unique(way, return_counts=True)[1] ** 2) for way in ways]
+    sizes = [[paired.weight[way == node].sum() for node in np.unique(way)] for way in ways]
+    effective = [1 / np.square(size).sum() for size in sizes]
     return min(effective) / (min(effective) - 1)
 
 
@@ -149,19 +150,50 @@ def test_p_and_interval_agree_on_a_clear_difference():
     assert found.p_equivalent(0.2) == 1 / 2000
 
 
-def test_one_sided_tests_turn_where_the_interval_ends():
-    paired = case(8)
-    found = paired_test(paired, rng=np.random.default_rng(0), replicates=1999)
-    interval = found.interval(0.90)
-    for end, test in ((interval.low, found.p_above), (interval.high, found.p_below)):
-        assert test(end) == pytest.approx(0.05, abs=0.002)
+@pytest.mark.parametrize("retrieved", [False, True])
+@pytest.mark.parametrize("alpha", [0.01, 0.05])
+def test_one_sided_tests_turn_where_their_bounds_are(alpha, retrieved):
+    found = paired_test(case(8, retrieved=retrieved), rng=np.random.default_rng(0), replicates=1999)
+    step = 1e-6
+    assert found.p_above(found.lower(alpha) - step) <= alpha < found.p_above(found.lower(alpha) + step)
+    assert found.p_below(found.upper(alpha) + step) <= alpha < found.p_below(found.upper(alpha) - step)
+
+
+def test_bounds_where_nothing_varies_are_where_the_tests_turn():
+    paired = case(5)
+    same = Paired(paired.a, paired.a, paired.weight, paired.own, paired.retrieved_a, paired.retrieved_a)
+    found = paired_test(same, rng=np.random.default_rng(0), replicates=99)
+    assert found.p_above(found.lower(0.05)) == pytest.approx(0.05)
+    assert found.p_below(found.upper(0.05)) == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_interval_excludes_zero_exactly_where_p_is_small(seed):
+    rng = np.random.default_rng(seed)
+    paired = case(seed, retrieved=bool(seed % 2))
+    lead = np.clip(paired.a + (rng.random(len(paired.a)) < 0.35), 0, 1)
+    paired = Paired(lead, paired.b, paired.weight, paired.own, paired.retrieved_a, paired.retrieved_b)
+    found = paired_test(paired, rng=rng, replicates=399)
+    interval = found.interval()
+    assert (found.p <= 0.05) == (not interval.low <= 0 <= interval.high)
+
+
+def test_weights_decide_how_many_clusters_count():
+    """A sample of 5 queries that counts as much as one of 2000 leaves about 10 effective clusters."""
+    rng = np.random.default_rng(1)
+    weight = np.concatenate([np.full(5, 0.1), np.full(2000, 0.5 / 2000)])
+    a, b = rng.standard_normal((2, 2005))
+    assert t_test(Paired(a, b, weight, np.arange(2005)))[2] == pytest.approx(1 / np.sum(weight**2) - 1)
+    assert 15 < 1 / np.sum(weight**2) < 25
 
 
 def test_the_parts_of_a_variance_are_its_own_clusters_and_the_rest():
     paired = case(6)
     alone, shared = variance_parts(paired)
     first, second = paired.parts()
-    assert alone == pytest.approx(variance([Part(first.residuals + second.residuals, (paired.own,))]))
+    assert alone == pytest.approx(
+        variance([Part(first.residuals + second.residuals, (paired.own,), paired.weight)])
+    )
     assert alone + shared == pytest.approx(max(variance([first, second]), alone))
     unretrieved = Paired(paired.a, paired.b, paired.weight, paired.own)
     assert variance_parts(unretrieved)[1] == 0
@@ -176,3 +208,27 @@ def test_a_t_test_is_scipys_for_independent_queries():
     wanted = ttest_rel(a, b)
     assert found[3] == pytest.approx(wanted.pvalue)
     assert found[2] == wanted.df
+
+
+def test_a_huge_difference_is_shown_however_skew():
+    rng = np.random.default_rng(0)
+    n = 40
+    a, b = np.ones(n), (rng.random(n) < 0.14).astype(float)
+    found = paired_test(Paired(a, b, np.full(n, 1 / n), np.arange(n)), rng=rng, replicates=999)
+    assert found.skewness < -0.1
+    assert found.p_above(-0.01) < 0.01 < 0.99 < found.p_below(-0.01)
+    assert 0.5 < found.lower(0.05) < found.difference < found.upper(0.05) < 1
+
+
+def test_rare_losses_do_not_pass_as_no_loss():
+    """Where the truth lies on the margin and losses are rare, few samples may look as if it did not."""
+    rng = np.random.default_rng(1)
+    n, margin = 730, 0.01
+    passed = 0
+    for _ in range(100):
+        loss, hit = rng.random(n) < margin, rng.random(n) < 0.5
+        found = rng.integers(10**6, 10**6 + 200, n)
+        a, b = (hit & ~loss).astype(float), (hit | loss).astype(float)
+        paired = Paired(a, b, np.full(n, 1 / n), np.arange(n), found, found)
+        passed += paired_test(paired, rng=rng, replicates=199).p_above(-margin) <= 0.05
+    assert passed <= 10

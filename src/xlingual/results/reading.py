@@ -1,0 +1,41 @@
+"""From rows of JSON to records: what is missing is named, what a later version added is passed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from xlingual.errors import InputError
+from xlingual.results.evaluation import Interval
+
+Record = TypeVar("Record")
+
+
+@contextmanager
+def fields_of(path: Path, made_by: str) -> Iterator[None]:
+    """Turn what goes wrong with the fields of a file into one InputError that names file and field."""
+    try:
+        yield
+    except KeyError as error:
+        raise InputError(f"{path}: the field {error} is missing: run {made_by} again") from error
+    except (TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{path}: a field is not what it must be ({error}): run {made_by} again") from error
+
+
+def record(kind: type[Record], row: Mapping[str, Any], **built: object) -> Record:
+    """Return a record of a dataclass; `ci` becomes an Interval, and `built` are fields made already.
+
+    A missing key raises KeyError with its name, unless the field has a default.
+    """
+    values = dict(built)
+    for field in fields(kind):  # type: ignore[arg-type]  # a dataclass, which TypeVar cannot say
+        name = field.name
+        optional = field.default is not MISSING or field.default_factory is not MISSING
+        if name not in values and (name in row or not optional):
+            values[name] = row[name]
+    if isinstance(values.get("ci"), Mapping):
+        values["ci"] = record(Interval, values["ci"])  # type: ignore[arg-type]
+    return kind(**values)

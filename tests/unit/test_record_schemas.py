@@ -1,0 +1,334 @@
+"""JSON Schemas of validation, comparison, gate, plan and calibration, against files as they are written."""
+
+from __future__ import annotations
+
+import json
+import types
+import typing
+from dataclasses import MISSING, fields, is_dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+from xlingual import (
+    Calibration,
+    Comparison,
+    Gate,
+    InputError,
+    Manifest,
+    Plan,
+    Validation,
+    calibrate,
+    compare,
+    crosslingual_retrieval,
+    gate,
+    plan,
+    validate_backretrieval,
+)
+from xlingual.results import Interval
+from xlingual.results import calibration as calibrations
+from xlingual.results import comparison as comparisons
+from xlingual.results import gate as gates
+from xlingual.results import plan as plans
+from xlingual.results import validation as validations
+
+ITEMS = 60
+DEFINITIONS = {
+    "validation": {
+        validations.PairValidation: "pair",
+        validations.EncoderScores: "encoder",
+        validations.SeedScores: "scores",
+        validations.Subset: "subset",
+        validations.Agreement: "agreement",
+        validations.RankingAccuracy: "accuracy",
+        validations.CoefficientDifference: "difference",
+        validations.DirectionDifference: "direction",
+        validations.Degradation: "degradation",
+        Interval: "interval",
+    },
+    "comparison": {comparisons.Board: "board", comparisons.Compared: "row", Interval: "interval"},
+    "gate": {gates.Decision: "decision", gates.Needed: "needed", Interval: "interval"},
+    "plan": {plans.Row: "row", plans.AtSize: "size", Interval: "interval"},
+    "calibration": {
+        calibrations.Conditions: "conditions",
+        calibrations.CalibrationPoint: "point",
+        calibrations.CalibrationModel: "model",
+        calibrations.CalibrationError: "error",
+        calibrations.ErrorDifference: "difference",
+        calibrations.Coverage: "coverage",
+        Interval: "interval",
+    },
+}
+RECORDS = {
+    "validation": Validation,
+    "comparison": Comparison,
+    "gate": Gate,
+    "plan": Plan,
+    "calibration": Calibration,
+}
+DERIVED = {Plan: {"k_over_pool"}, comparisons.Compared: {"top"}, Calibration: {"form"}}
+SUBSET = {field.name for field in fields(validations.Subset)}  # at the top of a pair: all encoders
+REPLACED = {
+    validations.PairValidation: (set(), SUBSET),
+    validations.EncoderScores: ({"scores"}, {"XLR", *validations.MEASURES}),
+}
+OBJECTS = [(name, None, RECORDS[name]) for name in RECORDS] + [
+    (name, definition, kind) for name, kinds in DEFINITIONS.items() for kind, definition in kinds.items()
+]
+
+
+def schema_of(name: str) -> dict[str, Any]:
+    path = files("xlingual") / "results" / "schemas" / f"{name}-1.schema.json"
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def validator_of(name: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(schema_of(name))
+
+
+class Given:
+    """Vectors that point to their item, with noise of a size."""
+
+    def __init__(self, name: str, noise: float) -> None:
+        self.name, self.identity, self.noise = name, f"given:{name}", noise
+
+    def encode(self, batch: Any) -> np.ndarray:
+        ideal = np.eye(ITEMS)[[int(row[2:]) for row in batch.ids]]
+        rng = np.random.default_rng([len(batch), len("".join(batch.language)), int(100 * self.noise)])
+        return ideal + self.noise * rng.standard_normal(ideal.shape)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+    """Return records that the program makes, several of each kind, with and without numbers."""
+    rows = [
+        {"id": f"{lang}{i}", "lang": lang, "text": f"{lang} {i}", "item": i, "half": i % 2}
+        for i in range(ITEMS)
+        for lang in ("en", "de")
+    ]
+    manifest = Manifest.from_rows(rows)
+    texts = [Given(f"{letter}{i}", 0.15 + 0.06 * i) for i, letter in enumerate("abcdefghij")]
+    given = {"image_encoder": Given("pictures", 0.1), "measure": "R@5"}
+    folder = str(tmp_path_factory.mktemp("results"))
+    crosslingual_retrieval(manifest, text_encoders=[*texts[:2], *texts[8:]], measures=["R@1", "RR"]).write(
+        folder
+    )
+    best, same, worst = f"{folder}#a0", f"{folder}#b1", f"{folder}#j9"
+    full = validate_backretrieval(
+        manifest, text_encoders=texts, pairs="en-de", both_directions=True, seeds=3, sample_size=20,
+        family="^.", degrade="dims=4;noise=0.5;shuffle", **given,
+    )  # fmt: skip
+    short = validate_backretrieval(
+        manifest, text_encoders=texts[:3], pairs="en-de", seeds=1, degrade="shuffle", **given
+    )
+    return {
+        "validation": [full, short],
+        "comparison": [
+            compare([folder], by=["half"], per_pair=True, margin=0.05),
+            compare([folder], baseline=best, correction="none"),
+        ],
+        "gate": [
+            gate(best, worst, margin=0.01, measure="RR"),
+            gate(same, best, margin=0.01, measure="R@1"),
+            gate(worst, best, margin=0.01, per_pair=True),
+        ],
+        "plan": [
+            plan([folder], effect=0.05, queries=[100, 1000]),
+            plan([folder], effect=0.05, measure="RR"),
+        ],
+        "calibration": [calibrate([full]), calibrate([short], with_sim=True)],
+    }
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_what_the_program_makes_follows_the_schema(made: dict[str, list[Any]], name: str) -> None:
+    jsonschema.Draft202012Validator.check_schema(schema_of(name))
+    for found in made[name]:
+        validator_of(name).validate(json.loads(json.dumps(found.to_dict(), allow_nan=False)))
+
+
+def test_the_cases_have_numbers_and_lack_some(made: dict[str, list[Any]]) -> None:
+    assert {found.outcome for found in made["gate"]} >= {"pass", "fail"}
+    assert made["calibration"][0].coverage.value is not None and made["calibration"][1].coverage.value is None
+    full, short = made["validation"]
+    assert full.directions and {row.kind for row in full.degradations} == {"none", "dims", "noise", "shuffle"}
+    lacking = short.pairs[0].encoders[0].scores["XLR"]
+    assert lacking.sd is None and lacking.note
+    assert {found.k for found in made["plan"]} == {1, None}
+    assert {board.column for board in made["comparison"][0].boards} == {None, "half"}
+
+
+def test_validation_has_the_published_keys(made: dict[str, list[Any]]) -> None:
+    content = made["validation"][0].to_dict()
+    assert content["schema"] == "xlingual/validation/1"
+    for pair in content["pairs"]:
+        assert {"source", "target", "encoders", "agreement", "differences"} <= set(pair)
+        for row in pair["encoders"]:
+            assert {"encoder", "XLR", "BkR", "SIM", "CORR"} <= set(row)
+            assert all({"mean", "sd", "per_seed"} <= set(row[m]) for m in ("XLR", "BkR", "SIM", "CORR"))
+        assert set(pair["agreement"]) == {"BkR", "SIM", "CORR"}
+        assert set(pair["differences"]) == {"BkR-CORR", "BkR-SIM"}
+        for key, wanted in (
+            ("agreement", {"mean", "se", "sd"}),
+            ("differences", {"value", "ci", "p", "test"}),
+        ):
+            for found in pair[key].values():
+                assert set(found) == {"pearson", "spearman"}
+                assert all(wanted <= set(one) for one in found.values())
+
+
+def expected_keys(kind: type) -> set[str]:
+    removed, added = REPLACED.get(kind, (set(), set()))
+    return {field.name for field in fields(kind)} - removed | added | DERIVED.get(kind, set())
+
+
+@pytest.mark.parametrize(("name", "definition", "kind"), OBJECTS)
+def test_schema_describes_every_key(name: str, definition: str | None, kind: type) -> None:
+    schema = schema_of(name)
+    described = schema if definition is None else schema["$defs"][definition]
+    own = {"schema"} if definition is None else set()
+    assert set(described["properties"]) == expected_keys(kind) | own
+    assert all(key.get("description") for key in described["properties"].values())
+    assert set(described["required"]) >= {
+        field.name
+        for field in fields(kind)
+        if field.name in described["properties"] and field.default is field.default_factory is MISSING
+    }
+
+
+def takes_null(described: dict[str, Any], schema: dict[str, Any]) -> bool:
+    whole = {"$defs": schema["$defs"], **described}
+    return jsonschema.Draft202012Validator(whole).is_valid(None)
+
+
+@pytest.mark.parametrize(("name", "definition", "kind"), OBJECTS)
+def test_null_is_allowed_exactly_where_the_record_allows_it(
+    name: str, definition: str | None, kind: type
+) -> None:
+    schema = schema_of(name)
+    described = (schema if definition is None else schema["$defs"][definition])["properties"]
+    for key, hint in typing.get_type_hints(kind).items():
+        if key in described:
+            optional = isinstance(hint, types.UnionType) and type(None) in typing.get_args(hint)
+            assert takes_null(described[key], schema) is optional, key
+
+
+def test_every_record_has_a_definition() -> None:
+    homes = (validations, comparisons, gates, plans, calibrations)
+    for name, home in zip(RECORDS, homes, strict=True):
+        own = {kind for kind in vars(home).values() if isinstance(kind, type) and is_dataclass(kind)}
+        assert own == {RECORDS[name], *DEFINITIONS[name]}
+        assert schema_of(name)["properties"]["schema"]["const"] == home.SCHEMA
+
+
+def written(found: Any, folder: Path) -> Path:
+    """Write a record as its verb does and return the file."""
+    name = type(found).__name__.lower()
+    path = folder / f"{name}.json"
+    found.write(folder if name in ("validation", "comparison") else path)
+    assert path.is_file()
+    return path
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_reading_gives_back_what_was_written(made: dict[str, list[Any]], name: str, tmp_path: Path) -> None:
+    for found in made[name]:
+        path = written(found, tmp_path)
+        assert RECORDS[name].read(path) == found
+        if name != "calibration":
+            assert RECORDS[name].read(tmp_path) == found
+
+
+def with_more(content: Any) -> Any:
+    """Add a key to every record (not to a mapping that is keyed by the data)."""
+    if isinstance(content, list):
+        return [with_more(one) for one in content]
+    if not isinstance(content, dict):
+        return content
+    more = {key: with_more(one) for key, one in content.items()}
+    is_map = not content or all(isinstance(one, dict) for one in content.values())
+    strings = all(isinstance(one, str) for one in content.values())
+    return more if is_map or strings else more | {"new": {"any": "thing"}}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_added_keys_are_allowed_and_passed_over(
+    made: dict[str, list[Any]], name: str, tmp_path: Path
+) -> None:
+    found = made[name][0]
+    content = json.loads(json.dumps(found.to_dict()))
+    timings = content.get("timings")
+    content = with_more(content) | ({} if timings is None else {"timings": timings})
+    assert json.dumps(content).count('"new"') >= 3
+    validator_of(name).validate(content)
+    path = tmp_path / "file.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert RECORDS[name].read(path) == found
+
+
+def changed(content: dict[str, Any], name: str, place: tuple[Any, ...], value: Any) -> str:
+    """Return the JSON with the value at a place changed; None removes it."""
+    inner = content
+    for key in place[:-1]:
+        inner = inner[key]
+    if value is None:
+        del inner[place[-1]]
+    else:
+        inner[place[-1]] = value
+    return json.dumps(content)
+
+
+INNER = {
+    "validation": ("pairs", 0, "encoders", 0, "BkR", "per_seed"),
+    "comparison": ("boards", 0, "rows", 0, "outcome"),
+    "gate": ("decisions", 0, "p_pass"),
+    "plan": ("rows", 0, "variance_own"),
+    "calibration": ("cells", 0, "images"),
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_damaged_files_are_one_line(made: dict[str, list[Any]], name: str, tmp_path: Path) -> None:
+    path = written(made[name][0], tmp_path)
+    text = path.read_text(encoding="utf-8")
+
+    def content() -> dict[str, Any]:
+        return json.loads(text)
+
+    first = INNER[name][0]
+    cases = [
+        (text.replace(f"{name}/1", f"{name}/2"), f"xlingual/{name}/2.*another version"),
+        (text.replace(f"xlingual/{name}/1", "xlingual/other/1"), "xlingual/other/1.*give what was written"),
+        (text[: len(text) // 2], "not valid JSON"),
+        ("[]", "holds no results"),
+        (changed(content(), name, (first,), None), f"the field '{first}' is missing"),
+        (changed(content(), name, INNER[name], None), f"the field '{INNER[name][-1]}' is missing"),
+        (changed(content(), name, (first,), 3), "a field is not what it must be"),
+        (changed(content(), name, INNER[name][:2], "text"), "a field is not what it must be"),
+    ]
+    for damaged, words in cases:
+        path.write_text(damaged, encoding="utf-8")
+        with pytest.raises(InputError, match=words) as raised:
+            RECORDS[name].read(path)
+        assert str(raised.value).startswith(str(path)) and "\n" not in str(raised.value)
+        assert "xlingual " in str(raised.value) or damaged == "[]"
+    path.unlink()
+    with pytest.raises(InputError, match="is missing: give what was written by xlingual"):
+        RECORDS[name].read(path)
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_what_lacks_a_field_or_has_the_wrong_type_breaks_the_schema(
+    made: dict[str, list[Any]], name: str
+) -> None:
+    content = json.dumps(made[name][0].to_dict())
+    place = INNER[name]
+    for value in (None, {"not": "a value"}):
+        with pytest.raises(jsonschema.ValidationError):
+            validator_of(name).validate(json.loads(changed(json.loads(content), name, place, value)))
+    with pytest.raises(jsonschema.ValidationError):
+        validator_of(name).validate(json.loads(content) | {"schema": f"xlingual/{name}/2"})
