@@ -1,6 +1,7 @@
 """`xlingual compare` from folders of results to tables, files and errors."""
 
 import json
+import os
 
 import pytest
 
@@ -39,7 +40,7 @@ def test_files_and_formats(folder, xlingual, work):
         (["nosuch"], "error: nosuch/results.json is missing"),
         (["r#good"], "error: only one encoder to compare (good)"),
         (["r", "--by", "shap"], "error: no column 'shap'"),
-        (["r", "--measure", "MedR"], "error: not all encoders have MedR"),
+        (["r", "--measure", "MedR"], "error: no encoder has MedR"),
         (["r", "--out", "img.npy"], "error: --out img.npy is a file"),
     ],
 )
@@ -47,6 +48,20 @@ def test_errors_are_one_line(folder, xlingual, arguments, message):
     outcome = xlingual("compare", *arguments)
     assert outcome.code == 2 and outcome.err.startswith(message)
     assert outcome.err.count("\n") == 1
+
+
+def test_lines_of_a_pipe_have_no_padding(folder, xlingual):
+    outcome = xlingual("compare", folder, "--per-pair")
+    assert outcome.out.strip() and all(line == line.rstrip() for line in outcome.out.splitlines())
+
+
+@pytest.mark.parametrize("options", [[], ["--format", "markdown"]])
+def test_a_reader_that_has_enough_is_no_error(folder, process, options):
+    reading, writing = os.pipe()
+    os.close(reading)  # nobody reads
+    outcome = process("compare", folder, *options, stdout=writing)
+    os.close(writing)
+    assert (outcome.code, outcome.err) == (141, "")
 
 
 @pytest.mark.parametrize(

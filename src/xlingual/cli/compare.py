@@ -105,7 +105,7 @@ def _print_boards(found: Comparison, sentences: list[str]) -> None:
     console = screen.console()
     for board in found.boards:
         console.print()
-        console.print(fitting(console, _forms(board), instead="--format csv"))
+        console.print(fitting(console, _forms(board, found.margin), instead="--format csv"))
         for remark in remarks(board):
             console.print(Padding(remark, (0, 0, 0, 1)), markup=False)
     console.print()
@@ -115,20 +115,20 @@ def _print_boards(found: Comparison, sentences: list[str]) -> None:
         console.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
 
 
-def _forms(board: Board) -> Iterator[Table]:
+def _forms(board: Board, margin: float | None) -> Iterator[Table]:
     """Yield tables of the board, the widest first."""
     for dropped, width in (((), 28), (("p",), 28), (("p",), 16), (("p", "adjusted p"), 16)):
-        yield _table(board, dropped, width)
+        yield _table(board, margin, dropped, width)
 
 
-def _table(board: Board, dropped: tuple[str, ...], name_width: int) -> Table:
+def _table(board: Board, margin: float | None, dropped: tuple[str, ...], name_width: int) -> Table:
     from rich.text import Text
 
     from xlingual.report.comparison import lines, title
     from xlingual.report.comparison.tables import HEADER
     from xlingual.report.terminal import plain_table
 
-    rows = lines(board)
+    rows = lines(board, margin)
     shown = [
         i for i, name in enumerate(HEADER) if name not in dropped and any(row.cells()[i] for row in rows)
     ]

@@ -25,6 +25,12 @@ _CODES = {"pass": 0, "fail": 1, "cannot tell": 3}
 @click.option("--margin", type=float, required=True, metavar="M", help="How much worse is acceptable: 0.01.")
 @click.option("--measure", metavar="NAME", help="R@k, RR or SIM.  [default: the first of the results]")
 @click.option("--task", metavar="NAME", help="Needed where the results are of several tasks.")
+@click.option(
+    "--pairs",
+    default="",
+    metavar="LIST",
+    help="Decide on these language pairs only: en-de,de-en.  [default: all; both must have the same]",
+)
 @click.option("--per-pair", is_flag=True, help="Decide each language pair; all must pass.")
 @click.option(
     "--alpha", type=float, default=0.05, show_default=True, help="Chance of a wrong pass, and fail."
@@ -46,6 +52,7 @@ def gate(
     out: Path | None,
     as_json: bool,
     quiet: bool,
+    pairs: str,
     **options: Any,  # noqa: ANN401
 ) -> int:
     """Pass a CANDIDATE that is no worse than the BASELINE by more than a margin.
@@ -62,15 +69,19 @@ def gate(
     if junit is not None and junit.is_dir():
         raise InputError(f"--junit {junit} is a folder: name a file")
     with screen.warnings_as_lines():
-        found = decide(candidate, baseline, **options)
-    if as_json:
-        screen.print_json(found.to_dict())
-    elif not quiet:
-        _print(found, sentences(found))
-    if out is not None:
-        found.write(out / FILE)
-        screen.wrote(out / FILE, quiet=quiet)
-    _write(found, summary, junit, quiet)
+        found = decide(
+            candidate, baseline, pairs=[name.strip() for name in pairs.split(",") if name.strip()], **options
+        )
+    try:
+        if as_json:
+            screen.print_json(found.to_dict())
+        elif not quiet:
+            _print(found, sentences(found))
+    finally:  # also where the reader of standard output has gone
+        if out is not None:
+            found.write(out / FILE)
+            screen.wrote(out / FILE, quiet=quiet)
+        _write(found, summary, junit, quiet)
     return _CODES[found.outcome]
 
 
@@ -85,17 +96,30 @@ def _summary_file() -> Path:
 
 
 def _write(found: Gate, summary: Path | None, junit: Path | None, quiet: bool) -> None:
+    """Write both files; raise InputError, when both have been tried, where one cannot be written."""
     from xlingual.report import gate as report
-    from xlingual.results import atomic_file, make_folder
+    from xlingual.results import atomic_file
 
+    problems = []
     if junit is not None:
-        make_folder(junit.parent)
-        with atomic_file(junit) as path:
-            path.write_bytes(report.junit(found).encode("utf-8", "replace"))
-        screen.wrote(junit, quiet=quiet)
+        try:
+            junit.parent.mkdir(parents=True, exist_ok=True)
+            with atomic_file(junit) as path:
+                path.write_bytes(report.junit(found).encode("utf-8", "replace"))
+            screen.wrote(junit, quiet=quiet)
+        except OSError as error:
+            problems.append(f"--junit {junit} cannot be written ({error.strerror}): name another file")
     if summary is not None:
-        with summary.open("ab") as handle:
-            handle.write(report.markdown(found).encode("utf-8", "replace") + b"\n")
+        try:
+            with summary.open("ab") as handle:
+                handle.write(report.markdown(found).encode("utf-8", "replace") + b"\n")
+        except OSError as error:
+            problems.append(
+                f"the file that {_SUMMARY} names, {summary}, cannot be written ({error.strerror}): "
+                "set it to another, or leave out --github"
+            )
+    if problems:
+        raise InputError(f"{'; '.join(problems)}. The decision, {found.outcome}, is not changed by this")
 
 
 def _print(found: Gate, said: list[str]) -> None:

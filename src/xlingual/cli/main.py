@@ -1,7 +1,7 @@
 """The command `xlingual`: finds the verb, and turns errors into one line and an exit code.
 
 Exit codes: 0 done, 1 an unexpected failure (or a gate that fails), 2 bad input or usage, 3 a gate that cannot
-tell, 130 interrupted. A verb's module is
+tell, 130 interrupted, 141 where the reader of standard output (such as `head`) had enough. A verb's module is
 imported only when the verb is used, so that `--help` loads nothing heavy.
 """
 
@@ -15,6 +15,8 @@ from io import TextIOWrapper
 import click
 
 from xlingual.errors import XlingualError, did_you_mean
+
+_PIPE = 141  # 128 + SIGPIPE, as of other programs
 
 # verb → (module:command, one line of help)
 _VERBS = {
@@ -34,6 +36,10 @@ class _InterruptError(Exception):
     """Ctrl-C; click would print an empty line of its own."""
 
 
+class _PipeError(Exception):
+    """The reader of standard output has gone; click would exit with 1, which is a gate's "fail"."""
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called."""
 
@@ -43,6 +49,8 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise _InterruptError from None
+        except BrokenPipeError:
+            raise _PipeError from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the verbs in the order of a user's day."""
@@ -109,8 +117,8 @@ def run(arguments: list[str]) -> int:
         return 2
     except click.ClickException as error:
         return _fail(_usage(error), 2)
-    except BrokenPipeError as error:
-        return _output_failed(error)
+    except _PipeError:
+        return _output_failed(BrokenPipeError())
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         return _fail(f"{where}{error.strerror or error}", 1)
@@ -135,7 +143,7 @@ def _output_failed(error: OSError) -> int:
     # The interpreter flushes standard output once more at its end; that must not fail again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
-        return 1
+        return _PIPE
     return _fail(f"standard output: {error.strerror or error}", 1)
 
 

@@ -89,7 +89,9 @@ def _table(found: Plan, name_width: int, intervals: bool, last: int | None) -> T
     from xlingual.report.plan import cells, header
     from xlingual.report.terminal import plain_table
 
-    if not any(row.limit for row in found.rows):  # no encoder has one: nothing is retrieved twice
+    if not any(
+        row.planned and row.limit != 0 for row in found.rows
+    ):  # no encoder has one: nothing is retrieved twice
         last = -1
     table = plain_table()
     table.add_column("encoder", overflow="fold", min_width=12, max_width=name_width)

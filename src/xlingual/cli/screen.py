@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 import warnings
@@ -10,7 +11,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
 import click
 
@@ -24,13 +25,37 @@ if TYPE_CHECKING:
 
 _PATIENCE = 1.0  # seconds before a progress bar is shown
 _PLAIN_WIDTH = 120  # columns where the output is not a terminal
+_PADDING = re.compile(r" +(?=\n)")
 
 
 def console() -> Console:
-    """Return the console of standard output; plain and wide where it is not a terminal."""
+    """Return the console of standard output; plain, wide and without padding where it is not a terminal."""
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
+    class Plain(Console):
+        """Leaves a reader that has enough (such as `head`) to the command line, which ends in silence."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    if sys.stdout.isatty():
+        return Plain(highlight=False)
+    return Plain(highlight=False, width=_PLAIN_WIDTH, file=cast("IO[str]", _Unpadded(sys.stdout)))
+
+
+class _Unpadded:
+    """Standard output without the spaces that tables have at the ends of their lines."""
+
+    encoding = "utf-8"
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(_PADDING.sub("", text))
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        return getattr(self._stream, name)
 
 
 @contextmanager

@@ -11,13 +11,14 @@ from xlingual.errors import InputError, did_you_mean, listed
 
 
 def aligned_queries(
-    references: Sequence[str], measure: str | None, task: str | None
+    references: Sequence[str], measure: str | None, task: str | None, pairs: Sequence[str] = ()
 ) -> tuple[Aligned, Queries]:
     """Read the results and return them with the queries of one task and measure, by default the first.
 
-    Raises InputError as `read_aligned` does, and where the task is not among the results or not said.
+    Raises InputError as `read_aligned` does, where the task is not among the results or not said, and where
+    no measure is said and the first of one encoder is not the first of another.
     """
-    aligned = read_aligned(references, measures=[] if measure is None else [measure])
+    aligned = read_aligned(references, measures=[] if measure is None else [measure], pairs=pairs)
     tasks = list(dict.fromkeys(queries.task for queries in aligned.queries))
     if task is not None and task not in tasks:
         raise InputError(
@@ -25,17 +26,40 @@ def aligned_queries(
         )
     if task is None and len(tasks) > 1:
         raise InputError(f"the results are of {len(tasks)} tasks: choose one with --task ({listed(tasks)})")
-    return aligned, next(queries for queries in aligned.queries if queries.task == (task or tasks[0]))
+    task = task or tasks[0]
+    if measure is None:
+        _check_first(aligned, task)
+    return aligned, next(queries for queries in aligned.queries if queries.task == task)
+
+
+def check_pairs(aligned: Aligned, task: str) -> None:
+    """Raise InputError where an encoder lacks a language pair of the task that another has."""
+    if lacking := aligned.lacking.get(task):
+        raise InputError(
+            f"the encoders do not have the same language pairs of {task}: {'; '.join(lacking)}: evaluate the "
+            "same pairs, or name those to decide with --pairs"
+        )
+
+
+def _check_first(aligned: Aligned, task: str) -> None:
+    """Raise InputError where results begin with different measures, so that none of them is the one meant."""
+    first: dict[str, str] = {}  # measure -> who begins with it
+    for member in aligned.members:
+        name = next(measure for of, measure in aligned.offered[member.label] if of == task)
+        first.setdefault(name, member.name)
+    if len(first) > 1:
+        begin = " and ".join(f"{who} with {name}" for name, who in list(first.items())[:2])
+        both = [queries.measure for queries in aligned.queries if queries.task == task]
+        raise InputError(
+            f"the results begin with different measures of {task} ({begin}): choose one that all encoders "
+            f"have with --measure ({listed(both)})"
+        )
 
 
 def encoder_named(reference: str, aligned: Aligned) -> str:
     """Return the label of the encoder that `FOLDER#ENCODER`, or a folder of one encoder, names."""
     ref = parse_reference(reference)
-    fitting = [
-        member
-        for member in aligned.members
-        if member.folder == ref.folder and ref.encoder in (None, member.encoder)
-    ]
+    fitting = [member for member in aligned.members if member.meant_by(ref)]
     if len(fitting) != 1:
         names = listed([member.encoder for member in fitting], 30)
         raise InputError(

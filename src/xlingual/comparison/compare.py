@@ -7,42 +7,23 @@ queries, and on request on each language pair and on slices. Ranks come from tes
 from __future__ import annotations
 
 import time
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from xlingual.comparison.outcome import Found, Rules, decide, tested_pair
+from xlingual.comparison.outcome import Found, Rules, decide
 from xlingual.comparison.queries import Queries
-from xlingual.comparison.ranks import rank_intervals
+from xlingual.comparison.ranks import not_against, pairwise_p, rank_intervals
 from xlingual.comparison.reading import Aligned, read_aligned
 from xlingual.comparison.references import parse_reference
+from xlingual.comparison.resampling import Part, Resampling, enough_replicates
 from xlingual.errors import InputError
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Board, Compared, Comparison
 
 Report = Callable[[str, int, int], None]  # progress: what, done, of all
-REPLICATES = 1999
-MOST_REPLICATES = 19_999  # unless told
-
-
-@dataclass(frozen=True)
-class Part:
-    """Queries that get a board of their own, and what they are."""
-
-    queries: Queries
-    source: str | None = None
-    target: str | None = None
-    column: str | None = None
-    label: str | None = None
-
-    @property
-    def name(self) -> str:
-        """What the part is, for the stream of random numbers."""
-        words = (self.queries.task, self.queries.measure, self.source, self.target, self.column, self.label)
-        return "|".join(str(word) for word in words)
 
 
 def compare(
@@ -63,15 +44,17 @@ def compare(
 
     `baseline` names the encoder that the others are held against; without one it is each measure's leader.
     `correction` (holm, bh, none) is made over all tests of the boards over all queries of a measure, over
-    those of its language pairs (`per_pair`), and over those of each column of `by`. With `margin` encoders
-    whose difference is shown to be smaller are "equivalent". `replicates` of each test: 1999, or more where
-    the correction for many tests would otherwise leave nothing to be found.
+    those of its language pairs (`per_pair`), and over those of each column of `by`; a leader was chosen on
+    the same data, so against it the pairs of all encoders count, not only those that are shown. With `margin`
+    encoders whose difference is shown to be smaller are "equivalent". `replicates` of each test: 1999, or
+    more where the correction for many tests would otherwise leave nothing to be found.
 
     Raises:
         InputError: results cannot be compared, or an option is not what it must be; the text says why.
 
     """
     rules = Rules(correction, alpha, margin)
+    _check(replicates, alpha)
     started = time.perf_counter()
     references = [str(reference) for reference in results]
     given = [] if baseline is None else _as_reference(baseline)
@@ -83,13 +66,16 @@ def compare(
     against = None if baseline is None else aligned.label(baseline)
     held = {(q.task, q.measure): against or _leader(q) for q in aligned.queries}
     families = [family for q in aligned.queries for family in _families(q, by, per_pair)]
-    notes = [*aligned.notes, *_too_few(families, len(aligned.members) - 1, rules, replicates)]
-    total = sum(len(family) for family in families) * (len(aligned.members) - 1)
-    counter = _Counter(progress, total)
+    members = len(aligned.members)
+    each = members - 1 if against is not None else members * (members - 1) // 2
+    notes = [*aligned.notes, *_chosen(members, against, rules), *_too_few(families, each, rules, replicates)]
+    counter = _Counter(progress, sum(len(family) for family in families) * (members - 1))
     boards = [
         board
         for family in families
-        for board in _family_boards(family, held, rules, replicates, seed, counter)
+        for board in _family_boards(
+            family, held, rules, Resampling(replicates, seed, each * len(family), rules), counter
+        )
     ]
     return Comparison(
         folders=list(dict.fromkeys(str(member.folder) for member in aligned.members)),
@@ -103,6 +89,27 @@ def compare(
         notes=notes,
         timings={"compare": time.perf_counter() - started},
     )
+
+
+def _check(replicates: int | None, alpha: float) -> None:
+    if replicates is not None and replicates + 1 < 2 / alpha:
+        raise InputError(
+            f"{replicates} replicates cannot show anything at alpha {alpha:g}: at least "
+            f"{int(np.ceil(2 / alpha))} are needed"
+        )
+
+
+def _chosen(members: int, against: str | None, rules: Rules) -> list[str]:
+    """Return a note on what it costs that the baseline was chosen by the same data."""
+    if against is not None or members < 3:
+        return []
+    if rules.correction == "none":
+        return ["the baseline leads on this same data, which p does not count: name one with --baseline"]
+    pairs = members * (members - 1) // 2
+    return [
+        f"the baseline leads on this same data, so p is corrected for all {pairs} pairs of encoders; with "
+        f"--baseline, named beforehand, for {members - 1}"
+    ]
 
 
 def _as_reference(baseline: str) -> list[str]:
@@ -133,30 +140,30 @@ def _family_boards(
     family: Sequence[Part],
     baselines: Mapping[tuple[str, str], str],
     rules: Rules,
-    replicates: int | None,
-    seed: int,
+    resampling: Resampling,
     counter: _Counter,
 ) -> list[Board]:
     first = family[0]
     whole = first.queries if first.column is None and first.source is None else None
     leader = baselines[first.queries.task, first.queries.measure]  # of all queries, on parts of them too
     tests: list[list[Found]] = []
-    n_tests = len(family) * (len(first.queries.encoders) - 1)
-    replicates = replicates or _enough(n_tests, rules)
     for part in family:
         found = []
         for encoder in part.queries.encoders:
             if encoder == leader:
                 continue
-            stream = _stream(seed, f"{part.name}|{encoder}|{leader}")
-            found.append(tested_pair(part.queries, encoder, leader, replicates, stream))
+            found.append(resampling.test(part, encoder, leader))
             counter.step(f"comparing {part.queries.measure}")
         tests.append(found)
-    rows = decide(tests, rules)
-    ranks = None if whole is None else rank_intervals(whole, rules)
-    return [
-        _board(part, leader, own, ranks, replicates, n_tests) for part, own in zip(family, rows, strict=True)
-    ]
+    more = resampling.n_tests - sum(len(found) for found in tests)  # counted by the correction, not shown
+    others, ranks = np.ones(more), None
+    if whole is not None:
+        known = {found.encoder: found.p for found in tests[0]}
+        pairs = pairwise_p(whole, known, leader, rules, lambda a, b: resampling.test(first, a, b).p)
+        ranks = rank_intervals(whole, pairs, rules)
+        others = not_against(leader, pairs) if more else others
+    rows = decide(tests, rules, others)
+    return [_board(part, leader, own, ranks, resampling) for part, own in zip(family, rows, strict=True)]
 
 
 def _board(
@@ -164,8 +171,7 @@ def _board(
     leader: str,
     found: Sequence[Compared],
     ranks: dict[str, tuple[int, int]] | None,
-    replicates: int,
-    n_tests: int,
+    resampling: Resampling,
 ) -> Board:
     queries = part.queries
     value = float(queries.means[queries.place(leader)])
@@ -186,31 +192,26 @@ def _board(
         n_seeds=len(np.unique(queries.labels["seed"].code)),
         chance=queries.chance if part.column is None and part.source is None else None,
         rows=rows,
-        replicates=replicates,
-        n_tests=n_tests,
+        replicates=resampling.replicates,
+        n_tests=resampling.n_tests,
         n_rank_tests=0 if ranks is None else len(rows) * (len(rows) - 1) // 2,
     )
 
 
 def _too_few(
-    families: Sequence[Sequence[Part]], others: int, rules: Rules, replicates: int | None
+    families: Sequence[Sequence[Part]], each: int, rules: Rules, replicates: int | None
 ) -> list[str]:
-    """Return a note where no p, once corrected, could be small enough."""
-    n_tests = max(len(family) for family in families) * others
+    """Return a note where no p, once corrected, could be small enough; `each` part has so many tests."""
+    n_tests = max(len(family) for family in families) * each
     count = 1 if rules.correction == "none" else n_tests
-    used = replicates or _enough(n_tests, rules)
+    used = replicates or enough_replicates(n_tests, rules)
     if (used + 1) * rules.alpha >= count:
         return []
+    tests = "1 test" if count == 1 else f"{count} tests"
     return [
-        f"{used} replicates cannot show a difference after the correction for {count} tests: "
+        f"{used} replicates cannot show a difference after the correction for {tests}: "
         f"give --replicates {int(np.ceil(count / rules.alpha))} or more, or compare fewer encoders or parts"
     ]
-
-
-def _enough(n_tests: int, rules: Rules) -> int:
-    """Return how many replicates can show a difference although p is corrected for so many tests."""
-    count = 1 if rules.correction == "none" else n_tests
-    return min(max(REPLICATES, int(np.ceil(2 * count / rules.alpha)) - 1), MOST_REPLICATES)
 
 
 def _ranked(row: Compared, ranks: dict[str, tuple[int, int]] | None) -> Compared:
@@ -227,12 +228,6 @@ def _leader(queries: Queries) -> str:
 def _shared_conditions(aligned: Aligned) -> dict[str, str]:
     first = aligned.queries[0].conditions
     return {k: v for k, v in first.items() if all(q.conditions.get(k) == v for q in aligned.queries)}
-
-
-def _stream(seed: int, name: str) -> np.random.Generator:
-    """Return the random numbers of one test: adding an encoder changes nobody's."""
-    entropy = np.random.SeedSequence([seed, zlib.crc32(name.encode())])
-    return np.random.Generator(np.random.PCG64(entropy))
 
 
 @dataclass

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from xlingual.comparison.choice import aligned_queries, encoder_named
+from xlingual.comparison.choice import aligned_queries, check_pairs, encoder_named
 from xlingual.comparison.queries import Queries
 from xlingual.errors import InputError
 from xlingual.results.gate import FAIL, PASS, UNDECIDED, Decision, Gate, Needed
@@ -29,6 +29,7 @@ def gate(
     margin: float,
     measure: str | None = None,
     task: str | None = None,
+    pairs: Sequence[str] = (),
     per_pair: bool = False,
     alpha: float = 0.05,
     seed: int = 0,
@@ -36,7 +37,8 @@ def gate(
 ) -> Gate:
     """Decide whether `candidate` is no worse than `baseline` by more than `margin`.
 
-    Both are `FOLDER#ENCODER`, or folders of results with one encoder. With `per_pair` every language pair is
+    Both are `FOLDER#ENCODER`, or folders of results with one encoder. `pairs` ("en-de") names the language
+    pairs to decide on; without it both must have the same ones. With `per_pair` every language pair is
     decided: the gate passes when all pass (an intersection–union test, which needs no correction: Berger
     1982), fails when any fails after Holm's correction.
 
@@ -44,7 +46,9 @@ def gate(
         InputError: results cannot be read or compared; an option is out of range.
 
     """
-    aligned, queries = aligned_queries([candidate, baseline], measure, task)
+    aligned, queries = aligned_queries([candidate, baseline], measure, task, pairs)
+    if not pairs:
+        check_pairs(aligned, queries.task)
     named = encoder_named(candidate, aligned), encoder_named(baseline, aligned)
     if named[0] == named[1]:
         raise InputError(f"candidate and baseline are the same encoder, {named[0]}: name two")
@@ -110,8 +114,8 @@ def _decision(
     part: Queries, test: PairedTest, named: tuple[str, str], margin: float, alpha: float, p_adjusted: float
 ) -> Decision:
     p_pass, p_fail = test.p_above(-margin), test.p_below(-margin)
-    few = test.n_clusters < FEWEST_CLUSTERS
-    outcome = UNDECIDED if few else PASS if p_pass <= alpha else FAIL if p_adjusted <= alpha else UNDECIDED
+    note = _why_not(part, named)
+    outcome = UNDECIDED if note else PASS if p_pass <= alpha else FAIL if p_adjusted <= alpha else UNDECIDED
     source, target = _only(part, "source"), _only(part, "target")
     decision = Decision(
         source=source if target else None,
@@ -121,7 +125,7 @@ def _decision(
         baseline=float(part.means[part.place(named[1])]),
         difference=test.difference,
         ci=test.interval(1 - alpha),
-        low=test.interval(1 - 2 * alpha).low,
+        low=test.lower(alpha),
         p_pass=p_pass,
         p_fail=p_fail,
         p_fail_adjusted=p_adjusted,
@@ -129,10 +133,12 @@ def _decision(
         n_clusters=test.n_clusters,
         if_observed=None,
         if_equal=None,
-        note=f"fewer than {FEWEST_CLUSTERS} clusters of queries" if few else None,
+        note=note,
     )
-    if outcome != UNDECIDED or few:
+    if outcome != UNDECIDED or note:
         return decision
+    if test.standard_error <= 0:
+        return replace(decision, if_observed=_needed_alike(part, test, named, margin, alpha))
     growth = Growth.of(part.paired(*named), part.n_distinct)
     return replace(
         decision,
@@ -141,14 +147,40 @@ def _decision(
     )
 
 
+def _why_not(part: Queries, named: tuple[str, str]) -> str | None:
+    """Return why nothing can be told, or None."""
+    if part.n_clusters < FEWEST_CLUSTERS:
+        return f"fewer than {FEWEST_CLUSTERS} clusters of queries"
+    return part.one_retrieved(*named)
+
+
+def _needed_alike(
+    part: Queries, test: PairedTest, named: tuple[str, str], margin: float, alpha: float
+) -> Needed:
+    """Return how many queries would decide if more of them had the difference that all of these have.
+
+    By the rule of three n clusters without an exception show it where (1 − distance/span)^n ≤ alpha.
+    """
+    distance = test.difference + margin
+    outcome = PASS if distance >= 0 else FAIL
+    alike = "the two agree on" if part.agree(*named) else "the difference is the same on"
+    if distance == 0:
+        reason = "it lies exactly on the margin, on every query"
+        return Needed(test.difference, outcome, None, None, reason)
+    clusters = math.log(alpha) / math.log1p(-min(abs(distance) / test.span, 1 - 1e-9))
+    # as many queries to an effective cluster as there are now
+    queries = math.ceil(part.n_distinct * clusters / (test.freedom + 1))
+    queries = max(queries, part.n_distinct + 1)
+    more = queries - part.n_distinct
+    return Needed(test.difference, outcome, queries, more, f"{alike} every further query too")
+
+
 def _needed(difference: float, margin: float, growth: Growth, alpha: float) -> Needed:
     """Return how many queries would decide if the true difference were the one supposed."""
     distance = difference + margin
     outcome = PASS if distance > 0 else FAIL
     if distance == 0:
         return Needed(difference, outcome, None, None, "it would lie exactly on the margin")
-    if growth.variance(growth.n) <= 0:
-        return Needed(difference, outcome, None, None, "no query was answered differently")
     queries = queries_needed(abs(distance), growth, POWER, alpha, two_sided=False)
     if queries is None:
         return Needed(difference, outcome, None, None, "no number of queries at this pool would do")

@@ -80,28 +80,38 @@ def tested_pair(
     if np.ptp(a) == 0 and np.ptp(b) == 0 and a[0] == b[0]:
         note = f"both give every query {a[0]:.3f}: nothing varies"
         return Found(encoder, value, difference, None, note)
+    if hub := queries.one_retrieved(encoder, baseline):
+        return Found(encoder, value, difference, None, f"{hub}: of other texts nothing can be told")
     test = paired_test(queries.paired(encoder, baseline), rng=rng, replicates=replicates, span=queries.span)
-    same = np.array_equal(a, b)
-    return Found(encoder, value, 0.0 if same else difference, test, _SAME if same else None)
+    if np.array_equal(a, b):
+        return Found(encoder, value, 0.0, test, _AGREE if queries.agree(encoder, baseline) else _ALIKE)
+    return Found(encoder, value, difference, test, None if test.standard_error > 0 else _CONSTANT)
 
 
-_SAME = "both give every query the same value"
+_AGREE = "the two agree on every query"
+_ALIKE = "the two score alike on every query, though they retrieve different texts"
+_CONSTANT = "nothing varies in the difference: p and interval follow from the number of clusters alone"
 
 
-def decide(boards: Sequence[Sequence[Found]], rules: Rules) -> list[list[Compared]]:
-    """Return the outcomes of all tests of one family; the correction counts those of all its boards."""
-    tested = [found for board in boards for found in board if found.test is not None]
-    p = rules.adjusted(np.array([found.p for found in tested]))
-    equal: Sequence[float | None] = [None] * len(tested)
+def decide(boards: Sequence[Sequence[Found]], rules: Rules, others: Floats) -> list[list[Compared]]:
+    """Return the outcomes of all tests of one family.
+
+    The correction counts the tests of all its boards, made or not, and those that are not shown, of which
+    `others` are the p-values.
+    """
+    shown = [found for board in boards for found in board]
+    p = rules.adjusted(np.concatenate([[found.p for found in shown], others]))
+    equal: Sequence[float | None] = [None] * len(shown)
     if rules.margin is not None:
-        one_sided = [found.test.p_equivalent(rules.margin) for found in tested if found.test is not None]
-        equal = rules.adjusted(np.array(one_sided)).tolist()
-    by_test = {id(found): (float(p[i]), equal[i]) for i, found in enumerate(tested)}
-    return [[_compared(found, by_test.get(id(found)), rules) for found in board] for board in boards]
+        margin = rules.margin
+        one_sided = [1.0 if found.test is None else found.test.p_equivalent(margin) for found in shown]
+        equal = rules.adjusted(np.concatenate([one_sided, np.ones(len(others))])).tolist()
+    place = iter(range(len(shown)))
+    return [[_compared(found, p[i := next(place)], equal[i], rules) for found in board] for board in boards]
 
 
-def _compared(found: Found, adjusted: tuple[float, float | None] | None, rules: Rules) -> Compared:
-    if found.test is None or adjusted is None:
+def _compared(found: Found, p: float, equal: float | None, rules: Rules) -> Compared:
+    if found.test is None:
         return Compared(
             found.encoder,
             found.value,
@@ -115,18 +125,17 @@ def _compared(found: Found, adjusted: tuple[float, float | None] | None, rules: 
             None,
             found.note,
         )
-    p, equal = adjusted
     outcome = _word(found.difference, p, equal, rules.alpha)
     note = found.note
     if outcome == record.EQUIVALENT and p <= rules.alpha:
-        note = "it differs, by less than the margin"
+        note = "the difference is real, but smaller than the margin"
     return Compared(
         encoder=found.encoder,
         value=found.value,
         difference=found.difference,
         ci=found.test.interval(1 - rules.alpha),
         p=found.p,
-        p_adjusted=p,
+        p_adjusted=float(p),
         p_equivalent=equal,
         outcome=outcome,
         rank_low=None,

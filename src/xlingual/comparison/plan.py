@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from xlingual.errors import InputError
 from xlingual.measures import RecallAt, parse_measure
 from xlingual.results import Interval
 from xlingual.results.plan import AtSize, Plan, Row
-from xlingual.stats.intervals import t_quantile
+from xlingual.stats.intervals import rule_of_three, t_quantile
 from xlingual.stats.paired import t_test
 from xlingual.stats.power import ALPHA, MOST_QUERIES, POWER, Growth, queries_needed
 
@@ -50,6 +51,7 @@ def plan(
     held = encoder_named(baseline, aligned) if baseline else found.encoders[int(np.argmax(found.means))]
     order = [found.encoders[i] for i in np.argsort(-found.means, kind="stable")]
     rule = parse_measure(found.measure)
+    sizes = [size for size in dict.fromkeys(queries) if size != found.n_distinct]  # of which a column tells
     return Plan(
         task=found.task,
         measure=found.measure,
@@ -63,7 +65,9 @@ def plan(
         n_seeds=len(np.unique(found.labels["seed"].code)),
         pool=round(found.n_source if found.task == "backretrieval" else found.n_target),
         k=rule.k if isinstance(rule, RecallAt) else None,
-        rows=[_row(found, name, held, effect, power, alpha, queries) for name in order if name != held],
+        rows=[_row(found, name, held, effect, power, alpha, sizes) for name in order if name != held],
+        n_tests=len(order) - 1 if baseline else len(order) * (len(order) - 1) // 2,
+        baseline_given=baseline is not None,
         conditions=dict(found.conditions),
         warnings=list(aligned.notes),
     )
@@ -97,28 +101,46 @@ def _row(
     sizes: Sequence[int],
 ) -> Row:
     data = found.paired(name, held)
-    growth = Growth.of(data, found.n_distinct)
     difference, error, freedom, _ = t_test(data)
+    value = float(found.means[found.place(name)])
+    if error <= 0:
+        ci = rule_of_three(difference, freedom + 1, found.span, 1 - alpha, "paired queries")
+        note = f"{_why_nothing(found, name, held)}: nothing to plan with"
+        return Row(name, value, difference, _within(ci, found.span), 0.0, 0.0, None, None, None, [], note)
     half = t_quantile(1 - alpha, freedom) * error
     ci = Interval(difference - half, difference + half, 1 - alpha, "t")
-    value = float(found.means[found.place(name)])
-    if growth.variance(growth.n) <= 0:
-        note = f"answers every query like {held}: nothing to plan with"
-        return Row(name, value, difference, ci, 0.0, 0.0, None, None, None, [], note)
+    growth = Growth.of(data, found.n_distinct)
     needed = queries_needed(effect, growth, power, alpha)
+
+    def shown_by(size: float) -> float | None:
+        least = growth.detectable(size, power, alpha)
+        return least if least < found.span else None
+
     return Row(
         encoder=name,
         value=value,
         difference=difference,
-        ci=ci,
+        ci=_within(ci, found.span),
         variance_own=growth.own,
         variance_shared=growth.shared,
         queries=needed,
-        detectable=growth.detectable(growth.n, power, alpha),
-        limit=growth.detectable(math.inf, power, alpha),
-        sizes=[
-            AtSize(size, growth.detectable(size, power, alpha), growth.power(effect, size, alpha))
-            for size in sizes
-        ],
+        detectable=shown_by(growth.n),
+        limit=shown_by(math.inf),
+        sizes=[AtSize(size, shown_by(size), growth.power(effect, size, alpha)) for size in sizes],
         note=None if needed is not None else "cannot be shown at this pool however many queries",
     )
+
+
+def _why_nothing(found: Queries, name: str, held: str) -> str:
+    """Return why a difference has no variance."""
+    if found.agree(name, held):
+        return f"answers every query like {held}"
+    data = found.paired(name, held)
+    if np.ptp(data.a - data.b) < 1e-9:
+        return f"differs from {held} by the same amount on every query"
+    return found.one_retrieved(name, held) or f"has no variance in the difference from {held}"
+
+
+def _within(ci: Interval, span: float) -> Interval:
+    """Return the interval without differences that cannot be."""
+    return replace(ci, low=max(ci.low, -span), high=min(ci.high, span))

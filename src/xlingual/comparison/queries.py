@@ -46,6 +46,7 @@ class Queries:
     n_source: float = 0.0  # queries in a sample, mean
     n_target: float = 0.0  # candidates in a sample, mean
     query: Ints | None = None  # [n], equal for equal texts (seeds share some); None: all differ
+    identities: tuple[str, ...] | None = None  # [E], what the encoders are, whatever they are labelled
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -83,6 +84,23 @@ class Queries:
                 f"Encoders: {listed(self.encoders, 30)}"
             )
         return self.encoders.index(encoder)
+
+    def identity(self, encoder: str) -> str:
+        """Return what an encoder is, for its stream of random numbers: labels change with the company."""
+        return encoder if self.identities is None else self.identities[self.place(encoder)]
+
+    def agree(self, a: str, b: str) -> bool:
+        """Whether two encoders have the same value, and retrieved the same, on every query."""
+        i, j = self.place(a), self.place(b)
+        retrieved = self.retrieved is None or np.array_equal(self.retrieved[i], self.retrieved[j])
+        return np.array_equal(self.values[i], self.values[j]) and retrieved
+
+    def one_retrieved(self, *encoders: str) -> str | None:
+        """Return why nothing can be told where an encoder retrieved one cluster for all queries, or None."""
+        for name in encoders if self.retrieved is not None else ():
+            if self.retrieved is not None and np.ptp(self.retrieved[self.place(name)]) == 0:
+                return f"{name} retrieves one and the same text for every query"
+        return None
 
     def paired(self, a: str, b: str) -> Paired:
         """Return two encoders' values for the same queries, as `stats.paired` takes them."""

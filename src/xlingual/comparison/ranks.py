@@ -2,38 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from itertools import combinations
 
 import numpy as np
 
 from xlingual.comparison.outcome import Rules
 from xlingual.comparison.queries import Queries
+from xlingual.records import Floats
 from xlingual.stats.paired import FEWEST_CLUSTERS, t_test
 
+_NEAR = 10.0  # times under alpha where the test by sign flips is made too; beyond alpha it changes nothing
 
-def rank_intervals(queries: Queries, rules: Rules) -> dict[str, tuple[int, int]]:
+Pairs = dict[tuple[str, str], float]  # two encoders, in the order of the queries' encoders → p
+
+
+def pairwise_p(
+    queries: Queries,
+    known: Mapping[str, float],
+    baseline: str,
+    rules: Rules,
+    test: Callable[[str, str], float],
+) -> Pairs:
+    """Return the p-values, not corrected, of all E(E − 1)/2 pairs of encoders.
+
+    `known` are those of the tests against `baseline` that were made. Others are by Student's t, with the same
+    clusters; where that, once corrected, lies under alpha by less than ten times, or nothing varies, `test`
+    tells (it is given two encoders, and is to be the one that the tests against the baseline are).
+    """
+    found: Pairs = {}
+    for a, b in combinations(queries.encoders, 2):
+        if baseline in (a, b):
+            found[a, b] = known[b if a == baseline else a]
+        elif queries.n_clusters < FEWEST_CLUSTERS or queries.agree(a, b):
+            found[a, b] = 1.0
+        else:
+            _, error, _, p = t_test(queries.paired(a, b))
+            found[a, b] = p if error > 0 else test(a, b)
+    adjusted = rules.adjusted(np.array(list(found.values())))
+    for (a, b), p in zip(list(found), adjusted, strict=True):
+        if rules.alpha / _NEAR <= p <= rules.alpha and baseline not in (a, b):
+            found[a, b] = max(found[a, b], test(a, b))
+    return found
+
+
+def rank_intervals(queries: Queries, pairs: Pairs, rules: Rules) -> dict[str, tuple[int, int]]:
     """Return the lowest and the highest rank of each encoder.
 
-    Lowest = 1 + the encoders that are significantly better, highest = E − those significantly worse, by
-    Student's t tests of all E(E − 1)/2 pairs with the same clusters as the main test, corrected for their
-    number. (Mogstad, Romano, Shaikh and Wilhelm 2024, "Inference for Ranks with Applications to Mobility
-    across Neighbourhoods and Academic Achievement across Countries".)
+    Lowest = 1 + the encoders that are significantly better, highest = E − those significantly worse, by the
+    p-values of all E(E − 1)/2 pairs, corrected for their number. (Mogstad, Romano, Shaikh and Wilhelm 2024,
+    "Inference for Ranks with Applications to Mobility across Neighbourhoods and Academic Achievement across
+    Countries".)
     """
-    encoders = queries.encoders
-    pairs = list(combinations(range(len(encoders)), 2))
-    p = np.ones(len(pairs))
-    if queries.n_clusters >= FEWEST_CLUSTERS:
-        for number, (i, j) in enumerate(pairs):
-            if not np.array_equal(queries.values[i], queries.values[j]):
-                p[number] = t_test(queries.paired(encoders[i], encoders[j]))[3]
-    better = np.zeros(len(encoders), dtype=np.int64)  # how many are significantly better than each
-    worse = np.zeros(len(encoders), dtype=np.int64)
-    means = queries.means
-    for (i, j), adjusted in zip(pairs, rules.adjusted(p), strict=True):
-        if adjusted <= rules.alpha:
-            high, low = (i, j) if means[i] > means[j] else (j, i)
+    value = dict(zip(queries.encoders, queries.means, strict=True))
+    better = dict.fromkeys(queries.encoders, 0)  # how many are significantly better than each
+    worse = dict.fromkeys(queries.encoders, 0)
+    for (a, b), adjusted in zip(pairs, rules.adjusted(_values(pairs)), strict=True):
+        if adjusted <= rules.alpha and value[a] != value[b]:
+            high, low = (a, b) if value[a] > value[b] else (b, a)
             better[low] += 1
             worse[high] += 1
-    return {
-        encoder: (1 + int(better[i]), len(encoders) - int(worse[i])) for i, encoder in enumerate(encoders)
-    }
+    return {name: (1 + better[name], len(value) - worse[name]) for name in queries.encoders}
+
+
+def not_against(baseline: str, pairs: Pairs) -> Floats:
+    """Return the p-values of the pairs that the baseline is not one of."""
+    return np.array([p for names, p in pairs.items() if baseline not in names])
+
+
+def _values(pairs: Pairs) -> Floats:
+    return np.array(list(pairs.values()))

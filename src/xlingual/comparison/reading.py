@@ -13,10 +13,18 @@ from pathlib import Path
 import numpy as np
 
 from xlingual.comparison.queries import Labels, Queries, sample_weights
-from xlingual.comparison.references import Member, find_member, members, parse_reference, read_folders
+from xlingual.comparison.references import (
+    Member,
+    each_folder_once,
+    find_member,
+    members,
+    parse_reference,
+    read_folders,
+)
 from xlingual.comparison.rows import Block, FolderRows
 from xlingual.errors import InputError, listed
 from xlingual.measures import parse_measure
+from xlingual.records import Ints
 from xlingual.results import Entry, Results
 from xlingual.signature import Signature
 
@@ -30,34 +38,41 @@ class Aligned:
     members: tuple[Member, ...]
     queries: tuple[Queries, ...]
     notes: tuple[str, ...]  # what was left out, and why
+    offered: Mapping[str, tuple[tuple[str, str], ...]]  # label → (task, measure) it has a test for, in order
+    lacking: Mapping[str, tuple[str, ...]]  # task → which language pairs an encoder lacks, in words
 
     def label(self, reference: str) -> str:
         """Return the label of the encoder that `FOLDER#ENCODER`, a folder of one encoder or a label names."""
         return find_member(reference, self.members).label
 
 
-def read_aligned(references: Sequence[str | Path], *, measures: Sequence[str] = ()) -> Aligned:
+def read_aligned(
+    references: Sequence[str | Path], *, measures: Sequence[str] = (), pairs: Sequence[str] = ()
+) -> Aligned:
     """Read folders of results (`FOLDER` or `FOLDER#ENCODER`) and align their queries.
 
     `measures` chooses some; by default all that have a value for each query and a mean, and that all encoders
-    share.
+    share. `pairs` ("en-de") chooses language pairs, which all encoders must have; default: those they share.
 
     Raises:
         InputError: a folder is not one of results; conditions or queries differ; nothing is shared.
 
     """
-    parsed = [parse_reference(reference) for reference in references]
+    parsed = each_folder_once([parse_reference(reference) for reference in references])
     folders = read_folders(parsed)
     found = members(parsed, folders)
     entries = {member: _entries(folders[member.folder], member.encoder) for member in found}
     _check_conditions(entries)
     notes: list[str] = []
     shared = _shared(entries)
-    chosen = _chosen_measures(shared, measures, notes)
-    pairs = {task: _shared_pairs(entries, task, notes) for task in dict.fromkeys(task for task, _ in chosen)}
+    chosen = _chosen_measures(entries, shared, measures, notes)
+    lacking: dict[str, tuple[str, ...]] = {}
+    shared_pairs = {}
+    for task in dict.fromkeys(task for task, _ in chosen):
+        shared_pairs[task], lacking[task] = _shared_pairs(entries, task, pairs, notes)
     rows = {folder: FolderRows.of(results.per_query, folder) for folder, results in folders.items()}
-    queries = tuple(_align(entries, rows, task, measure, pairs[task]) for task, measure in chosen)
-    return Aligned(tuple(found), queries, tuple(notes))
+    queries = tuple(_align(entries, rows, task, measure, shared_pairs[task]) for task, measure in chosen)
+    return Aligned(tuple(found), queries, tuple(notes), _offered(entries), lacking)
 
 
 _Key = tuple[str, str, str, str, int]  # task, measure, source, target, seed
@@ -95,15 +110,28 @@ def _shared(entries: _Entries) -> list[tuple[str, str]]:
     shared = [name for name in first if all(name in own for own in names.values())]
     if shared:
         return shared
-    have = [f"{m.label}: {listed(f'{task} {measure}' for task, measure in own)}" for m, own in names.items()]
+    have = [f"{m.name}: {listed(f'{task} {measure}' for task, measure in own)}" for m, own in names.items()]
+    other = next(
+        i
+        for i, own in enumerate(names.values())
+        if not any(name in first for name in own) or i + 1 == len(names)
+    )
     raise InputError(
-        f"the results share no task and measure ({'; '.join(dict.fromkeys(have[:1] + have[-1:]))}): "
+        f"the results share no task and measure ({'; '.join([have[0], have[other]])}): "
         "give results of one task and measure"
     )
 
 
+def _offered(entries: _Entries) -> dict[str, tuple[tuple[str, str], ...]]:
+    """Return the (task, measure) of each encoder that there is a test for, in the order of its results."""
+    return {
+        member.label: tuple(dict.fromkeys(key[:2] for key in own if _no_test(key[1]) is None))
+        for member, own in entries.items()
+    }
+
+
 def _chosen_measures(
-    shared: Sequence[tuple[str, str]], wanted: Sequence[str], notes: list[str]
+    entries: _Entries, shared: Sequence[tuple[str, str]], wanted: Sequence[str], notes: list[str]
 ) -> list[tuple[str, str]]:
     """Return the (task, measure) to compare; say in the notes, or as an error, which cannot be."""
     names = list(dict.fromkeys(measure for _, measure in shared))
@@ -111,7 +139,9 @@ def _chosen_measures(
         named = [_measure_name(name) for name in wanted]
         missing = [name for name in named if name not in names]
         if missing:
-            raise InputError(f"not all encoders have {missing[0]}: choose among {listed(names)}")
+            some = any(key[1] == missing[0] for own in entries.values() for key in own)
+            who = "not all encoders have" if some else "no encoder has"
+            raise InputError(f"{who} {missing[0]}: choose among {listed(names)}")
         names = list(dict.fromkeys(named))
     reasons = {name: reason for name in names if (reason := _no_test(name))}
     usable = [name for name in names if name not in reasons]
@@ -133,8 +163,13 @@ def _no_test(measure: str) -> str | None:
     return None
 
 
-def _shared_pairs(entries: _Entries, task: str, notes: list[str]) -> list[tuple[str, str]]:
-    """Return the language pairs of a task that all encoders have; raise InputError where there is none."""
+def _shared_pairs(
+    entries: _Entries, task: str, wanted: Sequence[str], notes: list[str]
+) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
+    """Return the language pairs of a task that all encoders have, and in words what each lacks.
+
+    Raises InputError where no pair is shared, or one that is wanted is not.
+    """
     pairs = {
         member: dict.fromkeys((key[2], key[3]) for key in own if key[0] == task)
         for member, own in entries.items()
@@ -142,14 +177,44 @@ def _shared_pairs(entries: _Entries, task: str, notes: list[str]) -> list[tuple[
     first = next(iter(pairs.values()))
     shared = [pair for pair in first if all(pair in own for own in pairs.values())]
     every = dict.fromkeys(pair for own in pairs.values() for pair in own)
+    if wanted:
+        return _wanted_pairs(pairs, task, wanted), ()
     if not shared:
         raise InputError(
             f"the results share no language pair of {task} "
-            f"(found {listed('-'.join(pair) for pair in every)}): evaluate the same pairs (--pairs)"
+            f"({'; '.join(_lacking(pairs, every, have=True))}): evaluate the same pairs (--pairs)"
         )
     if left := ["-".join(pair) for pair in every if pair not in shared]:
         notes.append(f"left out: language pairs that not all encoders have ({listed(left)})")
-    return shared
+    return shared, tuple(_lacking(pairs, every))
+
+
+_Pairs = Mapping[Member, Mapping[tuple[str, str], None]]
+
+
+def _wanted_pairs(pairs: _Pairs, task: str, wanted: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the language pairs that are wanted; raise InputError where an encoder lacks one."""
+    chosen: dict[tuple[str, str], None] = {}
+    for name in wanted:
+        for member, own in pairs.items():
+            named = next((pair for pair in own if "-".join(pair) == name), None)
+            if named is None:
+                raise InputError(
+                    f"{member.name} has no language pair {name!r} of {task}: choose among "
+                    f"{listed('-'.join(pair) for pair in own)}"
+                )
+            chosen[named] = None
+    return list(chosen)
+
+
+def _lacking(pairs: _Pairs, every: Mapping[tuple[str, str], None], *, have: bool = False) -> list[str]:
+    """Return "FOLDER#ENCODER lacks de-en" of each encoder that does not have every pair."""
+    out = []
+    for member, own in pairs.items():
+        names = ["-".join(pair) for pair in every if (pair in own) == have]
+        if names:
+            out.append(f"{member.name} {'has' if have else 'lacks'} {listed(names)}")
+    return out[:4]
 
 
 def _align(
@@ -170,7 +235,6 @@ def _align(
     samples = [
         entry for key, entry in entries[found[0]].items() if key[:2] == (task, measure) and key[2:4] in pairs
     ]
-    retrieved = [block.retrieved for block in blocks if block.retrieved is not None]
     chances = [entry.chance for entry in samples if entry.chance is not None]
     return Queries(
         task=task,
@@ -179,14 +243,33 @@ def _align(
         values=np.stack([block.value for block in blocks]),
         weight=sample_weights(labels["pair"].code * len(labels["seed"].words) + labels["seed"].code),
         own=blocks[0].own,
-        retrieved=np.stack(retrieved) if len(retrieved) == len(blocks) else None,
+        retrieved=_retrieved(blocks),
         labels=labels,
         conditions=_common_conditions(samples),
         chance=float(np.mean(chances)) if len(chances) == len(samples) else None,
         n_source=float(np.mean([entry.n_source for entry in samples])),
         n_target=float(np.mean([entry.n_target for entry in samples])),
         query=np.unique(blocks[0].query.astype(str), return_inverse=True)[1],
+        identities=tuple(_identity(member, task, entries[member]) for member in found),
     )
+
+
+def _retrieved(blocks: Sequence[Block]) -> Ints | None:
+    """Return the clusters of what each encoder retrieved [E, n], None where the task retrieves nothing.
+
+    An encoder that retrieves nothing where others do (all texts tie for it) has a node of its own for each
+    query.
+    """
+    if all(block.retrieved is None for block in blocks):
+        return None
+    alone = -1 - np.arange(len(blocks[0].own))
+    return np.stack([alone if block.retrieved is None else block.retrieved for block in blocks])
+
+
+def _identity(member: Member, task: str, own: Mapping[_Key, Entry]) -> str:
+    """Return what an encoder is, whatever else it is compared with: its name and system."""
+    signature = next(entry.signature for key, entry in own.items() if key[0] == task)
+    return f"{member.encoder}|{signature.partition('|system:')[2]}"
 
 
 def _check_same(
@@ -202,8 +285,8 @@ def _check_same(
                 f"{between} have different seeds for {'-'.join(pair)}: {listed(seeds[0])} against "
                 f"{listed(seeds[1])}: {remedy}"
             )
-    same = len(one.query) == len(other.query)
-    if not (same and np.array_equal(one.pair, other.pair) and (one.query == other.query).all()):
+    same = len(one.query) == len(other.query) and (one.query == other.query).all()
+    if not (same and np.array_equal(one.pair, other.pair) and np.array_equal(one.seed, other.seed)):
         ids = [
             set(zip(b.pair.tolist(), b.seed.tolist(), b.query.tolist(), strict=True)) for b in (one, other)
         ]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.results import Results
+from xlingual.signature import Signature
 
 _FILE = "results.json"
 
@@ -29,6 +31,15 @@ class Member:
     encoder: str
     label: str
 
+    @property
+    def name(self) -> str:
+        """The encoder as a user names it: `FOLDER#ENCODER`."""
+        return f"{self.folder}#{self.encoder}"
+
+    def meant_by(self, ref: Reference) -> bool:
+        """Whether a reference names this encoder or its folder, be the folder's path written otherwise."""
+        return self.folder.resolve() == ref.folder.resolve() and ref.encoder in (None, self.encoder)
+
 
 def parse_reference(text: str | Path) -> Reference:
     """Return the folder and the encoder of `FOLDER`, `FOLDER/results.json` or either with `#ENCODER`.
@@ -48,9 +59,44 @@ def parse_reference(text: str | Path) -> Reference:
     return Reference(_folder(text))
 
 
+def each_folder_once(references: Sequence[Reference]) -> list[Reference]:
+    """Return the references with one path for each folder, however often and in what ways it is named."""
+    first: dict[Path, Path] = {}
+    return [replace(ref, folder=first.setdefault(ref.folder.resolve(), ref.folder)) for ref in references]
+
+
 def read_folders(references: Sequence[Reference]) -> dict[Path, Results]:
     """Return the results of each folder, each read once; raise InputError as `Results.read` does."""
-    return {folder: Results.read(folder) for folder in dict.fromkeys(ref.folder for ref in references)}
+    folders = {folder: Results.read(folder) for folder in dict.fromkeys(ref.folder for ref in references)}
+    for folder, results in folders.items():
+        check_entries(results, folder)
+    return folders
+
+
+def check_entries(results: Results, folder: Path) -> None:
+    """Raise InputError where a folder has no numbers, or one that cannot be compared."""
+    where = folder / _FILE
+    if not results.entries:
+        raise InputError(f"{where} holds no numbers ('results' is empty): run evaluate again")
+    for entry in results.entries:
+        name = f"{where}: {entry.encoder!r}, {entry.task} {entry.measure}"
+        for what in ("value", "chance", "n_source", "n_target", "seed"):
+            number = getattr(entry, what)
+            optional = what in ("value", "chance")
+            if number is None and optional:
+                continue
+            wrong = isinstance(number, bool) or not isinstance(number, int | float)
+            if wrong or not math.isfinite(number) or not (optional or number == int(number)):
+                raise InputError(f"{name} has {what} {number!r}, which is no such number: run evaluate again")
+        words = (entry.task, entry.source, entry.target, entry.encoder, entry.measure, entry.signature)
+        try:
+            if not all(isinstance(word, str) for word in words):
+                raise ValueError("expected text")
+            Signature.parse(entry.signature)
+        except ValueError as error:
+            raise InputError(
+                f"{name} has a signature or name that cannot be read ({error}): run evaluate again"
+            ) from error
 
 
 def encoders_in(results: Results) -> list[str]:
@@ -86,7 +132,7 @@ def find_member(text: str, found: Sequence[Member]) -> Member:
     if by_label:
         return by_label[0]
     ref = parse_reference(text)
-    fitting = [m for m in found if m.folder == ref.folder and ref.encoder in (None, m.encoder)]
+    fitting = [member for member in found if member.meant_by(ref)]
     if len(fitting) == 1:
         return fitting[0]
     labels = [member.label for member in fitting or found]
@@ -105,7 +151,9 @@ def _folder(text: str) -> Path:
 def _short_names(folders: Sequence[Path]) -> dict[Path, str]:
     """Return the shortest endings of the paths by which they differ."""
     full = {folder: folder.resolve().parts for folder in dict.fromkeys(folders)}
-    length = 1
-    while len({parts[-length:] for parts in full.values()}) < len(full):
-        length += 1
-    return {folder: "/".join(parts[-length:]) for folder, parts in full.items()}
+    longest = max((len(parts) for parts in full.values()), default=1)
+    for length in range(1, longest + 1):
+        short = {folder: "/".join(parts[-length:]) for folder, parts in full.items()}
+        if len(set(short.values())) == len(full):
+            return short
+    return {folder: str(folder) for folder in full}

@@ -191,4 +191,7 @@ def _without_gaps(code: Ints, words: list[str]) -> Labels:
     """Return the labels with one of their own for queries that have none."""
     if (code >= 0).all():
         return Labels(code, tuple(words))
-    return Labels(np.where(code < 0, len(words), code), (*words, NO_LABEL))
+    none = NO_LABEL
+    while none in words:  # somebody's label
+        none = f"{none} (no label)"
+    return Labels(np.where(code < 0, len(words), code), (*words, none))

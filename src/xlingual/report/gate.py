@@ -38,7 +38,7 @@ def cells(gate: Gate, decision: Decision) -> list[str]:
         decision.outcome,
         numbers.number(decision.candidate),
         numbers.number(decision.baseline),
-        numbers.difference(decision.difference, decision.ci),
+        _difference(gate, decision),
         _exact(decision.low, gate.margin),
         numbers.count(decision.n_queries),
     ]
@@ -140,18 +140,19 @@ def _counted(gate: Gate) -> str:
 def _evidence(gate: Gate, decision: Decision) -> str:
     level = f"{100 * (1 - gate.alpha):g} %"
     low = _exact(decision.low, gate.margin)
+    bound = _bound(gate)
     side = {PASS: "above", FAIL: "below", UNDECIDED: "not above"}[decision.outcome]
     if decision.outcome == FAIL:
         p = decision.p_fail_adjusted
         corrected = " after Holm's correction" if gate.per_pair and len(gate.decisions) > 1 else ""
-        proof = f"that it is below −{gate.margin:g} has p = {_p(p)}{corrected}"
+        proof = f"that it is below {bound} has p = {_p(p)}{corrected}"
     else:
-        proof = f"with {level} confidence it is at least {low}, {side} −{gate.margin:g}"
+        proof = f"with {level} confidence it is at least {low}, {side} {bound}"
     if decision.note:
         proof = f"{decision.note}: nothing can be told"
     return (
         f"Candidate {numbers.number(decision.candidate)}, baseline {numbers.number(decision.baseline)}: "
-        f"difference {numbers.difference(decision.difference, decision.ci)}; {proof} "
+        f"difference {_difference(gate, decision)}; {proof} "
         f"({_queries(gate, decision)})."
     )
 
@@ -160,6 +161,8 @@ def _what_would_decide(gate: Gate, decision: Decision) -> list[str]:
     several = gate.per_pair and len(gate.decisions) > 1
     where = f"{pair_name(decision)}: if" if several else "If"
     observed, equal = decision.if_observed, decision.if_equal
+    if observed and observed.queries is not None and observed.note:
+        return [f"{where} {observed.note}, it takes {_how_many(gate, observed)}."]
     if observed and equal and observed.queries is None and observed.note == equal.note:
         begin = f"{pair_name(decision)}: " if several else ""
         reason = f"{observed.note}, be the difference as observed or zero."
@@ -178,13 +181,22 @@ def _need(gate: Gate, needed: Needed) -> str:
     shown = "pass" if needed.outcome == PASS else "fail"
     if needed.queries is None:
         return f"there is no way to tell: {needed.note}."
-    each = " in each language pair" if len(gate.pairs) > 1 and not gate.per_pair else ""
-    total = numbers.count(needed.queries)
     chance = numbers.percent(gate.power)
     if not needed.more:
-        return f"{total} queries{each} would {shown} in {chance} of samples, and there are as many already."
-    more = numbers.count(needed.more)
-    return f"it takes {total} queries{each}, {more} more than there are, to {shown} in {chance} of samples."
+        total = numbers.count(needed.queries)
+        enough = f"{total} queries{_each(gate)} would {shown} in {chance} of samples"
+        return f"{enough}, and there are as many already."
+    return f"it takes {_how_many(gate, needed)} in {chance} of samples."
+
+
+def _how_many(gate: Gate, needed: Needed) -> str:
+    shown = "pass" if needed.outcome == PASS else "fail"
+    total, more = numbers.count(needed.queries or 0), numbers.count(needed.more or 0)
+    return f"{total} queries{_each(gate)}, {more} more than there are, to {shown}"
+
+
+def _each(gate: Gate) -> str:
+    return " in each language pair" if len(gate.pairs) > 1 and not gate.per_pair else ""
 
 
 def _queries(gate: Gate, decision: Decision) -> str:
@@ -199,11 +211,17 @@ def _case(decision: Decision, against: str) -> str:
 
 
 def _exact(low: float, margin: float) -> str:
-    """Return the lower end with enough decimals to see on which side of the margin it lies."""
-    digits = 3
-    while digits < numbers.MOST_DIGITS and round(low, digits) == round(-margin, digits):
-        digits += 1
-    return numbers.number(low, digits=digits)
+    """Return the lower end with enough decimals to see on which side of zero and of the margin it lies."""
+    return numbers.number(low, digits=numbers.digits_beside([low], [0.0, -margin]))
+
+
+def _difference(gate: Gate, decision: Decision) -> str:
+    return numbers.difference(decision.difference, decision.ci, marks=(0.0, -gate.margin))
+
+
+def _bound(gate: Gate) -> str:
+    """Return what the difference is held against: minus the margin."""
+    return f"−{gate.margin:g}" if gate.margin > 0 else "0"
 
 
 def _p(p: float) -> str:

@@ -1,4 +1,4 @@
-"""Texts made safe for Markdown and XML."""
+"""Texts made safe for Markdown, XML and spreadsheets."""
 
 from __future__ import annotations
 
@@ -13,6 +13,15 @@ def markdown_text(text: str) -> str:
     text = " ".join(text.split())
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _MARKDOWN.sub(r"\\\1", text)
+
+
+def csv_text(text: str) -> str:
+    """Return text that a spreadsheet shows, not computes: a formula's first character gets an apostrophe.
+
+    >>> csv_text("=1+1"), csv_text("a=b")
+    ("'=1+1", 'a=b')
+    """
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def xml_text(text: str) -> str:

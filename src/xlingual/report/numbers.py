@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from xlingual.results import Interval
 
@@ -43,18 +44,27 @@ def with_interval(value: float | None, ci: Interval | None, measure: str = "") -
     return f"{number(value, measure)} {interval(ci, measure)}".rstrip()
 
 
-def difference(value: float, ci: Interval, measure: str = "") -> str:
-    """Return "value [low, high]" with enough decimals that an interval beside zero does not seem to touch it.
+def difference(value: float, ci: Interval, measure: str = "", marks: Sequence[float] = (0.0,)) -> str:
+    """Return "value [low, high]" with enough decimals to see on which side of each mark an end lies.
 
     >>> difference(0.02, Interval(0.0004, 0.0396, 0.95, "bootstrap"))
     '0.0200 [0.0004, 0.0396]'
     """
-    digits = digits_of(measure)
-    beside = ci.low > 0 or ci.high < 0
-    while beside and digits < MOST_DIGITS and any(round(end, digits) == 0 for end in (ci.low, ci.high)):
-        digits += 1
+    digits = digits_beside((ci.low, ci.high), marks, digits_of(measure))
     low, high = number(ci.low, digits=digits), number(ci.high, digits=digits)
     return f"{number(value, digits=digits)} [{low}, {high}]"
+
+
+def digits_beside(ends: Sequence[float], marks: Sequence[float], digits: int = 3) -> int:
+    """Return how many decimals, `digits` or more, tell each end from each mark it is not equal to.
+
+    >>> digits_beside([-0.0002, 0.03], [0.0])
+    4
+    """
+    apart = [(a, b) for a in ends for b in marks if round(a, MOST_DIGITS) != round(b, MOST_DIGITS)]
+    while digits < MOST_DIGITS and any(round(a, digits) == round(b, digits) for a, b in apart):
+        digits += 1
+    return digits
 
 
 def percent(share: float | None) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from xlingual.report import numbers, words
-from xlingual.report.markup import markdown_text
+from xlingual.report.markup import csv_text, markdown_text
 from xlingual.results.plan import Plan, Row
 
+_NONE = "none"  # no difference is shown
 FORMATS = ("table", "markdown", "csv", "json")
 
 
 def sentences(plan: Plan) -> list[str]:
     """Return what the plan says: how many queries, what these can show, and at which pool."""
-    known = [row for row in plan.rows if row.detectable is not None]
+    known = [row for row in plan.rows if row.planned]
     out = [_needed(plan, known)] if known else []
     if known:
         out.append(_here(plan, known))
@@ -20,9 +21,29 @@ def sentences(plan: Plan) -> list[str]:
             "What cannot be shown here comes from texts that several queries retrieve: more queries do not "
             "remove their luck, more texts to retrieve do."
         )
-    out += [f"{row.encoder} {row.note}." for row in plan.rows if row.detectable is None]
+    if any(None in (row.detectable, row.limit, *(size.detectable for size in row.sizes)) for row in known):
+        most = f"{1 - words.least(plan.measure):g}"
+        out.append(f"“{_NONE}”: not even the largest difference that there can be, {most}, would be shown.")
+    out += [_unplanned(row) for row in plan.rows if not row.planned]
     out.append(_pool(plan))
+    if plan.n_tests > 1:
+        out.append(_tests(plan))
     return out
+
+
+def _unplanned(row: Row) -> str:
+    note = row.note or ""
+    return f"{note}." if note.startswith(row.encoder) else f"{row.encoder} {note}."
+
+
+def _tests(plan: Plan) -> str:
+    """Return what a comparison would correct for, which the plan does not."""
+    every = "" if plan.baseline_given else "all pairs of encoders; fewer with --baseline: "
+    return (
+        f"This is for one test at alpha {plan.alpha:g}. compare corrects for {plan.n_tests} ({every}"
+        f"the strictest at alpha {plan.alpha / plan.n_tests:.2g}): plan with --alpha "
+        f"{plan.alpha / plan.n_tests:.2g} to be on the safe side."
+    )
 
 
 def header(plan: Plan) -> list[str]:
@@ -41,15 +62,14 @@ def header(plan: Plan) -> list[str]:
 def cells(plan: Plan, row: Row, *, intervals: bool = True) -> list[str]:
     """Return the cells of a row, as texts, the difference with or without its interval."""
     sizes = len(plan.rows[0].sizes) if plan.rows else 0
-    shown = [numbers.number(size.detectable) for size in row.sizes] or [numbers.MISSING] * sizes
-    limit = row.limit if row.limit is None or row.limit > 0 else None
+    shown = [_detectable(size.detectable) for size in row.sizes] or [numbers.MISSING] * sizes
     return [
         row.encoder,
         numbers.difference(row.difference, row.ci) if intervals else numbers.number(row.difference),
         _queries(row),
-        numbers.number(row.detectable),
+        _detectable(row.detectable) if row.planned else numbers.MISSING,
         *shown,
-        numbers.number(limit),
+        _limit(row),
     ]
 
 
@@ -89,12 +109,13 @@ def _csv(plan: Plan) -> str:
         heads += [f"detectable_{size.queries}", f"power_{size.queries}"]
     writer.writerow([*heads, "note"])
     for row in plan.rows:
-        line = [plan.task, plan.measure, row.encoder, plan.baseline, row.difference, row.ci.low, row.ci.high]
+        names = [csv_text(name) for name in (plan.task, plan.measure, row.encoder, plan.baseline)]
+        line = [*names, row.difference, row.ci.low, row.ci.high]
         line += [plan.effect, plan.power, plan.alpha, plan.pool, plan.k, plan.n_queries, row.queries]
         line += [row.detectable, row.limit]
         for i in range(len(sizes)):
             line += [row.sizes[i].detectable, row.sizes[i].power] if row.sizes else [None, None]
-        writer.writerow([*line, row.note])
+        writer.writerow([*line, csv_text(row.note or "")])
     return out.getvalue()
 
 
@@ -127,6 +148,8 @@ def _these(names: list[str], of: int) -> str:
 
 def _here(plan: Plan, known: list[Row]) -> str:
     effects = sorted(row.detectable for row in known if row.detectable is not None)
+    if not effects:
+        return f"The {numbers.count(plan.n_queries)} queries there are show no difference, however large."
     low, high = numbers.number(effects[0]), numbers.number(effects[-1])
     size = low if low == high else f"{low} to {high}, depending on the encoder"
     return (
@@ -147,9 +170,20 @@ def _pool(plan: Plan) -> str:
 
 
 def _queries(row: Row) -> str:
-    if row.detectable is None:
+    if not row.planned:
         return numbers.MISSING
     return "never at this pool" if row.queries is None else numbers.count(row.queries)
+
+
+def _detectable(least: float | None) -> str:
+    return _NONE if least is None else numbers.number(least)
+
+
+def _limit(row: Row) -> str:
+    """Return the limit of the pool; a dash where there is none, since nothing is retrieved twice."""
+    if not row.planned or row.limit == 0:
+        return numbers.MISSING
+    return _detectable(row.limit)
 
 
 def _effect(effect: float) -> str:

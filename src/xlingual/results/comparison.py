@@ -42,8 +42,8 @@ class Compared:
 
     @property
     def top(self) -> bool:
-        """Whether no encoder is shown to be better."""
-        return self.rank_low == 1
+        """Whether no encoder is shown to be better, be it in the ranks or by the test of the table."""
+        return self.rank_low == 1 and self.outcome != WORSE
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Board:
     chance: float | None  # None for slices
     rows: list[Compared]
     replicates: int  # of each test
-    n_tests: int  # that the correction of `p_adjusted` counted
+    n_tests: int  # that the correction of `p_adjusted` counted; against a leader those of all pairs
     n_rank_tests: int  # that the correction of rank intervals counted; 0 where there are none
 
     @property
@@ -94,9 +94,9 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Return what `comparison.json` holds."""
         content = {"schema": SCHEMA} | asdict(self)
-        for board in content["boards"]:
-            for row in board["rows"]:
-                row["top"] = row["rank_low"] == 1
+        for board, own in zip(content["boards"], self.boards, strict=True):
+            for row, compared in zip(board["rows"], own.rows, strict=True):
+                row["top"] = compared.top
         return content
 
     def write(self, folder: str | Path) -> None:

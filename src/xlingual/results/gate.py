@@ -25,7 +25,7 @@ class Needed:
     outcome: str  # what such a difference is to be shown as: pass or fail
     queries: int | None  # for each language pair; None where no number would do
     more: int | None  # beyond those there are; 0 where there are enough already
-    note: str | None = None  # why there is no number
+    note: str | None = None  # why there is no number, or what is supposed of further queries instead of power
 
 
 @dataclass(frozen=True)

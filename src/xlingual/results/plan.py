@@ -20,7 +20,7 @@ class AtSize:
     """What a number of queries can show."""
 
     queries: int  # distinct queries for each language pair
-    detectable: float  # smallest true difference shown with the plan's power
+    detectable: float | None  # smallest true difference shown with the plan's power; None: not even the span
     power: float  # for the plan's effect
 
 
@@ -35,10 +35,15 @@ class Row:
     variance_own: float  # of the difference at the queries there are: shrinks as 1/N
     variance_shared: float  # from targets that several queries retrieve: stays at a fixed pool
     queries: int | None  # for each language pair, to show the effect; None with a note
-    detectable: float | None  # with the queries there are
-    limit: float | None  # what no number of queries at this pool goes below
+    detectable: float | None  # with the queries there are; None as in `AtSize`
+    limit: float | None  # what no number of queries at this pool goes below; None as in `AtSize`
     sizes: list[AtSize]
     note: str | None = None
+
+    @property
+    def planned(self) -> bool:
+        """Whether there is a variance to plan with; without one the note says why."""
+        return self.variance_own + self.variance_shared > 0
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,8 @@ class Plan:
     rows: list[Row]
     conditions: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    n_tests: int = 1  # that `compare` would correct for; the plan does not
+    baseline_given: bool = True  # False: the baseline is the leader of the same data
 
     @property
     def share(self) -> float | None:

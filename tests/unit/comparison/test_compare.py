@@ -37,7 +37,7 @@ def test_without_a_baseline_the_leader_is_it(three):
     ranks = {row.encoder: (row.rank_low, row.rank_high) for row in board.rows}
     assert ranks == {"good": (1, 1), "fair": (2, 3), "twin": (2, 3)}
     assert [row.encoder for row in board.rows if row.top] == ["good"]
-    assert (board.n_tests, board.n_rank_tests) == (2, 3)
+    assert (board.n_tests, board.n_rank_tests) == (3, 3)
 
 
 def test_a_margin_tells_equivalent_from_no_difference_found(three):
@@ -54,7 +54,7 @@ def test_equal_answers_are_no_difference_and_equivalent_with_a_margin(folders):
         board = compare(paths, baseline="a#good", measures=["R@1"], margin=margin).boards[0]
         row = next(row for row in board.rows if row.encoder == "b#good")
         assert (row.outcome, row.difference) == (outcome, 0.0)
-        assert row.note == "both give every query the same value"
+        assert row.note == "the two agree on every query"
         assert row.ci.low < 0 < row.ci.high
 
 
@@ -93,9 +93,11 @@ def test_the_correction_counts_all_tests_of_a_table(three):
 
 def test_many_tests_get_enough_replicates(three):
     found = compare([three], measures=["R@1"], by=["seed", "size"], alpha=0.004)
-    assert [board.replicates for board in found.boards] == [1999, 1999, 2999, 2999, 2999]
-    few = compare([three], measures=["R@1"], replicates=30)
-    assert "30 replicates cannot show a difference" in few.notes[0]
+    assert [board.replicates for board in found.boards] == [1999, 1999, 2812, 2812, 2812]
+    few = compare([three], measures=["R@1"], replicates=49)
+    assert "49 replicates cannot show a difference after the correction for 3 tests" in few.notes[1]
+    with pytest.raises(InputError, match=r"30 replicates cannot show anything at alpha 0\.05: at least 40"):
+        compare([three], measures=["R@1"], replicates=30)
 
 
 def test_slices_have_boards_of_their_own(three):
@@ -143,7 +145,7 @@ def test_the_record_reads_back(three, tmp_path):
         ({"alpha": 0.0}, "alpha must lie between"),
         ({"margin": -1.0}, "margin must be above 0"),
         ({"by": ["colour"]}, "no column 'colour'"),
-        ({"measures": ["R@3"]}, "not all encoders have R@3"),
+        ({"measures": ["R@3"]}, "no encoder has R@3"),
     ],
 )
 def test_bad_options(three, options, message):

@@ -1,11 +1,14 @@
 """Gate and plan on made results: outcomes, exit codes, what is printed and written."""
 
 import json
+import math
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from xlingual.cli.main import run
@@ -14,7 +17,7 @@ from xlingual.comparison.plan import plan
 from xlingual.errors import InputError
 from xlingual.report import gate as report
 from xlingual.report import plan as plan_report
-from xlingual.results import Entry, Results
+from xlingual.results import Entry, Interval, Results
 from xlingual.results.gate import Gate
 from xlingual.results.plan import Plan
 
@@ -226,3 +229,114 @@ def test_formats_of_a_plan(made, form, capsys):
         assert len(rows) == 5 and len({len(row) for row in rows}) == 1
     assert "mixed" in out and "nan" not in out.lower()
     assert Path(made).is_dir()
+
+
+def test_pairs_that_one_side_lacks_are_refused_unless_named(tmp_path):
+    both = write(tmp_path / "both", {"one": 0.5})
+    half = write(tmp_path / "half", {"two": 0.5}, pairs=PAIRS[:1])
+    for names in ((both, half), (half, both)):
+        with pytest.raises(InputError, match=r"half#two lacks de-en: .*--pairs"):
+            gate(*names, margin=0.1, replicates=999)
+    found = gate(both, half, margin=0.1, pairs=["en-de"], replicates=999)
+    assert found.pairs == ["en-de"]
+    with pytest.raises(InputError, match="half#two has no language pair 'de-en'"):
+        gate(both, half, margin=0.1, pairs=["en-de", "de-en"], replicates=999)
+    arguments = ["gate", both, half, "--margin", "0.4", "--replicates", "999", "--quiet", "--pairs", "en-de"]
+    assert run(arguments) == 0 and run(arguments[:-2]) == 2
+
+
+def test_the_first_measures_must_be_the_same(folders):
+    one = folders.xlr("one", [folders.given("a", 0.2)], measures=["R@10", "RR"])
+    two = folders.xlr("two", [folders.given("b", 0.2, 1)], measures=["R@5", "RR"])
+    for make in (lambda **more: gate(one, two, margin=0.1, replicates=999, **more),):
+        with pytest.raises(InputError, match=r"one#a with R@10 and .*two#b with R@5.*--measure \(RR\)"):
+            make()
+        assert make(measure="RR").measure == "RR"
+    with pytest.raises(InputError, match="begin with different measures"):
+        plan([one, two], effect=0.1)
+
+
+def test_encoders_that_agree_need_as_many_queries_as_the_rule_of_three_says(tmp_path):
+    folder = write(tmp_path / "twins", {"one": 0.5, "two": 0.5}, n=100, pairs=PAIRS[:1])
+    path = tmp_path / "twins" / "per_query.parquet"
+    table = pq.read_table(path)
+    half = table.column("value").to_numpy()[:100]
+    place = table.schema.get_field_index("value")
+    pq.write_table(table.set_column(place, "value", pa.array(np.concatenate([half, half]))), path)
+    found = gate(f"{folder}#one", f"{folder}#two", margin=0.02, replicates=999)
+    (decision,) = found.decisions
+    assert found.outcome == "cannot tell" and decision.if_equal is None
+    assert decision.if_observed.queries == math.ceil(math.log(0.05) / math.log(0.98)) == 149
+    text = " ".join(report.sentences(found))
+    assert "If the two agree on every further query too, it takes 149 queries, 49 more than there are" in text
+    assert gate(f"{folder}#one", f"{folder}#two", margin=0.05, replicates=999).outcome == "pass"
+    nothing = gate(f"{folder}#one", f"{folder}#two", margin=0.0, replicates=999)
+    said = " ".join(report.sentences(nothing))
+    assert nothing.outcome == "cannot tell" and "exactly on the margin" in said
+    assert "not above 0 (" in said and "−0 " not in said
+
+
+def test_the_same_difference_on_every_query_is_not_called_agreement(tmp_path):
+    folder = write(tmp_path / "apart", {"one": 1.1, "two": 0.0}, n=30, pairs=PAIRS[:1])
+    found = gate(f"{folder}#two", f"{folder}#one", margin=0.95, replicates=999)
+    needed = found.decisions[0].if_observed
+    assert (found.outcome, needed.outcome) == ("cannot tell", "fail")
+    assert needed.note == "the difference is the same on every further query too"
+    row = plan([folder], effect=0.1).rows[0]
+    assert row.note == "differs from one by the same amount on every query: nothing to plan with"
+    assert row.ci.low == -1.0 and row.ci.high < -0.8
+
+
+def test_what_cannot_be_written_is_named_after_the_decision(made, tmp_path, monkeypatch, capsys):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "no" / "summary.md"))
+    arguments = ["gate", f"{made}#good", f"{made}#base", "--margin", "0.05", "--replicates", "999"]
+    for options, name in (
+        (["--github"], "GITHUB_STEP_SUMMARY"),
+        (["--junit", str(tmp_path / "file" / "x")], "--junit"),
+    ):
+        assert run([*arguments, *options]) == 2
+        out, error = capsys.readouterr()
+        assert "PASS" in out and name in error and error.count("\n") == 1
+
+
+def test_ends_are_written_so_that_their_side_is_seen(made):
+    found = decided(made, "good")
+    decision = replace(found.decisions[0], ci=Interval(-0.0002, 0.1, 0.95, "x"), low=0.0003)
+    cells = report.cells(found, decision)
+    assert "[−0.0002, 0.1000]" in cells[4] and cells[5] == "0.0003"
+
+
+def test_a_plan_shows_no_impossible_differences(tmp_path):
+    folder = write(tmp_path / "few", {"good": 0.9, "bad": 0.1, "mid": 0.5}, n=12, pairs=PAIRS[:1])
+    found = plan([folder], effect=0.5, queries=[5, 12, 5000, 5000], power=0.99)
+    assert [size.queries for size in found.rows[0].sizes] == [5, 5000]
+    assert all(-1 <= row.ci.low <= row.ci.high <= 1 for row in found.rows)
+    shown = [size.detectable for row in found.rows for size in row.sizes]
+    assert None in shown and all(least is None or least < 1 for least in shown)
+    text = " ".join(plan_report.sentences(found))
+    assert "“none”: not even the largest difference that there can be, 1" in text
+    assert "compare corrects for 3 (all pairs of encoders" in text
+    assert plan([folder], effect=0.5, baseline=f"{folder}#bad").n_tests == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda content: content.update(results=[]), "holds no numbers"),
+        (lambda content: content["results"][0].update(signature="nonsense"), "signature"),
+        (lambda content: content["results"][0].update(signature=None), "signature"),
+        (lambda content: content["results"][0].update(value=float("nan")), "value nan"),
+        (lambda content: content["results"][0].update(n_source="x"), "n_source 'x'"),
+        (lambda content: content.update(results=None), "run it again"),
+    ],
+)
+def test_damaged_results_are_one_line(made, change, message, capsys):
+    path = Path(made) / "results.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    change(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    for arguments in (["gate", f"{made}#good", f"{made}#base", "--margin", "0.1"], ["compare", made]):
+        assert run(arguments) == 2
+        error = capsys.readouterr().err
+        assert message in error and error.count("\n") == 1

@@ -117,7 +117,7 @@ def test_measures_without_a_test(folders, pair):
     assert "MedR is a median" in found.notes[0]
     with pytest.raises(InputError, match="nothing to compare: MedR is a median"):
         read_aligned([folder], measures=["medr"])
-    with pytest.raises(InputError, match="not all encoders have RR: choose among R@1, MedR"):
+    with pytest.raises(InputError, match="no encoder has RR: choose among R@1, MedR"):
         read_aligned([folder], measures=["RR"])
     with pytest.raises(InputError, match="CORR has no value for each query"):
         read_aligned([folders.corr("c", pair)])

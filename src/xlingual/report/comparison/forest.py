@@ -49,7 +49,7 @@ def forest(board: Board, margin: float | None, level: float) -> Forest:
     ends = [end for row in board.rows if row.ci for end in (row.ci.low, row.ci.high)]
     axis = axis_for([0.0, *ends, *(row.difference for row in board.rows)])
     marks = []
-    for row, line in zip(board.rows, lines(board), strict=True):
+    for row, line in zip(board.rows, lines(board, margin), strict=True):
         at = None if row.difference is None else axis.at(row.difference)
         low = None if row.ci is None else axis.at(row.ci.low)
         width = None if row.ci is None or low is None else round(axis.at(row.ci.high) - low, 2)

@@ -21,6 +21,7 @@ def verdict(comparison: Comparison) -> list[str]:
         if board.overall:
             tell = _against_baseline if comparison.baseline_given else _leaderboard
             sentences.append(tell(board, comparison))
+            sentences += [] if comparison.baseline_given else _equivalent(board, comparison)
             sentences += _parts(board, comparison)
     return sentences
 
@@ -39,35 +40,46 @@ def _leaderboard(board: Board, comparison: Comparison) -> str:
         both = "both" if not top[1:] else f"all {len(board.rows)}"
         return (
             f"No encoder is shown to be best in {name} {data}: {leader.encoder} has the highest value, "
-            f"{value}, but {tests} leave {both} encoders at the top{_closest(board, top)}."
+            f"{value}, but {tests} leave {both} encoders at the top{_closest(board, top, comparison.margin)}."
         )
     if top:
         named = numbers.in_words([row.encoder for row in top], _MOST)
         return (
             f"{leader.encoder} has the highest {name}, {value} {data}, but shares the top with {named}: "
-            f"{tests} do not show any of them to be behind another{_closest(board, top)}."
+            f"{tests} do not show any of them to be behind another{_closest(board, top, comparison.margin)}."
         )
     second = next((row for row in board.rows if row.encoder != leader.encoder), None)
-    ahead = f", {_gap(second, board.measure)} ahead of {second.encoder}" if second else ""
+    ahead = f", {_gap(second, board.measure, comparison.margin)} ahead of {second.encoder}" if second else ""
     alone = "alone at the top" if len(board.rows) > 2 else "ahead"
     return f"{leader.encoder} is best in {name}, {value} {data}{ahead}: {tests} put it {alone}."
 
 
-def _closest(board: Board, top: Sequence[Compared]) -> str:
+def _equivalent(board: Board, comparison: Comparison) -> list[str]:
+    """Return who is shown to be within the margin of the leader."""
+    names = [row.encoder for row in board.rows if row.outcome == record.EQUIVALENT]
+    if not names:
+        return []
+    verb = "is" if len(names) == 1 else "are"
+    said = f"{verb} shown to be equivalent to {board.baseline} within ±{_margin(comparison)}"
+    return [words.stop(f"{numbers.in_words(names, _MOST)} {said}")]
+
+
+def _closest(board: Board, top: Sequence[Compared], margin: float | None) -> str:
     """Return " (the nearest, x, is 0.002 [−0.020, 0.024] behind)" for the first of the top."""
     nearest = top[0]
     who = f"the nearest, {nearest.encoder}," if len(top) > 1 else nearest.encoder
-    return f" ({who} is {_gap(nearest, board.measure)} behind)"
+    return f" ({who} is {_gap(nearest, board.measure, margin)} behind)"
 
 
-def _gap(row: Compared, measure: str) -> str:
+def _gap(row: Compared, measure: str, margin: float | None) -> str:
     """Return how far a row is behind the baseline, with the interval turned round."""
     from xlingual.results import Interval
 
     if row.difference is None or row.ci is None:
         return numbers.number(None if row.difference is None else -row.difference, measure)
     turned = Interval(-row.ci.high, -row.ci.low, row.ci.level, row.ci.method)
-    return numbers.difference(-row.difference, turned, measure)
+    marks = (0.0,) if margin is None else (0.0, -margin, margin)
+    return numbers.difference(-row.difference, turned, measure, marks)
 
 
 def _pairs(count: int) -> str:
@@ -91,7 +103,9 @@ def _against_baseline(board: Board, comparison: Comparison) -> str:
     for outcome in (record.BETTER, record.EQUIVALENT, record.NO_DIFFERENCE, record.WORSE, record.CANNOT_TELL):
         rows = [row for row in others if row.outcome == outcome]
         if rows:
-            parts.append(f"{_counted(outcome, len(rows), comparison)}: {_named(rows, board)}")
+            parts.append(
+                f"{_counted(outcome, len(rows), comparison)}: {_named(rows, board, comparison.margin)}"
+            )
     return words.stop(f"{head}, {'; '.join(parts)}")
 
 
@@ -105,14 +119,14 @@ def _counted(outcome: str, count: int, comparison: Comparison) -> str:
     return said.get(outcome, f"{count} {verb} {outcome}")
 
 
-def _named(rows: Sequence[Compared], board: Board) -> str:
+def _named(rows: Sequence[Compared], board: Board, margin: float | None) -> str:
     if len(rows) > _MOST_NAMED:
         return numbers.in_words([row.encoder for row in rows], _MOST)
-    return numbers.in_words([f"{row.encoder} ({difference(row, board.measure)})" for row in rows])
+    return numbers.in_words([f"{row.encoder} ({difference(row, board.measure, margin)})" for row in rows])
 
 
 def _one(row: Compared, board: Board, comparison: Comparison) -> str:
-    gap = difference(row, board.measure)
+    gap = difference(row, board.measure, comparison.margin)
     if row.outcome in (record.BETTER, record.WORSE):
         return f"{row.encoder} is {row.outcome} by {gap}: the difference is real on this data"
     if row.outcome == record.EQUIVALENT:
@@ -142,7 +156,9 @@ def _parts(board: Board, comparison: Comparison) -> list[str]:
         what = "language pairs" if column is None else f"parts by {column}"
         found = [text for row in board.rows if (text := _over_parts(row.encoder, parts))]
         if not found:
-            sentences.append(f"Every encoder has the same outcome on all {len(parts)} {what}.")
+            untold = any(row.outcome == record.CANNOT_TELL for part in parts for row in part.rows)
+            told = ", where it can be told" if untold else ""
+            sentences.append(f"Every encoder has the same outcome on all {len(parts)} {what}{told}.")
         else:
             sentences.append(
                 words.stop(
@@ -153,12 +169,13 @@ def _parts(board: Board, comparison: Comparison) -> list[str]:
 
 
 def _over_parts(encoder: str, parts: Sequence[Board]) -> str | None:
-    """Return "x is worse on 2 (a, b), no difference found on 1"; None where all outcomes are equal."""
+    """Return "x (worse on a and b; no difference found on c)"; None where all that is told is equal."""
     where: dict[str, list[str]] = {}
     for part in parts:
         outcome = next(row.outcome for row in part.rows if row.encoder == encoder)
         where.setdefault(outcome, []).append(title(part).rpartition(" · ")[2])
-    where.pop(record.BASELINE, None)
+    for silent in (record.BASELINE, record.CANNOT_TELL):
+        where.pop(silent, None)
     if len(where) < 2:
         return None
     said = [f"{outcome} on {numbers.in_words(names, _MOST_NAMED)}" for outcome, names in where.items()]

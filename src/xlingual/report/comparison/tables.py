@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlingual.report import numbers, words
+from xlingual.report.markup import csv_text, markdown_text
 from xlingual.results.comparison import Board, Compared, Comparison
 
 FORMATS = ("table", "markdown", "latex", "csv", "json")
@@ -34,14 +35,14 @@ class Line:
         return (self.rank, self.encoder, self.value, self.difference, self.p, self.adjusted, self.outcome)
 
 
-def lines(board: Board) -> list[Line]:
-    """Return the encoders of a board, best first."""
+def lines(board: Board, margin: float | None = None) -> list[Line]:
+    """Return the encoders of a board, best first; ends of intervals are seen to be in or out of ± margin."""
     return [
         Line(
             rank=_rank(row),
             encoder=row.encoder,
             value=numbers.number(row.value, board.measure),
-            difference=difference(row, board.measure),
+            difference=difference(row, board.measure, margin),
             p=p_text(row.p),
             adjusted=p_text(row.p_adjusted),
             outcome=row.outcome,
@@ -78,14 +79,15 @@ def remarks(board: Board) -> list[str]:
     return [words.stop(f"{numbers.in_words(names)}: {note}") for note, names in found.items()]
 
 
-def difference(row: Compared, measure: str) -> str:
+def difference(row: Compared, measure: str, margin: float | None = None) -> str:
     """Return "+0.021 [−0.002, 0.044]", the value alone where there is no interval."""
     if row.difference is None:
         return numbers.MISSING
     if row.ci is None:
         text = numbers.number(row.difference, measure)
     else:
-        text = numbers.difference(row.difference, row.ci, measure)
+        marks = (0.0,) if margin is None else (0.0, -margin, margin)
+        text = numbers.difference(row.difference, row.ci, measure, marks)
     seen = any(digit in "123456789" for digit in text.split(" ")[0])  # +0.000 would say too much
     return f"+{text}" if seen and row.difference > 0 else text
 
@@ -106,8 +108,9 @@ def as_text(comparison: Comparison, form: str, verdict: Sequence[str]) -> str:
     if form == "csv":
         return _csv(comparison)
     write = {"markdown": _markdown, "latex": _latex}[form]
-    blocks = [write(board) for board in comparison.boards]
-    said = [f"% {sentence}" for sentence in verdict] if form == "latex" else list(verdict)
+    blocks = [write(board, comparison.margin) for board in comparison.boards]
+    texts = [*comparison.notes, *verdict]
+    said = [f"% {text}" if form == "latex" else markdown_text(text) for text in texts]
     return "\n\n".join([*blocks, *said]) + "\n"
 
 
@@ -117,28 +120,33 @@ def _rank(row: Compared) -> str:
     return str(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}–{row.rank_high}"
 
 
-def _shown(board: Board) -> list[int]:
+def _shown(rows: Sequence[Line]) -> list[int]:
     """Return the columns that say something: parts have no ranks."""
-    cells = [line.cells() for line in lines(board)]
+    cells = [line.cells() for line in rows]
     return [i for i in range(len(HEADER)) if any(row[i] for row in cells)]
 
 
-def _markdown(board: Board) -> str:
-    shown = _shown(board)
+def _markdown(board: Board, margin: float | None) -> str:
+    found = lines(board, margin)
+    shown = _shown(found)
     right = ("rank", "value", "difference", "p", "adjusted p")
     rule = " | ".join("---:" if HEADER[i] in right else "---" for i in shown)
-    rows = [" | ".join(line.cells()[i].replace("|", "\\|") for i in shown) for line in lines(board)]
+    rows = [" | ".join(_cell(HEADER[i], line.cells()[i]) for i in shown) for line in found]
     head = " | ".join(HEADER[i] for i in shown)
     body = "\n".join(f"| {row} |" for row in [head, rule, *rows])
-    return "\n\n".join(
-        [f"**{title(board)}** ({size(board)}; baseline {board.baseline})", body, *remarks(board)]
-    )
+    head = f"**{markdown_text(title(board))}** ({size(board)}; baseline {markdown_text(board.baseline)})"
+    return "\n\n".join([head, body, *map(markdown_text, remarks(board))])
 
 
-def _latex(board: Board) -> str:
-    shown = _shown(board)
+def _cell(head: str, text: str) -> str:
+    return markdown_text(text) if head == "encoder" else text.replace("<", "&lt;")  # "<0.001"
+
+
+def _latex(board: Board, margin: float | None) -> str:
+    found = lines(board, margin)
+    shown = _shown(found)
     columns = "".join("l" if HEADER[i] in ("encoder", "outcome") else "r" for i in shown)
-    rows = [" & ".join(_escaped(line.cells()[i]) for i in shown) + r" \\" for line in lines(board)]
+    rows = [" & ".join(_escaped(line.cells()[i]) for i in shown) + r" \\" for line in found]
     head = " & ".join(_math("p", HEADER[i]) for i in shown) + r" \\"
     return "\n".join(
         [
@@ -182,5 +190,6 @@ def _csv(comparison: Comparison) -> str:
         for row in board.rows:
             ends = {} if row.ci is None else {"ci_low": row.ci.low, "ci_high": row.ci.high}
             known = vars(board) | vars(row) | ends
-            writer.writerow({name: known.get(name) for name in _CSV})
+            cells = {name: known.get(name) for name in _CSV}
+            writer.writerow({k: csv_text(v) if isinstance(v, str) else v for k, v in cells.items()})
     return text.getvalue()

@@ -115,7 +115,7 @@ def test_lines_write_ranks_and_small_p():
 def test_markdown_and_latex_escape_names():
     found = comparison(board([row(HOSTILE, 0.4, 0.1, outcome="better"), row("base", 0.3)]))
     markdown, latex = (as_text(found, form, ["Said."]) for form in ("markdown", "latex"))
-    assert "| <b>_&%$#\\|x |" in markdown and markdown.endswith("Said.\n")
+    assert "| &lt;b&gt;\\_&amp;%$\\#\\|x |" in markdown and markdown.endswith("Said.\n")
     assert r"$<$b>\_\&\%\$\#|x &" in latex and latex.endswith("% Said.\n")
     table = [line for line in markdown.splitlines() if line.startswith("|")]
     assert len({line.replace("\\|", "").count("|") for line in table}) == 1
@@ -137,3 +137,39 @@ def test_the_page_escapes_names_and_loads_nothing(tmp_path):
     assert page.count('class="ceiling"') == 2 + 1  # + margin in two rows, and the legend
     write_comparison(found, tmp_path / "new" / "report.html")
     assert (tmp_path / "new" / "report.html").read_text(encoding="utf-8") == page
+
+
+def test_equivalence_is_part_of_a_leaderboards_verdict():
+    rows = [row("base", 0.5), row("x", 0.499, -0.001, outcome="equivalent"), row("y", 0.498, -0.002)]
+    rows[2] = replace(rows[2], outcome="equivalent")
+    _, sentence = verdict(comparison(board(rows), given=False, margin=0.02))
+    assert sentence == "x and y are shown to be equivalent to base within ±0.02."
+
+
+def test_what_cannot_be_told_of_a_part_is_no_other_outcome():
+    parts = [
+        board(MIXED, column="size", label="1"),
+        board([*MIXED[:2], replace(MIXED[2], outcome="cannot tell"), MIXED[3]], column="size", label="2"),
+    ]
+    _, sentence = verdict(comparison(board(MIXED), *parts))
+    assert sentence == "Every encoder has the same outcome on all 2 parts by size, where it can be told."
+
+
+def test_ends_show_their_side_of_zero_and_of_the_margin():
+    near = replace(MIXED[2], ci=Interval(-0.03, 0.0002, 0.95, "test"))
+    assert lines(board([near]))[0].difference == "−0.0100 [−0.0300, 0.0002]"
+    near = replace(MIXED[2], ci=Interval(-0.0201, 0.01, 0.95, "test"))
+    assert lines(board([near]), margin=0.02)[0].difference == "−0.0100 [−0.0201, 0.0100]"
+    assert lines(board([near]))[0].difference == "−0.010 [−0.020, 0.010]"
+
+
+def test_verdict_and_cells_of_hostile_names_are_text():
+    found = comparison(board([row(HOSTILE, 0.4, 0.1, outcome="better"), row("=base", 0.3)], baseline="=base"))
+    found.notes.append("<i>")
+    markdown = as_text(found, "markdown", verdict(found))
+    assert "<b>" not in markdown and "<i>" not in markdown and "&lt;0.001" in markdown
+    table = list(csv.DictReader(io.StringIO(as_text(found, "csv", []))))
+    assert [line["encoder"] for line in table] == [HOSTILE, "'=base"]
+    assert float(table[0]["difference"]) == 0.1
+    worse = comparison(board([row("a", 0.2, -0.1, outcome="worse"), row("base", 0.3)]))
+    assert next(csv.DictReader(io.StringIO(as_text(worse, "csv", []))))["difference"] == "-0.1"
