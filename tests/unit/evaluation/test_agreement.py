@@ -249,6 +249,15 @@ def test_constant_and_missing_scores_say_so():
         assert one.note == "2 encoders: at least 3 are needed; without encoder 0, encoder 1 (no CORR)"
 
 
+def test_a_measure_that_no_encoder_has_is_named():
+    found = subsets(changed(made(6), "CORR", lambda *_: [None] * 3))["all"]
+    for one in (
+        found.agreement["CORR"]["pearson"], found.accuracy["CORR"], found.differences["BkR-CORR"]["spearman"]
+    ):  # fmt: skip
+        assert one.value is None and one.note == "no encoder has CORR"
+    assert found.agreement["BkR"]["pearson"].value is not None
+
+
 def test_directions_leave_out_what_one_of_them_lacks():
     second = changed(made(16, seed=5), "CORR", lambda i, scores: [None] * 3 if i == 2 else scores)
     found = {(d.measure, d.coefficient): d.difference for d in directions(made(16), second, ("a", "b"))}

@@ -14,7 +14,13 @@ import numpy as np
 
 from xlingual.evaluation.metric_validation.coefficients import even, pearson, spearman
 from xlingual.evaluation.metric_validation.differences import compare_directions, compare_measures
-from xlingual.evaluation.metric_validation.encoder_scores import EncoderSeries, Table, joined, table_of
+from xlingual.evaluation.metric_validation.encoder_scores import (
+    EncoderSeries,
+    Table,
+    joined,
+    reason_of,
+    table_of,
+)
 from xlingual.evaluation.metric_validation.seed_scores import spread
 from xlingual.evaluation.metric_validation.two_way import NoIntervalError, replicated, z_interval
 from xlingual.records import Ints
@@ -108,9 +114,9 @@ def _agreement(table: Table, measure: str, kind: str, seed: int, interval: bool)
     """
     table, without = table.having((TRUTH, measure))
     mean, sd, se, note = _over_seeds(table, measure, kind)
-    reason = table.missing((TRUTH, measure))
+    reason = reason_of(table, (TRUTH, measure), without)
     if reason is not None:
-        return Agreement(mean, sd, se, None, None, joined(reason, without))
+        return Agreement(mean, sd, se, None, None, reason)
     value = float(_FUNCTIONS[kind](table.mean[TRUTH], table.mean[measure]))
     ci, no_interval = _interval(table, measure, kind, value, seed) if interval else (None, None)
     return Agreement(mean, sd, se, value, ci, joined(note, no_interval, without))
@@ -140,9 +146,9 @@ def _over_seeds(
 def _accuracy(table: Table, measure: str, seed: int) -> RankingAccuracy:
     """Return how often the measure orders two encoders as XLR does."""
     table, without = table.having((TRUTH, measure))
-    reason = table.missing(())
+    reason = reason_of(table, (), without)
     if reason is not None:
-        return RankingAccuracy(None, None, 0, 0, 0, 0, joined(reason, without))
+        return RankingAccuracy(None, None, 0, 0, 0, 0, reason)
     x, y = even(table.mean[TRUTH]), even(table.mean[measure])
     pairs = [(np.sign(x[i] - x[j]), np.sign(y[i] - y[j])) for i, j in combinations(range(len(table)), 2)]
     both = sum(bool(a == 0 and b == 0) for a, b in pairs)

@@ -10,7 +10,7 @@ import numpy as np
 
 from xlingual.data.samples import stream
 from xlingual.evaluation.metric_validation.coefficients import midranks, pearson, spearman
-from xlingual.evaluation.metric_validation.encoder_scores import Table, joined
+from xlingual.evaluation.metric_validation.encoder_scores import Table, joined, reason_of
 from xlingual.evaluation.metric_validation.two_way import NoIntervalError, replicated, transformed, z_interval
 from xlingual.records import Floats
 from xlingual.results import Interval
@@ -31,9 +31,9 @@ _T = TypeVar("_T")
 def compare_measures(table: Table, a: str, b: str, kind: str, seed: int) -> CoefficientDifference:
     """Return the coefficient of `a` with XLR less that of `b`, over the encoders that have all three."""
     table, without = table.having((TRUTH, a, b))
-    reason = table.missing((TRUTH, a, b))
+    reason = reason_of(table, (TRUTH, a, b), without)
     if reason is not None:
-        return CoefficientDifference(None, None, None, None, joined(reason, without))
+        return CoefficientDifference(None, None, None, None, reason)
     compare = _ranks_of_measures if kind == "spearman" else _values_of_measures
     found = compare(table, a, b, seed)
     return replace(found, note=joined(found.note, without))
@@ -61,9 +61,9 @@ def compare_directions(one: Table, two: Table, measure: str, kind: str, seed: in
     there = np.all([~np.isnan(table.mean[name]) for table in (one, two) for name in names], axis=0)
     one, two = (table.take(np.flatnonzero(there)) for table in (one, two))
     without = joined(*dict.fromkeys((first, second)))
-    reason = one.missing((TRUTH, measure)) or two.missing((TRUTH, measure))
+    reason = reason_of(one, names, without) or reason_of(two, names, without)
     if reason is not None:
-        return CoefficientDifference(None, None, None, None, joined(reason, without))
+        return CoefficientDifference(None, None, None, None, reason)
     j, k, h, m = one.mean[TRUTH], one.mean[measure], two.mean[TRUTH], two.mean[measure]
     if kind == "spearman":
         values = float(spearman(j, k)), float(spearman(h, m))

@@ -78,7 +78,7 @@ class Table:
             lacks = np.isnan(self.mean[name]) & ~gone
             if lacks.any():
                 who = listed([self.encoders[i] for i in np.flatnonzero(lacks)])
-                notes.append(f"without {who} (no {name})")
+                notes.append(f"no encoder has {name}" if lacks.all() else f"without {who} (no {name})")
             gone |= lacks
         return (self.take(np.flatnonzero(~gone)), "; ".join(notes)) if notes else (self, None)
 
@@ -118,6 +118,14 @@ def table_of(series: Sequence[EncoderSeries], seed: int, *, draw: bool = True) -
     return Table(
         tuple(one.encoder for one in series), tuple(one.family for one in series), per_seed, mean, moved
     )
+
+
+def reason_of(table: Table, names: Sequence[str], without: str | None) -> str | None:
+    """Return why what `Table.having` left has no coefficient, with its note; None where it has one."""
+    reason = table.missing(names)
+    if reason is None:
+        return None
+    return without if without and not len(table) else joined(reason, without)
 
 
 def joined(*notes: str | None) -> str | None:

@@ -174,19 +174,23 @@ def encoders(pair: PairValidation, family: str | None) -> Table:
 
 def subsets(pair: PairValidation, threshold: float) -> Table:
     """Return agreement among weak and strong encoders beside that of all."""
-    rows, noted = [], []
+    rows: list[list[str]] = []
+    noted: list[tuple[str | wording.Cell, str | None]] = []
     for name in SUBSETS:
         own = pair.subsets[name]
         who = f"{wording.subset_range(name, threshold)} ({own.n_encoders})"
+        own_notes: list[tuple[str | wording.Cell, str | None]] = []
         for measure in MEASURES:
             found = [own.agreement[measure][kind] for kind in COEFFICIENTS]
             order = own.accuracy[measure]
             cells = [with_interval(one.value, one.ci) for one in found]
             cells.append(with_interval(order.value, order.ci))
             rows.append([who if measure == MEASURES[0] else "", measure, *cells])
-            noted += [((who, f"{measure} {wording.name_of(kind)}"), one.note)
-                      for kind, one in zip(COEFFICIENTS, found, strict=True)]  # fmt: skip
-            noted.append(((who, f"{measure} order"), order.note))
+            kinds = [*(wording.name_of(kind) for kind in COEFFICIENTS), "order"]
+            notes = [*(one.note for one in found), order.note]
+            own_notes += [((f"{who} {measure}", kind), note) for kind, note in zip(kinds, notes, strict=True)]
+        alike = len({note for _, note in own_notes}) == 1
+        noted += [(who, own_notes[0][1])] if alike else own_notes
     head = ["XLR", "measure", *(wording.name_of(kind) for kind in COEFFICIENTS), "order as XLR"]
     return Table("Weak and strong encoders", head, rows, wording.gathered(noted), n_names=2)
 

@@ -125,6 +125,20 @@ def test_notes_of_whole_columns_and_rows_are_one():
     ]
 
 
+def test_notes_of_subsets_name_as_few_cells_as_can_be(made):
+    first = made.full().pairs[0]
+    corr = {"CORR": {kind: replace(made.agreement(0.5), note="without x") for kind in made.COEFFICIENTS}}
+    whole = first.subsets["all"]
+    order = {**whole.accuracy, "CORR": replace(whole.accuracy["CORR"], note="without x")}
+    subsets = {
+        **first.subsets,
+        "all": replace(whole, agreement={**whole.agreement, **corr}, accuracy=order),
+        "above": made.missing_subset(2),
+    }
+    notes = tables.subsets(replace(first, subsets=subsets), 0.5).notes
+    assert notes == ["all (6) CORR: without x", f"from 0.5 (2): {made.WHY}"]
+
+
 def test_one_seed_is_noted_once(made):
     pair = made.pair(n_seeds=1)
     rows = [
