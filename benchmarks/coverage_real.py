@@ -99,8 +99,7 @@ def _line(name: str, found: dict[str, np.ndarray], stretch: float) -> list[str]:
         stray = stretch * (found["gap"] - gap)
         point = found["gap"] - stray
         columns.append(((found["gap_low"] <= point) & (point <= found["gap_high"])).mean(axis=0))
-        far = stray / found["error"]
-        columns += [(far >= found["reach"]).mean(axis=0), (far <= -found["reach"]).mean(axis=0)]
+        columns += [(found["lower"] > point).mean(axis=0), (found["upper"] < point).mean(axis=0)]
         limits += [(0.93, 0.97), (0.0, 0.055), (0.0, 0.055)]
     luck = 2 * np.sqrt(0.05 * 0.95 / SAMPLES)
     spans = [f"{column.min():.1%} – {column.max():.1%}" for column in columns]
@@ -153,7 +152,7 @@ def _means(run, measure: str) -> dict[str, np.ndarray]:
 
 
 def _gaps(run, measure: str, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Return the differences of all pairs of encoders, with intervals and the reach of one-sided tests."""
+    """Return the differences of all pairs of encoders, with intervals and one-sided bounds."""
     import pyarrow.compute as pc
 
     if not run.per_query.num_rows:
@@ -179,7 +178,7 @@ def _gaps(run, measure: str, rng: np.random.Generator) -> dict[str, np.ndarray]:
         [_tested(queries[a], queries[b], seed, retrieves, rng) for a, b in pairs] for seed in range(seeds)
     ]
     return dict(
-        zip(("gap", "gap_low", "gap_high", "error", "reach"), np.array(rows).transpose(2, 0, 1), strict=True)
+        zip(("gap", "gap_low", "gap_high", "lower", "upper"), np.array(rows).transpose(2, 0, 1), strict=True)
     )
 
 
@@ -193,6 +192,5 @@ def _tested(a, b, seed: int, retrieves: bool, rng: np.random.Generator) -> tuple
     test = paired_test(
         Paired(a[0][seed], b[0][seed], weight, codes[0], *ways), rng=rng, replicates=REPLICATES
     )
-    ci, one_sided = test.interval(), test.interval(0.90)
-    error = test.standard_error or 1.0
-    return test.difference, ci.low, ci.high, error, (one_sided.high - test.difference) / error
+    ci = test.interval()
+    return test.difference, ci.low, ci.high, test.lower(0.05), test.upper(0.05)

@@ -11,7 +11,9 @@ from typing import Any
 
 import jsonschema
 import pytest
+from rich.console import Console
 
+from xlingual.cli import screen
 from xlingual.results import Results
 from xlingual.results.calibration import Calibration
 from xlingual.signature import Signature
@@ -37,7 +39,8 @@ def validated(bkr: Callable[..., Any]) -> Callable[..., None]:
     assert conditions["measure"] == entry.measure == "R@10"
 
     def write(n: int = 12, **changed: Any) -> None:
-        given = {"n_source": entry.n_source, "n_seeds": 1, "conditions": conditions} | changed
+        sizes = {"n_source": entry.n_source, "n_target": entry.n_target, "chance": entry.chance}
+        given = sizes | {"n_seeds": 1, "conditions": conditions} | changed
         pair = makers.pair_validation(makers.noisy_points(n), **given)
         makers.validation_of(pair).write("val")
 
@@ -81,6 +84,29 @@ def test_evaluate_prints_and_keeps_the_estimate(xlingual: Any, bkr: Any, validat
     jsonschema.validate(read_json("out/results.json"), schema)
 
 
+def test_the_report_shows_the_estimate(xlingual: Any, bkr: Any, validated: Any) -> None:
+    validated()
+    assert xlingual("calibrate", "val", "--out", "c.json", "--quiet").code == 0
+    assert bkr("--pairs", "en-de", "--quiet", "--report").code == 0
+    assert "Estimated XLR" not in Path("out/report.html").read_text(encoding="utf-8")
+    assert bkr("--pairs", "en-de", "--calibration", "c.json", "--quiet", "--report").code == 0
+    page = Path("out/report.html").read_text(encoding="utf-8")
+    row = next(row for row in Results.read("out").summary if row.estimated_xlr)
+    assert "<h3>Estimated XLR</h3>" in page and f"{row.estimated_xlr.value:.3f}" in page
+    assert "that cannot be checked" in page
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_tables_cut_no_word(
+    xlingual: Any, validated: Any, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setattr(screen, "console", lambda: Console(width=width, highlight=False))
+    validated()
+    outcome = xlingual("calibrate", "val", "--out", "c.json")
+    assert "…" not in outcome.out and max(map(len, outcome.out.splitlines())) <= width
+    assert outcome.out.count("straight line") >= 2 and "1 seed," in " ".join(outcome.out.split())
+
+
 def test_other_conditions_are_extrapolated(xlingual: Any, bkr: Any, validated: Any) -> None:
     validated(n_source=365)
     assert xlingual("calibrate", "val", "--out", "c.json", "--quiet").code == 0
@@ -115,6 +141,8 @@ def test_bad_input_is_one_line(xlingual: Any, bkr: Any, validated: Any, work: Pa
     refused(bkr("--calibration", "c.json", "--measure", "R@5"), "about R@10", "--measure R@10")
     refused(bkr("--calibration", "none.json"), "none.json is missing", "xlingual calibrate")
     content = read_json("c.json")
+    Path("d.json").write_text(json.dumps({k: v for k, v in content.items() if k != "form"}), encoding="utf-8")
+    refused(bkr("--calibration", "d.json"), "d.json", "'form' is missing")
     del content["cells"][0]["n_source"]
     Path("c.json").write_text(json.dumps(content), encoding="utf-8")
     refused(bkr("--calibration", "c.json"), "c.json", "'n_source' is missing")

@@ -54,6 +54,8 @@ def test_the_short_name_and_json_on_the_screen(validate):
         (["--report"], "say where with --out"),
         (["--measure", "MedR"], "takes R@k"),
         (["--sample-size", "900"], "larger than the data"),
+        (["--splits", "splits.npz", "--seeds", "25"], "--splits fixes samples and seeds: leave out --seeds"),
+        (["--splits", "splits.npz", "--seeds", "24"], "--splits fixes samples and seeds: leave out --seeds"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(validate, more, text):

@@ -11,6 +11,11 @@ from xlingual.cli import screen
 from xlingual.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from xlingual.report.calibration import ErrorRow
     from xlingual.results import Results
     from xlingual.results.calibration import Calibration
 
@@ -62,23 +67,41 @@ def calibrate(
 def _show(found: Calibration) -> None:
     from rich.padding import Padding
 
-    from xlingual.report.calibration import calibration_verdict, condition_lines, error_rows
-    from xlingual.report.terminal import plain_table
+    from xlingual.report.calibration import (
+        calibration_verdict,
+        condition_lines,
+        error_rows,
+        left_out_lines,
+    )
+    from xlingual.report.terminal import fitting
 
     console = screen.console()
     console.print()
     for sentence in calibration_verdict(found):
         console.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
-    table = plain_table("Mean absolute error of the estimated XLR")
-    for name in ("left out", "groups", "fit", "error", "more than the calibration"):
-        table.add_column(name, justify="right" if name == "groups" else "left", no_wrap=True)
-    for row in error_rows(found):
-        table.add_row(row.left_out, row.groups, row.form, row.error, row.more)
+    rows = error_rows(found)
     console.print()
-    console.print(table)
+    console.print(fitting(console, (_errors(rows, stacked) for stacked in (False, True))))
+    for line in left_out_lines(found):
+        console.print(Padding(line, (0, 0, 0, 1)), markup=False)
     console.print(Padding("Valid under these conditions (data may differ):", (0, 0, 0, 1)), markup=False)
     for line in condition_lines(found):
         console.print(Padding(line, (0, 0, 0, 3)), markup=False)
+
+
+def _errors(rows: Sequence[ErrorRow], stacked: bool) -> Table:
+    """Return the table of errors; `stacked` puts intervals below their values."""
+    from rich.text import Text
+
+    from xlingual.report.terminal import plain_table
+
+    table = plain_table("Mean absolute error of the estimated XLR (more: than that of the calibration)")
+    for name in ("left out", "groups", "fit", "error", "more"):
+        table.add_column(name, justify="right" if name == "groups" else "left", no_wrap=not stacked)
+    for row in rows:
+        values = [value.replace(" [", "\n[") if stacked else value for value in (row.error, row.more)]
+        table.add_row(*(Text(cell) for cell in (row.left_out, row.groups, row.form, *values)))
+    return table
 
 
 def show_estimates(results: Results, calibration: Calibration) -> None:

@@ -105,7 +105,7 @@ def _print_boards(found: Comparison, sentences: list[str]) -> None:
     console = screen.console()
     for board in found.boards:
         console.print()
-        console.print(fitting(console, _forms(board, found.margin)))
+        console.print(fitting(console, _forms(board, found.margin), instead="--format csv"))
         for remark in remarks(board):
             console.print(Padding(remark, (0, 0, 0, 1)), markup=False)
     console.print()

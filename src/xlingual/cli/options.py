@@ -43,12 +43,15 @@ def sample_options(function: F) -> F:
     return samples_of(1)(function)
 
 
-def samples_of(seeds: int) -> Callable[[F], F]:
-    """Return what adds the options of `sample_options`, with a number of seeds to draw by default."""
-    return lambda function: _added(function, _sample_options(seeds))
+def samples_of(seeds: int | None, otherwise: str = "") -> Callable[[F], F]:
+    """Return what adds the options of `sample_options`, with a number of seeds to draw by default.
+
+    None: the task itself decides where --seeds is not given; `otherwise` says how.
+    """
+    return lambda function: _added(function, _sample_options(seeds, otherwise))
 
 
-def _sample_options(seeds: int) -> list[Callable[[Any], Any]]:
+def _sample_options(seeds: int | None, otherwise: str) -> list[Callable[[Any], Any]]:
     return [
         click.option(
             "--text-encoder",
@@ -71,7 +74,11 @@ def _sample_options(seeds: int) -> list[Callable[[Any], Any]]:
         ),
         click.option("--splits", type=click.Path(path_type=Path), help="Fixed samples: .npz with S and T."),
         click.option(
-            "--seeds", type=int, default=seeds, show_default=True, help="How many samples are drawn."
+            "--seeds",
+            type=int,
+            default=seeds,
+            show_default=otherwise or True,
+            help="How many samples are drawn.",
         ),
         click.option("--seed", type=int, default=0, show_default=True, help="The first seed."),
     ]

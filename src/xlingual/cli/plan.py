@@ -74,7 +74,7 @@ def _print(found: Plan) -> None:
     for sentence in [*sentences(found), *found.warnings]:
         console.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
     console.print()
-    console.print(fitting(console, _forms(found)))
+    console.print(fitting(console, _forms(found), instead="--format csv"))
 
 
 def _forms(found: Plan) -> Iterator[Table]:

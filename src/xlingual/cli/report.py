@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -16,30 +18,92 @@ from xlingual.errors import InputError
 @click.option("--title", help="Title of the page.")
 @click.option("--quiet", is_flag=True, help="Print nothing but errors.")
 def report(folders: tuple[Path, ...], out: Path, title: str | None, quiet: bool) -> None:
-    """Make one HTML report from folders that were written with --out."""
-    from xlingual.report import write_report, write_validation_report
-    from xlingual.results import Results, make_folder
-    from xlingual.results.validation import Validation
+    """Make one HTML report from folders that were written with --out.
 
-    validations = [folder for folder in folders if _is_validation(folder)]
-    if validations:
-        if len(folders) > 1:
-            raise InputError(
-                f"{validations[0]} holds a validation, which has a report of its own: give it alone, "
-                "and make one report for each"
-            )
-        validation = Validation.read(validations[0])
-        make_folder(out.parent)
-        write_validation_report(validation, out, title=title)
-    else:
-        results = [Results.read(folder) for folder in folders]
-        make_folder(out.parent)
-        write_report(results, out, title=title)
+    Folders of evaluations go on one page together; a validation or a comparison has a page of its own.
+    """
+    kinds = {folder: _kind(folder) for folder in folders}
+    alone = [folder for folder, kind in kinds.items() if kind in ("validation", "comparison")]
+    if alone and len(folders) > 1:
+        raise InputError(
+            f"{alone[0]} holds a {kinds[alone[0]]}, which has a report of its own: give it alone, "
+            "and make one report for each"
+        )
+    for folder in folders:
+        if kinds[folder] is None:
+            _refuse_others(folder)
+    _WRITERS[kinds[folders[0]] or "results"](folders, out, title)
     screen.wrote(out, quiet=quiet)
 
 
-def _is_validation(path: Path) -> bool:
-    """Tell whether a folder holds a validation and no results, or the path is such a file."""
-    from xlingual.results.validation import FILE
+def _write_results(folders: Sequence[Path], out: Path, title: str | None) -> None:
+    from xlingual.report import write_report
+    from xlingual.results import Results, make_folder
 
-    return path.name == FILE or ((path / FILE).is_file() and not (path / "results.json").is_file())
+    read = [Results.read(folder.parent if folder.name == "results.json" else folder) for folder in folders]
+    make_folder(out.parent)
+    write_report(read, out, title=title)
+
+
+def _write_validation(folders: Sequence[Path], out: Path, title: str | None) -> None:
+    from xlingual.report import write_validation_report
+    from xlingual.results import make_folder
+    from xlingual.results.validation import Validation
+
+    validation = Validation.read(folders[0])
+    make_folder(out.parent)
+    write_validation_report(validation, out, title=title)
+
+
+def _write_comparison(folders: Sequence[Path], out: Path, title: str | None) -> None:
+    from xlingual.report.comparison import write_comparison
+    from xlingual.results import make_folder
+    from xlingual.results.comparison import Comparison
+
+    comparison = Comparison.read(folders[0])
+    make_folder(out.parent)
+    write_comparison(comparison, out, title=title)
+
+
+_WRITERS = {"results": _write_results, "validation": _write_validation, "comparison": _write_comparison}
+_USES = {  # what has no page: the name of its schema, and what to do with it
+    "calibration": "use it with xlingual evaluate backretrieval … --calibration FILE",
+    "gate": "xlingual gate CANDIDATE BASELINE --github prints it for people",
+    "plan": "xlingual plan RESULTS --effect E prints it for people",
+}
+
+
+def _kind(path: Path) -> str | None:
+    """Return which kind of page a folder (or such a file itself) makes, None where it makes none."""
+    files = {f"{kind}.json": kind for kind in _WRITERS}
+    if path.name in files and not path.is_dir():
+        return files[path.name]
+    return next((kind for name, kind in files.items() if (path / name).is_file()), None)
+
+
+def _refuse_others(path: Path) -> None:
+    """Raise InputError that says what else a path holds; do nothing where that is nothing known."""
+    for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
+        kind = _schema_of(file)
+        where = f"{path} is" if file == path else f"{path} holds"
+        if kind in _USES:
+            name = "" if file == path else f" ({file.name})"
+            raise InputError(
+                f"{where} a {kind}{name}, which has no page: {_USES[kind]}; "
+                "a page is made from what evaluate, validate and compare write with --out"
+            )
+        if kind in _WRITERS:
+            raise InputError(f"{where} a {kind} under another name: rename {file} to {kind}.json")
+    if path.is_file():
+        raise InputError(f"{path} is a file: give the folder that was written with --out")
+
+
+def _schema_of(file: Path) -> str | None:
+    """Return "gate" for a file whose schema is xlingual/gate/1, None for anything else."""
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    schema = content.get("schema") if isinstance(content, dict) else None
+    parts = schema.split("/") if isinstance(schema, str) else []
+    return parts[1] if len(parts) == 3 and parts[0] == "xlingual" else None

@@ -28,7 +28,7 @@ def validate() -> None:
     context_settings={"allow_extra_args": True}, short_help="Does it order encoders as true retrieval does?"
 )
 @manifest_options
-@samples_of(25)
+@samples_of(None, "25, or those of --splits")
 @click.option("--image-encoder", required=True, metavar="SPEC", help="Image encoder: vectors:PATH or pixels.")
 @click.option("--measure", default="R@10", show_default=True, metavar="NAME", help="R@k, of XLR and BkR.")
 @click.option("--both-directions", is_flag=True, help="Add the reverse of each language pair.")

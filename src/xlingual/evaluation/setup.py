@@ -178,7 +178,7 @@ class Workspace:
         text_specs: EncoderSpecs,
         *,
         matching: bool,
-        beside: Callable[[Sequence[Task], Sampler], Sequence[Task]] | None = None,
+        beside: Callable[[Sequence[Task], Sampler], tuple[list[Task], list[Task]]] | None = None,
     ) -> None:
         if not isinstance(manifest, Manifest):
             raise InputError(
@@ -188,9 +188,9 @@ class Workspace:
         self.timings = Timings()
         self.tally = Tally()
         self.tasks, self.sampler = make_tasks(manifest, options, matching=matching)
-        self.beside = (
-            [] if beside is None else list(beside(self.tasks, self.sampler))
-        )  # tasks without pictures
+        self.beside: list[Task] = []  # tasks without pictures
+        if beside is not None:  # it may leave out tasks, or cut their samples
+            self.tasks, self.beside = beside(self.tasks, self.sampler)
         self.rows = rows_of_tasks([*self.tasks, *self.beside])
         self.languages = list(dict.fromkeys(language for task in self.tasks for language in task.pair))
         self.text_encoders = encoders.text_encoders(

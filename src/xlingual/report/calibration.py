@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from xlingual.report import numbers, words
 from xlingual.report.conditions import collected
-from xlingual.results import EstimatedXLR, Results, Summary
+from xlingual.report.validation.tables import Table
+from xlingual.results import EstimatedXLR, Interval, Results, Summary
 from xlingual.results.calibration import FORM, Calibration, CalibrationError, ErrorDifference
 
 FORMS = {FORM: "calibration", "line": "straight line", "isotonic": "isotonic"}
@@ -44,7 +45,7 @@ def calibration_verdict(found: Calibration) -> list[str]:
     n_encoders = len({point.encoder for point in found.points})
     error = _error(found, "family")
     return [
-        f"XLR {measure} is estimated from {' and '.join(found.predictors)} with a mean absolute error of "
+        f"XLR {measure} is estimated from {_followed(found)} with a mean absolute error of "
         f"{numbers.with_interval(error.value, error.ci)} for families of encoders that were left out "
         f"({n_encoders} encoders, {n_families} families, {_pairs(len(found.cells))}).",
         *(_against(one) for one in found.differences if one.left_out == "family"),
@@ -69,11 +70,23 @@ def error_rows(found: Calibration) -> list[ErrorRow]:
     ]
 
 
+def left_out_lines(found: Calibration) -> list[str]:
+    """Return what was left out together for each way of leaving out that may be misread."""
+    meaning = {
+        "direction": "one direction of one data set; its reverse, of the same items, stays in the fit",
+        "pair": "both directions of two languages of one data set; other pairs of its items stay in",
+        "data": "all language pairs of one data set",
+    }
+    present = {error.left_out for error in found.errors}
+    return [f"{_LEFT_OUT.get(key, key)}: {text}." for key, text in meaning.items() if key in present]
+
+
 def condition_lines(found: Calibration) -> list[str]:
     """Return the conditions of a calibration, one line for each language pair."""
     return [
         f"{words.pair(cell.source, cell.target)}: N = {cell.n_source}, {cell.measure}, "
-        f"sampling {cell.sampling}, {cell.n_seeds} seeds, images {cell.images}, "
+        f"{cell.n_target} targets, {cell.n_pictures} pictures, sampling {cell.sampling}, "
+        f"{cell.n_seeds} seed{'s' if cell.n_seeds != 1 else ''}, images {cell.images}, "
         f"data {cell.data}, conventions {cell.conventions}"
         for cell in found.cells
     ]
@@ -100,9 +113,13 @@ def estimate_rows(results: Results) -> list[EstimateRow]:
     ]
 
 
-def estimate_sentences(results: Results, calibration: Calibration) -> list[str]:
-    """Return what the estimates say and what they rest on; for those without an interval why."""
-    rows = [row for row in estimates(results) if row.source is not None]
+def estimate_sentences(results: Results, calibration: Calibration | None) -> list[str]:
+    """Return what the estimates say and what they rest on; for those without an interval why.
+
+    Without the calibration (None: the results alone are known) its data cannot be named.
+    """
+    every = estimates(results)
+    rows = [row for row in every if row.source is not None]
     best = sorted(rows, key=lambda row: -row.estimated_xlr.value if row.estimated_xlr else 0.0)[:SHOWN]
     if not best:
         return ["No XLR can be estimated: no value of Backretrieval."]
@@ -111,16 +128,48 @@ def estimate_sentences(results: Results, calibration: Calibration) -> list[str]:
     ]
     left = f" ({len(rows) - len(best)} more in the table)" if len(rows) > len(best) else ""
     sentences = [f"Estimated XLR {best[0].measure}: {numbers.in_words(named)}{left}."]
-    if any(row.estimated_xlr is not None and row.estimated_xlr.ci for row in rows):
+    intervals = _intervals(rows)
+    if intervals and calibration is None:
+        sentences.append(
+            f"The intervals aim at {numbers.percent(intervals[0].level)} ({intervals[0].method}), if this "
+            "encoder is to the families of the calibration as they are to each other, and if BkR and XLR are "
+            "related here as in its data: that cannot be checked."
+        )
+    elif intervals and calibration is not None:
         sentences += _assumption(calibration, results)
-    return sentences + _notes(rows)
+    return sentences + _notes(every)
+
+
+def estimate_table(results: Results) -> Table | None:
+    """Return the estimated XLR for the page, from the results alone; None where there is none."""
+    rows = estimate_rows(results)
+    if not rows:
+        return None
+    levels = {ci.level for ci in _intervals(results.summary)}
+    level = f"{numbers.percent(levels.pop())} interval" if len(levels) == 1 else "interval"
+    cells = [[row.encoder, row.pair, row.bkr, row.estimate, row.interval] for row in rows]
+    head = ["encoder", "pair", "BkR", "estimated XLR", level]
+    sentences = estimate_sentences(results, None)
+    return Table("Estimated XLR", head, cells, sentences, n_names=2, names_are_data=True)
 
 
 def _value(found: EstimatedXLR) -> str:
     return numbers.with_interval(found.value, found.ci)
 
 
+def _intervals(rows: Sequence[Summary]) -> list[Interval]:
+    return [row.estimated_xlr.ci for row in rows if row.estimated_xlr and row.estimated_xlr.ci]
+
+
+def _followed(found: Calibration) -> str:
+    """Return the predictors that the estimate follows, all where it follows none."""
+    slopes = zip(found.predictors, found.model.slopes, strict=True)
+    return " and ".join([name for name, slope in slopes if slope] or found.predictors)
+
+
 def _where(row: Summary, rows: Sequence[Summary]) -> str:
+    if row.source is None:
+        return f" (mean of {row.n_pairs})"
     alone = len({(other.source, other.target) for other in rows}) == 1
     return "" if alone else f" ({words.pair(row.source or '', row.target or '')})"
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xlingual.report import chance, examples, numbers, plots, tables, words
 from xlingual.report.axis import Axis
+from xlingual.report.calibration import estimate_table
 from xlingual.report.rows import Row
+from xlingual.report.validation.tables import Table
 from xlingual.report.verdict import Findings, task_verdict
 from xlingual.results import Results
 
@@ -63,6 +65,7 @@ class Section:
     heat_maps: list[plots.HeatMap]
     scale: tuple[str, str]
     examples: list[examples.PairExamples]
+    estimates: list[Table]  # of XLR, one for each run that has them
 
 
 def section_of(runs: Sequence[Results], task: str, budget: int) -> tuple[Section, int]:
@@ -85,8 +88,19 @@ def section_of(runs: Sequence[Results], task: str, budget: int) -> tuple[Section
         heat_maps=plots.heat_maps(rows, pairs) if n_pairs >= plots.FEWEST_FOR_MAP else [],
         scale=plots.scale_ends(rows, pairs),
         examples=shown,
+        estimates=_estimates(runs) if task == "backretrieval" else [],
     )
     return section, used
+
+
+def _estimates(runs: Sequence[Results]) -> list[Table]:
+    """Return the estimated XLR of each run that has it, with the run's number where there are several."""
+    found = [(place, estimate_table(run)) for place, run in enumerate(runs, 1)]
+    return [
+        replace(table, title=f"{table.title}, run {place}") if len(runs) > 1 else table
+        for place, table in found
+        if table is not None
+    ]
 
 
 def _board(runs: Sequence[Results], task: str, measure: str) -> Board:

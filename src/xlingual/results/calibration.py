@@ -16,15 +16,18 @@ from xlingual.results.reading import Record, fields_of, record
 SCHEMA = "xlingual/calibration/1"
 FORM = "angular"  # arcsin √XLR is linear in arcsin √BkR and in SIM, with slopes of at least 0
 PREDICTORS = ("BkR", "SIM")
-_MUST_EQUAL = {
+MUST_EQUAL = {
     "conventions": "the version of the conventions",
     "source": "the source language",
     "target": "the target language",
     "measure": "the measure",
     "n_source": "N",
+    "n_target": "the number of targets",
+    "n_pictures": "the number of distinct pictures",
     "sampling": "the sampling",
     "images": "the image encoder",
 }
+NEAR = 0.02  # of the larger: numbers of distinct pictures within it count as equal
 MADE_BY = "xlingual calibrate VALIDATION… --out FILE"
 
 
@@ -39,6 +42,8 @@ class Conditions:
     target: str
     measure: str  # of BkR and XLR: R@10
     n_source: int  # N: XLR is retrieval among N texts, so it is another quantity for another N
+    n_target: int  # M: BkR's targets
+    n_pictures: int  # D = K/chance: distinct pictures among the sources, where each has equally many texts
     n_seeds: int  # values are means over so many samples
     sampling: str  # all, size or splits
     images: str  # identity of the image encoder, g
@@ -49,12 +54,19 @@ class Conditions:
         """Return in words where `other` does not meet these conditions; empty where it does."""
         found = [
             f"{name} is {getattr(other, key)}, in the calibration {getattr(self, key)}"
-            for key, name in _MUST_EQUAL.items()
-            if getattr(self, key) != getattr(other, key)
+            for key, name in MUST_EQUAL.items()
+            if not equal(key, getattr(self, key), getattr(other, key))
         ]
         if other.n_seeds < self.n_seeds:  # a mean over fewer samples is noisier than those of the calibration
             found.append(f"the number of seeds is {other.n_seeds}, in the calibration {self.n_seeds}")
         return found
+
+
+def equal(key: str, one: object, other: object) -> bool:
+    """Tell whether two values of a condition are the same; distinct pictures, drawn with items, nearly so."""
+    if key == "n_pictures" and isinstance(one, int) and isinstance(other, int):
+        return abs(one - other) <= NEAR * max(one, other)
+    return one == other
 
 
 @dataclass(frozen=True)

@@ -110,6 +110,7 @@ class PairValidation:
     conditions: dict[str, str]  # what a calibration depends on: data, sample, images, measure …
     encoders: list[EncoderScores]
     subsets: dict[str, Subset]
+    n_matching: int | None = None  # N of XLR: texts of each side of a matching sample; None: not known
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,8 @@ def _validation(content: Mapping[str, Any]) -> Validation:
 
 
 def _pair(row: Mapping[str, Any]) -> PairValidation:
-    own = {key: row[key] for key in PairValidation.__dataclass_fields__ if key not in ("encoders", "subsets")}
+    built = ("encoders", "subsets", "n_matching")
+    own = {key: row[key] for key in PairValidation.__dataclass_fields__ if key not in built}
     subsets = {"all": row, **row["subsets"]}
     return PairValidation(
         **own,
@@ -220,6 +222,7 @@ def _pair(row: Mapping[str, Any]) -> PairValidation:
             for encoder in row["encoders"]
         ],
         subsets={name: _subset(subsets[name]) for name in SUBSETS},
+        n_matching=row.get("n_matching"),
     )
 
 

@@ -11,7 +11,7 @@ With Multiway Clustering"). In simulations either alone is at times too sure; th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -69,11 +69,11 @@ class Paired:
 class PairedTest:
     """A difference, its standard error, and how far differences stray by luck in units of it.
 
-    `p` is the two-sided p of the sign-flip test or of Student's t, whichever is larger. `strays` (ascending)
-    are the studentised differences, without their sign, of flipped residuals; empty where nothing varies.
-    Intervals exclude zero exactly where p is small enough.
-    A skew difference strays farther to one side: of the plain one-sided p and one corrected for it (Hall
-    1992, "On the Removal of Skewness by Transformation") the larger is taken.
+    `strays` (ascending) are the studentised differences, without their sign, of flipped residuals; empty
+    where nothing varies. A one-sided p is the largest of three: of Student's t, of the strays, and of
+    Student's t corrected for skewness, since a skew difference strays farther to one side (Hall 1992, "On
+    the Removal of Skewness by Transformation"). `p` is twice the smaller of the two one-sided ones, or that
+    of the sign-flip test where it is larger. Intervals and bounds exclude what these p exclude.
     """
 
     difference: float
@@ -92,9 +92,7 @@ class PairedTest:
         """
         if not len(self.strays):
             return rule_of_three(self.difference, self.freedom + 1, self.span, level, "paired queries")
-        flips = self._flips_beyond(1 - level)
-        half = max(flips, t_quantile(level, self.freedom)) * self.standard_error
-        low, high = max(self.difference - half, -self.span), min(self.difference + half, self.span)
+        low, high = self.lower((1 - level) / 2), self.upper((1 - level) / 2)
         if self.p > 1 - level:
             low, high = min(low, 0.0), max(high, 0.0)
         return Interval(low, high, level, f"cluster bootstrap-t, {self.n_clusters} clusters")
@@ -181,7 +179,7 @@ def paired_test(
     Miller 2008, "Bootstrap-Based Improvements for Inference with Clustered Errors"). `span` is the width of
     the measure's range.
     """
-    difference, error, freedom, p_student = t_test(data)
+    difference, error, freedom, _ = t_test(data)
     n = len(np.unique(data.own))
     if error <= _NOTHING:
         return PairedTest(difference, 0.0, 1.0, n, freedom, span, np.empty(0))
@@ -193,10 +191,10 @@ def paired_test(
         scatter.append(centred.studentised(signs))
     # rounding must not make a replicate that equals what was observed smaller than it
     far = np.abs(np.concatenate(p_flips)) >= abs(difference) / error * (1 - 1e-9)
+    p = (np.count_nonzero(far) + 1) / (replicates + 1)
     strays = np.sort(np.abs(np.concatenate(scatter)))
-    farther = np.count_nonzero(strays >= abs(difference) / error * (1 - 1e-9))
-    p = max((max(np.count_nonzero(far), farther) + 1) / (replicates + 1), p_student)
-    return PairedTest(difference, error, p, n, freedom, span, strays, _skewness(data, error))
+    test = PairedTest(difference, error, p, n, freedom, span, strays, _skewness(data, error))
+    return replace(test, p=max(p, min(2 * test.p_above(0.0), 2 * test.p_below(0.0), 1.0)))
 
 
 def _corrected(far: float, skewness: float) -> float:

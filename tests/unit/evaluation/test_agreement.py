@@ -18,6 +18,7 @@ from xlingual.evaluation.metric_validation.agreement import (
     subsets,
 )
 from xlingual.evaluation.metric_validation.coefficients import accuracy, midranks, pearson, spearman
+from xlingual.evaluation.metric_validation.seed_scores import spread
 from xlingual.evaluation.metric_validation.two_way import draw_families, draw_items
 from xlingual.results.validation import COEFFICIENTS, MEASURES
 
@@ -227,8 +228,66 @@ def test_constant_and_missing_scores_say_so():
     assert found.note == "no coefficient in 1 of 3 seeds (encoder 4 has no BkR)"
     none = changed(made(), "BkR", lambda i, scores: [None] * 3 if i == 4 else scores)
     found = subsets(none)["all"]
-    assert found.agreement["BkR"]["pearson"].mean is None
-    assert found.accuracy["BkR"].note == "encoder 4 has no BkR"
+    rest = subsets([one for i, one in enumerate(made()) if i != 4])["all"]
+    for kind in COEFFICIENTS:
+        one, other = found.agreement["BkR"][kind], rest.agreement["BkR"][kind]
+        assert (one.mean, one.value) == (other.mean, other.value) and one.ci is not None
+        assert one.note == "without encoder 4 (no BkR)"
+        gap, whole = found.differences["BkR-SIM"][kind], rest.differences["BkR-SIM"][kind]
+        assert (gap.value, gap.p, gap.test) == (whole.value, whole.p, whole.test)
+        assert gap.note == "without encoder 4 (no BkR)"
+    assert found.accuracy["BkR"].value == rest.accuracy["BkR"].value
+    assert found.accuracy["BkR"].note == "without encoder 4 (no BkR)"
+    assert found.agreement["SIM"]["pearson"].note is None
+    two = subsets(changed(made(4), "CORR", lambda i, scores: [None] * 3 if i < 2 else scores))["all"]
+    for one in (
+        two.agreement["CORR"]["pearson"],
+        two.accuracy["CORR"],
+        two.differences["BkR-CORR"]["pearson"],
+    ):
+        assert one.value is None
+        assert one.note == "2 encoders: at least 3 are needed; without encoder 0, encoder 1 (no CORR)"
+
+
+def test_directions_leave_out_what_one_of_them_lacks():
+    second = changed(made(16, seed=5), "CORR", lambda i, scores: [None] * 3 if i == 2 else scores)
+    found = {(d.measure, d.coefficient): d.difference for d in directions(made(16), second, ("a", "b"))}
+    assert found["CORR", "pearson"].test == "Steiger, Zou 2007; n = 15 encoders"
+    assert found["CORR", "spearman"].note == "without encoder 2 (no CORR)"
+    assert found["BkR", "pearson"].test.endswith("16 encoders")
+
+
+def test_ties_of_all_encoders_are_no_agreement():
+    flat = changed(changed(made(5), "XLR", lambda *_: [0.1] * 3), "BkR", lambda *_: [0.03] * 3)
+    found = subsets(flat)["all"].accuracy
+    assert (found["BkR"].value, found["BkR"].ci, found["BkR"].tied_both) == (None, None, 10)
+    assert found["BkR"].note == "all encoders have the same XLR and the same BkR: there is no order"
+    assert found["SIM"].value == 0  # an order where there is none
+
+
+def test_equal_values_have_no_spread():
+    thirds = [0.1 + 0.2, 0.3, 0.3]
+    assert np.std(thirds) > 0 and spread(thirds) == 0
+    assert spread([0.1, 0.2]) == pytest.approx(np.std([0.1, 0.2], ddof=1))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_five_families_have_an_interval_whatever_the_seed(seed):
+    assert subsets(made(5), seed=seed)["all"].agreement["BkR"]["pearson"].ci is not None
+    weight = draw_families(list("abcde"), seed, 2000).weight
+    assert np.count_nonzero(weight, axis=1).min() == 3 and np.all(weight.sum(axis=1) == 5)
+
+
+@pytest.mark.parametrize(("n", "shuffled"), [(5, False), (6, False), (9, False), (24, False), (9, True)])
+def test_intervals_contain_their_estimates(n, shuffled):
+    series = changed(made(n), "BkR", lambda i, _: [i**2] * 3)
+    series = changed(series, "XLR", lambda i, _: [(-i if shuffled else i) / 10] * 3)
+    found = subsets(series)["all"]
+    for one in (*found.agreement["BkR"].values(), found.accuracy["BkR"]):
+        if one.ci is not None:
+            assert one.ci.low <= one.value <= one.ci.high
+    assert found.accuracy["BkR"].ci is not None
+    assert found.accuracy["BkR"].value == (0 if shuffled else 1)
 
 
 def test_one_seed_has_no_spread():

@@ -10,6 +10,7 @@ import pytest
 from xlingual import InputError, Validation, validate_backretrieval
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sampler
+from xlingual.errors import DataWarning
 from xlingual.evaluation import correlate
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
@@ -119,7 +120,7 @@ def test_numbers_are_those_of_the_single_tasks(case, tmp_path, how):
         order = np.array([rng.permutation(ITEMS) for _ in range(4)])
         np.savez(tmp_path / "splits.npz", S=order[:, :25], T=order[:, 25:50])
         options = {"splits": tmp_path / "splits.npz"}
-    given = {"seeds": 25, "sample_size": None} | options
+    given = {"seeds": None, "sample_size": None} | options
     found = validate(case, **given)
     common = {"text_encoders": case.encoders(), "pairs": "en-de"} | options
     images = {"image_encoder": case.image_encoder}
@@ -330,3 +331,55 @@ def test_weakened_pictures_keep_fewer_of_their_neighbours(case):
     assert 1 >= kept["noise", 0.01] > kept["noise", 3] >= 0
     assert kept["dims", 1] < 1
     assert kept["shuffle", None] < 0.6
+
+
+def uneven(languages):
+    """Return items with the languages given for each, with vectors of rising noise."""
+    rng = np.random.default_rng(4)
+    rows = [{"id": f"i{i}"} | {f"text_{name}": "t" for name in own} for i, own in enumerate(languages)]
+    every = sorted({name for own in languages for name in own})
+    manifest = Manifest.from_rows([{f"text_{name}": None for name in every} | row for row in rows])
+    meaning = rng.standard_normal((len(rows), 6))[manifest.item]
+    texts = {
+        name: (meaning + (0.3 + 0.5 * i) * rng.standard_normal(meaning.shape)).astype(np.float32)
+        for i, name in enumerate(NAMES)
+    }
+    return Counted(manifest, texts, meaning.astype(np.float32))
+
+
+def test_where_few_items_have_both_languages_all_measures_choose_among_as_many():
+    case = uneven([("en", "de")] * 20 + [("en",)] * 30 + [("de",)] * 30)
+    with pytest.warns(DataWarning, match="only 20 items for XLR.*40 sources and 40 targets"):
+        found = validate(case, sample_size=None, seeds=2)
+    pair = found.pairs[0]
+    assert (pair.n_source, pair.n_target, pair.n_matching) == (20, 20, 20)
+    assert pair.conditions["n_source"] == pair.conditions["n_matching"] == "20"
+    assert pair.chance == pytest.approx(3 / 20)
+    sized = validate(case, sample_size=20, seeds=2).pairs[0]
+    assert (sized.n_source, sized.n_matching) == (20, 20)
+    with pytest.raises(InputError, match="--sample-size 30 is larger than the data: 20 items with both"):
+        validate(case, sample_size=30)
+
+
+def test_a_pair_without_an_item_in_both_languages_is_left_out_unless_asked_for():
+    case = uneven([("en", "de")] * 30 + [("es",)] * 20)
+    with pytest.warns(DataWarning, match=r"4 language pairs are left out \(de-es, .*has texts in both"):
+        found = validate(case, pairs=None, sample_size=None, seeds=2)
+    assert {(pair.source, pair.target) for pair in found.pairs} == {("en", "de"), ("de", "en")}
+    with pytest.warns(DataWarning, match="left out"):
+        both = validate(case, pairs=None, sample_size=None, seeds=2, both_directions=True)
+    assert plain(both) == plain(found)
+    with pytest.raises(InputError, match="no item has texts in both 'en' and 'es'"):
+        validate(case, pairs="en-es", sample_size=None)
+    apart = uneven([("en",)] * 20 + [("es",)] * 20)
+    with pytest.raises(InputError, match="no item has texts in two languages"):
+        validate(apart, pairs=None, sample_size=None)
+
+
+@pytest.mark.parametrize("seeds", [24, 25])
+def test_splits_fix_the_seeds(case, tmp_path, seeds):
+    order = np.arange(ITEMS)[None]
+    np.savez(tmp_path / "splits.npz", S=order[:, :25], T=order[:, 25:50])
+    with pytest.raises(InputError, match="--splits fixes samples and seeds: leave out --seeds"):
+        validate(case, sample_size=None, splits=tmp_path / "splits.npz", seeds=seeds)
+    assert validate(case, sample_size=None, splits=tmp_path / "splits.npz", seeds=None).pairs[0].n_seeds == 1

@@ -16,13 +16,24 @@ from xlingual.evaluation.calibration.model import (
     fit,
     leave_families_out,
 )
-from xlingual.results.calibration import PREDICTORS, Calibration, CalibrationPoint, Conditions
+from xlingual.results.calibration import (
+    MUST_EQUAL,
+    PREDICTORS,
+    Calibration,
+    CalibrationModel,
+    CalibrationPoint,
+    Conditions,
+    equal,
+)
 from xlingual.results.validation import EncoderScores, PairValidation, Validation
 
 LEVEL = 0.9  # of prediction intervals; .95 would need 19 families
 FEWEST = 3  # encoders and families
 _ROUNDING = 1e-9
-_SAME = ("measure", "n_source", "conventions")  # other values make BkR and XLR other quantities
+# with other values BkR or XLR is another quantity
+# with other values BkR or XLR is another quantity
+_SAME = ("measure", "n_source", "n_target", "n_pictures", "conventions")
+_RANGES = {"XLR": (0.0, 1.0), "BkR": (0.0, 1.0), "SIM": (-1.0, 1.0)}
 
 
 def calibrate(
@@ -49,7 +60,7 @@ def calibrate(
     if not 0.5 < level < 1:
         raise InputError(f"level {level:g} is not between .5 and 1: give for example .9")
     predictors = list(PREDICTORS) if with_sim else ["BkR"]
-    read = [one if isinstance(one, Validation) else Validation.read(one) for one in validations]
+    read = [_read(one, place) for place, one in enumerate(validations)]
     cells, points, warnings = _collected(read, _pattern(family), predictors)
     _refuse(cells, points)
     x = design({name: [getattr(point, name) for point in points] for name in predictors}, predictors)
@@ -58,8 +69,7 @@ def calibrate(
     without, residuals = leave_families_out(x, xlr, families)
     errors, differences = left_out_errors(x, bkr, xlr, _groupings(cells, points))
     model = fit(x, xlr)
-    if not any(model.slopes):
-        warnings.append("XLR does not rise with BkR in these validations: every estimate is the same")
+    warnings += _flat(model, predictors)
     if len(set(families)) < families_needed(level):
         warnings.append(too_few_families(len(set(families)), level))
     return Calibration(
@@ -92,6 +102,26 @@ def sampling_kind(sample: str) -> str:
     return "splits" if kind.startswith("splits") else "size" if kind.isdigit() else kind
 
 
+def _read(one: Validation | str | Path, place: int) -> tuple[str, Validation]:
+    """Return a validation and what it is called: its file, or its place."""
+    if isinstance(one, Validation):
+        return f"validation {place + 1}", one
+    return str(one), Validation.read(one)
+
+
+def _flat(model: CalibrationModel, predictors: Sequence[str]) -> list[str]:
+    """Return which predictors the estimate does not follow, in words."""
+    slopes = dict(zip(predictors, model.slopes, strict=True))
+    if not any(model.slopes):
+        named = " or ".join(predictors)
+        return [f"XLR does not rise with {named} in these validations: every estimate is the same"]
+    return [
+        f"{name} adds nothing: beside {other} its slope is 0, so estimates do not follow it"
+        for name, other in (("BkR", "SIM"), ("SIM", "BkR"))
+        if slopes.get(name) == 0.0
+    ]
+
+
 def _pattern(family: str | None) -> re.Pattern[str] | None:
     try:
         return None if family is None else re.compile(family)
@@ -100,20 +130,25 @@ def _pattern(family: str | None) -> re.Pattern[str] | None:
 
 
 def _collected(
-    validations: Sequence[Validation], pattern: re.Pattern[str] | None, predictors: Sequence[str]
+    validations: Sequence[tuple[str, Validation]], pattern: re.Pattern[str] | None, predictors: Sequence[str]
 ) -> tuple[list[Conditions], list[CalibrationPoint], list[str]]:
     cells: list[Conditions] = []
     points: list[CalibrationPoint] = []
     left_out: list[str] = []
-    for validation in validations:
+    given: dict[tuple[str, str, str], str] = {}
+    for name, validation in validations:
         for pair in validation.pairs:
-            cell = _conditions(pair)
-            if cell in cells:
+            cell = _conditions(name, pair)
+            key = cell.data, cell.source, cell.target
+            if key in given:
                 raise InputError(
-                    f"{cell.source}-{cell.target} of data {cell.data} is given twice: give it once"
+                    f"{name}: {cell.source}-{cell.target} of data {cell.data} is in {given[key]} too: the "
+                    "same items must not count twice, give one of them"
                 )
+            given[key] = name
             cells.append(cell)
             for encoder in pair.encoders:
+                _check(f"{name}: {encoder.encoder} ({cell.source}-{cell.target})", encoder)
                 point = _point(len(cells) - 1, encoder, pattern, predictors)
                 if point is None:
                     left_out.append(f"{encoder.encoder} ({cell.source}-{cell.target})")
@@ -123,12 +158,25 @@ def _collected(
     return cells, points, warnings
 
 
-def _conditions(pair: PairValidation) -> Conditions:
+def _check(where: str, encoder: EncoderScores) -> None:
+    """Raise InputError for a mean that is no number, or one that its measure cannot have."""
+    for name, (low, high) in _RANGES.items():
+        mean = encoder.scores[name].mean
+        if mean is None:
+            continue
+        if isinstance(mean, bool) or not isinstance(mean, int | float) or not low <= mean <= high:
+            raise InputError(
+                f"{where}: the mean of {name} is {mean!r}, expected a number from {low:g} to {high:g}: run "
+                "xlingual validate backretrieval again"
+            )
+
+
+def _conditions(name: str, pair: PairValidation) -> Conditions:
     needed = ("data", "sample", "images", "measure", "conventions")
     missing = [key for key in needed if key not in pair.conditions]
     if missing:
         raise InputError(
-            f"the validation of {pair.source}-{pair.target} lacks the condition {listed(missing)}: "
+            f"{name}: {pair.source}-{pair.target} lacks the condition {listed(missing)}: "
             "run xlingual validate backretrieval again"
         )
     return Conditions(
@@ -136,6 +184,8 @@ def _conditions(pair: PairValidation) -> Conditions:
         target=pair.target,
         measure=pair.conditions["measure"],
         n_source=pair.n_source,
+        n_target=pair.n_target,
+        n_pictures=round(pair.k / pair.chance) if pair.chance else pair.n_pictures,
         n_seeds=pair.n_seeds,
         sampling=sampling_kind(pair.conditions["sample"]),
         images=pair.conditions["images"],
@@ -166,10 +216,11 @@ def family_of(encoder: str, pattern: re.Pattern[str]) -> str:
 def _refuse(cells: Sequence[Conditions], points: Sequence[CalibrationPoint]) -> None:
     """Raise InputError where no calibration can be fitted."""
     for key in _SAME:
-        values = sorted({str(getattr(cell, key)) for cell in cells})
-        if len(values) > 1:
-            remedy = "validate again with an equal --sample-size" if key == "n_source" else "fit each apart"
-            raise InputError(f"the validations differ in {key} ({listed(values)}): {remedy}")
+        if any(not equal(key, getattr(cells[0], key), getattr(cell, key)) for cell in cells):
+            values = sorted({str(getattr(cell, key)) for cell in cells})
+            sized = key in ("n_source", "n_target")
+            remedy = "validate again with an equal --sample-size" if sized else "fit each apart"
+            raise InputError(f"the validations differ in {MUST_EQUAL[key]} ({listed(values)}): {remedy}")
     for what, found in (("encoders", {p.encoder for p in points}), ("families", {p.family for p in points})):
         if len(found) < FEWEST:
             raise InputError(

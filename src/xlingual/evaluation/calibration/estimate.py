@@ -10,7 +10,7 @@ import numpy as np
 from xlingual.errors import InputError
 from xlingual.evaluation.calibration.calibrate import sampling_kind, too_few_families
 from xlingual.evaluation.calibration.model import design, jackknife_plus, predicted_angle, share
-from xlingual.measures import Measure, parse_rank_measures
+from xlingual.measures import Measure, RecallAt, parse_measure, parse_rank_measures
 from xlingual.results import Entry, EstimatedXLR, Interval, Results, Summary
 from xlingual.results.calibration import Calibration, Conditions
 from xlingual.signature import Signature
@@ -40,8 +40,9 @@ def estimate(
     ends = jackknife_plus(calibration.without, calibration.residuals, families, x[0], calibration.level)
     if ends is None:
         return EstimatedXLR(value, None, too_few_families(len(set(families)), calibration.level))
+    low, high = min(ends[0], value), max(ends[1], value)  # an interval holds its estimate
     method = f"jackknife+ over {len(set(families))} families, guaranteed {2 * calibration.level - 1:.2g}"
-    return EstimatedXLR(value, Interval(*ends, calibration.level, method), _outside(calibration, bkr))
+    return EstimatedXLR(value, Interval(low, high, calibration.level, method), _outside(calibration, bkr))
 
 
 def check_measures(calibration: Calibration, measures: Sequence[str | Measure]) -> None:
@@ -104,6 +105,8 @@ def _conditions(entries: Sequence[Entry]) -> Conditions | None:
             target=entry.target,
             measure=entry.measure,
             n_source=entry.n_source,
+            n_target=entry.n_target,
+            n_pictures=_n_pictures(entries),
             n_seeds=len(entries),
             sampling=sampling_kind(known["sample"]),
             images=known["images"],
@@ -112,6 +115,18 @@ def _conditions(entries: Sequence[Entry]) -> Conditions | None:
         )
     except (ValueError, KeyError):
         return None
+
+
+def _n_pictures(entries: Sequence[Entry]) -> int:
+    """Return the distinct source pictures D from the mean chance of R@K over seeds, which is K/D.
+
+    Raises ValueError where the entries have no chance.
+    """
+    measure = parse_measure(entries[0].measure)
+    chances = [entry.chance for entry in entries if entry.chance]
+    if not isinstance(measure, RecallAt) or len(chances) < len(entries):
+        raise ValueError("no chance, so the number of pictures is not known")
+    return round(measure.k / float(np.mean(chances)))
 
 
 def _differences(calibration: Calibration, found: Conditions) -> list[str]:

@@ -14,7 +14,8 @@ import numpy as np
 
 from xlingual.evaluation.metric_validation.coefficients import even, pearson, spearman
 from xlingual.evaluation.metric_validation.differences import compare_directions, compare_measures
-from xlingual.evaluation.metric_validation.encoder_scores import EncoderSeries, Table, table_of
+from xlingual.evaluation.metric_validation.encoder_scores import EncoderSeries, Table, joined, table_of
+from xlingual.evaluation.metric_validation.seed_scores import spread
 from xlingual.evaluation.metric_validation.two_way import NoIntervalError, replicated, z_interval
 from xlingual.records import Ints
 from xlingual.results import Interval
@@ -101,15 +102,18 @@ def _agreements(table: Table, seed: int, interval: bool) -> dict[str, dict[str, 
 
 
 def _agreement(table: Table, measure: str, kind: str, seed: int, interval: bool) -> Agreement:
-    """Return one coefficient: over seeds, and of the means with its interval."""
+    """Return one coefficient: over seeds, and of the means with its interval.
+
+    It is over the encoders that have XLR and the measure; the note names the others.
+    """
+    table, without = table.having((TRUTH, measure))
     mean, sd, se, note = _over_seeds(table, measure, kind)
     reason = table.missing((TRUTH, measure))
     if reason is not None:
-        return Agreement(mean, sd, se, None, None, reason)
+        return Agreement(mean, sd, se, None, None, joined(reason, without))
     value = float(_FUNCTIONS[kind](table.mean[TRUTH], table.mean[measure]))
     ci, no_interval = _interval(table, measure, kind, value, seed) if interval else (None, None)
-    notes = [text for text in (note, no_interval) if text]
-    return Agreement(mean, sd, se, value, ci, "; ".join(notes) or None)
+    return Agreement(mean, sd, se, value, ci, joined(note, no_interval, without))
 
 
 def _over_seeds(
@@ -129,25 +133,28 @@ def _over_seeds(
         return None, None, None, note
     if len(found) == 1:
         return found[0], None, None, note
-    sd = float(np.std(found, ddof=1))
+    sd = spread(found)
     return float(np.mean(found)), sd, sd / float(np.sqrt(len(found))), note
 
 
 def _accuracy(table: Table, measure: str, seed: int) -> RankingAccuracy:
     """Return how often the measure orders two encoders as XLR does."""
+    table, without = table.having((TRUTH, measure))
     reason = table.missing(())
-    gaps = [name for name in (TRUTH, measure) if np.isnan(table.mean[name]).any()]
-    if reason is not None or gaps:
-        return RankingAccuracy(None, None, 0, 0, 0, 0, reason or table.missing((TRUTH, measure)))
+    if reason is not None:
+        return RankingAccuracy(None, None, 0, 0, 0, 0, joined(reason, without))
     x, y = even(table.mean[TRUTH]), even(table.mean[measure])
     pairs = [(np.sign(x[i] - x[j]), np.sign(y[i] - y[j])) for i, j in combinations(range(len(table)), 2)]
     both = sum(bool(a == 0 and b == 0) for a, b in pairs)
     one = sum(bool((a == 0) != (b == 0)) for a, b in pairs)
     concordant = sum(bool(a * b > 0) for a, b in pairs)
     discordant = len(pairs) - both - one - concordant
+    if both == len(pairs):
+        note = joined(f"all encoders have the same XLR and the same {measure}: there is no order", without)
+        return RankingAccuracy(None, None, 0, 0, both, 0, note)
     value = (concordant + both) / len(pairs)
     ci, note = _interval(table, measure, "accuracy", value, seed)
-    return RankingAccuracy(value, ci, concordant, discordant, both, one, note)
+    return RankingAccuracy(value, ci, concordant, discordant, both, one, joined(note, without))
 
 
 def _interval(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
 from xlingual.data.samples import stream
 from xlingual.evaluation.metric_validation.coefficients import midranks, pearson, spearman
-from xlingual.evaluation.metric_validation.encoder_scores import Table
+from xlingual.evaluation.metric_validation.encoder_scores import Table, joined
 from xlingual.evaluation.metric_validation.two_way import NoIntervalError, replicated, transformed, z_interval
 from xlingual.records import Floats
 from xlingual.results import Interval
@@ -28,12 +29,18 @@ _T = TypeVar("_T")
 
 
 def compare_measures(table: Table, a: str, b: str, kind: str, seed: int) -> CoefficientDifference:
-    """Return the coefficient of `a` with XLR less that of `b`."""
+    """Return the coefficient of `a` with XLR less that of `b`, over the encoders that have all three."""
+    table, without = table.having((TRUTH, a, b))
     reason = table.missing((TRUTH, a, b))
     if reason is not None:
-        return CoefficientDifference(None, None, None, None, reason)
-    if kind == "spearman":
-        return _ranks_of_measures(table, a, b, seed)
+        return CoefficientDifference(None, None, None, None, joined(reason, without))
+    compare = _ranks_of_measures if kind == "spearman" else _values_of_measures
+    found = compare(table, a, b, seed)
+    return replace(found, note=joined(found.note, without))
+
+
+def _values_of_measures(table: Table, a: str, b: str, _: int) -> CoefficientDifference:
+    """Return the difference of Pearson's coefficients, its interval and Williams' test."""
     x, y, z = (table.mean[name] for name in (TRUTH, a, b))
     r_xy, r_xz, r_yz = (float(pearson(*pair)) for pair in ((x, y), (x, z), (y, z)))
     n, unit = _independent(table)
@@ -47,24 +54,31 @@ def compare_measures(table: Table, a: str, b: str, kind: str, seed: int) -> Coef
 def compare_directions(one: Table, two: Table, measure: str, kind: str, seed: int) -> CoefficientDifference:
     """Return the measure's coefficient with XLR in the first direction less that in the second.
 
-    The tables have the same encoders in the same order.
+    The tables have the same encoders in the same order; those that lack a score in one are left out of both.
     """
+    names = (TRUTH, measure)
+    (_, first), (_, second) = one.having(names), two.having(names)
+    there = np.all([~np.isnan(table.mean[name]) for table in (one, two) for name in names], axis=0)
+    one, two = (table.take(np.flatnonzero(there)) for table in (one, two))
+    without = joined(*dict.fromkeys((first, second)))
     reason = one.missing((TRUTH, measure)) or two.missing((TRUTH, measure))
     if reason is not None:
-        return CoefficientDifference(None, None, None, None, reason)
+        return CoefficientDifference(None, None, None, None, joined(reason, without))
     j, k, h, m = one.mean[TRUTH], one.mean[measure], two.mean[TRUTH], two.mean[measure]
     if kind == "spearman":
         values = float(spearman(j, k)), float(spearman(h, m))
         pairs = _replicates(one, measure), _replicates(two, measure)
         ci, why = _try(lambda: _spearman_interval(one, values, pairs, seed))
-        return CoefficientDifference(values[0] - values[1], ci, None, "two-way bootstrap, Zou 2007", why)
+        test = "two-way bootstrap, Zou 2007"
+        return CoefficientDifference(values[0] - values[1], ci, None, test, joined(why, without))
     n, unit = _independent(one)
     r = [float(pearson(*pair)) for pair in ((j, k), (h, m), (j, h), (j, m), (k, h), (k, m))]
     r_jk, r_hm, r_jh, r_jm, r_kh, r_km = r
     tested, why = _try(lambda: steiger_nonoverlapping(r_jk, r_hm, r_jh, r_jm, r_kh, r_km, n))
     ci, why_not = _try(lambda: zou_nonoverlapping(r_jk, r_hm, r_jh, r_jm, r_kh, r_km, n))
     p = tested[1] if tested else None
-    return CoefficientDifference(r_jk - r_hm, ci, p, f"Steiger, Zou 2007; n = {unit}", why or why_not)
+    test = f"Steiger, Zou 2007; n = {unit}"
+    return CoefficientDifference(r_jk - r_hm, ci, p, test, joined(why or why_not, without))
 
 
 def _ranks_of_measures(table: Table, a: str, b: str, seed: int) -> CoefficientDifference:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.errors import InputError
+from xlingual.errors import InputError, listed
 from xlingual.evaluation.metric_validation.coefficients import constant
 from xlingual.evaluation.metric_validation.two_way import FEWEST_ENCODERS, Drawn, draw_families, draw_items
 from xlingual.records import Floats, Ints
@@ -70,6 +70,18 @@ class Table:
         """Return the mean scores [B, E] on other items."""
         return self.mean[name] + self.moved[name]
 
+    def having(self, names: Sequence[str]) -> tuple[Table, str | None]:
+        """Return the encoders that have a mean of all these scores, and a note that names the others."""
+        gone = np.zeros(len(self), dtype=bool)
+        notes = []
+        for name in names:
+            lacks = np.isnan(self.mean[name]) & ~gone
+            if lacks.any():
+                who = listed([self.encoders[i] for i in np.flatnonzero(lacks)])
+                notes.append(f"without {who} (no {name})")
+            gone |= lacks
+        return (self.take(np.flatnonzero(~gone)), "; ".join(notes)) if notes else (self, None)
+
     def missing(self, names: Sequence[str], seed: int | None = None) -> str | None:
         """Return why these scores (of one seed, or the means) have no coefficient; None where they have."""
         if len(self) < FEWEST_ENCODERS:
@@ -106,6 +118,11 @@ def table_of(series: Sequence[EncoderSeries], seed: int, *, draw: bool = True) -
     return Table(
         tuple(one.encoder for one in series), tuple(one.family for one in series), per_seed, mean, moved
     )
+
+
+def joined(*notes: str | None) -> str | None:
+    """Return the notes that there are as one, or None."""
+    return "; ".join(note for note in notes if note) or None
 
 
 def _rows(values: Sequence[Sequence[float | None]]) -> Floats:

@@ -105,6 +105,7 @@ class Assembly:
             *pair,
             n_source=len(tasks[0].sample.source),
             n_target=len(tasks[0].sample.target),
+            n_matching=len(self.workspace.beside[self.numbers[pair][0]].sample.source),
             k=self.measure.k,
             n_pictures=self._n_pictures(pair),
             n_seeds=len(tasks),
@@ -123,6 +124,7 @@ class Assembly:
         sizes = {
             "n_source": len(task.sample.source),
             "n_target": len(task.sample.target),
+            "n_matching": len(self.workspace.beside[self.numbers[pair][0]].sample.source),
             "n_pictures": self._n_pictures(pair),
             "seeds": len(self.numbers[pair]),
         }

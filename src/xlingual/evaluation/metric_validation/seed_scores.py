@@ -12,7 +12,8 @@ from xlingual.records import Floats
 from xlingual.results.validation import SeedScores
 from xlingual.stats import variance
 
-_ONE_SEED = "one seed: no spread over seeds"
+_DUST = 1e-12  # spread of equal values that were added up in another order
+_ONE_SEED = "one seed, no spread over seeds"
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,16 @@ def column(scores: Sequence[Score | None], notes: Sequence[str | None] = ()) -> 
         missing = next(note for score, note in zip(scores, notes, strict=True) if score is None)
         return Column(SeedScores(None, None, values, None, missing), None)
     mean = mean_of(present)
-    sd = float(np.std([score.value for score in present], ddof=1)) if len(present) > 1 else None
+    sd = spread([score.value for score in present]) if len(present) > 1 else None
     return Column(
         SeedScores(mean.value, sd, values, mean.interval(), note or (_ONE_SEED if sd is None else None)), mean
     )
+
+
+def spread(values: Sequence[float]) -> float:
+    """Return the standard deviation of two values or more; 0 where only rounding sets them apart."""
+    found = float(np.std(values, ddof=1))
+    return found if found >= _DUST else 0.0
 
 
 def influence(mean: Score | None, n_clusters: int) -> Floats:

@@ -20,6 +20,7 @@ from xlingual.results import Interval
 
 LEVEL = 0.95
 FEWEST_ENCODERS = 3
+FEWEST_FAMILIES = 5  # of fewer, over a third of the draws hold fewer than three encoders
 MOST_DEGENERATE = 0.1  # share of replicates that may be undefined
 _BLOCK = 4_000_000  # cells of a block of drawn items
 _ONE_SIGMA = (0.158655, 0.841345)  # of a normal distribution: one standard deviation below and above
@@ -60,29 +61,30 @@ def draw_items(influences: Sequence[Floats], seed: int, replicates: int) -> Floa
 
 
 def draw_families(families: Sequence[str], seed: int, replicates: int) -> Drawn:
-    """Return replicates in which families are drawn with replacement; too few distinct encoders are left out.
+    """Return replicates in which families are drawn with replacement, those of too few encoders drawn again.
 
-    Raises NoIntervalError where more than a tenth of the replicates have fewer than three distinct encoders.
+    Every replicate has three distinct encoders or more. Raises NoIntervalError for fewer than five families.
     """
     names, code = np.unique(np.asarray(families), return_inverse=True)
     n = len(names)
     if n < 2:
         raise NoIntervalError("no interval: all encoders are of one family")
-    counts = stream(seed, "agreement families").multinomial(n, np.full(n, 1 / n), replicates)
-    weight = counts[:, code].astype(np.float64)
-    few = np.count_nonzero(weight, axis=1) < FEWEST_ENCODERS
-    if np.mean(few) > MOST_DEGENERATE:
-        raise NoIntervalError(f"no interval: {n} families are too few to draw from")
-    weight[few] = 0  # undefined, and counted as such
+    if n < FEWEST_FAMILIES:
+        raise NoIntervalError(
+            f"no interval: {n} families are too few to draw from, at least {FEWEST_FAMILIES} are needed"
+        )
+    rng = stream(seed, "agreement families")
+    weight = np.zeros((replicates, len(code)))
+    few = np.arange(replicates)
+    while len(few):  # at most .0976 of the draws, those of five families of one encoder
+        weight[few] = rng.multinomial(n, np.full(n, 1 / n), len(few))[:, code]
+        few = few[np.count_nonzero(weight[few], axis=1) < FEWEST_ENCODERS]
     return Drawn(weight, n)
 
 
 def replicated(kind: str, x: Floats, y: Floats, drawn: Drawn) -> Floats:
     """Return the coefficient [B] of scores [B, E]; NaN where a replicate leaves it undefined."""
-    out = np.full(len(drawn.weight), np.nan)
-    use = np.flatnonzero(drawn.weight.any(axis=1))
-    out[use] = KINDS[kind](x[use], y[use], drawn.weight[use])
-    return out
+    return KINDS[kind](x, y, drawn.weight)
 
 
 def z_interval(kind: str, value: float, replicates: Floats, n_encoders: int, n_families: int) -> Interval:
@@ -92,8 +94,8 @@ def z_interval(kind: str, value: float, replicates: Floats, n_encoders: int, n_f
     nearly collinear encoders do not move it as they would a standard deviation. √(F/(F − 1)) makes up for
     what drawing from few families loses. A share p of pairs is transformed as the correlation 2p − 1.
     Coefficients at a bound are moved inside by half of the smallest step that ranks of so many encoders can
-    make. Where (nearly) no replicate differs, the variance is that of independent normal data. Raises
-    NoIntervalError where there is none.
+    make; where that leaves the value outside, the end is moved to it. Where (nearly) no replicate differs,
+    the variance is that of independent normal data. Raises NoIntervalError where there is none.
     """
     from scipy.special import stdtrit
 
@@ -113,7 +115,7 @@ def z_interval(kind: str, value: float, replicates: Floats, n_encoders: int, n_f
     low, high = np.tanh([center - half, center + half])
     if kind == "accuracy":
         low, high = (low + 1) / 2, (high + 1) / 2
-    return Interval(float(low), float(high), LEVEL, method)
+    return Interval(min(float(low), value), max(float(high), value), LEVEL, method)
 
 
 def transformed(kind: str, value: Floats, n_encoders: int) -> Floats:

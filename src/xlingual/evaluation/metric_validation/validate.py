@@ -10,10 +10,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from xlingual.data.manifest import Manifest
-from xlingual.data.samples import Sampler, resolve_pairs
+from xlingual.data.samples import resolve_pairs
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError
 from xlingual.evaluation.backretrieval import NAME
@@ -21,14 +19,13 @@ from xlingual.evaluation.crosslingual_retrieval import refuse_small_pools as ref
 from xlingual.evaluation.found import refuse_small_pools
 from xlingual.evaluation.metric_validation.degrade import NONE, Level, parse_levels
 from xlingual.evaluation.metric_validation.measure import ValidationPass
+from xlingual.evaluation.metric_validation.paired_samples import paired_samples
 from xlingual.evaluation.metric_validation.records import Assembly
 from xlingual.evaluation.setup import (
     EncoderSpecs,
     Options,
     Report,
-    Task,
     Workspace,
-    by_pair,
     collected_warnings,
 )
 from xlingual.measures import Measure, RecallAt, parse_measure
@@ -47,7 +44,7 @@ def validate_backretrieval(
     both_directions: bool = False,
     sample_size: int | None = None,
     splits: str | Path | None = None,
-    seeds: int = SEEDS,
+    seeds: int | None = None,
     seed: int = 0,
     measure: str | Measure = "R@10",
     family: str | None = None,
@@ -60,18 +57,18 @@ def validate_backretrieval(
 
     BkR, SIM and CORR use the non-matching samples of `backretrieval`. XLR uses the items of the same
     `sample_size` (the sources of BkR, where all items have both languages), with `splits` the items of its
-    rows S; where neither is given, as many items as BkR has sources, so that both choose among about the same
-    number of candidates.
+    rows S; where neither is given, as many items as BkR has sources. Where fewer items have both languages,
+    the samples of BkR are cut to their number, with a warning: both choose among as many candidates.
 
     Args:
         manifest: texts with pictures; the items of a pair must have texts in both languages.
         text_encoders: specs, paths or objects with `encode`, three at least; a mapping names them.
         image_encoder: one spec, path or object; its cosine is the picture similarity g.
-        pairs: language pairs such as "en-de"; None takes all ordered pairs.
+        pairs: language pairs such as "en-de"; None takes all ordered pairs with items in both languages.
         both_directions: add the reverse of each pair.
         sample_size: items drawn for each side; None takes all.
         splits: an `.npz` with fixed samples, instead of `sample_size`, `seeds` and `seed`.
-        seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1.
+        seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1; 25 where None.
         seed: the first seed.
         measure: R@k, of XLR and of BkR.
         family: a regular expression; an encoder's family is its first group, or else the whole match.
@@ -85,18 +82,19 @@ def validate_backretrieval(
 
     """
     recall, levels, pattern = _recall(measure), _levels(degrade), _pattern(family)
-    if splits is not None and seeds == SEEDS:
-        seeds = 1  # not asked for: the rows of the splits are the seeds
+    if splits is not None and seeds is not None:
+        raise InputError("--splits fixes samples and seeds: leave out --seeds")
+    drawn = SEEDS if seeds is None and splits is None else seeds or 1  # the rows of splits are the seeds
     with collected_warnings() as warnings:
-        named = _both(manifest, pairs) if both_directions else pairs
-        options = Options(named, sample_size, splits, seeds, seed, threads, progress)
+        named = _both(manifest, pairs) if both_directions and pairs is not None else pairs
+        options = Options(named, sample_size, splits, drawn, seed, threads, progress)
         workspace = Workspace(
             NAME,
             manifest,
             options,
             text_encoders,
             matching=False,
-            beside=lambda tasks, sampler: _matching(manifest, tasks, sampler),
+            beside=lambda tasks, sampler: paired_samples(manifest, tasks, sampler, strict=pairs is not None),
         )
         _refuse_few(list(workspace.text_encoders))
         refuse_small_truth(workspace.beside, [recall])
@@ -113,16 +111,6 @@ def validate_backretrieval(
                 validation.degradations = assembly.degradations(levels)
     validation.warnings, validation.timings = warnings, dict(workspace.timings.seconds)
     return validation
-
-
-def _matching(manifest: Manifest, tasks: Sequence[Task], sampler: Sampler) -> list[Task]:
-    """Return the matching sample of each task: as many items as it has sources, where no number is given."""
-    found: dict[int, Task] = {}
-    for (source, target), numbers in by_pair(tasks).items():
-        most = len(np.unique(manifest.item[tasks[numbers[0]].sample.source]))
-        samples = sampler.matching(source, target, most)
-        found |= {n: Task(source, target, s) for n, s in zip(numbers, samples, strict=True)}
-    return [found[n] for n in range(len(tasks))]
 
 
 def _both(manifest: Manifest, pairs: str | Sequence[str] | None) -> list[str]:

@@ -44,12 +44,12 @@ _GLOSSARY = (
 )
 
 
-def write_comparison(comparison: Comparison, path: Path) -> None:
+def write_comparison(comparison: Comparison, path: Path, title: str | None = None) -> None:
     """Write the page to `path`, atomically; equal comparisons give equal bytes."""
-    html.write_page(path, render(comparison))
+    html.write_page(path, render(comparison, heading=title))
 
 
-def render(comparison: Comparison) -> str:
+def render(comparison: Comparison, *, heading: str | None = None) -> str:
     """Return the page as HTML."""
     templates = html.environment(row.encoder for board in comparison.boards for row in board.rows)
     sections: list[tuple[str, Forest, list[Forest]]] = []
@@ -62,7 +62,7 @@ def render(comparison: Comparison) -> str:
     encoders = {row.encoder for board in comparison.boards for row in board.rows}
     whole = comparison.boards[0]
     return templates.get_template("comparison.html").render(
-        title=f"Comparison of {len(encoders)} encoders",
+        title=heading or f"Comparison of {len(encoders)} encoders",
         facts=[
             ("encoders", len(encoders)),
             ("queries answered", f"{whole.n_queries:,}"),

@@ -12,7 +12,13 @@ from xlingual.report.validation.tables import by_quality, by_truth
 from xlingual.results.validation import COEFFICIENTS, TRUTH, Degradation, EncoderScores, PairValidation
 
 MARKS = {"none": "diamond", "dims": "circle", "noise": "square", "shuffle": "triangle"}
-SMALL = 400  # a drawing up to this wide has no words inside but the coefficients
+# width, height, and the plot's left, top, right and bottom in it
+Size = tuple[float, float, float, float, float, float]
+LARGE: Size = (560, 480, 52, 14, 546, 434)
+NARROW: Size = (350, 390, 44, 14, 342, 346)  # for a telephone: the letters stay as large as on a wide page
+SMALL: Size = (330, 224, 46, 12, 320, 184)
+WIDE: Size = (640, 380, 52, 14, 626, 334)
+NARROW_CURVE: Size = (350, 320, 44, 14, 342, 276)
 SERIES = {
     "none": "vectors as they are",
     "dims": "fewer dimensions",
@@ -69,6 +75,14 @@ class Point:
 
 
 @dataclass(frozen=True)
+class Level:
+    """A line across the plot, and what it says where there is room for that."""
+
+    y: float
+    label: labels.Label | None
+
+
+@dataclass(frozen=True)
 class Figure:
     """One drawing: frame, points, names, lines and remarks."""
 
@@ -80,32 +94,33 @@ class Figure:
     points: list[Point]
     labels: list[labels.Label]
     remarks: list[tuple[float, float, str]]
-    chance: tuple[float, str] | None
+    chance: Level | None
     threshold: tuple[float, str] | None
     paths: list[tuple[str, str]] = field(default_factory=list)  # (kind, points) of the series
     missing: list[str] = field(default_factory=list)
-    unnamed: int = 0
+    unnamed: list[str] = field(default_factory=list)  # points without room for their name
 
 
-def scatter(pair: PairValidation, measure: str, threshold: float, *, large: bool) -> Figure:
-    """Return Figure 2: each encoder's XLR (across) and measure (up), means over seeds."""
+def scatter(
+    pair: PairValidation, measure: str, threshold: float, *, size: Size = LARGE, named: bool = True
+) -> Figure:
+    """Return Figure 2: each encoder's XLR (across) and measure (up), means over seeds.
+
+    `named`: the points carry their encoders' names where there is room.
+    """
     rows = [row for row in by_truth(pair.encoders) if _drawn(row, measure)]
     chance = {"BkR": pair.chance, "CORR": 0.0}.get(measure)
     value = {row.encoder: (row.scores[TRUTH].mean or 0.0, row.scores[measure].mean or 0.0) for row in rows}
     ups = [end for row in rows for end in _ends(row, measure)]
     xs = axis_for([0.0, 1.0] if rows else [])
     ys = axis_for([*ups, chance])
-    frame = Frame(560, 480, 52, 14, 546, 434, xs, ys) if large else Frame(330, 224, 46, 12, 320, 184, xs, ys)
+    frame = Frame(*size, xs, ys)
     points = [_point(frame, row, measure, *value[row.encoder], threshold) for row in rows]
     remarks, taken = _coefficients(frame, pair, measure)
-    chance_mark = _line(frame, chance, measure)
-    if chance_mark:
-        taken.append((frame.right - 90, chance_mark[0] - 13, frame.right, chance_mark[0] + 2))
-        taken.append((frame.left, chance_mark[0] - 1, frame.right, chance_mark[0] + 1))
-    spots = [(point.x, point.y) for point in points]
+    words = "" if chance is None else f"chance {numbers.mark(chance, measure)}"
+    level = _level(frame, chance, words, [*taken, *_boxes(points)])
     names = [row.encoder for row in rows]
-    edges = (frame.left + 2, frame.top, frame.right - 2, frame.bottom - 2)
-    found = labels.placed(spots, names, edges, taken) if large else []
+    found = _names(frame, points, names, [*taken, *_box_of(level, frame)]) if named else []
     where = wording.pair_name(pair)
     return Figure(
         name=measure,
@@ -116,21 +131,21 @@ def scatter(pair: PairValidation, measure: str, threshold: float, *, large: bool
         points=points,
         labels=found,
         remarks=remarks,
-        chance=chance_mark,
+        chance=level,
         threshold=(frame.x(threshold), f"{threshold:g}") if xs.holds(threshold) and rows else None,
         missing=[row.encoder for row in pair.encoders if not _drawn(row, measure)],
-        unnamed=len(points) - len(found) if large else 0,
+        unnamed=_unnamed(names, found) if named else [],
     )
 
 
-def curve(rows: Sequence[Degradation], pair: PairValidation) -> Figure:
+def curve(rows: Sequence[Degradation], pair: PairValidation, *, size: Size = WIDE) -> Figure:
     """Return agreement (Pearson of BkR with XLR, up) over image quality (neighbours kept, across)."""
     ordered = [one for one in by_quality(rows) if _known(one)]
     pearson = {id(one): one.agreement["BkR"]["pearson"] for one in ordered}
     ends = [end for one in pearson.values() if one.ci for end in (one.ci.low, one.ci.high)]
     quality = [one.kept for one in ordered]
     ys = axis_for([*ends, *(one.value for one in pearson.values()), 0.0, 1.0])
-    frame = Frame(640, 380, 52, 14, 626, 334, axis_for([*quality, 0.0]), ys)
+    frame = Frame(*size, axis_for([*quality, 0.0]), ys)
     points = []
     for one in ordered:
         found = pearson[id(one)]
@@ -142,9 +157,9 @@ def curve(rows: Sequence[Degradation], pair: PairValidation) -> Figure:
         place = (frame.x(one.kept or 0.0), frame.y(found.value or 0.0))
         points.append(Point(*place, MARKS.get(one.kind, "circle"), one.kind, title, None, down))
     names = [wording.level_name(one) for one in ordered]
-    edges = (frame.left + 2, frame.top - 8, frame.right + 10, frame.bottom - 2)
     whiskers = [(point.x - 2, point.down[0], point.x + 2, point.down[1]) for point in points if point.down]
-    found_labels = labels.placed([(p.x, p.y) for p in points], names, edges, whiskers)
+    level = _level(frame, 0.0, "no agreement", _boxes(points))
+    found_labels = _names(frame, points, names, [*whiskers, *_box_of(level, frame)], air=8)
     return Figure(
         name="Pearson",
         spoken=f"Agreement of BkR with XLR against image quality for {wording.pair_name(pair)}",
@@ -154,10 +169,11 @@ def curve(rows: Sequence[Degradation], pair: PairValidation) -> Figure:
         points=points,
         labels=found_labels,
         remarks=[],
-        chance=(frame.y(0.0), "no agreement"),
+        chance=level,
         threshold=None,
         paths=_series(points),
         missing=[wording.level_name(one) for one in rows if not _known(one)],
+        unnamed=_unnamed(names, found_labels),
     )
 
 
@@ -197,11 +213,47 @@ def _coefficients(
     return remarks, [(frame.left, frame.top, frame.left + 118, frame.top + 42)]
 
 
-def _line(frame: Frame, value: float | None, measure: str) -> tuple[float, str] | None:
-    """Return the place of the line of chance, and what it says in a large drawing."""
+def _level(frame: Frame, value: float | None, text: str, taken: Sequence[labels.Box]) -> Level | None:
+    """Return the line of a value across the plot, named where the name covers nothing that is `taken`."""
     if value is None or not frame.ys.holds(value):
         return None
-    return frame.y(value), f"chance {numbers.mark(value, measure)}" if frame.width > SMALL else ""
+    y = frame.y(value)
+    return Level(y, labels.on_line(text, y, (frame.left, frame.top, frame.right, frame.bottom), taken))
+
+
+def _names(
+    frame: Frame,
+    points: Sequence[Point],
+    names: Sequence[str],
+    taken: Sequence[labels.Box],
+    air: float = 0.0,
+) -> list[labels.Label]:
+    """Return the names that have room; they may reach `air` beyond the plot's top and right edge."""
+    edges = (frame.left + 2, frame.top - air, frame.right - 2 + air, frame.bottom - 2)
+    return labels.placed([(point.x, point.y) for point in points], names, edges, taken)
+
+
+def _unnamed(names: Sequence[str], found: Sequence[labels.Label]) -> list[str]:
+    placed = {label.point for label in found}
+    return [name for i, name in enumerate(names) if i not in placed]
+
+
+def _boxes(points: Sequence[Point]) -> list[labels.Box]:
+    """Return the boxes of the points and of their whiskers."""
+    boxes = [labels.around((point.x, point.y)) for point in points]
+    boxes += [(point.x - 1, point.down[0], point.x + 1, point.down[1]) for point in points if point.down]
+    boxes += [
+        (point.across[0], point.y - 1, point.across[1], point.y + 1) for point in points if point.across
+    ]
+    return boxes
+
+
+def _box_of(level: Level | None, frame: Frame) -> list[labels.Box]:
+    """Return the boxes of a level: its line and its words."""
+    if level is None:
+        return []
+    line = (frame.left, level.y - 1, frame.right, level.y + 1)
+    return [line, labels.box_of(level.label)] if level.label else [line]
 
 
 def _ends(row: EncoderScores, measure: str) -> list[float]:

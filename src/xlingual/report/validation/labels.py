@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 SIZE = 11.0  # of the letters, in the units of the drawing
 WIDTH = 0.58  # of a letter, as a share of its size; a wide one (CJK) takes 1
@@ -26,7 +26,8 @@ class Label:
     x: float
     y: float  # of the base line
     anchor: str  # start, middle or end
-    line: tuple[float, float, float, float] | None
+    line: tuple[float, float, float, float] | None = None
+    point: int | None = None  # which of the points it names
 
 
 def placed(spots: Sequence[Spot], names: Sequence[str], frame: Box, taken: Sequence[Box] = ()) -> list[Label]:
@@ -34,7 +35,7 @@ def placed(spots: Sequence[Spot], names: Sequence[str], frame: Box, taken: Seque
 
     `taken` are boxes that no name may cover.
     """
-    points = [(x - POINT, y - POINT, x + POINT, y + POINT) for x, y in spots]
+    points = [around(spot) for spot in spots]
     boxes = list(taken)
     lines: list[tuple[float, float, float, float]] = []
     found = []
@@ -48,11 +49,41 @@ def placed(spots: Sequence[Spot], names: Sequence[str], frame: Box, taken: Seque
                 continue
             if label.line and any(_crosses(label.line, other) for other in (*others, *boxes)):
                 continue
-            found.append(label)
+            found.append(replace(label, point=i))
             boxes.append(box)
             lines += [label.line] if label.line else []
             break
     return found
+
+
+def on_line(text: str, y: float, frame: Box, taken: Sequence[Box]) -> Label | None:
+    """Return a text beside a level line at `y`: above it before below, at the right end before further left.
+
+    None where every place covers something that is `taken`.
+    """
+    width = width_of(text)
+    steps = 24
+    for base in (y - 4, y + SIZE + 1):
+        for i in range(steps):
+            right = frame[2] - 3 - (frame[2] - frame[0] - width - 6) * i / (steps - 1)
+            label = Label(text, round(right, 1), round(base, 1), "end")
+            box = box_of(label)
+            if _inside(box, frame) and not any(_overlap(box, other) for other in taken):
+                return label
+    return None
+
+
+def around(spot: Spot) -> Box:
+    """Return the square that a point needs."""
+    x, y = spot
+    return (x - POINT, y - POINT, x + POINT, y + POINT)
+
+
+def box_of(label: Label) -> Box:
+    """Return the box of the words of a label."""
+    width = width_of(label.text)
+    left = label.x - {"start": 0.0, "middle": width / 2, "end": width}[label.anchor]
+    return (left - 1, label.y - 0.89 * SIZE, left + width + 1, label.y + 0.21 * SIZE)
 
 
 def shortened(name: str) -> str:

@@ -18,11 +18,13 @@ class Section:
 
     title: str
     sizes: list[str]
-    scatters: list[figures.Figure]  # BkR, then the others
+    scatters: list[
+        tuple[figures.Figure, figures.Figure | None]
+    ]  # BkR, then the others; the same, for a telephone
     agreement: tables.Table
     more: list[tables.Table]
     encoders: tables.Table
-    curve: figures.Figure | None
+    curve: tuple[figures.Figure, figures.Figure] | None  # the second for a telephone
     weakened: tables.Table | None
 
 
@@ -64,15 +66,25 @@ def _section(validation: Validation, pair: PairValidation) -> Section:
     return Section(
         title=wording.pair_name(pair),
         sizes=wording.sizes(pair),
-        scatters=[
-            figures.scatter(pair, name, validation.threshold, large=name == "BkR") for name in MEASURES
-        ],
+        scatters=_scatters(pair, validation.threshold),
         agreement=tables.agreement(pair),
         more=[tables.differences(pair), tables.accuracy(pair), tables.subsets(pair, validation.threshold)],
         encoders=tables.encoders(pair, validation.family),
-        curve=figures.curve(weakened, pair) if weakened else None,
+        curve=(
+            (figures.curve(weakened, pair), figures.curve(weakened, pair, size=figures.NARROW_CURVE))
+            if weakened
+            else None
+        ),
         weakened=tables.degradations(weakened) if weakened else None,
     )
+
+
+def _scatters(pair: PairValidation, threshold: float) -> list[tuple[figures.Figure, figures.Figure | None]]:
+    first, *others = MEASURES
+    sizes = (figures.LARGE, figures.NARROW)
+    large, narrow = (figures.scatter(pair, first, threshold, size=size) for size in sizes)
+    small = [figures.scatter(pair, name, threshold, size=figures.SMALL, named=False) for name in others]
+    return [(large, narrow), *((figure, None) for figure in small)]
 
 
 def _title(validation: Validation) -> str:

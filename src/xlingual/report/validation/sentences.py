@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xlingual.report import numbers, words
@@ -66,7 +67,7 @@ def _of_pair(validation: Validation, pair: PairValidation) -> list[str]:
     whole = pair.subsets["all"]
     return [
         _tracks(pair, whole),
-        *_over_seeds(pair),
+        *(_over_seeds(pair) if _is_told(whole) else []),
         *(_rival(whole, rival) for rival in ("CORR", "SIM")),
         *_order(whole),
         *(_part(pair, name, validation.threshold) for name in ("below", "above")),
@@ -80,23 +81,37 @@ def _tracks(pair: PairValidation, whole: Subset) -> str:
     if whole.n_families < whole.n_encoders:
         over += f" of {wording.counted(whole.n_families, 'family', 'families')}"
     values = _values(found)
-    if any(one.value is None or one.ci is None for one in found):
+    if not _is_told(whole):
         why = next((one.note for one in found if one.note), None) or "no interval was computed"
         seen = f" ({values})" if any(one.value is not None for one in found) else ""
         return words.stop(f"Whether BkR tracks XLR over {over} cannot be told{seen}: {why}")
     return f"{_strength(found)} over {over}: {values}."
 
 
-def _strength(found: list[Agreement]) -> str:
+def _is_told(part: Subset) -> bool:
+    """Tell whether BkR's coefficients over these encoders have values and intervals."""
+    found = [part.agreement["BkR"][kind] for kind in COEFFICIENTS]
+    return all(one.value is not None and one.ci is not None for one in found)
+
+
+def _grade(found: list[Agreement]) -> str:
+    """Return how well all coefficients agree, by their intervals: close, positive, against or open."""
     lows = [one.ci.low for one in found if one.ci]
     highs = [one.ci.high for one in found if one.ci]
     if min(lows) > CLOSE:
-        return "BkR tracks true retrieval (XLR) closely"
+        return "close"
     if min(lows) > 0:
-        return "BkR agrees with true retrieval (XLR), how closely is uncertain,"
-    if max(highs) < 0:
-        return "BkR goes against true retrieval (XLR)"
-    return "Cannot tell whether BkR tracks true retrieval (XLR), since an interval contains zero,"
+        return "positive"
+    return "against" if max(highs) < 0 else "open"
+
+
+def _strength(found: list[Agreement]) -> str:
+    return {
+        "close": "BkR tracks true retrieval (XLR) closely",
+        "positive": "BkR agrees with true retrieval (XLR), how closely is uncertain,",
+        "against": "BkR goes against true retrieval (XLR)",
+        "open": "Cannot tell whether BkR tracks true retrieval (XLR), since an interval contains zero,",
+    }[_grade(found)]
 
 
 def _values(found: list[Agreement]) -> str:
@@ -107,8 +122,8 @@ def _values(found: list[Agreement]) -> str:
 
 
 def _seed_error(pair: PairValidation) -> bool:
-    found = pair.subsets["all"].agreement["BkR"]
-    return any(found[kind].se is not None for kind in COEFFICIENTS)
+    whole = pair.subsets["all"]
+    return _is_told(whole) and any(whole.agreement["BkR"][kind].se is not None for kind in COEFFICIENTS)
 
 
 def _over_seeds(pair: PairValidation) -> list[str]:
@@ -145,20 +160,29 @@ def _rival(whole: Subset, rival: str) -> str:
         clear = numbers.in_words(
             [f"{wording.name_of(kind)} ({word})" for kind, word in judged.items() if word != "open"]
         )
-        return f"It is told apart from {rival} by {clear} alone: {numbers_of}."
-    split = numbers.in_words([wording.name_of(kind) for kind in judged if _split(known[kind])])
-    caution = ""
-    if split:
-        caution = (
-            f" Test and interval disagree about {split}: the test is about these items, the interval about "
-            "other items too."
+        return f"It is told apart from {rival} by {clear} alone: {numbers_of}.{_caution(known)}"
+    return f"It cannot be told apart from {rival}: {numbers_of}.{_caution(known)}"
+
+
+def _caution(known: Mapping[str, CoefficientDifference]) -> str:
+    """Return where test and interval disagree, and what follows; empty where they agree."""
+    complete = {kind: one for kind, one in known.items() if _complete(one)}
+    tested = {kind: one.p is not None and one.p < ALPHA for kind, one in complete.items()}
+    apart = {kind: one.ci is not None and not contains(one.ci, 0.0) for kind, one in complete.items()}
+    by_test = [wording.name_of(kind) for kind in complete if tested[kind] and not apart[kind]]
+    by_interval = [wording.name_of(kind) for kind in complete if apart[kind] and not tested[kind]]
+    text = ""
+    if by_test:
+        text = (
+            f" Test and interval disagree about {numbers.in_words(by_test)}: the test is about these items, "
+            "the interval about other items too."
         )
-    return f"It cannot be told apart from {rival}: {numbers_of}.{caution}"
-
-
-def _split(one: CoefficientDifference) -> bool:
-    """Tell whether the test says that there is a difference, and the interval that there may be none."""
-    return one.p is not None and one.p < ALPHA and one.ci is not None and contains(one.ci, 0.0)
+    if by_interval:
+        text += (
+            f" The interval of {numbers.in_words(by_interval)} leaves out zero, but p is not below {ALPHA:g}"
+            ": a difference counts only where both speak for it."
+        )
+    return text
 
 
 def _complete(one: CoefficientDifference) -> bool:
@@ -204,16 +228,16 @@ def _part(pair: PairValidation, name: str, threshold: float) -> str:
     kind = "weak" if name == "below" else "strong"
     who = f"Among {kind} encoders ({wording.subset_name(name, threshold)}: {own.n_encoders})"
     found = [own.agreement["BkR"][coefficient] for coefficient in COEFFICIENTS]
-    if any(one.value is None or one.ci is None for one in found):
+    if not _is_told(own):
         why = next((one.note for one in found if one.note), None) or "no interval was computed"
         return words.stop(f"{who} agreement cannot be told: {why}")
-    lows = [one.ci.low for one in found if one.ci]
-    highs = [one.ci.high for one in found if one.ci]
-    if min(lows) > 0:
-        return f"{who} the agreement of BkR holds: {_values(found)}."
-    if max(highs) < 0:
-        return f"{who} BkR goes against XLR: {_values(found)}."
-    return f"{who} cannot tell whether BkR agrees with XLR: {_values(found)}."
+    graded = {
+        "close": "BkR agrees with XLR closely",
+        "positive": "BkR agrees with XLR, how closely is uncertain",
+        "against": "BkR goes against XLR",
+        "open": "cannot tell whether BkR agrees with XLR",
+    }[_grade(found)]
+    return f"{who} {graded}: {_values(found)}."
 
 
 def _directions(validation: Validation) -> list[str]:
@@ -231,7 +255,8 @@ def _directions(validation: Validation) -> list[str]:
             continue
         values = numbers.in_words([_difference(one.coefficient, one.difference) for one in known])
         if all(_judged(one.difference) == "open" for one in known):
-            sentences.append(f"The agreement of BkR for {names} cannot be told apart: {values}.")
+            caution = _caution({one.coefficient: one.difference for one in known})
+            sentences.append(f"The agreement of BkR for {names} cannot be told apart: {values}.{caution}")
         else:
             sentences.append(f"The agreement of BkR differs between {names}: {values}.")
     return sentences

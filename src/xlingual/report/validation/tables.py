@@ -93,7 +93,7 @@ def agreement(pair: PairValidation) -> Table:
                 ]
             )
     notes = wording.gathered(
-        (f"{measure} {wording.name_of(kind)}", found[measure][kind].note)
+        ((measure, wording.name_of(kind)), found[measure][kind].note)
         for measure in MEASURES
         for kind in COEFFICIENTS
     )
@@ -160,7 +160,7 @@ def encoders(pair: PairValidation, family: str | None) -> Table:
         for row in by_truth(pair.encoders)
     ]
     notes = wording.gathered(
-        (f"{row.encoder} {name}", row.scores[name].note)
+        ((row.encoder, name), row.scores[name].note)
         for row in by_truth(pair.encoders)
         for name in (TRUTH, *MEASURES)
     )
@@ -184,9 +184,9 @@ def subsets(pair: PairValidation, threshold: float) -> Table:
             cells = [with_interval(one.value, one.ci) for one in found]
             cells.append(with_interval(order.value, order.ci))
             rows.append([who if measure == MEASURES[0] else "", measure, *cells])
-            noted += [(f"{who} {measure} {wording.name_of(kind)}", one.note)
+            noted += [((who, f"{measure} {wording.name_of(kind)}"), one.note)
                       for kind, one in zip(COEFFICIENTS, found, strict=True)]  # fmt: skip
-            noted.append((f"{who} {measure} order", order.note))
+            noted.append(((who, f"{measure} order"), order.note))
     head = ["XLR", "measure", *(wording.name_of(kind) for kind in COEFFICIENTS), "order as XLR"]
     return Table("Weak and strong encoders", head, rows, wording.gathered(noted), n_names=2)
 
@@ -206,7 +206,7 @@ def degradations(rows: Sequence[Degradation]) -> Table:
         for one in ordered
     ]
     notes = wording.gathered(
-        (f"{wording.level_name(one)} {name}", one.agreement[name]["pearson"].note)
+        ((wording.level_name(one), name), one.agreement[name]["pearson"].note)
         for one in ordered
         for name in MEASURES
     )

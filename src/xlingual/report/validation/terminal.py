@@ -42,7 +42,8 @@ def show(console: Console, validation: Validation) -> None:
 
 def _print(console: Console, table: Table) -> None:
     console.print()
-    chosen = fitting(console, (_drawn(form, name_width) for form, name_width in _forms(table)))
+    forms = (_drawn(form, name_width) for form, name_width in _forms(table))
+    chosen = fitting(console, forms, unsaid=("test",))
     console.print(chosen)
     if len(chosen.columns) < len(table.head) and "test" in table.head:
         for line in tables.tests(table):

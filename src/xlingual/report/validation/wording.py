@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Container, Iterable
 
 from xlingual.report import numbers
 from xlingual.results.validation import Degradation, PairValidation, Validation
 
+Cell = tuple[str, str]  # row and column of a table
+_ERROR = re.compile(r"(.*standard error )([0-9.]+)")
 PAPER_N, PAPER_K = 1_500, 10  # the sample and cut-off of the paper's Table 1 for IKEA
 COEFFICIENT_NAMES = {"pearson": "Pearson", "spearman": "Spearman"}
 
@@ -30,12 +33,15 @@ def plus_minus(mean: float | None, error: float | None) -> str:
 def small(value: float | None) -> str:
     """Return a number with at least one digit that is not zero, where it is not zero itself.
 
-    >>> small(0.012), small(0.00021), small(0.0), small(None)
-    ('0.012', '0.0002', '0.000', '–')
+    What is nothing with six decimals is the dust of rounding, and written as zero.
+
+    >>> small(0.012), small(0.00021), small(0.0), small(1e-17), small(None)
+    ('0.012', '0.0002', '0.000', '0.000', '–')
     """
     digits = 3
-    while value and digits < numbers.MOST_DIGITS and round(value, digits) == 0:
-        digits += 1
+    if value and round(value, numbers.MOST_DIGITS):
+        while round(value, digits) == 0:
+            digits += 1
     return numbers.number(value, digits=digits)
 
 
@@ -110,16 +116,54 @@ def counted(amount: int, noun: str, plural: str | None = None) -> str:
     return f"{numbers.count(amount)} {noun if amount == 1 else plural or noun + 's'}"
 
 
-def gathered(noted: Iterable[tuple[str, str | None]]) -> list[str]:
-    """Return each note once, with what it is about before it where it is not about everything."""
+def gathered(noted: Iterable[tuple[str | Cell, str | None]]) -> list[str]:
+    """Return each note once, with what it is about before it where it is not about everything.
+
+    A cell is (row, column): a note of a whole column or row is about that.
+
+    >>> gathered([(("a", "BkR"), "why"), (("b", "BkR"), "why"), (("a", "SIM"), None), (("b", "SIM"), None)])
+    ['BkR: why']
+    """
     listed = list(noted)
-    found: dict[str, dict[str, None]] = {}
-    for where, note in listed:
+    found: dict[str, dict[str | Cell, None]] = {}
+    for where, note in _alike(listed):
         if note:
             found.setdefault(note, {})[where] = None
     if len(listed) > 1 and len(found) == 1 and all(note for _, note in listed):
         return [f"All: {note}" for note in found]
-    return [f"{', '.join(wheres)}: {note}" for note, wheres in found.items()]
+    everywhere = list(dict.fromkeys(where for where, _ in listed))
+    return [f"{numbers.in_words(_places(wheres, everywhere))}: {note}" for note, wheres in found.items()]
+
+
+def _alike(noted: list[tuple[str | Cell, str | None]]) -> list[tuple[str | Cell, str | None]]:
+    """Return the notes, those that differ in the standard error alone as one with its range."""
+    errors: dict[str, list[str]] = {}
+    for _, note in noted:
+        if note and (match := _ERROR.fullmatch(note)):
+            errors.setdefault(match[1], []).append(match[2])
+    told = {
+        begun: f"{begun}{min(values)}" + ("" if min(values) == max(values) else f" to {max(values)}")
+        for begun, values in errors.items()
+    }
+
+    def one(note: str | None) -> str | None:
+        match = _ERROR.fullmatch(note) if note else None
+        return note if match is None else told[match[1]]
+
+    return [(where, one(note)) for where, note in noted]
+
+
+def _places(wheres: Container[str | Cell], everywhere: list[str | Cell]) -> list[str]:
+    """Return what a note is about in as few words as can be: whole columns, whole rows, then single cells."""
+    cells = [where for where in everywhere if isinstance(where, tuple)]
+    columns, rows = (list(dict.fromkeys(cell[i] for cell in cells)) for i in (1, 0))
+    whole = [c for c in columns if all(cell in wheres for cell in cells if cell[1] == c)]
+    rest = [cell for cell in cells if cell[1] not in whole]
+    left = {r: [cell for cell in rest if cell[0] == r] for r in rows}
+    lines = [r for r, own in left.items() if own and all(cell in wheres for cell in own)]
+    single = [cell for cell in rest if cell[0] not in lines and cell in wheres]
+    words = [where for where in everywhere if isinstance(where, str) and where in wheres]
+    return [*words, *whole, *lines, *(" ".join(cell) for cell in single)]
 
 
 def encoder_names(validation: Validation) -> list[str]:

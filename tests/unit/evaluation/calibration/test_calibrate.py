@@ -14,7 +14,7 @@ from xlingual.evaluation.calibration.estimate import estimate
 from xlingual.report.calibration import calibration_verdict, error_rows
 from xlingual.results.calibration import Calibration, Conditions
 
-HERE = Conditions("en", "de", "R@10", 365, 5, "size", "pixels:v1", "1", "another data set")
+HERE = Conditions("en", "de", "R@10", 365, 365, 365, 5, "size", "pixels:v1", "1", "another data set")
 
 
 def errors_of(found, left_out, form="angular"):
@@ -91,6 +91,8 @@ def test_sim_is_used_where_asked_for(made):
     ("change", "words"),
     [
         ({"n_source": 500}, "N is 500, in the calibration 365"),
+        ({"n_target": 400}, "the number of targets is 400, in the calibration 365"),
+        ({"n_pictures": 200}, "the number of distinct pictures is 200, in the calibration 365"),
         ({"measure": "R@5"}, "the measure is R@5, in the calibration R@10"),
         ({"images": "pixels:v2"}, "the image encoder is pixels:v2"),
         ({"sampling": "all"}, "the sampling is all, in the calibration size"),
@@ -141,6 +143,7 @@ def test_validations_are_read_from_their_folders(made, tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
+        (lambda c: c.pop("form"), "the field 'form' is missing"),
         (lambda c: c.pop("residuals"), "the field 'residuals' is missing"),
         (lambda c: c["cells"][0].pop("images"), "the field 'images' is missing"),
         (lambda c: c["points"][0].pop("BkR"), "the field 'BkR' is missing"),
@@ -177,18 +180,85 @@ def test_what_cannot_be_fitted_is_refused(made):
         fit(made.pair([(f"e{i}", f"e{i}", 0.2, 0.1 * i) for i in range(5)]))
     with pytest.raises(InputError, match=r"XLR is 0\.500 for every encoder"):
         fit(made.pair([(f"e{i}", f"e{i}", 0.1 * i, 0.5) for i in range(5)]))
-    with pytest.raises(InputError, match=r"differ in n_source \(365, 500\): .*--sample-size"):
+    with pytest.raises(InputError, match=r"differ in N \(365, 500\): .*--sample-size"):
         fit(made.pair(made.noisy(5)), made.pair(made.noisy(5), "de-en", n_source=500))
-    with pytest.raises(InputError, match="differ in measure"):
+    with pytest.raises(InputError, match="differ in the measure"):
         fit(made.pair(made.noisy(5)), made.pair(made.noisy(5), "de-en", conditions={"measure": "R@5"}))
-    with pytest.raises(InputError, match="given twice"):
-        fit(made.pair(made.noisy(5)), made.pair(made.noisy(5)))
+    with pytest.raises(InputError, match=r"differ in the number of targets \(300, 365\): .*--sample-size"):
+        fit(made.pair(made.noisy(5)), made.pair(made.noisy(5), "de-en", n_target=300))
+    with pytest.raises(InputError, match=r"differ in the number of distinct pictures \(100, 365\): fit each"):
+        fit(made.pair(made.noisy(5)), made.pair(made.noisy(5), "de-en", chance=10 / 100))
     with pytest.raises(InputError, match=r"level 1 is not between \.5 and 1"):
         fit(made.pair(made.noisy(5)), level=1.0)
     pair = made.pair(made.noisy(5))
     del pair.conditions["images"]
     with pytest.raises(InputError, match="en-de lacks the condition images"):
         fit(pair)
+
+
+@pytest.mark.parametrize("change", [{}, {"n_seeds": 9}, {"conditions": {"sample": "all"}}])
+def test_the_same_data_does_not_count_twice(made, tmp_path, change):
+    for name, seed, more in (("one", 1, {}), ("two", 2, change)):
+        made.validation(made.pair(made.noisy(5, seed), **more)).write(tmp_path / name)
+    with pytest.raises(InputError) as caught:
+        calibrate([tmp_path / "one", tmp_path / "two"])
+    for words in (str(tmp_path / "one"), str(tmp_path / "two"), "en-de of data 0123456789ab"):
+        assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("measure", "mean", "words"),
+    [
+        ("XLR", "0.5", "the mean of XLR is '0.5', expected a number from 0 to 1"),
+        ("BkR", float("nan"), "the mean of BkR is nan"),
+        ("XLR", 2.5, "the mean of XLR is 2.5"),
+        ("SIM", -1.5, "the mean of SIM is -1.5, expected a number from -1 to 1"),
+        ("XLR", True, "the mean of XLR is True"),
+        ("XLR", [0.5], "the mean of XLR is [0.5]"),
+    ],
+)
+def test_a_mean_that_cannot_be_is_told_in_one_line(made, tmp_path, measure, mean, words):
+    made.validation(made.pair(made.noisy(5))).write(tmp_path)
+    content = json.loads((tmp_path / "validation.json").read_text())
+    content["pairs"][0]["encoders"][2][measure]["mean"] = mean
+    (tmp_path / "validation.json").write_text(json.dumps(content))
+    with pytest.raises(InputError) as caught:
+        calibrate([tmp_path])
+    assert words in str(caught.value) and "f2_0 (en-de)" in str(caught.value)
+    assert str(tmp_path) in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_numbers_of_pictures_may_differ_a_little(made):
+    pairs = made.pair(made.noisy(12, 1)), made.pair(made.noisy(12, 2), "de-en", chance=10 / 361)
+    found = calibrate([made.validation(*pairs)])
+    assert [cell.n_pictures for cell in found.cells] == [365, 361]
+    assert estimate(found, 0.2, None, replace(HERE, n_pictures=370)).ci is not None
+
+
+def test_sim_without_a_slope_is_said_to_add_nothing(made):
+    points = made.curve()
+    pair = made.pair(points)
+    scores = [encoder.scores for encoder in pair.encoders]
+    for one, (_, _, bkr, _) in zip(scores, points, strict=True):
+        one["SIM"] = replace(one["SIM"], mean=0.9 - bkr)
+    found = calibrate([made.validation(pair)], with_sim=True)
+    assert found.model.slopes[0] > 0 and found.model.slopes[1] == 0
+    said = calibration_verdict(found)
+    assert "is estimated from BkR with" in said[0]
+    assert any("SIM adds nothing" in sentence for sentence in said)
+    both = calibrate([made.validation(made.pair(made.noisy(12, 3)))], with_sim=True)
+    assert ("from BkR and SIM" in calibration_verdict(both)[0]) == all(both.model.slopes)
+
+
+def test_estimates_lie_within_their_intervals(made):
+    rng = np.random.default_rng(7)
+    for trial in range(20):
+        points = [(f"e{i}", f"e{i}", float(b), float(b)) for i, b in enumerate(rng.uniform(0.05, 0.3, 9))]
+        points[0] = ("e0", "e0", 0.9, float(rng.uniform(0, 1)))  # moves the fit far
+        found = calibrate([made.validation(made.pair(points))])
+        for bkr in (0.01, 0.2, 0.95):
+            one = estimate(found, bkr, None, HERE)
+            assert one.ci.low <= one.value <= one.ci.high, (trial, bkr)
 
 
 def test_encoders_without_a_value_are_left_out_and_named(made):

@@ -8,7 +8,14 @@ import pytest
 
 from xlingual.evaluation.calibration.calibrate import calibrate
 from xlingual.evaluation.calibration.estimate import with_estimates
-from xlingual.report.calibration import calibration_verdict, estimate_rows, estimate_sentences
+from xlingual.report.calibration import (
+    calibration_verdict,
+    condition_lines,
+    estimate_rows,
+    estimate_sentences,
+    estimate_table,
+    left_out_lines,
+)
 from xlingual.results import Entry, Interval, Results, Summary
 
 DATA = "0123456789ab"
@@ -21,7 +28,7 @@ def results(values, *, data=DATA, pairs=("en-de",), n_source=365):
     for pair in (*pairs, None):
         source, target = pair.split("-") if pair else (None, None)
         for name, value in values.items():
-            common = {"chance": 0.03, "oracle": 0.9, "ceiling": 1.0, "normalized": 0.2}
+            common = {"chance": 10 / 365, "oracle": 0.9, "ceiling": 1.0, "normalized": 0.2}
             summary.append(
                 Summary(
                     *("backretrieval", source, target, name, "pixels", "R@10", value, ci),
@@ -70,7 +77,7 @@ def test_the_error_on_data_left_out_is_said_where_known(made):
 
 def test_extrapolation_is_said_of_each_encoder_and_promises_nothing(calibration):
     text = said(results({"a": 0.1, "b": 0.2}, n_source=500), calibration)
-    assert "a and b: extrapolated, interval not valid: N is 500, in the calibration 365." in text
+    assert "a and b: extrapolated, interval not valid: N is 500, in the calibration 365" in text
     assert "hold the truth" not in text
 
 
@@ -84,7 +91,29 @@ def test_the_mean_over_pairs_has_no_interval(made):
     assert [row.interval == "–" for row in rows] == [False, False, True]
     overall = found.summary[-1].estimated_xlr
     assert overall.ci is None and "see each pair" in overall.note
+    said = estimate_sentences(found, calibration)
+    assert "mine (mean of 2): no interval for a mean over 2 language pairs: see each pair." in said
     assert overall.value == pytest.approx(found.summary[0].estimated_xlr.value)
+
+
+def test_the_page_shows_the_estimates(calibration):
+    found = with_estimates(results({"mine": 0.2, "<other>": 0.1}, data="new"), calibration)
+    table = estimate_table(found)
+    assert table.title == "Estimated XLR" and table.head[-2:] == ["estimated XLR", "90 % interval"]
+    assert [row[0] for row in table.rows] == ["mine", "<other>"]
+    first = found.summary[0].estimated_xlr
+    assert f"{first.value:.3f} [{first.ci.low:.3f}, {first.ci.high:.3f}]" in table.notes[0]
+    assert "guaranteed 0.8" in table.notes[1] and "cannot be checked" in table.notes[1]
+    assert estimate_table(results({"mine": 0.2})) is None
+
+
+def test_lines_count_seeds_and_say_what_was_left_out(made):
+    pairs = made.pair(made.noisy(12, 1), n_seeds=1), made.pair(made.noisy(12, 2), "de-en", n_seeds=2)
+    found = calibrate([made.validation(*pairs)])
+    one, two = condition_lines(found)
+    assert "1 seed," in one and "2 seeds," in two and "365 targets, 365 pictures" in one
+    assert [line.split(":")[0] for line in left_out_lines(found)] == ["direction"]
+    assert "its reverse, of the same items, stays in the fit" in left_out_lines(found)[0]
 
 
 def test_summaries_without_a_value_and_of_other_measures_get_none(calibration):

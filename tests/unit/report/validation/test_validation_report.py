@@ -9,7 +9,7 @@ from rich.console import Console
 from xlingual.cli.report import report
 from xlingual.errors import InputError
 from xlingual.report import write_validation_report
-from xlingual.report.validation import labels, page, show, tables, verdict
+from xlingual.report.validation import figures, labels, page, show, tables, verdict, wording
 
 SHAPES = {
     "full": lambda made: made.full(),
@@ -41,7 +41,9 @@ def test_verdict_says_what_the_intervals_say_most_important_first(made):
     assert "cannot be told apart from SIM: Pearson difference 0.019 [−0.031, 0.069], p = 0.437" in text
     assert "orders two encoders as XLR does in 94 % [60 %, 99 %] of 255 pairs; SIM in 92 %" in text
     assert "Among weak encoders (XLR below 0.5: 3) cannot tell whether BkR agrees" in text
-    assert "Among strong encoders (XLR 0.5 or more: 3) the agreement of BkR holds" in text
+    assert (
+        "Among strong encoders (XLR 0.5 or more: 3) BkR agrees with XLR, how closely is uncertain: P" in text
+    )
     assert (
         "above 0.8 down to 82 % of the nearest pictures kept (noise 0.5: Pearson 0.940 [0.840, 1.000])"
         in text
@@ -65,6 +67,76 @@ def test_a_difference_is_told_only_where_interval_and_test_agree(made, value, ha
     both = {kind: made.difference(value, half, p) for kind in made.COEFFICIENTS}
     found = changed(made.full(), differences={"BkR-CORR": both, "BkR-SIM": both})
     assert any(sentence.startswith(said) for sentence in verdict(found))
+
+
+@pytest.mark.parametrize(
+    ("half", "p", "said"),
+    [
+        (0.1, 0.058, "The interval of Pearson and Spearman leaves out zero, but p is not below 0.05"),
+        (0.3, 0.01, "Test and interval disagree about Pearson and Spearman"),
+        (0.3, 0.2, None),
+        (0.1, 0.01, None),
+    ],
+)
+def test_what_decides_is_said_where_test_and_interval_disagree(made, half, p, said):
+    both = {kind: made.difference(0.2, half, p) for kind in made.COEFFICIENTS}
+    found = changed(made.full(), differences={"BkR-CORR": both, "BkR-SIM": both})
+    (sentence,) = (one for one in verdict(found) if "CORR" in one and "difference 0.200" in one)
+    assert (said in sentence) if said else ("disagree" not in sentence and "leaves out" not in sentence)
+
+
+def test_weak_and_strong_encoders_are_graded_as_all_are(made):
+    first = made.full().pairs[0]
+    grades = {0.95: "agrees with XLR closely:", 0.6: "how closely is uncertain:", 0.2: "cannot tell whether"}
+    for value, said in grades.items():
+        own = {
+            "BkR": {kind: made.agreement(value, 0.3 if value < 0.9 else 0.05) for kind in made.COEFFICIENTS}
+        }
+        subsets = {**first.subsets, "below": replace(first.subsets["below"], agreement=own)}
+        found = replace(made.full(), pairs=[replace(first, subsets=subsets)], directions=[])
+        (sentence,) = (one for one in verdict(found) if one.startswith("Among weak encoders"))
+        assert said in sentence
+
+
+def test_seeds_are_left_out_where_agreement_cannot_be_told(made):
+    own = {
+        name: {kind: replace(made.agreement(0.9), ci=None, note=made.WHY) for kind in made.COEFFICIENTS}
+        for name in made.MEASURES
+    }
+    found = "\n".join(verdict(changed(made.full(), agreement=own)))
+    assert f"cannot be told (Pearson 0.900 and Spearman 0.900): {made.WHY}." in found
+    assert "Seed by seed" not in found and "Monte Carlo" not in found
+
+
+def test_notes_of_whole_columns_and_rows_are_one():
+    cells = [(row, column) for row in ("a", "b", "c") for column in ("XLR", "BkR", "CORR")]
+
+    def noted(**notes):
+        return wording.gathered((cell, notes.get("_".join(cell), notes.get(cell[1]))) for cell in cells)
+
+    seed = "one seed: no spread over seeds"
+    assert noted(XLR=seed, BkR=seed, CORR=seed) == [f"All: {seed}"]
+    assert noted(XLR=seed, BkR=seed) == [f"XLR and BkR: {seed}"]
+    assert noted(a_XLR="no", a_BkR="no", a_CORR="no", c_BkR="no") == ["a and c BkR: no"]
+    drawn = {f"{name}_CORR": f"from 4 of 9 pairs, standard error 0.000{i}" for i, name in enumerate("abc", 4)}
+    assert noted(XLR=seed, BkR=seed, **drawn) == [
+        f"XLR and BkR: {seed}",
+        "CORR: from 4 of 9 pairs, standard error 0.0004 to 0.0006",
+    ]
+
+
+def test_one_seed_is_noted_once(made):
+    pair = made.pair(n_seeds=1)
+    rows = [
+        replace(
+            row, scores={k: replace(v, note="one seed: no spread over seeds") for k, v in row.scores.items()}
+        )
+        for row in pair.encoders
+    ]
+    assert tables.encoders(replace(pair, encoders=rows), None).notes == [
+        "All: one seed: no spread over seeds"
+    ]
+    assert "0.000000" not in wording.plus_minus(0.0274, 3.5e-18)
 
 
 def test_one_coefficient_alone_is_said_to_be_alone(made):
@@ -123,8 +195,11 @@ def test_names_of_any_script_are_isolated_and_points_have_tooltips(made):
     assert "<bdi>אבג</bdi>" in html and "<bdi>&lt;b&gt;&amp;&#34;</bdi>" in html
     found = made.parsed(html)
     for name in made.NAMES:
-        assert sum(f"\u2068{name}\u2069" in text for text in found.texts) == 6  # three panels, two pairs
-    assert sum(tag == "polyline" for tag, _ in found.tags) == 2  # dims and noise of the first pair
+        panels = sum(f"\u2068{name}\u2069" in text for text in found.texts)
+        assert panels == 8  # three, one of them in two sizes, of two pairs
+    assert (
+        sum(tag == "polyline" for tag, _ in found.tags) == 4
+    )  # dims and noise of the first pair, in two sizes
 
 
 def test_missing_numbers_are_noted_on_the_page(made):
@@ -177,6 +252,38 @@ def test_names_cover_neither_points_nor_each_other(made):
             assert not (box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3])
     assert "far" in {label.text for label in found} and len(found) >= 10
     assert len(labels.shortened("x" * 60)) == labels.MOST_LETTERS
+
+
+def test_words_beside_a_line_cover_nothing_and_are_left_out_where_they_would():
+    frame = (0.0, 0.0, 300.0, 200.0)
+    free = labels.on_line("chance 0", 100.0, frame, [])
+    assert (free.anchor, free.y) == ("end", 96.0) and free.x == 297.0
+    points = [labels.around((x, 98.0)) for x in (200.0, 250.0, 290.0)]
+    moved = labels.on_line("chance 0", 100.0, frame, points)
+    left, top, right, bottom = labels.box_of(moved)
+    assert moved.x < free.x
+    assert all(right <= box[0] or left >= box[2] or bottom <= box[1] or top >= box[3] for box in points)
+    above = (0.0, 0.0, 300.0, 99.0)
+    assert labels.on_line("chance 0", 100.0, frame, [above]).y > 100
+    assert labels.on_line("chance 0", 100.0, frame, [frame]) is None
+
+
+def test_a_telephone_gets_a_drawing_of_its_own_and_names_without_room_are_listed(made):
+    pair = made.full().pairs[0]
+    large, narrow = (figures.scatter(pair, "BkR", 0.5, size=size) for size in (figures.LARGE, figures.NARROW))
+    assert narrow.frame.width < 360 < large.frame.width
+    assert [point.title for point in narrow.points] == [point.title for point in large.points]
+    for figure in (large, narrow):
+        named = {label.text for label in figure.labels}
+        assert len(named) + len(figure.unnamed) == len(pair.encoders)
+        assert not named & {labels.shortened(name) for name in figure.unnamed}
+    crowd = [replace(pair.encoders[0], encoder=f"twin {i}") for i in range(30)]
+    crowded = figures.scatter(replace(pair, encoders=crowd), "BkR", 0.5, size=figures.NARROW)
+    assert crowded.unnamed
+    shown = page.render(replace(made.full(), pairs=[replace(pair, encoders=crowd)], directions=[]))
+    assert "without room for a name" in shown and f"<bdi>{crowded.unnamed[-1]}</bdi>" in shown
+    css = shown[: shown.index("</style>")]
+    assert "min-width: 480px" not in css  # what made the page wider than a telephone
 
 
 def test_a_folder_of_a_validation_becomes_a_report(made, tmp_path):

@@ -1,0 +1,96 @@
+"""The samples of a validation: a non-matching one for BkR, SIM and CORR, a matching one for XLR beside it.
+
+XLR and BkR are shares of queries that find one text or picture among N. So both get the same N, as far as the
+items allow.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from xlingual.data.manifest import Manifest
+from xlingual.data.samples import Sampler, stream
+from xlingual.errors import DataWarning, InputError, listed
+from xlingual.evaluation.setup import Task, by_pair
+from xlingual.records import Ints
+
+
+def paired_samples(
+    manifest: Manifest, tasks: Sequence[Task], sampler: Sampler, *, strict: bool
+) -> tuple[list[Task], list[Task]]:
+    """Return the non-matching tasks, cut where need be, and the matching task of each.
+
+    Where no sample size is given, a pair's matching sample has as many items as its non-matching one has
+    sources, or else all items with both languages; then sources and targets are cut to their number, with a
+    warning. A pair without an item in both languages is left out with a warning, unless `strict` or no other
+    pair is left: then InputError.
+    """
+    apart: list[Task] = []
+    same: list[Task] = []
+    problems: list[str] = []
+    for (source, target), numbers in by_pair(tasks).items():
+        own = [tasks[n] for n in numbers]
+        if not strict and not _shared(manifest, source, target):
+            problems.append(f"{source}-{target}")
+            continue
+        samples = sampler.matching(source, target, _n_items(manifest, own[0].sample.source))
+        matching = [Task(source, target, sample) for sample in samples]
+        apart += _cut(manifest, own, _n_items(manifest, matching[0].sample.source), sampler)
+        same += matching
+    if not apart:
+        raise InputError(
+            "no item has texts in two languages, and XLR needs matching texts: give an item column, or use "
+            "evaluate backretrieval, which needs none"
+        )
+    if problems:
+        which = f"{len(problems)} language pairs are" if len(problems) > 1 else "a language pair is"
+        warnings.warn(
+            f"{which} left out ({listed(problems, 20)}): no item has texts in both, which XLR needs",
+            DataWarning,
+            stacklevel=2,
+        )
+    return apart, same
+
+
+def _shared(manifest: Manifest, source: str, target: str) -> bool:
+    """Tell whether any item has both languages."""
+    one, two = (manifest.item[manifest.rows_of(language)] for language in (source, target))
+    return bool(np.isin(one, two).any())
+
+
+def _cut(manifest: Manifest, tasks: list[Task], most: int, sampler: Sampler) -> list[Task]:
+    """Return the tasks of one pair with at most so many items on each side; those of splits as they are."""
+    first = tasks[0].sample
+    sizes = _n_items(manifest, first.source), _n_items(manifest, first.target)
+    if sampler.splits is not None or max(sizes) <= most:
+        return tasks
+    source, target = tasks[0].pair
+    warnings.warn(
+        f"{source}-{target}: only {most} items for XLR, which needs both languages, so BkR, SIM and CORR use "
+        f"as many ({sizes[0]} sources and {sizes[1]} targets would be there): all then choose among equally "
+        "many",
+        DataWarning,
+        stacklevel=3,
+    )
+    found = []
+    for task in tasks:
+        sample = task.sample
+        order = stream(sample.seed, "samples").permutation(manifest.n_items)  # that of the samples
+        sides = [_first(manifest, rows, order, most) for rows in (sample.source, sample.target)]
+        found.append(Task(source, target, type(sample)(sample.seed, *sides)))
+    return found
+
+
+def _first(manifest: Manifest, rows: Ints, order: Ints, most: int) -> Ints:
+    """Return the rows of the first items of a sample, by a permutation of all items."""
+    items = np.unique(manifest.item[rows])
+    chosen = items[np.argsort(order[items], kind="stable")][:most]
+    kept: Ints = rows[np.isin(manifest.item[rows], chosen)]
+    return kept
+
+
+def _n_items(manifest: Manifest, rows: Ints) -> int:
+    return len(np.unique(manifest.item[rows]))
