@@ -11,6 +11,7 @@ import os
 import sys
 from importlib import import_module
 from io import TextIOWrapper
+from typing import Any
 
 import click
 
@@ -49,6 +50,13 @@ class LazyGroup(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise _InterruptError from None
+        except BrokenPipeError:
+            raise _PipeError from None
+
+    def make_context(self, *args: Any, **more: Any) -> click.Context:  # noqa: ANN401
+        """Read the arguments; `--help` is printed here."""
+        try:
+            return super().make_context(*args, **more)
         except BrokenPipeError:
             raise _PipeError from None
 

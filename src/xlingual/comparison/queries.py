@@ -105,14 +105,24 @@ class Queries:
     def paired(self, a: str, b: str) -> Paired:
         """Return two encoders' values for the same queries, as `stats.paired` takes them."""
         i, j = self.place(a), self.place(b)
+        own, retrieved = self._nodes
         return Paired(
             self.values[i],
             self.values[j],
             self.weight,
-            self.own,
-            None if self.retrieved is None else self.retrieved[i],
-            None if self.retrieved is None else self.retrieved[j],
+            own,
+            None if retrieved is None else retrieved[i],
+            None if retrieved is None else retrieved[j],
         )
+
+    @cached_property
+    def _nodes(self) -> tuple[Ints, Ints | None]:
+        """Own and retrieved clusters numbered from 0, which every test sorts again and again."""
+        if self.retrieved is None:
+            return np.unique(self.own, return_inverse=True)[1], None
+        both = np.concatenate([self.own, self.retrieved.ravel()])
+        codes = np.unique(both, return_inverse=True)[1]
+        return codes[: len(self)], codes[len(self) :].reshape(self.retrieved.shape)
 
     def take(self, rows: Ints) -> Queries:
         """Return some of the queries; samples have equal weight again, as far as they have queries."""

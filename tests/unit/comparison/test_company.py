@@ -1,6 +1,7 @@
 """What other encoders and other ways to name folders must not change: outcomes, p, what is retrieved."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,7 @@ from xlingual.comparison.reading import read_aligned
 from xlingual.comparison.rows import _without_gaps
 from xlingual.errors import InputError
 from xlingual.results import comparison as record
+from xlingual.stats.paired import t_test
 
 
 def test_one_folder_named_in_several_ways_is_one(folders, monkeypatch, tmp_path):
@@ -103,3 +105,15 @@ def test_one_text_retrieved_by_all_queries_tells_nothing(folders):
     queries.retrieved[1] = 7
     assert "bad retrieves one and the same text" in queries.one_retrieved("good", "bad")
     assert not queries.agree("good", "bad")
+
+
+def test_nodes_numbered_anew_give_the_same_tests(folders):
+    given = [folders.given("good", 0.2), folders.given("bad", 0.5, 1)]
+    queries = read_aligned(
+        [folders.bkr("r", given, manifest=folders.manifest(cluster=lambda i: i // 2))]
+    ).queries[0]
+    data = queries.paired("good", "bad")
+    plain = replace(data, own=queries.own, retrieved_a=queries.retrieved[0], retrieved_b=queries.retrieved[1])
+    assert t_test(data) == t_test(plain)
+    both = np.concatenate([data.own, data.retrieved_a, data.retrieved_b])
+    assert both.min() == 0 and len(np.unique(both)) == both.max() + 1
