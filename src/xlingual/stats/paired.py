@@ -133,7 +133,7 @@ class PairedTest:
         if not len(self.strays):
             return float(self.span * (1 - alpha ** (1 / (self.freedom + 1))))
         student = t_quantile(1 - 2 * alpha, self.freedom)
-        far = max(student, self._flips_beyond(2 * alpha), _uncorrected(student, skewness))
+        far = max(student, self._flips_beyond(2 * alpha), uncorrected(student, skewness))
         return far * self.standard_error
 
     def _flips_beyond(self, alpha: float) -> float:
@@ -193,7 +193,7 @@ def paired_test(
     far = np.abs(np.concatenate(p_flips)) >= abs(difference) / error * (1 - 1e-9)
     p = (np.count_nonzero(far) + 1) / (replicates + 1)
     strays = np.sort(np.abs(np.concatenate(scatter)))
-    test = PairedTest(difference, error, p, n, freedom, span, strays, _skewness(data, error))
+    test = PairedTest(difference, error, p, n, freedom, span, strays, skewness_of(data, error))
     return replace(test, p=max(p, min(2 * test.p_above(0.0), 2 * test.p_below(0.0), 1.0)))
 
 
@@ -207,14 +207,14 @@ def _corrected(far: float, skewness: float) -> float:
     return ((1 + skewness * far / 3) ** 3 - 1) / skewness + skewness / 6
 
 
-def _uncorrected(far: float, skewness: float) -> float:
+def uncorrected(far: float, skewness: float) -> float:
     """Return x with `_corrected(x)` = far."""
     if skewness > -_NOTHING:
         return far
     return float(3 / skewness * (np.cbrt(1 + skewness * (far - skewness / 6)) - 1))
 
 
-def _skewness(data: Paired, error: float) -> float:
+def skewness_of(data: Paired, error: float) -> float:
     """Return Σ s³/error³ over sums s of residuals by own cluster.
 
     What retrieved targets add to the third power is left out: it is too noisy to be of use.

@@ -18,7 +18,7 @@ import numpy as np
 
 from xlingual.records import Floats, Ints
 from xlingual.stats.intervals import effective_clusters, variance
-from xlingual.stats.paired import Paired, t_test
+from xlingual.stats.paired import Paired, skewness_of, t_test, uncorrected
 from xlingual.stats.signflips import FlippedClusters
 
 POWER = 0.8
@@ -189,20 +189,24 @@ def _variances(data: Paired) -> tuple[float, float]:
 
 
 def _caution(data: Paired) -> float:
-    """Return how many times Student's bound that of the sign-flip test is, at least 1.
+    """Return how many times Student's bound that of the test is, at least 1.
 
-    Its bound lies halfway between the largest value that is not significant and the smallest that is.
+    The bound of the sign-flip test lies halfway between its largest value that is not significant and the
+    smallest that is. That of the test corrected for skewness is for a difference of the observed sign.
     """
+    difference, error, freedom, _ = t_test(data)
+    student = _t_quantile(1 - ALPHA / 2, freedom)
+    if error <= 0:
+        return 1.0
+    skewness = skewness_of(data, error) * (1 if difference >= 0 else -1)
     n = len(np.unique(data.own))
     signs = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), (n, _BOUND_FLIPS))
     found = np.abs(FlippedClusters.of(data, no_difference=True).studentised(signs))
     found = np.sort(found[np.isfinite(found)])
-    if not len(found) or found[-1] == 0:
-        return 1.0
-    last = found[math.ceil((1 - ALPHA) * len(found)) - 1]
+    last = found[math.ceil((1 - ALPHA) * len(found)) - 1] if len(found) else 0.0
     beyond = found[found > last * (1 + 1e-9)]
-    bound = (last + beyond[0]) / 2 if len(beyond) else last
-    return max(float(bound) / _t_quantile(1 - ALPHA / 2, t_test(data)[2]), 1.0)
+    flips = (last + beyond[0]) / 2 if len(beyond) else last
+    return max(float(flips), uncorrected(student, skewness), student) / student
 
 
 def _inverse(way: Ints, n: int) -> tuple[float, float]:
