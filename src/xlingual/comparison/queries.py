@@ -11,7 +11,7 @@ import numpy as np
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.measures import parse_measure
 from xlingual.records import Floats, Ints
-from xlingual.stats.paired import Paired
+from xlingual.stats.paired_queries import Paired
 
 NO_LABEL = "–"  # the slice of queries that have no label
 

@@ -9,7 +9,8 @@ from xlingual.stats.intervals import (
     standard_error,
     variance,
 )
-from xlingual.stats.paired import Paired, PairedTest, paired_test, t_test, variance_parts
+from xlingual.stats.paired import PairedTest, paired_test, t_test, variance_parts
+from xlingual.stats.paired_queries import Paired
 
 __all__ = [
     "Paired",

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from xlingual.records import Floats, Ints
+from xlingual.records import Floats
 from xlingual.results import Interval
 from xlingual.stats.intervals import (
     LEVEL,
@@ -25,44 +25,12 @@ from xlingual.stats.intervals import (
     t_quantile,
     variance,
 )
+from xlingual.stats.paired_queries import Paired
 from xlingual.stats.signflips import FlippedClusters
 
 FEWEST_CLUSTERS = 5  # below, nothing can be told
 _CELLS = 4_000_000  # of a block of replicates
 _NOTHING = 1e-12  # what rounding leaves of a standard error of zero
-
-
-@dataclass(frozen=True)
-class Paired:
-    """Values [n] of two systems for the same n queries, and what makes queries dependent.
-
-    `weight` [n] sums to 1: what each query counts for in the mean. `own` [n] is the node of the query's own
-    cluster; `retrieved_a` and `retrieved_b` [n] those of what a system retrieved, in the same name space,
-    None where nothing is retrieved.
-    """
-
-    a: Floats
-    b: Floats
-    weight: Floats
-    own: Ints
-    retrieved_a: Ints | None = None
-    retrieved_b: Ints | None = None
-
-    @property
-    def difference(self) -> float:
-        """The mean of a less the mean of b."""
-        return float(self.weight @ (self.a - self.b))
-
-    def parts(self) -> tuple[Part, Part]:
-        """Return the residuals of both means, the second negated, on their nodes."""
-        return (
-            Part(
-                self.weight * (self.a - self.weight @ self.a), _ways(self.own, self.retrieved_a), self.weight
-            ),
-            Part(
-                -self.weight * (self.b - self.weight @ self.b), _ways(self.own, self.retrieved_b), self.weight
-            ),
-        )
 
 
 @dataclass(frozen=True)
@@ -222,10 +190,6 @@ def skewness_of(data: Paired, error: float) -> float:
     first, second = data.parts()
     sums = np.bincount(np.unique(data.own, return_inverse=True)[1], first.residuals + second.residuals)
     return float(np.sum(sums**3) / error**3)
-
-
-def _ways(own: Ints, retrieved: Ints | None) -> tuple[Ints, ...]:
-    return (own,) if retrieved is None else (own, retrieved)
 
 
 def _freedom(data: Paired) -> float:

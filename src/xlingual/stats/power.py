@@ -18,7 +18,8 @@ import numpy as np
 
 from xlingual.records import Floats, Ints
 from xlingual.stats.intervals import effective_clusters, variance
-from xlingual.stats.paired import Paired, skewness_of, t_test, uncorrected
+from xlingual.stats.paired import skewness_of, t_test, uncorrected
+from xlingual.stats.paired_queries import Paired
 from xlingual.stats.signflips import FlippedClusters
 
 POWER = 0.8

@@ -10,15 +10,13 @@ a replicate follows from sums and their products, without going back to the quer
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from xlingual.records import Floats, Ints
 from xlingual.stats.intervals import small_sample_factor
-
-if TYPE_CHECKING:
-    from xlingual.stats.paired import Paired
+from xlingual.stats.paired_queries import Paired
 
 _DENSE = 1_000_000  # cells up to which a dense product is faster than a sparse one
 

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xlingual.stats import Part, variance
-from xlingual.stats.paired import Paired, paired_test, t_test, variance_parts
+from xlingual.stats.paired import paired_test, t_test, variance_parts
+from xlingual.stats.paired_queries import Paired
 from xlingual.stats.signflips import FlippedClusters
 
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import nct, t
 
-from xlingual.stats.paired import Paired, t_test
+from xlingual.stats.paired import t_test
+from xlingual.stats.paired_queries import Paired
 from xlingual.stats.power import Growth, detectable, power, queries_needed
 
 

@@ -1,0 +1,45 @@
+"""The queries that two systems answered, and what makes them dependent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xlingual.records import Floats, Ints
+from xlingual.stats.intervals import Part
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Values [n] of two systems for the same n queries, and what makes queries dependent.
+
+    `weight` [n] sums to 1: what each query counts for in the mean. `own` [n] is the node of the query's own
+    cluster; `retrieved_a` and `retrieved_b` [n] those of what a system retrieved, in the same name space,
+    None where nothing is retrieved.
+    """
+
+    a: Floats
+    b: Floats
+    weight: Floats
+    own: Ints
+    retrieved_a: Ints | None = None
+    retrieved_b: Ints | None = None
+
+    @property
+    def difference(self) -> float:
+        """The mean of a less the mean of b."""
+        return float(self.weight @ (self.a - self.b))
+
+    def parts(self) -> tuple[Part, Part]:
+        """Return the residuals of both means, the second negated, on their nodes."""
+        return (
+            Part(
+                self.weight * (self.a - self.weight @ self.a), _ways(self.own, self.retrieved_a), self.weight
+            ),
+            Part(
+                -self.weight * (self.b - self.weight @ self.b), _ways(self.own, self.retrieved_b), self.weight
+            ),
+        )
+
+
+def _ways(own: Ints, retrieved: Ints | None) -> tuple[Ints, ...]:
+    return (own,) if retrieved is None else (own, retrieved)
