@@ -31,9 +31,18 @@ def main() -> None:
 
 
 def _wrong(name: str, rates: np.ndarray) -> list[str]:
-    """Return what is not as promised, beyond what luck explains."""
+    """Return what is not as promised, beyond what luck explains.
+
+    An interval excludes zero exactly where the two-sided test rejects; tests of hits may be cautious, so that
+    their intervals hold a truth of zero more often.
+    """
     luck = 2 * np.sqrt(0.05 * 0.95 / SIMULATIONS)
-    found = [column for column, rate in zip(COLUMNS[:3], rates[:3], strict=True) if not 0.93 <= rate <= 0.97]
+    cautious = "difference" if name not in CONTINUOUS else None
+    found = [
+        column
+        for column, rate in zip(COLUMNS[:3], rates[:3], strict=True)
+        if rate < 0.93 or (rate > 0.97 and column != cautious)
+    ]
     found += [column for column, rate in zip(COLUMNS[3:], rates[3:], strict=True) if rate > 0.055 + luck]
     if name in CONTINUOUS:
         found += [column for column, rate in zip(COLUMNS[3:6], rates[3:6], strict=True) if rate < 0.04 - luck]
