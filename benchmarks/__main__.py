@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 SPEED = ("screen_error", "backretrieval_speed", "many_encoders", "validation_speed", "memory", "start_up")
-STATISTICS = ("coverage", "coverage_real", "agreement_coverage", "planned_power")
+STATISTICS = ("coverage", "coverage_real", "family_error", "planned_power", "agreement_coverage")
 
 wanted = [
     name for word in sys.argv[1:] or SPEED for name in (STATISTICS if word == "statistics" else (word,))
