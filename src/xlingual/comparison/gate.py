@@ -7,7 +7,6 @@ the margin, fail when it is shown to be below; else it cannot be told.
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -20,6 +19,7 @@ from xlingual.results.gate import FAIL, PASS, UNDECIDED, Decision, Gate, Needed
 from xlingual.stats.corrections import holm
 from xlingual.stats.paired import FEWEST_CLUSTERS, PairedTest, paired_test
 from xlingual.stats.power import POWER, Growth, queries_needed
+from xlingual.streams import stream
 
 
 def gate(
@@ -91,8 +91,7 @@ def _check(margin: float, alpha: float, replicates: int, span: float) -> None:
 
 
 def _tested(part: Queries, named: tuple[str, str], seed: int, replicates: int) -> PairedTest:
-    stream = zlib.crc32("|".join(["gate", *_present(part, "pair")]).encode())
-    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, stream])))
+    rng = stream(seed, "|".join(["gate", *_present(part, "pair")]))
     return paired_test(part.paired(*named), rng=rng, replicates=replicates, span=part.span)
 
 

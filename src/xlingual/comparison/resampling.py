@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from xlingual.comparison.outcome import Found, Rules, tested_pair
 from xlingual.comparison.queries import Queries
 from xlingual.stats.paired import t_test
+from xlingual.streams import stream
 
 REPLICATES = 1999
 MOST_REPLICATES = 19_999  # unless told
@@ -64,16 +64,11 @@ class Resampling:
 
     def _tested(self, part: Part, encoder: str, other: str, replicates: int, stage: str) -> Found:
         names = part.queries.identity(encoder), part.queries.identity(other)
-        stream = _stream(self.seed, "|".join([part.name, *names]) + stage)
-        return tested_pair(part.queries, encoder, other, replicates, stream)
+        rng = stream(self.seed, "|".join([part.name, *names]) + stage)
+        return tested_pair(part.queries, encoder, other, replicates, rng)
 
 
 def enough_replicates(n_tests: int, rules: Rules) -> int:
     """Return how many replicates can show a difference although p is corrected for so many tests."""
     count = 1 if rules.correction == "none" else n_tests
     return min(max(REPLICATES, int(np.ceil(_SPARE * count / rules.alpha)) - 1), MOST_REPLICATES)
-
-
-def _stream(seed: int, name: str) -> np.random.Generator:
-    entropy = np.random.SeedSequence([seed, zlib.crc32(name.encode())])
-    return np.random.Generator(np.random.PCG64(entropy))

@@ -17,6 +17,7 @@ import numpy as np
 
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.records import Ints
+from xlingual.streams import stream
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
@@ -40,11 +41,6 @@ class Splits:
 
     source: Ints  # [seeds, n]
     target: Ints  # [seeds, m]
-
-
-def stream(seed: int, name: str) -> np.random.Generator:
-    """Return the named random stream of a seed; a new name changes no other stream."""
-    return np.random.Generator(np.random.PCG64(np.random.SeedSequence([seed, zlib.crc32(name.encode())])))
 
 
 def resolve_pairs(pairs: str | Sequence[str] | None, languages: Sequence[str]) -> list[tuple[str, str]]:

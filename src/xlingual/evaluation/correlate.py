@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.data.samples import Sample, stream
+from xlingual.data.samples import Sample
 from xlingual.embed import PictureIndex
 from xlingual.evaluation.ragged import sums
 from xlingual.evaluation.scores import Score
@@ -19,6 +19,7 @@ from xlingual.evaluation.setup import Task, one_pass
 from xlingual.ranking import UNIT, Cosine, UnitVectors
 from xlingual.records import Floats, Ints
 from xlingual.stats import Part, RankedTable, influence_sums, spearman, spearman_influence
+from xlingual.streams import stream
 
 EXACT_PAIRS = 4_000_000  # up to so many pairs all are used
 SAMPLED_PAIRS = 1_000_000  # above, so many are drawn with replacement

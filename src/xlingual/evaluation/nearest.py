@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.data.samples import Sample, stream
+from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
 from xlingual.evaluation.ragged import members
 from xlingual.evaluation.setup import Tally, one_pass
 from xlingual.ranking import Cosine, Progress, Top, TopK, scan
 from xlingual.records import Floats, Ints
+from xlingual.streams import stream
 
 _LISTED = 2_000_000  # tied pairs listed for one sample at the most
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from xlingual.data.manifest import Manifest
-from xlingual.data.samples import Sampler, read_splits, resolve_pairs, stream
+from xlingual.data.samples import Sampler, read_splits, resolve_pairs
 from xlingual.errors import InputError
 from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.streams import stream
 
 
 @pytest.fixture

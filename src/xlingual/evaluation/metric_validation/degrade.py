@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.data.samples import stream
 from xlingual.embed import PictureIndex
 from xlingual.errors import InputError, did_you_mean
 from xlingual.ranking import Pool
 from xlingual.records import Floats, Ints
+from xlingual.streams import stream
 
 _ASKED = 1000  # pictures whose neighbours are looked at
 _BLOCK = 50

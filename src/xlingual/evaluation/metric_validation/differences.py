@@ -8,7 +8,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from xlingual.data.samples import stream
 from xlingual.evaluation.metric_validation.coefficients import midranks, pearson, spearman
 from xlingual.evaluation.metric_validation.encoder_scores import Table, joined, reason_of
 from xlingual.evaluation.metric_validation.two_way import NoIntervalError, replicated, transformed, z_interval
@@ -22,6 +21,7 @@ from xlingual.stats.dependent import (
     zou_nonoverlapping,
     zou_overlapping,
 )
+from xlingual.streams import stream
 
 PERMUTATIONS = 4999
 _ROUNDING = 1e-9

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from xlingual.data.manifest import Manifest
-from xlingual.data.samples import Sampler, stream
+from xlingual.data.samples import Sampler
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.evaluation.setup import Task, by_pair
 from xlingual.records import Ints
+from xlingual.streams import stream
 
 
 def paired_samples(

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.data.samples import stream
 from xlingual.evaluation.metric_validation.coefficients import accuracy, pearson, spearman
 from xlingual.records import Floats
 from xlingual.results import Interval
+from xlingual.streams import stream
 
 LEVEL = 0.95
 FEWEST_ENCODERS = 3
