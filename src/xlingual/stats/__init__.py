@@ -9,7 +9,7 @@ from xlingual.stats.intervals import (
     standard_error,
     variance,
 )
-from xlingual.stats.paired import PairedTest, paired_test, t_test, variance_parts
+from xlingual.stats.paired import PairedTest, paired_test, t_test
 from xlingual.stats.paired_queries import Paired
 
 __all__ = [
@@ -27,5 +27,4 @@ __all__ = [
     "standard_error",
     "t_test",
     "variance",
-    "variance_parts",
 ]

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlingual.stats import Part, variance
-from xlingual.stats.paired import paired_test, t_test, variance_parts
+from xlingual.stats import variance
+from xlingual.stats.paired import paired_test, t_test
 from xlingual.stats.paired_queries import Paired
 from xlingual.stats.signflips import FlippedClusters
 
@@ -186,18 +186,6 @@ def test_weights_decide_how_many_clusters_count():
     a, b = rng.standard_normal((2, 2005))
     assert t_test(Paired(a, b, weight, np.arange(2005)))[2] == pytest.approx(1 / np.sum(weight**2) - 1)
     assert 15 < 1 / np.sum(weight**2) < 25
-
-
-def test_the_parts_of_a_variance_are_its_own_clusters_and_the_rest():
-    paired = case(6)
-    alone, shared = variance_parts(paired)
-    first, second = paired.parts()
-    assert alone == pytest.approx(
-        variance([Part(first.residuals + second.residuals, (paired.own,), paired.weight)])
-    )
-    assert alone + shared == pytest.approx(max(variance([first, second]), alone))
-    unretrieved = Paired(paired.a, paired.b, paired.weight, paired.own)
-    assert variance_parts(unretrieved)[1] == 0
 
 
 def test_a_t_test_is_scipys_for_independent_queries():
