@@ -121,6 +121,37 @@ class RankCounts:
         return len(self.above)
 
 
+@dataclass(frozen=True)
+class TargetCounts:
+    """Where every relevant candidate of each query stands: all that average precision needs.
+
+    One line for each pair of a query and a relevant candidate, ordered by query. `above[i]` candidates of the
+    pool score strictly higher than it, `tied[i]` score the same (itself included). Two relevant candidates of
+    a query tie exactly where as many are above them.
+    """
+
+    query: Ints  # [p], ascending; every query has a line
+    above: Ints  # [p]
+    tied: Ints  # [p], at least 1
+    pool: Ints  # [n queries]: how many candidates are ranked
+
+    def __len__(self) -> int:
+        return len(self.pool)
+
+    def best(self) -> RankCounts:
+        """Return where the best relevant candidate of each query stands."""
+        import numpy as np
+
+        n = len(self.pool)
+        best = np.full(n, np.iinfo(np.int64).max)
+        np.minimum.at(best, self.query, self.above)
+        first = self.above == best[self.query]
+        tied = np.zeros(n, dtype=np.int64)
+        tied[self.query[first]] = self.tied[first]
+        relevant = np.bincount(self.query[first], minlength=n)
+        return RankCounts(best, tied, relevant, self.pool)
+
+
 @runtime_checkable
 class Encoder(Protocol):
     """Turns texts or pictures into vectors: the one interface every model has.

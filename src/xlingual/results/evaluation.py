@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMA = "xlingual/results/1"
+TABLES = (
+    "points",
+    "hubs",
+    "worst",
+)  # of a multilingual pool: the picture of the space, hubs, worst questions
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,7 @@ class Entry:
     seed: int
     signature: str
     note: str | None = None  # why a number is missing
+    views: Mapping[str, Any] | None = None  # of a multilingual pool: see docs/multilingual-pool.md
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,7 @@ class Results:
     warnings: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
     diagnostics: dict[str, int] = field(default_factory=dict)  # pairs screened in float32, decided in float64
+    tables: dict[str, pa.Table] = field(default_factory=dict)  # further ones, each a file NAME.parquet
 
     def __repr__(self) -> str:
         overall = [s for s in self.summary if s.source is None] or self.summary
@@ -159,6 +166,12 @@ class Results:
                 pq.write_table(self.examples, path, compression="zstd")
         else:
             examples.unlink(missing_ok=True)
+        for name in TABLES:
+            if name in self.tables:
+                with atomic_file(folder / f"{name}.parquet") as path:
+                    pq.write_table(self.tables[name], path, compression="zstd")
+            else:
+                (folder / f"{name}.parquet").unlink(missing_ok=True)
         with atomic_file(folder / "results.json") as path:
             path.write_text(content, encoding="utf-8")
 
@@ -186,6 +199,11 @@ class Results:
             warnings=list(content.get("warnings", [])),
             timings=dict(content.get("timings", {})),
             diagnostics=dict(content.get("diagnostics", {})),
+            tables={
+                name: _read_table(folder / f"{name}.parquet")
+                for name in TABLES
+                if (folder / f"{name}.parquet").is_file()
+            },
         )
 
 
