@@ -57,6 +57,13 @@ class GroupCounts:
         """Candidates of each group that score the same as the target, itself included."""
         return self._assembled(1)
 
+    @property
+    def keys_given(self) -> Ints:
+        """Exact keys of the targets, in the order of the pairs given."""
+        out = np.empty_like(self.keys)
+        out[self._order] = self.keys
+        return out
+
     def _assembled(self, which: int) -> Ints:
         sums = np.zeros((len(self.query), len(self.bounds) - 1), dtype=np.int64)
         for (low, high), piece in self._pieces.items():
