@@ -35,7 +35,6 @@ from xlingual.evaluation.way_back import ways_back
 from xlingual.measures import (
     Measure,
     PictureSimilarity,
-    QueryMeasure,
     RankMeasure,
     parse_rank_measures,
 )
@@ -153,7 +152,7 @@ class _Run:
         references: Sequence[Reference],
         examples: bool,
     ) -> Results:
-        measures: list[QueryMeasure] = [*self.measures, SIM]
+        measures: list[RankMeasure | PictureSimilarity] = [*self.measures, SIM]
         table = ScoreTable(NAME, self.image_name, self.tasks, list(self.workspace.text_encoders), measures)
         per_query = PerQuery(self.manifest)
         for number, (task, reference) in enumerate(zip(self.tasks, references, strict=True)):
@@ -174,7 +173,9 @@ class _Run:
         shown = self._examples(summary, found, references) if examples else None
         return Results(entries, summary, per_query.table(), shown)
 
-    def _baseline(self, measure: QueryMeasure, number: int, task: Task, reference: Reference) -> Baseline:
+    def _baseline(
+        self, measure: RankMeasure | PictureSimilarity, number: int, task: Task, reference: Reference
+    ) -> Baseline:
         ways = nodes(self.manifest, number, task, reference.oracle_target)
         oracle: Score = score(measure, reference.oracle[measure.name], ways)
         ceiling = reference.ceiling.get(measure.name)
@@ -183,7 +184,13 @@ class _Run:
         )
 
     def _add_rows(
-        self, per_query: PerQuery, name: str, task: Task, measure: QueryMeasure, one: Found, values: Floats
+        self,
+        per_query: PerQuery,
+        name: str,
+        task: Task,
+        measure: RankMeasure | PictureSimilarity,
+        one: Found,
+        values: Floats,
     ) -> None:
         ranked = not isinstance(measure, PictureSimilarity)
         per_query.add(

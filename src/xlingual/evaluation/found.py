@@ -14,7 +14,7 @@ from xlingual.evaluation.nearest import Nearest
 from xlingual.evaluation.ragged import sums
 from xlingual.evaluation.setup import Task
 from xlingual.evaluation.side_ranks import Routes
-from xlingual.measures import PictureSimilarity, QueryMeasure, RankMeasure, RecallAt
+from xlingual.measures import PictureSimilarity, RankMeasure, RecallAt
 from xlingual.records import Floats, Ints
 
 
@@ -25,7 +25,7 @@ class Found:
     nearest: Nearest
     routes: Routes
 
-    def values(self, measure: QueryMeasure) -> Floats:
+    def values(self, measure: RankMeasure | PictureSimilarity) -> Floats:
         """Return the value of each query, float64 [n]."""
         if isinstance(measure, PictureSimilarity):
             return self.mean(self.routes.similarity)

@@ -1,7 +1,7 @@
 """Rank measures, with ties resolved as the expectation under random tie-breaking.
 
 One tie group matters for each query: the one that holds the best relevant candidate. With G candidates above
-it, n tied in it and r of those relevant, the closed forms below are exact (DESIGN: `docs/measures.md`).
+it, n tied in it and r of those relevant, the closed forms below are exact (`docs/measures.md`).
 """
 
 from __future__ import annotations
@@ -71,11 +71,11 @@ class ReciprocalRank:
             [[0.0], np.cumsum(1.0 / np.arange(1, int((counts.above + counts.tied).max(initial=0)) + 1))]
         )
         values: Floats = (harmonic[counts.above + counts.tied] - harmonic[counts.above]) / counts.tied
-        several = np.flatnonzero(counts.relevant > 1)
-        for i in several:
-            values[i] = _expected_reciprocal(
-                int(counts.above[i]), int(counts.tied[i]), int(counts.relevant[i])
-            )
+        several = counts.relevant > 1
+        columns = np.stack([counts.above, counts.tied, counts.relevant], axis=1)[several]
+        distinct, place = np.unique(columns, axis=0, return_inverse=True)
+        expected = np.array([_expected_reciprocal(*group) for group in distinct.tolist()])
+        values[several] = expected[place.reshape(-1)] if len(expected) else 0.0
         return values
 
     def aggregate(self, values: Floats) -> float:
@@ -135,10 +135,7 @@ class DistanceCorrelation:
 
 def _expected_reciprocal(above: int, tied: int, relevant: int) -> float:
     """Return E[1/rank of the first relevant], several relevant in one tie group."""
-    total = 0.0
-    first_is_j = relevant / tied  # P(the first relevant is at place j), from j = 1 on
-    for j in range(1, tied - relevant + 2):
-        total += first_is_j / (above + j)
-        if j < tied - relevant + 1:
-            first_is_j *= (tied - j - relevant + 1) / (tied - j)
-    return total
+    j = np.arange(1, tied - relevant + 2)
+    steps = (tied - j[:-1] - relevant + 1) / (tied - j[:-1])
+    first_is_j = relevant / tied * np.cumprod(np.concatenate([[1.0], steps]))  # P(the first is at place j)
+    return float(np.sum(first_is_j / (above + j)))

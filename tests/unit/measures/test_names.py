@@ -6,12 +6,15 @@ from hypothesis import strategies as st
 
 from xlingual.errors import InputError
 from xlingual.measures import (
+    AveragePrecision,
     DistanceCorrelation,
     MedianRank,
     PictureSimilarity,
     RecallAt,
     ReciprocalRank,
+    SetRecallAt,
     parse_measure,
+    parse_pool_measures,
     parse_rank_measures,
 )
 
@@ -24,7 +27,16 @@ def test_recall_prints_and_parses(k):
     assert hash(parse_measure(measure.name.lower())) == hash(measure)
 
 
-@pytest.mark.parametrize("measure", [ReciprocalRank(), MedianRank(), PictureSimilarity()])
+@given(st.integers(1, 10**9))
+def test_measures_of_every_relevant_candidate_print_and_parse(k):
+    for measure in (AveragePrecision(k), SetRecallAt(k)):
+        assert parse_measure(measure.name) == parse_measure(measure.name.lower()) == measure
+        assert hash(parse_measure(measure.name.upper())) == hash(measure)
+    assert parse_measure(f"map@{k}/MIN") == AveragePrecision(k)
+    assert parse_measure(f"Set-Recall@{k}") == SetRecallAt(k) != RecallAt(k)
+
+
+@pytest.mark.parametrize("measure", [ReciprocalRank(), MedianRank(), PictureSimilarity(), AveragePrecision()])
 def test_others_print_and_parse(measure):
     assert parse_measure(measure.name) == measure
     assert parse_measure(measure.name.upper()) == measure
@@ -32,7 +44,8 @@ def test_others_print_and_parse(measure):
 
 
 @pytest.mark.parametrize(
-    ("word", "name"), [("MRR", "RR"), ("hit@3", "R@3"), ("success@1", "R@1"), ("median-rank", "MedR")]
+    ("word", "name"),
+    [("MRR", "RR"), ("hit@3", "R@3"), ("success@1", "R@1"), ("median-rank", "MedR"), ("mAP", "AP")],
 )
 def test_usual_words(word, name):
     assert parse_measure(word).name == name
@@ -49,6 +62,7 @@ def test_recall_needs_a_whole_number(k):
     [
         *(("recal@10", "R@10"), ("simm", "SIM"), ("rrr", "RR"), ("medra", "MedR"), ("R@0", "R@1")),
         *(("MRR@10", "RR"), ("R5", "R@5"), ("recall", "R@10"), ("recal@5", "R@5"), ("hit-3", "R@3")),
+        *(("AP@20", "AP@20/min"), ("map@5/max", "AP@5/min"), ("setr", "SetR@10"), ("set-recal@3", "SetR@3")),
     ],
 )
 def test_unknown_names_are_refused_with_the_nearest(word, near):
@@ -56,13 +70,13 @@ def test_unknown_names_are_refused_with_the_nearest(word, near):
         parse_measure(word)
 
 
-@pytest.mark.parametrize("word", ["map", "ndcg@10", "p@5"])
+@pytest.mark.parametrize("word", ["ndcg@10", "p@5", "bpref"])
 def test_far_fetched_measures_are_not_suggested(word):
     with pytest.raises(InputError, match=r"MedR or SIM\.$"):
         parse_measure(word)
 
 
-@pytest.mark.parametrize("word", ["", "R@", "R@-1", "R@1.5", "R@ten", "R@10,RR"])
+@pytest.mark.parametrize("word", ["", "R@", "R@-1", "R@1.5", "R@ten", "R@10,RR", "R@10/min", "AP@0/min"])
 def test_malformed_names_are_refused(word):
     with pytest.raises(InputError, match="unknown measure"):
         parse_measure(word)
@@ -77,3 +91,20 @@ def test_lists_of_measures():
         parse_rank_measures(["SIM"])
     with pytest.raises(InputError, match="CORR is no measure of this task"):
         parse_rank_measures([DistanceCorrelation()], beside=[PictureSimilarity()])
+    with pytest.raises(InputError, match=r"AP is no measure .*all relevant .*evaluate multilingual-pool"):
+        parse_rank_measures("R@5,AP")
+    with pytest.raises(InputError, match="expected R@k with k of at least 1, RR or MedR"):
+        parse_rank_measures("ndcg")
+
+
+def test_lists_of_measures_of_a_pool():
+    assert parse_pool_measures([]) == [AveragePrecision()]
+    assert parse_pool_measures("map, AP, RR, MedR, R@5") == [
+        *(AveragePrecision(), ReciprocalRank(), MedianRank(), RecallAt(5)),
+    ]
+    assert parse_pool_measures(["AP@20/min", SetRecallAt(3)]) == [AveragePrecision(20), SetRecallAt(3)]
+    for measure in (PictureSimilarity(), DistanceCorrelation()):
+        with pytest.raises(InputError, match=rf"{measure.name} is no measure of this task.*expected AP"):
+            parse_pool_measures([measure])
+    with pytest.raises(InputError, match="unknown measure 'ndcg': expected AP, AP@k/min, R@k or SetR@k"):
+        parse_pool_measures(["ndcg"])
