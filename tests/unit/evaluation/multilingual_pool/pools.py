@@ -5,11 +5,11 @@ import numpy as np
 from xlingual.evaluation.multilingual_pool.counts import PoolCounts
 
 
-def pool_counts(scores, languages, question_language, candidate_language, relevant, cluster=None, article=None):
+def pool_counts(scores, languages, question_language, candidate_language, relevant, **nodes):
     """Return what the pass leaves behind, from a full score matrix.
 
-    `scores` [n, m] are compared exactly; `relevant` bool [n, m] has a true in every row. Keys are the ranks of
-    the distinct scores.
+    `scores` [n, m] are compared exactly; `relevant` bool [n, m] has a true in every row; `nodes` are the
+    cluster [n] and the article [n] of the questions. Keys are the ranks of the distinct scores.
     """
     scores, relevant = np.asarray(scores), np.asarray(relevant, dtype=bool)
     question, candidate = np.nonzero(relevant)
@@ -25,8 +25,8 @@ def pool_counts(scores, languages, question_language, candidate_language, releva
         tied=(keys[question] == own) @ member,
         question_language=np.asarray(question_language, dtype=np.int64),
         candidate_language=np.asarray(candidate_language, dtype=np.int64),
-        cluster=np.arange(len(scores)) if cluster is None else np.asarray(cluster),
-        article=None if article is None else np.asarray(article),
+        cluster=np.asarray(nodes.get("cluster", np.arange(len(scores)))),
+        article=nodes.get("article"),
     )
 
 
@@ -40,7 +40,9 @@ def synthetic_counts(questions=1190, languages=11, candidates=13_014, tie=0.0, s
     candidate = (first + rng.integers(0, sizes, (n, G))).ravel()
     question = np.repeat(np.arange(n), G)
     score = rng.integers(0, 12 if tie else 1 << 40, (n, G))  # of the relevant candidates
-    irrelevant = np.minimum(rng.geometric(0.05, (n, G, 1)) * rng.random((n, G, G)), sizes - 1).astype(np.int64)
+    irrelevant = np.minimum(rng.geometric(0.05, (n, G, 1)) * rng.random((n, G, G)), sizes - 1).astype(
+        np.int64
+    )
     order = np.argsort(np.argsort(-score, axis=1), axis=1)
     irrelevant = np.take_along_axis(np.sort(irrelevant, axis=1), order[:, :, None], axis=1)
     same = score[:, :, None] == score[:, None, :]

@@ -25,23 +25,19 @@ def by_question_language(counts: PoolCounts, values: Floats) -> dict[str, Score]
     found = {}
     for code, language in enumerate(counts.languages):
         rows = np.flatnonzero(counts.question_language == code)
-        mean = mean_score(values[rows], counts.cluster[rows])
-        if mean is not None:
-            found[language] = mean
-    return found
+        found[language] = mean_score(values[rows], counts.cluster[rows])
+    return compact(found)
 
 
 def by_pair(counts: PoolCounts, table: Floats) -> dict[str, Score]:
     """Return the means of a table [n, G] by answer language: "ar->de" is asked in ar, answered in de."""
-    found: dict[str, Score] = {}
-    for code, answer in enumerate(counts.languages):
-        columns = by_question_language(counts, table[:, code])
-        found |= {f"{asked}->{answer}": mean for asked, mean in columns.items()}
-    return dict(sorted(found.items(), key=lambda item: _place(counts, item[0])))
-
-
-def _place(counts: PoolCounts, pair: str) -> tuple[int, ...]:
-    return tuple(counts.languages.index(language) for language in pair.split("->"))
+    found = {}
+    for asked_in, asked in enumerate(counts.languages):
+        rows = np.flatnonzero(counts.question_language == asked_in)
+        part, cluster = table[rows], counts.cluster[rows]
+        for answered_in, answer in enumerate(counts.languages):
+            found[f"{asked}->{answer}"] = mean_score(part[:, answered_in], cluster)
+    return compact(found)
 
 
 def compact(found: Mapping[str, Score | None]) -> dict[str, Score]:

@@ -94,4 +94,5 @@ def _relative_delta(same: Floats, rand: Floats, cluster: Ints) -> Score:
     """Return the score of 1 − mean(same)/mean(rand), with residuals linearised in both means."""
     s, r = float(same.mean()), float(rand.mean())
     residuals = ((rand - r) * s / r - (same - s)) / (r * len(same))
-    return Score((r - s) / r, (Part(residuals, (cluster,)),), None)
+    # where nothing varies the span says how far it could be: δ is at most 1, but below 0 it has no bound
+    return Score((r - s) / r, (Part(residuals, (cluster,)),), None, span=max(1.0, s / r))
