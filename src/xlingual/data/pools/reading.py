@@ -36,6 +36,14 @@ def read_pool(
     return pool_of_squad(rows, str(path), [path], languages, split)
 
 
+def is_pool(path: str | Path) -> bool:
+    """Tell whether a path looks like a pool: a pool folder, or SQuAD-style files."""
+    path = Path(path)
+    if path.is_dir():
+        return any(pool_file(path, stem) for stem in (QUESTIONS, CANDIDATES)) or any(path.glob("*.json"))
+    return path.suffix.lower() == ".json" and path.is_file()
+
+
 def pool_of_squad(
     rows: SquadRows,
     source: str,

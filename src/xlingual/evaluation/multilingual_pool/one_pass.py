@@ -27,7 +27,8 @@ class Columns:
     def of_candidates(cls, vectors: np.ndarray, language: Ints, n_languages: int) -> Columns:
         """Collapse the candidates' vectors [m, d] within each language."""
         of = np.empty(len(vectors), dtype=np.int64)
-        rows, sizes = [], []
+        rows: list[Ints] = []
+        sizes: list[int] = []
         for code in range(n_languages):
             own = np.flatnonzero(language == code)
             pool = Pool.of(vectors, own) if len(own) else None

@@ -5,13 +5,11 @@ import numpy as np
 from xlingual.evaluation.multilingual_pool.counts import PoolCounts
 
 
-def pool_counts(
-    scores, languages, question_language, candidate_language, relevant, cluster=None, article=None
-):
+def pool_counts(scores, languages, question_language, candidate_language, relevant, **nodes):
     """Return what the pass leaves behind, from a full score matrix.
 
-    `scores` [n, m] are compared exactly; `relevant` bool [n, m] has a true in every row. Keys are the ranks of
-    the distinct scores.
+    `scores` [n, m] are compared exactly; `relevant` bool [n, m] has a true in every row; `nodes` are the
+    cluster [n] and the article [n] of the questions. Keys are the ranks of the distinct scores.
     """
     scores, relevant = np.asarray(scores), np.asarray(relevant, dtype=bool)
     question, candidate = np.nonzero(relevant)
@@ -27,8 +25,8 @@ def pool_counts(
         tied=(keys[question] == own) @ member,
         question_language=np.asarray(question_language, dtype=np.int64),
         candidate_language=np.asarray(candidate_language, dtype=np.int64),
-        cluster=np.arange(len(scores)) if cluster is None else np.asarray(cluster),
-        article=None if article is None else np.asarray(article),
+        cluster=np.asarray(nodes.get("cluster", np.arange(len(scores)))),
+        article=nodes.get("article"),
     )
 
 
