@@ -147,7 +147,8 @@ def _sentences(found: PoolDescription) -> list[str]:
     sentences = [
         "relevant: answers of any language, mean per question; own language: questions with one in theirs",
         f"{found.n_clusters:,} clusters of paragraphs{articles} with questions",
-        f"{found.n_irrelevant:,} candidates answer nothing; texts in several languages: {found.n_shared_texts}",
+        f"{found.n_irrelevant:,} candidates answer nothing; texts in several languages: "
+        f"{found.n_shared_texts:,}",
     ]
     if found.splits:
         parts = (
