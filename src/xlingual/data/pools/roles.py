@@ -1,0 +1,111 @@
+"""Which texts of a manifest ask, and which may answer."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xlingual.records import Floats
+
+if TYPE_CHECKING:
+    from xlingual.data.manifest import Manifest
+
+
+@dataclass(frozen=True)
+class ItemRoles:
+    """What the texts of one item can be; rows of the manifest by language code."""
+
+    asks: dict[int, int] = field(default_factory=dict)  # language → the text that is the question
+    answers: dict[int, list[int]] = field(default_factory=dict)  # language → possible candidates
+
+    def questions(self, answered: Collection[int]) -> list[int]:
+        """Return the rows that ask when these rows are the candidates."""
+        return [row for row in self.asks.values() if row not in answered] if answered else []
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The roles of all items that have texts, and what was left out, in sentences."""
+
+    items: list[ItemRoles]
+    notes: list[str]
+
+
+def roles(
+    manifest: Manifest,
+    asking: Collection[int],
+    shares: Floats | None,
+    one: bool,
+    rng: np.random.Generator,
+) -> Roles:
+    """Divide the texts of every item into questions and possible candidates.
+
+    `asking` are the question languages; `shares` [languages] are the wanted ones of the candidates, None for
+    any; with `one` every item has one candidate at most.
+    """
+    texts, notes = _texts_by_item(manifest)
+    wanted = np.full(len(manifest.languages), 1.0) if shares is None else shares
+    lone = 0
+    found = []
+    for own in texts:
+        if sum(map(len, own.values())) == 1:
+            lone += any(code in asking for code in own)
+            found.append(ItemRoles({}, {code: rows for code, rows in own.items() if wanted[code] > 0}))
+        else:
+            found.append(_shared_out(own, asking, wanted, one, rng))
+    if lone:
+        notes.append(f"{lone} items have one text only, which is no question, but may be a candidate")
+    return Roles(found, notes)
+
+
+def _shared_out(
+    texts: dict[int, list[int]],
+    asking: Collection[int],
+    wanted: Floats,
+    one: bool,
+    rng: np.random.Generator,
+) -> ItemRoles:
+    """Return the roles of an item's texts, of which there are at least two."""
+    asks = {code: rows[0] for code, rows in texts.items() if code in asking}
+    rest = {code: rows[1:] if code in asks else rows for code, rows in texts.items() if wanted[code] > 0}
+    if one and len(asks) > 1:  # where the only text of a language answers, the other languages still ask
+        return ItemRoles(asks, {code: rows or [asks[code]] for code, rows in rest.items()})
+    answers = {code: rows for code, rows in rest.items() if rows}
+    if not answers and len(asks) > 1 and rest:  # every text would ask: one of them does, the others answer
+        asker = _drawn_asker(list(asks), wanted, rng)
+        answers = {code: [row] for code, row in asks.items() if code != asker and code in rest}
+        asks = {asker: asks[asker]}
+    return ItemRoles(asks, answers)
+
+
+def _drawn_asker(codes: list[int], wanted: Floats, rng: np.random.Generator) -> int:
+    """Return the language that asks, drawn so that the others appear in the wanted shares where they can.
+
+    Of g languages the one of share p is then left to answer with probability (g − 1)·p, at most 1.
+    """
+    shares = wanted[codes] / wanted[codes].sum()
+    weights = np.clip(1 - (len(codes) - 1) * shares, 0, None)
+    return codes[int(rng.choice(len(codes), p=weights / weights.sum()))]
+
+
+def _texts_by_item(manifest: Manifest) -> tuple[list[dict[int, list[int]]], list[str]]:
+    """Return the rows of each item by language, without blank and repeated texts, and notes on those."""
+    items: list[dict[int, list[int]]] = [{} for _ in range(manifest.n_items)]
+    seen: set[tuple[int, int, str]] = set()
+    blank = repeated = 0
+    rows = zip(manifest.item.tolist(), manifest.language.tolist(), manifest.text, strict=True)
+    for row, (item, code, text) in enumerate(rows):
+        if not text.strip():
+            blank += 1
+        elif (item, code, text) in seen:
+            repeated += 1
+        else:
+            seen.add((item, code, text))
+            items[item].setdefault(code, []).append(row)
+    notes = [f"{blank} texts without visible characters are left out"] if blank else []
+    if repeated:
+        notes.append(f"{repeated} texts that an item has twice in one language are taken once")
+    return [texts for texts in items if texts], notes
