@@ -74,7 +74,7 @@ def draw_one(
 
 
 def _quotas(manifest: Manifest, supply: Mapping[Options, int], shares: Floats, total: int | None) -> Ints:
-    """Return how many candidates [languages] to draw of each language, at least one of each that is wanted."""
+    """Return how many candidates [languages] to draw of each language, at least one of each wanted one."""
     quotas = _rounded(manifest, supply, shares, total)
     for code in np.flatnonzero((quotas == 0) & (shares > 0)).tolist():
         raise InputError(
