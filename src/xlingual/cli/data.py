@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xlingual.cli import screen
+from xlingual.cli.mixing import mix_pool
 from xlingual.cli.options import manifest_options, read_manifest, refuse_extra
 from xlingual.errors import DataWarning
 from xlingual.report.terminal import fitting, plain_table
@@ -24,6 +25,9 @@ _MOST_PAIRS = 6  # shown of the language pairs
 @click.group()
 def data() -> None:
     """Check a manifest, or make built-in data."""
+
+
+data.add_command(mix_pool)
 
 
 @data.command(context_settings={"allow_extra_args": True}, short_help="Count what a manifest holds.")

@@ -75,6 +75,13 @@ def draw_one(
 
 def _quotas(manifest: Manifest, supply: Mapping[Options, int], shares: Floats, total: int | None) -> Ints:
     """Return how many candidates [languages] to draw of each language, at least one of each wanted one."""
+    have = _have(manifest, supply, shares)
+    for tag in (tag for tag, count in have.items() if count == 0):
+        raise InputError(
+            f"{manifest.source}: no text in {tag!r} can be a candidate (possible candidates: {told(have)}): "
+            "an item's first text in a question language is its question; choose other question languages, or "
+            "leave it out of the mix"
+        )
     quotas = _rounded(manifest, supply, shares, total)
     for code in np.flatnonzero((quotas == 0) & (shares > 0)).tolist():
         raise InputError(
@@ -87,33 +94,24 @@ def _quotas(manifest: Manifest, supply: Mapping[Options, int], shares: Floats, t
 def _rounded(manifest: Manifest, supply: Mapping[Options, int], shares: Floats, total: int | None) -> Ints:
     """Return `total` candidates (None: as many as there can be) in these shares."""
     most = most_possible(supply, shares, total)
-    if most == 0 or (total is not None and most < total):
-        raise InputError(_refused(manifest, supply, shares, total, most))
-    return largest_remainder(shares, most)
+    if most > 0 and (total is None or most == total):
+        return largest_remainder(shares, most)
+    wanted = told({tag: f"{shares[code]:.1%}" for code, tag in enumerate(manifest.languages) if shares[code]})
+    possible = f"possible candidates: {told(_have(manifest, supply, shares))}"
+    if total is None or most == 0:
+        raise InputError(
+            f"{manifest.source}: no number of candidates has the shares {wanted} ({possible}): change them"
+        )
+    raise InputError(
+        f"{manifest.source}: {total} candidates cannot be drawn as {wanted}, only {most} can ({possible}): "
+        "ask for fewer candidates or change the shares"
+    )
 
 
-def _refused(
-    manifest: Manifest, supply: Mapping[Options, int], shares: Floats, total: int | None, most: int
-) -> str:
-    """Return why a mix is not possible, and what is."""
-    have = {
+def _have(manifest: Manifest, supply: Mapping[Options, int], shares: Floats) -> dict[str, int]:
+    """Return how many things can serve as a candidate in each wanted language."""
+    return {
         tag: sum(count for options, count in supply.items() if code in options)
         for code, tag in enumerate(manifest.languages)
         if shares[code] > 0
     }
-    possible = f"possible candidates: {told(have)}"
-    wanted = told(
-        {tag: f"{share:.1%}" for tag, share in zip(manifest.languages, shares, strict=True) if share}
-    )
-    if lacking := [tag for tag, count in have.items() if count == 0]:
-        return (
-            f"{manifest.source}: no text in {lacking[0]!r} can be a candidate ({possible}): an item's first "
-            "text in a question language is its question; choose other question languages, or leave it out "
-            "of the mix"
-        )
-    if total is None or most == 0:
-        return f"{manifest.source}: no number of candidates has the shares {wanted} ({possible}): change them"
-    return (
-        f"{manifest.source}: {total} candidates cannot be drawn as {wanted}, only {most} can ({possible}): "
-        "ask for fewer candidates or change the shares"
-    )
