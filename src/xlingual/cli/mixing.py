@@ -92,10 +92,11 @@ def mix_pool(
             mix=shares,
             **{name: given[name] for name in ("per_item", "candidates", "questions", "seed")},
         )
-        pool.write(out, format=file_format)  # type: ignore[attr-defined]
+        pool.write(out, format=file_format)
     if not quiet:
         output = screen.console()
-        output.print()
+        n, m, relevant = len(pool.questions), len(pool.candidates), len(pool.relevant[0])
+        output.print(f"\n{n:,} questions, {m:,} candidates, {relevant / n:.2f} relevant to a question")
         output.print(_table(pool))
     screen.wrote(out, quiet=quiet)
 
@@ -128,8 +129,7 @@ def _table(pool: MultilingualPool) -> Table:
     import numpy as np
     from rich.text import Text
 
-    n, m = len(pool.questions), len(pool.candidates)
-    table = plain_table(f"{n:,} questions, {m:,} candidates, {len(pool.relevant[0]) / n:.2f} relevant each")
+    table = plain_table()
     table.add_column("language", no_wrap=True)
     for column in ("questions", "candidates", "share"):
         table.add_column(column, justify="right")
@@ -138,5 +138,5 @@ def _table(pool: MultilingualPool) -> Table:
         for side in (pool.questions, pool.candidates)
     )
     for tag, asked, held in zip(pool.languages, *counts, strict=True):
-        table.add_row(Text(tag), f"{asked:,}", f"{held:,}", f"{held / m:.1%}")
+        table.add_row(Text(tag), f"{asked:,}", f"{held:,}", f"{held / len(pool.candidates):.1%}")
     return table

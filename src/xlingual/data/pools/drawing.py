@@ -79,8 +79,8 @@ def _quotas(manifest: Manifest, supply: Mapping[Options, int], shares: Floats, t
     for tag in (tag for tag, count in have.items() if count == 0):
         raise InputError(
             f"{manifest.source}: no text in {tag!r} can be a candidate (possible candidates: {told(have)}): "
-            "an item's first text in a question language is its question; choose other question languages, or "
-            "leave it out of the mix"
+            "an item's first text in a question language is its question; choose other question languages, "
+            "or leave it out of the mix"
         )
     quotas = _rounded(manifest, supply, shares, total)
     for code in np.flatnonzero((quotas == 0) & (shares > 0)).tolist():

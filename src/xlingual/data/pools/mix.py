@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.drawing import draw_all, draw_one
 from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
 from xlingual.data.pools.roles import ItemRoles, roles
 from xlingual.data.pools.shares import asking_languages, check_count, shares_of
-from xlingual.data.reading.values import numbered
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.records import Ints, Numbering
+from xlingual.records import Ints
 from xlingual.streams import stream
 
 if TYPE_CHECKING:
@@ -39,8 +40,7 @@ def mix_pool(
     question; all its other texts may be candidates. A text that asks is no candidate, so that nothing is ever
     looked for by itself. All candidates of a question's item are relevant to it. An item with one text asks
     nothing; an item of which every text would ask (one in each language, all of them question languages) asks
-    in one language, drawn so that the others fit the mix. Blank texts, and those that an item has twice in
-    one language, are left out.
+    in one of them, drawn evenly. Blank texts, and those that an item has twice in one language, are left out.
 
     *Mix.* `mix` gives the wanted shares of languages among the candidates, as any positive numbers; languages
     that it does not name have none. As many candidates as possible (or `candidates` in all) are drawn at
@@ -111,13 +111,11 @@ def _check_languages(manifest: Manifest, asked: Ints, drawn: Ints) -> None:
     """Raise InputError where a language has no candidates, or there is only one."""
     present = np.unique(manifest.language[drawn]).tolist()
     asking = np.unique(manifest.language[asked]).tolist()
-    for code in asking:
-        if code not in present:
-            raise InputError(
-                f"{manifest.source}: no candidate is in {manifest.languages[code]!r}, a question language, "
-                "since no item has a second text in it: choose question languages other than "
-                f"{listed((manifest.languages[c] for c in asking), 40)}"
-            )
+    if lacking := [manifest.languages[code] for code in asking if code not in present]:
+        raise InputError(
+            f"{manifest.source}: no candidate is in {lacking[0]!r}, a question language, since no item has a "
+            f"second text in it: choose question languages other than {listed(lacking, 40)}"
+        )
     if len(present) < 2:
         raise InputError(
             f"{manifest.source}: all candidates are in {manifest.languages[present[0]]!r}: a multilingual "
@@ -127,14 +125,8 @@ def _check_languages(manifest: Manifest, asked: Ints, drawn: Ints) -> None:
 
 def _pool(manifest: Manifest, asked: Ints, drawn: Ints, notes: tuple[str, ...]) -> MultilingualPool:
     """Return the pool of these rows, ordered by language, then as in the manifest."""
-    present, language = np.unique(manifest.language[drawn], return_inverse=True)
-    asked = asked[np.lexsort((asked, manifest.language[asked]))]
-    drawn = drawn[np.lexsort((drawn, manifest.language[drawn]))]
-    question_language, language = (
-        np.searchsorted(present, manifest.language[rows]) for rows in (asked, drawn)
-    )
-    cluster, _ = numbered(manifest.cluster[np.concatenate([asked, drawn])].tolist())
-    languages = tuple(manifest.languages[code] for code in present)
+    asked, drawn = np.sort(asked), np.sort(drawn)
+    present = np.unique(manifest.language[drawn])
     item = [manifest.item_ids[code] for code in manifest.item]
     context = manifest.fields.get("context")
 
@@ -144,38 +136,25 @@ def _pool(manifest: Manifest, asked: Ints, drawn: Ints, notes: tuple[str, ...]) 
     def split(rows: Ints) -> list[str] | None:
         return None if manifest.split is None else take(manifest.split, rows)
 
-    return MultilingualPool(
-        source=f"the pool mixed from {manifest.source}",
-        languages=languages,
-        questions=Questions(
+    pool = build_pool(
+        f"the pool mixed from {manifest.source}",
+        tuple(manifest.languages[code] for code in present),
+        Questions(
             ids=take(item, asked),
-            language=question_language,
+            language=np.searchsorted(present, manifest.language[asked]),
             text=take(manifest.text, asked),
             key=take(item, asked),
-            cluster=cluster[: len(asked)],
+            cluster=manifest.cluster[asked],
             split=split(asked),
         ),
-        candidates=Candidates(
+        Candidates(
             ids=take(manifest.ids, drawn),
-            language=language,
+            language=np.searchsorted(present, manifest.language[drawn]),
             text=take(manifest.text, drawn),
             context=[""] * len(drawn) if context is None else take(context, drawn),
             keys=[(key,) for key in take(item, drawn)],
-            cluster=cluster[len(asked) :],
+            cluster=manifest.cluster[drawn],
             split=split(drawn),
         ),
-        question_numberings=_numberings("questions", languages, question_language),
-        candidate_numberings=_numberings("candidates", languages, language),
-        warnings=notes,
     )
-
-
-def _numberings(what: str, languages: Sequence[str], language: Ints) -> tuple[Numbering, ...]:
-    """Return how files of vectors number rows that are ordered by language: within each, and in all."""
-    counts = np.bincount(language, minlength=len(languages))
-    within = np.arange(len(language)) - (np.cumsum(counts) - counts)[language]
-    sizes: dict[str | None, int] = dict(zip(languages, counts.tolist(), strict=True))
-    return (
-        Numbering(f"{what} of the language", within, sizes),
-        Numbering(what, np.arange(len(language)), {None: len(language)}),
-    )
+    return replace(pool, warnings=notes)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from xlingual.records import Floats
-
 if TYPE_CHECKING:
+    import numpy as np
+
     from xlingual.data.manifest import Manifest
+    from xlingual.records import Floats
 
 
 @dataclass(frozen=True)
@@ -47,13 +46,13 @@ def roles(
     any; with `one` every item has one candidate at most.
     """
     texts, notes = _texts_by_item(manifest)
-    wanted = np.full(len(manifest.languages), 1.0) if shares is None else shares
+    wanted = [True] * len(manifest.languages) if shares is None else (shares > 0).tolist()
     lone = 0
     found = []
     for own in texts:
         if sum(map(len, own.values())) == 1:
             lone += any(code in asking for code in own)
-            found.append(ItemRoles({}, {code: rows for code, rows in own.items() if wanted[code] > 0}))
+            found.append(ItemRoles({}, {code: rows for code, rows in own.items() if wanted[code]}))
         else:
             found.append(_shared_out(own, asking, wanted, one, rng))
     if lone:
@@ -64,31 +63,22 @@ def roles(
 def _shared_out(
     texts: dict[int, list[int]],
     asking: Collection[int],
-    wanted: Floats,
+    wanted: Sequence[bool],
     one: bool,
     rng: np.random.Generator,
 ) -> ItemRoles:
     """Return the roles of an item's texts, of which there are at least two."""
     asks = {code: rows[0] for code, rows in texts.items() if code in asking}
-    rest = {code: rows[1:] if code in asks else rows for code, rows in texts.items() if wanted[code] > 0}
+    rest = {code: rows[1:] if code in asks else rows for code, rows in texts.items() if wanted[code]}
     if one and len(asks) > 1:  # where the only text of a language answers, the other languages still ask
         return ItemRoles(asks, {code: rows or [asks[code]] for code, rows in rest.items()})
     answers = {code: rows for code, rows in rest.items() if rows}
     if not answers and len(asks) > 1 and rest:  # every text would ask: one of them does, the others answer
-        asker = _drawn_asker(list(asks), wanted, rng)
+        able = [code for code in asks if any(other != code for other in rest)]
+        asker = able[int(rng.integers(len(able)))]
         answers = {code: [row] for code, row in asks.items() if code != asker and code in rest}
         asks = {asker: asks[asker]}
     return ItemRoles(asks, answers)
-
-
-def _drawn_asker(codes: list[int], wanted: Floats, rng: np.random.Generator) -> int:
-    """Return the language that asks, drawn so that the others appear in the wanted shares where they can.
-
-    Of g languages the one of share p is then left to answer with probability (g − 1)·p, at most 1.
-    """
-    shares = wanted[codes] / wanted[codes].sum()
-    weights = np.clip(1 - (len(codes) - 1) * shares, 0, None)
-    return codes[int(rng.choice(len(codes), p=weights / weights.sum()))]
 
 
 def _texts_by_item(manifest: Manifest) -> tuple[list[dict[int, list[int]]], list[str]]:

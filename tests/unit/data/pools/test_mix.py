@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.mix import mix_pool
+from xlingual.data.pools.pool import MultilingualPool
 from xlingual.errors import DataWarning, InputError
 
 TAGS = ("en", "de", "fr")
@@ -127,6 +128,22 @@ def test_blank_and_repeated_texts_are_left_out():
         "4 texts that an item h",
     ]
     assert pool.warnings == tuple(notes)
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "jsonl"])
+def test_a_written_pool_reads_back(tmp_path, file_format):
+    manifest = manifest_of([{"en": 3, "de": 2}] * 5, context=lambda row: f"around {row['text']}")
+    pool = mix_pool(manifest, mix={"en": 1, "de": 1})
+    pool.write(tmp_path, format=file_format)
+    again = MultilingualPool.read(tmp_path)
+    assert again.digest == pool.digest and again.languages == pool.languages
+    for one, other in (
+        (pool.question_numberings, again.question_numberings),
+        (pool.candidate_numberings, again.candidate_numberings),
+    ):
+        assert [(way.unit, way.index.tolist(), way.sizes) for way in one] == [
+            (way.unit, way.index.tolist(), way.sizes) for way in other
+        ]
 
 
 def test_context_split_and_clusters_come_along():
