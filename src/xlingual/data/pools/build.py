@@ -1,4 +1,4 @@
-"""From rows in the order of a file to a pool: languages in order, clusters numbered, numberings of vectors."""
+"""From rows in file order to a pool: languages in order, clusters numbered, numberings of vectors."""
 
 from __future__ import annotations
 
@@ -154,7 +154,8 @@ def _note_unanswered(
     lost = np.setdiff1d(asked, left)
     return warn(
         f"{source}: {len(lost)} of {len(asked)} questions of {_choice(order, split)} have no relevant "
-        f"candidate (or none of their language) there and are left out ({shown([questions.ids[row] for row in lost])})"
+        f"candidate (or none of their language) there and are left out "
+        f"({shown([questions.ids[row] for row in lost])})"
     )
 
 
@@ -179,7 +180,8 @@ def _numberings(
     for number, stage in reversed(list(enumerate(stages))):
         if number < len(stages) - 1 and any(np.array_equal(stage, later) for later in stages[number + 1 :]):
             continue
-        note = "" if not found else ("whole-pool " if number == 0 else "chosen ")
+        whole = np.array_equal(stage, stages[0])
+        note = "" if not found else "whole-pool " if whole else "chosen "
         within = _within_language(stage, language)
         position, place = np.full(len(language), -1), np.full(len(language), -1)
         position[stage], place[stage] = within, np.arange(len(stage))

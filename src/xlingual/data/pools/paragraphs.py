@@ -102,6 +102,10 @@ def _paragraph(
             raise InputError(
                 f"{where} has no 'sentence_breaks': make a pool of the file with: xlingual data squad-to-pool"
             )
+        if content.get("sentences") is not None:
+            raise InputError(
+                f"{where} has 'sentences' but no 'sentence_breaks': add the breaks, or remove the sentences"
+            )
         breaks = sentence_breaks(context, facts.language)
         facts.segmented += 1
     else:
@@ -236,5 +240,5 @@ def _check_characters(text: str, where: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise InputError(
-            f"{where}: half of a surrogate pair (\\ud800 … \\udfff) is no character: write the character itself"
+            f"{where}: half of a surrogate pair (\\ud800 … \\udfff) is no character: write it whole"
         ) from None

@@ -80,7 +80,7 @@ class MultilingualPool:
         return read_pool(path, languages, split)
 
     def write(self, folder: str | Path, format: str = "parquet") -> Path:
-        """Write the pool as a folder ("parquet" or "jsonl") that reads back as this pool; return the folder."""
+        """Write the pool as a folder that reads back as this pool ("parquet" or "jsonl"); return it."""
         from xlingual.data.pools.writing import write_pool
 
         return write_pool(self, folder, format)

@@ -1,8 +1,8 @@
 """Sentences of a text without sentence breaks, by rules: the package `sentencex`, and spaces in Thai.
 
-`sentencex` (Wikimedia) ends sentences at the punctuation of about 200 languages and knows their abbreviations.
-Thai has no punctuation for it: there a space may end a sentence, and more often does not. What decides is
-written down at `_thai_ends`.
+`sentencex` (Wikimedia) ends sentences at the punctuation of many languages and knows abbreviations. Thai has
+no punctuation for it: there a space may end a sentence, and more often does not. What decides is written down
+at `_thai_ends`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,31 @@ _SHORTEST = 80  # characters of a Thai sentence that ends at a single space
 _OPENING, _CLOSING = "([{“‘«「", ")]}”’»」"
 # A phrase that begins with one of these words goes on with the sentence: and, or, but, which, that, by, for,
 # because, from, in, of, with, as far as, is, namely, such as, including, together, therefore, then.
-_JOINING = tuple(
-    "และ หรือ แต่ ซึ่ง ที่ โดย เพื่อ เพราะ จาก ใน ของ กับ ถึง เป็น คือ ได้แก่ เช่น รวม พร้อม จึง ก็ ว่า ๆ ฯ".split()
+_JOINING = (
+    "และ",
+    "หรือ",
+    "แต่",
+    "ซึ่ง",
+    "ที่",
+    "โดย",
+    "เพื่อ",
+    "เพราะ",
+    "จาก",
+    "ใน",
+    "ของ",
+    "กับ",
+    "ถึง",
+    "เป็น",
+    "คือ",
+    "ได้แก่",
+    "เช่น",
+    "รวม",
+    "พร้อม",
+    "จึง",
+    "ก็",
+    "ว่า",
+    "ๆ",
+    "ฯ",
 )
 
 
@@ -70,13 +93,11 @@ def _thai_ends(context: str, known: list[int]) -> list[int]:
         depth = max(0, depth - sum(before.count(mark) for mark in _CLOSING))
         position = space.end()
         start = max([start, *(end for end in known if end <= space.start())])
-        if len(space.group()) > 1 or "\n" in space.group():
+        certain = len(space.group()) > 1 or "\n" in space.group()
+        likely = depth == 0 and space.start() - start >= _SHORTEST and _between_phrases(context, space.span())
+        if certain or likely:
             ends.append(position)
-        elif depth == 0 and space.start() - start >= _SHORTEST and _between_phrases(context, space.span()):
-            ends.append(position)
-        else:
-            continue
-        start, depth = position, 0
+            start, depth = position, 0
     return ends
 
 

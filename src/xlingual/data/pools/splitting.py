@@ -19,13 +19,15 @@ TRAIN, TEST = "train", "test"
 def split_pool(pool: MultilingualPool, train: float, seed: int = 0) -> MultilingualPool:
     """Return the pool with a split "train" or "test" on every row, drawn by clusters (paragraphs).
 
-    A share `train` of the clusters, rounded, is in train; no cluster and no key is in both. Raise InputError
+    A share `train` of the clusters with questions, rounded, is in train, and of the others; no cluster and no key is in both. Raise InputError
     where a part would have no questions.
     """
     label = _joined_by_keys(pool)
-    numbers = np.unique(label)
-    chosen = stream(seed, "pool split").permutation(numbers)[: round(train * len(numbers))]
     q, c = pool.questions, pool.candidates
+    numbers = np.unique(label[q.cluster])
+    silent = np.setdiff1d(label[c.cluster], numbers)  # paragraphs without questions are divided apart
+    rng = stream(seed, "pool split")
+    chosen = [row for part in (numbers, silent) for row in rng.permutation(part)[: round(train * len(part))]]
     questions, candidates = np.isin(label[q.cluster], chosen), np.isin(label[c.cluster], chosen)
     for part, rows in ((TRAIN, questions), (TEST, ~questions)):
         if not rows.any():

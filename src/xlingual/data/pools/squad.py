@@ -64,7 +64,7 @@ def warning_sentences(source: str, facts: Sequence[LanguageFacts]) -> list[str]:
         f"(characters: {counted('gap_characters')})",
         "differing": "sentences differ from their slice of the context: the sentence is taken as the text",
         "crossing": "answers cross a sentence break: the sentence in which they begin is relevant",
-        "misplaced": "answers are not what the context has at their answer_start: count offsets in code points",
+        "misplaced": "answers are not what the context has at answer_start: count offsets in code points",
     }
     return [
         f"{source}: {sum(getattr(fact, name) for fact in facts)} {words} [{counted(name)}]"

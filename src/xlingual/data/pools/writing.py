@@ -32,9 +32,9 @@ def write_pool(pool: MultilingualPool, folder: str | Path, format: str = "parque
     with atomic_file(paths[QUESTIONS]) as questions, atomic_file(paths[CANDIDATES]) as candidates:
         write(questions, question_columns(pool))
         write(candidates, candidate_columns(pool))
-        for other in (folder / f"{stem}{ending}" for stem in paths for ending in READERS):
-            if other not in paths.values():
-                other.unlink(missing_ok=True)
+    for other in (folder / f"{stem}{ending}" for stem in paths for ending in READERS):
+        if other not in paths.values():
+            other.unlink(missing_ok=True)
     return folder
 
 
