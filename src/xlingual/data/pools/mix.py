@@ -114,7 +114,8 @@ def _check_languages(manifest: Manifest, asked: Ints, drawn: Ints) -> None:
     if lacking := [manifest.languages[code] for code in asking if code not in present]:
         raise InputError(
             f"{manifest.source}: no candidate is in {lacking[0]!r}, a question language: no item has a "
-            f"second text in it, or too few are drawn; choose question languages other than {listed(lacking, 40)}"
+            "second text in it, or too few are drawn; choose question languages other than "
+            f"{listed(lacking, 40)}"
         )
     if len(present) < 2:
         raise InputError(
