@@ -82,9 +82,9 @@ def test_describe_prints_a_table(xlingual: Any) -> None:
     write_squad()
     found = xlingual("data", "describe", "squad", "--languages", "en")
     assert (found.code, found.err) == (0, "")
-    assert "6 clusters (paragraphs) of questions in 1 articles" in found.out
+    assert "6 clusters of paragraphs and 1 of articles with questions" in found.out
     cells = next(line.split() for line in found.out.splitlines() if line.split()[:1] == ["en"])
-    assert cells == ["en", "12", "12", "1.00", "100.0%", "12", "0", "1–1"]
+    assert cells == ["en", "12", "12", "1.00", "100.0%", "12", "5", "1–1"]
 
 
 def test_describe_warns_on_standard_error(xlingual: Any) -> None:
@@ -92,7 +92,7 @@ def test_describe_warns_on_standard_error(xlingual: Any) -> None:
     changed("en", lambda p: p["sentences"].__setitem__(0, "Other."))
     found = xlingual("data", "describe", "squad")
     assert found.code == 0 and len(found.warnings) == 1
-    assert "1 sentences differ from their slice" in found.warnings[0] and "[en 1]" in found.warnings[0]
+    assert "sentences that differ from their slice" in found.warnings[0] and ": 1 [en 1]" in found.warnings[0]
 
 
 @pytest.mark.parametrize("verb", ["describe", "squad-to-pool"])
@@ -142,7 +142,7 @@ def test_squad_to_pool_refuses_bad_options(xlingual: Any) -> None:
     for share in ("0", "1", "1.5", "nan"):
         refused(xlingual(*make, "out", "--train", share), "--train", "share between 0 and 1")
     refused(xlingual(*make, "out", "--train", "0.01"), "0.01 of 6 paragraphs", "no question in 'train'")
-    refused(xlingual(*make, "s/metadata.parquet/x"), "is a file")
+    refused(xlingual(*make, "img.npy/x"), "is a file")
     refused(xlingual("data", "squad-to-pool", "nothing.json", "--out", "out"), "nothing.json: no such file")
     Path("squad/de.json").rename("squad/dev-v2.0.json")
     refused(xlingual(*make, "out"), "tells none", "write LANG=squad/dev-v2.0.json")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xlingual.cli import pools, screen
+from xlingual.cli.mixing import mix_pool
 from xlingual.cli.options import manifest_options, read_manifest, refuse_extra
 from xlingual.errors import DataWarning
 from xlingual.report.terminal import fitting, plain_table
@@ -28,6 +29,7 @@ def data() -> None:
 
 data.add_command(pools.describe)
 data.add_command(pools.squad_to_pool)
+data.add_command(mix_pool)
 
 
 @data.command(context_settings={"allow_extra_args": True}, short_help="Count what a manifest holds.")

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def describe(pool: Path, languages: str | None, split: str | None, as_json: bool) -> None:
     """Count questions and candidates of POOL: a pool folder, or SQuAD-style files with sentence breaks."""
+    from rich.padding import Padding
+
     from xlingual.data.pools.describe import describe_pool
     from xlingual.data.pools.reading import read_pool
 
@@ -41,7 +43,7 @@ def describe(pool: Path, languages: str | None, split: str | None, as_json: bool
     output.print()
     output.print(fitting(output, (_languages(found, most) for most in (8, 7, 6, 4))))
     for sentence in _sentences(found):
-        output.print(f" {sentence}", markup=False)
+        output.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
 
 
 @click.command("squad-to-pool", short_help="Make a multilingual pool of SQuAD-style files.")
@@ -141,11 +143,12 @@ def _cells(language: LanguageDescription) -> Sequence[str]:
 
 
 def _sentences(found: PoolDescription) -> list[str]:
-    articles = "" if found.n_articles is None else f" in {found.n_articles:,} articles"
+    articles = "" if found.n_articles is None else f" and {found.n_articles:,} of articles"
     sentences = [
         "relevant: answers of any language, mean per question; own language: questions with one in theirs",
-        f"{found.n_clusters:,} clusters (paragraphs) of questions{articles}; {found.n_irrelevant:,} "
-        f"candidates answer nothing; repeated across languages: {found.n_shared_texts:,}",
+        f"{found.n_clusters:,} clusters of paragraphs{articles} with questions",
+        f"{found.n_irrelevant:,} candidates answer nothing; texts in several languages: "
+        f"{found.n_shared_texts:,}",
     ]
     if found.splits:
         parts = (

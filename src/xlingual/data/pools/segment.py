@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 
-from xlingual.errors import MissingExtraError
+from xlingual.errors import InputError, MissingExtraError
 
 _THAI_LETTER = re.compile(r"[\u0e01-\u0e3a\u0e40-\u0e4f]")
 _SPACES = re.compile(r"\s+")
+_SPACE = re.compile(r"[^\S\x00-\x7f]")  # whitespace beyond ASCII, such as the no-break space
 _SHORTEST = 80  # characters of a Thai sentence that ends at a single space
 _OPENING, _CLOSING = "([{“‘«「", ")]}”’»」"
 # A phrase that begins with one of these words goes on with the sentence: and, or, but, which, that, by, for,
@@ -69,9 +70,20 @@ def _ends(context: str, language: str) -> list[int]:
         from sentencex import segment
     except ImportError:
         raise MissingExtraError("finding sentences in a file without sentence_breaks", "segment") from None
+    # The library (1.0) takes a whitespace character for one byte in some languages and panics on others: it gets
+    # ASCII ones, one for one, so that offsets stay.
+    plain = _SPACE.sub(lambda found: "\n" if found.group() in "\u2028\u2029" else " ", context)
+    try:
+        sentences = segment(language, plain)
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # pyo3's, which is no Exception
+            raise
+        raise InputError(
+            f"sentencex fails on the text {context!r:.60} ({language}): give it sentence_breaks"
+        ) from None
     ends, position = [], 0
-    for sentence in segment(language, context):
-        found = context.find(sentence, position)
+    for sentence in sentences:
+        found = plain.find(sentence, position)
         if found < 0:  # should the library change a character, the sentence goes on
             continue
         position = found + len(sentence)

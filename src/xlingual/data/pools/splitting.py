@@ -19,8 +19,8 @@ TRAIN, TEST = "train", "test"
 def split_pool(pool: MultilingualPool, train: float, seed: int = 0) -> MultilingualPool:
     """Return the pool with a split "train" or "test" on every row, drawn by clusters (paragraphs).
 
-    A share `train` of the clusters with questions, rounded, is in train, and of the others; no cluster and no key is in both. Raise InputError
-    where a part would have no questions.
+    A share `train` of the clusters with questions, rounded, is in train, and the same share of the others.
+    No cluster and no key is in both. Raise InputError where a part would have no questions.
     """
     label = _joined_by_keys(pool)
     q, c = pool.questions, pool.candidates

@@ -59,18 +59,21 @@ def warning_sentences(source: str, facts: Sequence[LanguageFacts]) -> list[str]:
         return ", ".join(f"{language} {count}" for language, count in counts if count)
 
     kinds = {
-        "impossible": "questions say that they have no answer (is_impossible) and are left out",
-        "gaps": "gaps between sentence breaks hold characters that belong to no candidate "
-        f"(characters: {counted('gap_characters')})",
-        "differing": "sentences differ from their slice of the context: the sentence is taken as the text",
-        "crossing": "answers cross a sentence break: the sentence in which they begin is relevant",
-        "misplaced": "answers are not what the context has at answer_start: count offsets in code points",
+        "impossible": "questions that say they have no answer (is_impossible), left out",
+        "gap_characters": f"characters outside every sentence break, which no candidate has ({_gaps(facts)})",
+        "differing": "sentences that differ from their slice of the context (the sentence is the text)",
+        "crossing": "answers that cross a sentence break (the sentence in which they begin is relevant)",
+        "misplaced": "answers that are not what the context has at answer_start (count code points)",
     }
     return [
-        f"{source}: {sum(getattr(fact, name) for fact in facts)} {words} [{counted(name)}]"
+        f"{source}: {words}: {sum(getattr(fact, name) for fact in facts)} [{counted(name)}]"
         for name, words in kinds.items()
         if counted(name)
     ]
+
+
+def _gaps(facts: Sequence[LanguageFacts]) -> str:
+    return "in gaps: " + ", ".join(f"{fact.language} {fact.gaps}" for fact in facts if fact.gaps)
 
 
 def _components(paragraphs: Sequence[Paragraph], nodes: Sequence[Hashable]) -> Ints:

@@ -5,13 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xlingual.data.pools.segment import sentence_breaks
-from xlingual.errors import MissingExtraError
+from xlingual.errors import InputError, MissingExtraError
 
 ENDS = st.sampled_from(
     [*"aBé𝔸0 .!?。！？।۔؟…\"'“”()«»\n\t\u2028\ufeffกขครแ", "  ", "Dr. ", "e.g. ", "1. ", "* "]
 )
 TEXTS = st.one_of(st.text(), st.lists(ENDS, max_size=60).map("".join))
-LANGUAGES = st.sampled_from(["en", "de", "ar", "hi", "zh", "zh-Hant", "ja", "th", "th-TH", "tlh", "xx-x-y"])
+LANGUAGES = st.sampled_from(
+    ["en", "de", "ar", "hi", "zh", "zh-Hant", "ja", "th", "th-TH", "ru", "tlh", "xx-x-y"]
+)
 
 
 def sentences(context, language):
@@ -26,6 +28,26 @@ def test_sentences_hold_everything_but_whitespace_once(context, language):
     parts = [context[start:end] for start, end in breaks]
     assert all(part == part.strip() for part in parts)
     assert "".join("".join(parts).split()) == "".join(context.split())
+
+
+def test_spaces_beyond_ascii_are_spaces_and_keep_their_offsets():
+    for space in "\u00a0\u2028\u3000\u2009":
+        assert sentences(f"Он ушёл.{space}А.{space}Б. спал.", "ru")[0] == "Он ушёл."
+        assert sentence_breaks(f"Hi.{space}Go on!", "en") == [(0, 3), (4, 10)]
+
+
+def test_a_panic_of_the_library_is_one_line(monkeypatch):
+    import sentencex
+
+    class PanicException(BaseException):
+        pass
+
+    def panic(*_):
+        raise PanicException
+
+    monkeypatch.setattr(sentencex, "segment", panic)
+    with pytest.raises(InputError, match=r"sentencex fails on the text 'A\. B\.'"):
+        sentence_breaks("A. B.", "en")
 
 
 def test_punctuation_of_several_scripts():

@@ -64,7 +64,7 @@ def test_impossible_questions_are_left_out_and_counted(squad, paragraph):
     content = paragraph(EN, BREAKS, [("a", "Ann", 0), ("b", "Bob", 10)])
     content["qas"][1] |= {"is_impossible": True, "answers": []}
     path = squad("en", [content])
-    with pytest.warns(DataWarning, match=r"1 questions say that they have no answer .*\[en 1\]"):
+    with pytest.warns(DataWarning, match=r"questions that say they have no answer .*: 1 \[en 1\]"):
         assert read(path).questions.ids == ["a"]
 
 
@@ -77,14 +77,14 @@ def test_what_deserves_a_look_is_counted_for_each_language(squad, paragraph):
     with pytest.warns(DataWarning):
         pool = read(path)
     told = " ".join(pool.warnings)
-    assert "1 gaps between sentence breaks" in told and "(characters: en 1) [en 1]" in told
-    assert "1 answers cross a sentence break" in told
-    assert "1 sentences differ from their slice" in told and "[de 1]" in told
-    assert "answers are not what the context has at answer_start" in told
+    assert "characters outside every sentence break" in told and "(in gaps: en 1): 1 [en 1]" in told
+    assert "answers that cross a sentence break" in told
+    assert "sentences that differ from their slice" in told and ": 1 [de 1]" in told
+    assert "answers that are not what the context has at answer_start" in told
     assert pool.candidates.text[1] == "Bert lief weg."
     with pytest.warns(DataWarning):
         german = MultilingualPool.read(path, ["de"])
-    assert not any("gaps" in sentence for sentence in german.warnings)
+    assert not any("outside" in sentence for sentence in german.warnings)
 
 
 def broken(change):
@@ -206,5 +206,5 @@ def test_xquad_r(real_data):
     assert repeated == {"ar": 2, "hi": 1, "zh": 4}
     assert (found.n_clusters, found.n_articles) == (240, 48)
     assert len(pool.warnings) == 2
-    assert "(characters: en 3, zh 34) [en 3, zh 34]" in pool.warnings[0]
-    assert "[ar 10, de 8, en 3, es 12, hi 11, vi 13, zh 11]" in pool.warnings[1]
+    assert "(in gaps: en 3, zh 34): 37 [en 3, zh 34]" in pool.warnings[0]
+    assert ": 68 [ar 10, de 8, en 3, es 12, hi 11, vi 13, zh 11]" in pool.warnings[1]
