@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from xlingual.data.manifest import Manifest
 from xlingual.records import Floats, Ints
 
 if TYPE_CHECKING:
@@ -26,11 +25,35 @@ BY = "by."  # begins the columns that divide queries into parts
 LABELS = ("task", "encoder", "source", "target", "measure")
 
 
+class Asked(Protocol):
+    """What the queries are called and belong to: a manifest, or the questions of a pool."""
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """Name of each row."""
+
+    @property
+    def item(self) -> Ints:
+        """Item of each row, an index into `item_ids`."""
+
+    @property
+    def item_ids(self) -> Sequence[str]:
+        """Names of the items."""
+
+    @property
+    def cluster(self) -> Ints:
+        """Cluster of each row."""
+
+    @property
+    def labels(self) -> Mapping[str, Sequence[str | None]]:
+        """Columns that divide the rows into parts."""
+
+
 @dataclass
 class PerQuery:
     """Collects blocks of queries; strings are kept as codes, so that a million rows stay small."""
 
-    manifest: Manifest
+    asked: Asked
     _labels: list[tuple[str, ...]] = field(default_factory=list)
     _seeds: list[int] = field(default_factory=list)
     _blocks: dict[str, list[np.ndarray]] = field(default_factory=dict)
@@ -48,7 +71,7 @@ class PerQuery:
     ) -> None:
         """Add the queries of one number; -1 (or None for the column) stands for "does not apply".
 
-        `query` and `retrieved` are text rows of the manifest.
+        `query` and `retrieved` are rows of what is asked.
         """
         nothing = np.full(len(query), -1, dtype=np.int64)
         self._labels.append(tuple(labels[name] for name in LABELS))
@@ -75,18 +98,18 @@ class PerQuery:
         }
         columns["seed"] = pa.array(np.repeat(self._seeds, lengths), pa.int64())
         query = np.concatenate(self._blocks["query"])
-        columns["query"] = _looked_up(query, self.manifest.ids)
-        columns["item"] = _looked_up(self.manifest.item[query], self.manifest.item_ids)
-        columns["cluster"] = pa.array(self.manifest.cluster[query], pa.int64())
+        columns["query"] = _looked_up(query, self.asked.ids)
+        columns["item"] = _looked_up(self.asked.item[query], self.asked.item_ids)
+        columns["cluster"] = pa.array(self.asked.cluster[query], pa.int64())
         retrieved = np.concatenate(self._blocks["retrieved"])
-        columns["retrieved"] = _looked_up(retrieved, self.manifest.ids)
-        clusters = self.manifest.cluster[np.maximum(retrieved, 0)]
+        columns["retrieved"] = _looked_up(retrieved, self.asked.ids)
+        clusters = self.asked.cluster[np.maximum(retrieved, 0)]
         columns["retrieved_cluster"] = pa.array(clusters, pa.int64(), mask=retrieved < 0)
         for name in ("above", "tied"):
             values = np.concatenate(self._blocks[name])
             columns[name] = pa.array(values, pa.int64(), mask=values < 0)
         columns["value"] = pa.array(np.concatenate(self._blocks["value"]), pa.float64())
-        for name, labels in self.manifest.labels.items():
+        for name, labels in self.asked.labels.items():
             if any(label is not None for label in labels):
                 columns[f"{BY}{name}"] = _labelled(query, labels)
         return pa.table(columns)

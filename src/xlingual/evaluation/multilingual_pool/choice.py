@@ -1,0 +1,82 @@
+"""What an evaluation of a multilingual pool is asked for: views, policy, and the texts of candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xlingual.data.pools.pool import CANDIDATE_TEXTS, MultilingualPool
+from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.evaluation.multilingual_pool.lists import SHARES_OF
+
+FROM_COUNTS = ("one-target", "remove-one", "monolingual-pool", "subsets", "loss")
+FROM_LISTS = ("shares", "fairness", "hubs", "worst")
+FROM_VECTORS = ("language-id", "picture")
+VIEWS = (*FROM_COUNTS, *FROM_LISTS, *FROM_VECTORS)
+POLICIES = ("agnostic", "prefer-own")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is computed beside the measures; made by `choose`."""
+
+    views: frozenset[str]
+    policy: str
+    candidate_text: str
+    subsets: tuple[tuple[str, ...], ...]
+
+    @property
+    def lists(self) -> bool:
+        """Whether the best candidates of each question are needed."""
+        return bool(self.views & set(FROM_LISTS)) or self.policy == "prefer-own"
+
+    def top(self, n_candidates: int) -> int | None:
+        """Return how many of the best candidates are kept, None for none."""
+        return min(SHARES_OF, n_candidates) if self.lists else None
+
+
+def choose(
+    pool: MultilingualPool,
+    views: str | Sequence[str],
+    policy: str,
+    candidate_text: str,
+    subsets: Sequence[str | Sequence[str]],
+) -> Choice:
+    """Return the choice; raise InputError for a name that is none, naming the nearest one."""
+    for what, given, known in (("policy", policy, POLICIES), ("candidate text", candidate_text, CANDIDATE_TEXTS)):
+        if given not in known:
+            raise InputError(f"unknown {what} {given!r}: expected {listed(known)}.{did_you_mean(given, known)}")
+    if candidate_text != CANDIDATE_TEXTS[0] and not any(pool.candidates.context):
+        raise InputError(f"{pool.source}: no candidate has a context: use the sentence alone")
+    wanted = frozenset(_views(views))
+    return Choice(
+        wanted if policy == "agnostic" else frozenset(),
+        policy,
+        candidate_text,
+        tuple(_subset(pool, subset) for subset in subsets),
+    )
+
+
+def _views(views: str | Sequence[str]) -> Sequence[str]:
+    names = [name.strip() for name in views.split(",")] if isinstance(views, str) else list(views)
+    if names == ["all"]:
+        return VIEWS
+    if names == ["none"]:
+        return ()
+    for name in names:
+        if name not in VIEWS:
+            raise InputError(
+                f"unknown view {name!r}.{did_you_mean(name, VIEWS)} Expected all, none, or some of {listed(VIEWS, 20)}"
+            )
+    return names
+
+
+def _subset(pool: MultilingualPool, subset: str | Sequence[str]) -> tuple[str, ...]:
+    languages = [tag.strip() for tag in subset.split(",")] if isinstance(subset, str) else list(subset)
+    for language in languages:
+        if language not in pool.languages:
+            raise InputError(
+                f"subset {','.join(languages)!r}: the pool has no language {language!r}."
+                f"{did_you_mean(language, pool.languages)} Its languages: {listed(pool.languages, 40)}"
+            )
+    return tuple(languages)

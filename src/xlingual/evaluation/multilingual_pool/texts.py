@@ -1,0 +1,133 @@
+"""Tables of what a person looks at: points of the picture, hubs, and the worst questions with their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.evaluation.multilingual_pool.counts import PoolCounts
+from xlingual.evaluation.multilingual_pool.lists import Hubs, Named
+from xlingual.evaluation.multilingual_pool.space_picture import ROLES, SpacePicture
+from xlingual.records import Floats, Ints
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MOST_HUBS = 10
+MOST_WORST = 10  # questions
+MOST_ABOVE = 5  # candidates that are shown above a question's answers
+
+Rows = list[dict[str, Any]]
+
+
+def point_rows(pool: MultilingualPool, encoder: str, picture: SpacePicture) -> Rows:
+    """Return a row for each point of an encoder's picture."""
+    ids = (pool.questions.ids, pool.candidates.ids)
+    return [
+        {
+            "encoder": encoder,
+            "language": pool.languages[language],
+            "role": ROLES[role],
+            "x": float(x),
+            "y": float(y),
+            "text_id": ids[role][row],
+        }
+        for language, role, row, x, y in zip(
+            picture.language.tolist(),
+            picture.role.tolist(),
+            picture.row.tolist(),
+            picture.x,
+            picture.y,
+            strict=True,
+        )
+    ]
+
+
+def hub_rows(pool: MultilingualPool, encoder: str, hubs: Hubs) -> Rows:
+    """Return a row for each of the largest hubs of an encoder."""
+    answers = np.bincount(pool.relevant[1], minlength=len(pool.candidates))
+    return [
+        {
+            "encoder": encoder,
+            **_candidate(pool, row, ("id", "language", "text")),
+            "count": float(hubs.found.occurrences[row]),
+            "expected": hubs.found.expected,
+            "relevant_to": int(answers[row]),
+        }
+        for row in hubs.found.hubs[:MOST_HUBS].tolist()
+    ]
+
+
+def worst_rows(
+    pool: MultilingualPool, encoder: str, counts: PoolCounts, values: Floats, lines: Named
+) -> Rows:
+    """Return rows for the questions with the lowest values [n], of different clusters: what stands where.
+
+    Rows of kind "above" are the first candidates, those of kind "answer" the best relevant one and the best
+    one in the question's own language; `place` is the (mid-)rank.
+    """
+    order = np.argsort(values, kind="stable")
+    _, first = np.unique(counts.cluster[order], return_index=True)
+    chosen = order[np.sort(first)[:MOST_WORST]]
+    whole = counts.whole_pool()
+    place = whole.above + (whole.tied + 1) / 2
+    rows: Rows = []
+    for question in chosen.tolist():
+        own = np.flatnonzero(counts.question == question)
+        rank_of_best = float(place[own].min())
+        asked = {
+            "encoder": encoder,
+            "question_id": pool.questions.ids[question],
+            "question_language": pool.languages[pool.questions.language[question]],
+            "question": pool.questions.text[question],
+            "value": float(values[question]),
+            "rank_of_best": rank_of_best,
+        }
+        answers = _answers(counts, question, own, place)
+        at, candidate = _heading(lines, question, counts.candidate[own], rank_of_best)
+        rows += [{**asked, **_shown(pool, c, p, "above")} for p, c in zip(at, candidate, strict=True)]
+        rows += [{**asked, **_shown(pool, int(counts.candidate[i]), float(place[i]), "answer")} for i in answers]
+    return rows
+
+
+def _answers(counts: PoolCounts, question: int, own: Ints, place: Floats) -> list[int]:
+    """Return the lines of the best relevant candidate and of the best in the question's language."""
+    in_own = own[counts.answer_language[own] == counts.question_language[question]]
+    best = [int(lines[np.argmin(place[lines])]) for lines in (own, in_own) if len(lines)]
+    return list(dict.fromkeys(best))
+
+
+def _heading(
+    lines: Named, question: int, relevant: Ints, rank_of_best: float
+) -> tuple[Sequence[float], Sequence[int]]:
+    """Return the places and candidates of the first irrelevant ones above the best relevant one."""
+    low, high = np.searchsorted(lines.question, (question, question + 1))
+    rank, candidate = lines.rank[low:high], lines.candidate[low:high]
+    kept = np.flatnonzero(~np.isin(candidate, relevant) & (rank <= rank_of_best))
+    kept = kept[np.argsort(rank[kept], kind="stable")][:MOST_ABOVE]
+    return rank[kept].tolist(), candidate[kept].tolist()
+
+
+def _shown(pool: MultilingualPool, candidate: int, place: float, kind: str) -> dict[str, Any]:
+    names = ("candidate_id", "candidate_language", "candidate")
+    return {
+        "place": place,
+        **_candidate(pool, candidate, names),
+        "relevant": kind == "answer",
+        "kind": kind,
+    }
+
+
+def _candidate(pool: MultilingualPool, row: int, names: tuple[str, str, str]) -> dict[str, str]:
+    c = pool.candidates
+    return dict(zip(names, (c.ids[row], pool.languages[c.language[row]], c.text[row]), strict=True))
+
+
+def table_of(rows: Rows) -> pa.Table | None:
+    """Return the rows as an Arrow table, None where there are none."""
+    import pyarrow as pa
+
+    return pa.Table.from_pylist(rows) if rows else None
