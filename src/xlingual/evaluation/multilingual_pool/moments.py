@@ -1,4 +1,4 @@
-"""Moments of vectors: number, sum and Gram matrix, in coordinates that spare the digits of float32 products."""
+"""Moments of vectors: number, sum and Gram matrix, in coordinates that suit float32 products."""
 
 from __future__ import annotations
 
