@@ -145,13 +145,13 @@ def _ridge(moments: Moments, right: Floats, dim: int) -> Floats:
     if trace <= _NO_VARIANCE * moments.n:
         return np.zeros_like(right)
     penalty = RIDGE * trace / dim
-    diagonal = scatter.diagonal().copy()
     while True:
-        np.fill_diagonal(scatter, diagonal + penalty)
-        factor, failed = dpotrf(scatter.T, lower=1, clean=0)  # symmetric: the transpose is only its layout
+        scatter.flat[:: len(scatter) + 1] += penalty
+        # in place; the matrix is symmetric, so that its transpose is only another layout
+        factor, failed = dpotrf(scatter.T, lower=1, clean=0, overwrite_a=1)
         if not failed:
             break
-        penalty *= 10
+        scatter, penalty = moments.scatter(), penalty * 10
     weights: Floats = dpotrs(factor, right, lower=1)[0]
     return weights
 

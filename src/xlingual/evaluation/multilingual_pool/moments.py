@@ -1,4 +1,4 @@
-"""Moments of vectors: number, sum and Gram matrix, in coordinates that spare the digits of float32 products."""
+"""Moments of vectors: number, sum and Gram matrix, in coordinates that suit float32 products."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ class Moments:
 
     def scatter(self) -> Floats:
         """Return Σ (x − mean)(x − mean)ᵀ, float64 [k, k]."""
-        gram: Floats = self.gram - np.outer(self.total, self.mean)
-        return gram
+        scatter: Floats = np.outer(self.total, self.mean)
+        return np.subtract(self.gram, scatter, out=scatter)
 
 
 def moments_of(frame: Frame, blocks: Iterable[Block]) -> Moments:
