@@ -70,7 +70,7 @@ def _ends(context: str, language: str) -> list[int]:
         from sentencex import segment
     except ImportError:
         raise MissingExtraError("finding sentences in a file without sentence_breaks", "segment") from None
-    # The library (1.0) takes a whitespace character for one byte in some languages and panics on others: it gets
+    # The library (1.0) takes whitespace for single bytes in some languages and panics on others: it gets
     # ASCII ones, one for one, so that offsets stay.
     plain = _SPACE.sub(lambda found: "\n" if found.group() in "\u2028\u2029" else " ", context)
     try:
