@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -51,6 +51,13 @@ class Options:
         """Tell how far the work is, where somebody listens."""
         if self.progress is not None:
             self.progress(what, done, total)
+
+    @contextmanager
+    def working(self, what: str) -> Iterator[None]:
+        """Tell that a piece of work begins and ends."""
+        self.report(what, 0, 1)
+        yield
+        self.report(what, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -222,12 +229,9 @@ class Workspace:
         results.diagnostics = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}
         return results
 
-    @contextmanager
-    def working(self, what: str) -> Iterator[None]:
+    def working(self, what: str) -> AbstractContextManager[None]:
         """Tell that a piece of work begins and ends."""
-        self.options.report(what, 0, 1)
-        yield
-        self.options.report(what, 1, 1)
+        return self.options.working(what)
 
     def progress(self, what: str) -> Callable[[int, int], None]:
         """Return the progress callback of one piece of work."""

@@ -103,7 +103,7 @@ class ScoreTable:
             best = max if measure.higher_is_better else min
             leader = best(known, key=lambda encoder: known[encoder].value)
         return [
-            self._summary(encoder, measure, numbers, pair, means[encoder], _behind(known, leader, encoder))
+            self._summary(encoder, measure, numbers, pair, means[encoder], behind(known, leader, encoder))
             for encoder in self.encoders
         ]
 
@@ -192,7 +192,8 @@ def telling_pairs(summary: Sequence[Summary], encoder: str, measure: Measure) ->
     return pairs if len(pairs) <= _SHOWN_PAIRS else pairs[:half] + pairs[-half:]
 
 
-def _behind(known: Mapping[str, Score], leader: str | None, encoder: str) -> Behind | None:
+def behind(known: Mapping[str, Score], leader: str | None, encoder: str) -> Behind | None:
+    """Return how far an encoder is behind the leader on the same queries; None for the leader itself."""
     if leader is None or encoder == leader or encoder not in known:
         return None
     gap = difference(known[leader], known[encoder])

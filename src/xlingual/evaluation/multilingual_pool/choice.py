@@ -43,9 +43,14 @@ def choose(
     subsets: Sequence[str | Sequence[str]],
 ) -> Choice:
     """Return the choice; raise InputError for a name that is none, naming the nearest one."""
-    for what, given, known in (("policy", policy, POLICIES), ("candidate text", candidate_text, CANDIDATE_TEXTS)):
+    for what, given, known in (
+        ("policy", policy, POLICIES),
+        ("candidate text", candidate_text, CANDIDATE_TEXTS),
+    ):
         if given not in known:
-            raise InputError(f"unknown {what} {given!r}: expected {listed(known)}.{did_you_mean(given, known)}")
+            raise InputError(
+                f"unknown {what} {given!r}: expected {listed(known)}.{did_you_mean(given, known)}"
+            )
     if candidate_text != CANDIDATE_TEXTS[0] and not any(pool.candidates.context):
         raise InputError(f"{pool.source}: no candidate has a context: use the sentence alone")
     wanted = frozenset(_views(views))

@@ -89,7 +89,9 @@ def worst_rows(
         answers = _answers(counts, question, own, place)
         at, candidate = _heading(lines, question, counts.candidate[own], rank_of_best)
         rows += [{**asked, **_shown(pool, c, p, "above")} for p, c in zip(at, candidate, strict=True)]
-        rows += [{**asked, **_shown(pool, int(counts.candidate[i]), float(place[i]), "answer")} for i in answers]
+        rows += [
+            {**asked, **_shown(pool, int(counts.candidate[i]), float(place[i]), "answer")} for i in answers
+        ]
     return rows
 
 

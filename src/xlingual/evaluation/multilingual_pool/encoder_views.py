@@ -1,0 +1,176 @@
+"""Everything that is looked at for one encoder, from its pass and its vectors."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.evaluation.multilingual_pool.choice import FROM_VECTORS, Choice
+from xlingual.evaluation.multilingual_pool.counts import PoolCounts
+from xlingual.evaluation.multilingual_pool.language_identification import (
+    LanguageIdentification,
+    language_identification,
+)
+from xlingual.evaluation.multilingual_pool.lists import (
+    SHARES_OF,
+    Hubs,
+    Named,
+    fairness,
+    hubs,
+    language_shares,
+    named,
+    nearest_own,
+)
+from xlingual.evaluation.multilingual_pool.one_pass import Best, Passed
+from xlingual.evaluation.multilingual_pool.space import SpaceStatistics, space_statistics
+from xlingual.evaluation.multilingual_pool.space_picture import SpacePicture, most_apart, picture
+from xlingual.evaluation.multilingual_pool.texts import Rows, hub_rows, point_rows, worst_rows
+from xlingual.evaluation.multilingual_pool.views import (
+    Standings,
+    View,
+    agnostic_views,
+    own_language_targets,
+    prefer_own,
+    standings,
+)
+from xlingual.measures import average_precision
+from xlingual.records import Ints, TargetCounts
+
+
+@dataclass
+class Looked:
+    """What is known of one encoder.
+
+    `questions` [k] are those that count under the policy, `targets` where their right answers stand; `views`
+    belong to average precision.
+    """
+
+    counts: PoolCounts
+    questions: Ints
+    targets: TargetCounts
+    n_tied: int
+    views: list[View] = field(default_factory=list)
+    lines: Named | None = None  # the best candidates one by one, for the worst questions
+    hubs: Hubs | None = None
+    picture: SpacePicture | None = None
+
+    @property
+    def picture_of(self) -> tuple[str, str] | None:
+        """The languages of the picture."""
+        return None if self.picture is None else self.picture.languages
+
+    def point_rows(self, pool: MultilingualPool, encoder: str) -> Rows:
+        """Return the points of the picture."""
+        return [] if self.picture is None else point_rows(pool, encoder, self.picture)
+
+    def hub_rows(self, pool: MultilingualPool, encoder: str) -> Rows:
+        """Return the largest hubs."""
+        return [] if self.hubs is None else hub_rows(pool, encoder, self.hubs)
+
+    def worst_rows(self, pool: MultilingualPool, encoder: str) -> Rows:
+        """Return the questions of lowest average precision."""
+        if self.lines is None:
+            return []
+        return worst_rows(pool, encoder, self.counts, average_precision(self.targets), self.lines)
+
+
+def look(
+    pool: MultilingualPool,
+    choice: Choice,
+    passed: Passed,
+    vectors: tuple[np.ndarray, np.ndarray],
+    seed: int,
+    pair: tuple[str, str] | None,
+) -> Looked:
+    """Return all that was chosen; `pair` are the languages of the picture, None for those most apart."""
+    found = standings(passed.counts)
+    if choice.policy == "prefer-own":
+        return _preferring_own(found, passed.best)
+    whole = passed.counts.whole_pool()
+    looked = Looked(passed.counts, np.arange(len(whole)), whole, found.n_tied())
+    names = {name.replace("-", "_") for name in choice.views}
+    looked.views += agnostic_views(found, names, choice.subsets)
+    if passed.best is not None:
+        _look_at_lists(looked, choice, passed.best)
+    if choice.views & set(FROM_VECTORS):
+        _look_at_vectors(looked, choice, _space(pool, vectors, seed), pair)
+    return looked
+
+
+def _preferring_own(found: Standings, best: Best | None) -> Looked:
+    questions, targets = own_language_targets(found)
+    own = None if best is None else nearest_own(found.counts, best)
+    return Looked(found.counts, questions, targets, found.n_tied(found.own), [prefer_own(found, own)])
+
+
+def _look_at_lists(looked: Looked, choice: Choice, best: Best) -> None:
+    if "shares" in choice.views:
+        looked.views.append(language_shares(looked.counts, best))
+    if not choice.views & {"fairness", "hubs", "worst"}:
+        return
+    lines = named(best, min(SHARES_OF, best.k))
+    if "fairness" in choice.views:
+        looked.views.append(fairness(looked.counts, lines))
+    if "hubs" in choice.views:
+        looked.hubs = hubs(looked.counts, lines)
+        looked.views.append(looked.hubs)
+    looked.lines = lines if "worst" in choice.views else None
+
+
+def _space(pool: MultilingualPool, vectors: tuple[np.ndarray, np.ndarray], seed: int) -> SpaceStatistics:
+    return space_statistics(
+        *vectors,
+        question_language=pool.questions.language,
+        candidate_language=pool.candidates.language,
+        question_cluster=pool.questions.cluster,
+        candidate_cluster=pool.candidates.cluster,
+        languages=pool.languages,
+        seed=seed,
+    )
+
+
+def _look_at_vectors(
+    looked: Looked, choice: Choice, space: SpaceStatistics, pair: tuple[str, str] | None
+) -> None:
+    if "language-id" in choice.views:
+        looked.views.append(Identified(language_identification(space)))
+    if "picture" in choice.views and np.count_nonzero(space.sizes) >= 2:
+        looked.picture = picture(space, pair or most_apart(space))
+        looked.views.append(Pictured(looked.picture))
+
+
+@dataclass(frozen=True)
+class Identified:
+    """Language identification as a view."""
+
+    found: LanguageIdentification
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the values by name."""
+        shown: dict[str, Any] = {
+            "language_id_accuracy": self.found.accuracy,
+            "language_id_chance": self.found.chance,
+        }
+        return {**shown, "language_id_notes": self.found.notes} if self.found.notes else shown
+
+    def intervals(self) -> dict[str, Any]:
+        """Return the intervals, nested alike."""
+        return {"language_id_accuracy": {name: asdict(ci) for name, ci in self.found.ci.items()}}
+
+
+@dataclass(frozen=True)
+class Pictured:
+    """What the picture of the space shows; its points are a table of their own."""
+
+    found: SpacePicture
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the values by name."""
+        return {"picture": {"languages": list(self.found.languages), "explained": list(self.found.explained)}}
+
+    def intervals(self) -> dict[str, Any]:
+        """Return none."""
+        return {}

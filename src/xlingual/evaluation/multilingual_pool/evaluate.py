@@ -1,0 +1,172 @@
+"""Answers from a multilingual pool (LAReQA), for several encoders: one pass each, all views from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from xlingual import encoders
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.embed import batch_identity, embed_pool, load_fit_texts, refuse_fitted_rows
+from xlingual.errors import InputError
+from xlingual.evaluation.multilingual_pool.choice import Choice, choose
+from xlingual.evaluation.multilingual_pool.encoder_views import Looked, look
+from xlingual.evaluation.multilingual_pool.numbers import NumberTable
+from xlingual.evaluation.multilingual_pool.one_pass import one_pass
+from xlingual.evaluation.multilingual_pool.texts import Rows, table_of
+from xlingual.evaluation.multilingual_pool.trec import write_trec
+from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Tally, Timings, collected_warnings
+from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
+from xlingual.records import Encoder, Texts
+from xlingual.results import Results
+
+NAME = "multilingual-pool"
+
+
+def multilingual_pool(
+    pool: MultilingualPool | str | Path,
+    *,
+    text_encoders: EncoderSpecs,
+    measures: str | Sequence[str | Measure] = ("AP",),
+    views: str | Sequence[str] = "all",
+    subsets: Sequence[str | Sequence[str]] = (),
+    policy: str = "agnostic",
+    candidate_text: str = "sentence",
+    picture: tuple[str, str] | None = None,
+    seed: int = 0,
+    examples: bool = True,
+    trec: str | Path | None = None,
+    trec_depth: int | None = 1000,
+    threads: int = 1,
+    progress: Report | None = None,
+) -> Results:
+    """Evaluate text encoders by how well questions find their answers among candidates of all languages.
+
+    Args:
+        pool: a pool, or the path of one; to choose languages or a split, `MultilingualPool.read`.
+        text_encoders: one spec or encoder, several, or a mapping of names to them.
+        measures: AP, AP@k/min, R@k (hit rate), SetR@k (set recall), RR, MedR.
+        views: "all", "none", or some of the views of language bias that docs/multilingual-pool.md explains;
+            they belong to AP.
+        subsets: further sets of languages ("ar,de") to which pool and questions are restricted.
+        policy: "agnostic": an answer is an answer in any language; "prefer-own": only answers in the
+            question's language are right.
+        candidate_text: "sentence", or "sentence+context".
+        picture: the two languages of the picture of the space; None: the two whose vectors are furthest apart
+            for the first encoder.
+        seed: of the paragraphs that are held out, and of points that are shown.
+        examples: keep texts (hubs, worst questions) in the results.
+        trec: folder for run and qrels files; `trec_depth` candidates for each question, None for all.
+        threads: threads side by side; they change no number.
+        progress: is told (what, done, of all).
+
+    Raises:
+        InputError: data, specs or options are not what they must be; the text says what to do.
+
+    """
+    ranked = parse_pool_measures(measures)
+    with collected_warnings() as warnings:
+        if not isinstance(pool, MultilingualPool):
+            pool = MultilingualPool.read(pool)
+        choice = choose(pool, views, policy, candidate_text, subsets)
+        run = _Run(pool, choice, Options(seed=seed, threads=threads, progress=progress), examples)
+        run.prepare(text_encoders, picture)
+        if trec is not None:
+            write_trec(trec, pool, run.encoded(), depth=trec_depth)
+        results = run.evaluated(ranked)
+    results.warnings = warnings
+    return results
+
+
+@dataclass
+class _Run:
+    """One evaluation: a pool, what is asked of it, and the encoders."""
+
+    pool: MultilingualPool
+    choice: Choice
+    options: Options
+    examples: bool
+    encoders: dict[str, Encoder] = field(default_factory=dict)
+    identities: dict[str, str] = field(default_factory=dict)
+    picture: tuple[str, str] | None = None
+    timings: Timings = field(default_factory=Timings)
+    tally: Tally = field(default_factory=Tally)
+
+    def prepare(self, specs: EncoderSpecs, picture: tuple[str, str] | None) -> None:
+        """Make the encoders, and refuse what cannot be evaluated, before any work is done."""
+        self._refuse_one_language()
+        if picture is not None and (len(set(picture)) != 2 or not set(picture) <= set(self.pool.languages)):
+            raise InputError(f"picture: expected two of the languages {', '.join(self.pool.languages)}")
+        self.picture = picture
+        self.encoders = encoders.text_encoders(
+            specs, languages=list(self.pool.languages), fit_texts=load_fit_texts
+        )
+        texts = self._texts()
+        with self.timings.stage("texts: fit"):
+            refuse_fitted_rows(self.encoders, *texts)
+        self.identities = {name: batch_identity(one, *texts) for name, one in self.encoders.items()}
+
+    def _refuse_one_language(self) -> None:
+        pool = self.pool
+        if len(np.unique(pool.candidates.language)) < 2:
+            raise InputError(
+                f"{pool.source}: all candidates are in {pool.languages[pool.candidates.language[0]]!r}: a "
+                "multilingual pool needs candidates in two languages at least"
+            )
+
+    def _texts(self) -> tuple[Texts, Texts]:
+        return self.pool.question_texts(), self.pool.candidate_texts()
+
+    def encoded(self) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+        """Yield each encoder's name and vectors [n, d] and [m, d], one at a time."""
+        for name, encoder in self.encoders.items():
+            with self.timings.stage("texts: encode"), self.options.working(f"encoding texts: {name}"):
+                questions, candidates = embed_pool(self.pool, name, encoder, self.choice.candidate_text)
+            yield name, questions, candidates
+
+    def evaluated(self, measures: Sequence[PoolMeasure]) -> Results:
+        """Return the results of all encoders."""
+        numbers = NumberTable(NAME, self.pool, self.choice, measures, self.identities, self.options.seed)
+        tables: dict[str, Rows] = {"points": [], "hubs": [], "worst": []}
+        for name, questions, candidates in self.encoded():
+            with self.timings.stage("texts: rank"):
+                passed = one_pass(
+                    self.pool,
+                    questions,
+                    candidates,
+                    top=self.choice.top(len(self.pool.candidates)),
+                    threads=self.options.threads,
+                    progress=self._progress(f"ranking candidates: {name}"),
+                )
+            self.tally.screened += passed.screened
+            self.tally.decided += passed.decided
+            with self.timings.stage("views"), self.options.working(f"looking at languages: {name}"):
+                looked = look(
+                    self.pool, self.choice, passed, (questions, candidates), self.options.seed, self.picture
+                )
+                self.picture = self.picture or looked.picture_of
+                numbers.add(name, looked)
+                _collect(tables, looked, name, self.pool, self.examples)
+        results = numbers.results()
+        results.tables = {
+            name: table for name, rows in tables.items() if (table := table_of(rows)) is not None
+        }
+        results.timings = dict(self.timings.seconds)
+        results.diagnostics = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}
+        return results
+
+    def _progress(self, what: str) -> Callable[[int, int], None]:
+        return lambda done, total: self.options.report(what, done, total)
+
+
+def _collect(
+    tables: dict[str, Rows], looked: Looked, name: str, pool: MultilingualPool, examples: bool
+) -> None:
+    """Add an encoder's points, hubs and worst questions; texts only where examples are kept."""
+    tables["points"] += looked.point_rows(pool, name)
+    if examples:
+        tables["hubs"] += looked.hub_rows(pool, name)
+        tables["worst"] += looked.worst_rows(pool, name)
