@@ -16,6 +16,10 @@ import numpy as np
 
 from xlingual.data.manifest import Manifest, read_reference
 from xlingual.data.pictures import read_bytes
+from xlingual.data.pools.fit import read_pool_texts
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.reading import is_pool
+from xlingual.data.reading.select import split_reference
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.ranking import Pool, UnitVectors
 from xlingual.records import Encoder, Ints, Texts, digest
@@ -53,23 +57,26 @@ class PictureIndex:
 
 
 def fit_texts_for(manifest: Manifest) -> Callable[[str], Texts]:
-    """Return the function that loads the texts named by a spec's `fit=MANIFEST#split`.
+    """Return the function that loads the texts named by a spec's `fit=FILE#split`, a manifest or a pool.
 
-    The file is read with the columns that the evaluated manifest was read with.
+    A manifest is read with the columns that the evaluated one was read with.
     """
-
-    def load(reference: str) -> Texts:
-        try:
-            other = read_reference(reference, **manifest.columns.as_read())
-        except InputError as error:
-            raise InputError(f"fit={reference}: {error}") from error
-        return other.texts(np.arange(len(other)))
-
-    return load
+    return lambda reference: load_fit_texts(reference, **manifest.columns.as_read())
 
 
-def refuse_fitted_rows(manifest: Manifest, encoders: Mapping[str, Encoder], rows: Ints) -> None:
-    """Raise InputError where an encoder was fitted on rows that are to be evaluated.
+def load_fit_texts(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (options of Manifest.read)
+    """Return the texts that `fit=` names: of a manifest, or of a multilingual pool, or of a part of it."""
+    try:
+        if is_pool(split_reference(reference)[0]):
+            return read_pool_texts(reference)
+        other = read_reference(reference, **columns)
+    except InputError as error:
+        raise InputError(f"fit={reference}: {error}") from error
+    return other.texts(np.arange(len(other)))
+
+
+def refuse_fitted_rows(encoders: Mapping[str, Encoder], *evaluated: Texts) -> None:
+    """Raise InputError where an encoder was fitted on texts that are to be evaluated.
 
     Encoders that are fitted are fitted here, before any other work.
     """
@@ -78,37 +85,72 @@ def refuse_fitted_rows(manifest: Manifest, encoders: Mapping[str, Encoder], rows
     }
     if not any(fitted.values()):
         return
-    evaluated = manifest.texts(rows).row_digests()
+    digests = frozenset[bytes]().union(*(texts.row_digests() for texts in evaluated))
     for name, fitted_on in fitted.items():
-        seen = evaluated & fitted_on
+        seen = digests & fitted_on
         if seen:
             raise InputError(
-                f"text encoder {name!r} was fitted on {len(seen)} of the {len(rows)} texts that are "
-                "evaluated: choose other rows (for instance fit=MANIFEST#train and --split test)"
+                f"text encoder {name!r} was fitted on {len(seen)} of the {sum(map(len, evaluated))} texts "
+                "that are evaluated: choose other rows (for instance fit=FILE#train and --split test)"
             )
 
 
-def batch_identity(manifest: Manifest, encoder: Encoder, rows: Ints) -> str:
-    """Return what determines the vectors of the rows: the encoder's identity, and the rows where they count.
+def batch_identity(encoder: Encoder, *texts: Texts) -> str:
+    """Return what determines the vectors of texts: the encoder's identity, and the texts where they count.
 
     An encoder with `depends_on_batch` (one that counts words in the texts it is given) gives a text other
     vectors among other texts.
     """
     if not getattr(encoder, "depends_on_batch", False):
         return encoder.identity
-    among = digest(*sorted(manifest.texts(rows).row_digests())).hex()[:12]
-    return f"{encoder.identity}#among={among}"
+    digests = frozenset[bytes]().union(*(part.row_digests() for part in texts))
+    return f"{encoder.identity}#among={digest(*sorted(digests)).hex()[:12]}"
 
 
 def embed_texts(manifest: Manifest, name: str, encoder: Encoder, rows: Ints) -> TextVectors:
     """Return the vectors of the text rows; raise InputError where the encoder's answer cannot be used."""
-    texts = manifest.texts(rows)
-    vectors = _checked(encoder.encode(texts), len(rows), f"text encoder {name!r}", texts.ids)
-    named = [f"{row!r} ({tag})" for row, tag in zip(texts.ids, texts.language, strict=True)]
-    _warn_of_zeros(vectors, f"text encoder {name!r}", "texts", named)
+    vectors = _embedded(name, encoder, manifest.texts(rows), "texts")
     position = np.full(len(manifest), -1, dtype=np.int64)
     position[rows] = np.arange(len(rows))
     return TextVectors(vectors, position)
+
+
+def embed_pool(
+    pool: MultilingualPool, name: str, encoder: Encoder, candidate_text: str = "sentence"
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the vectors of the questions [n, d] and of the candidates [m, d], each encoded once.
+
+    An encoder with `depends_on_batch` gets both in one batch, which is then its collection.
+    """
+    questions, candidates = pool.question_texts(), pool.candidate_texts(candidate_text)
+    if getattr(encoder, "depends_on_batch", False):
+        both = _embedded(name, encoder, joined(questions, candidates), "questions and candidates")
+        return both[: len(questions)], both[len(questions) :]
+    asked = _embedded(name, encoder, questions, "questions")
+    offered = _embedded(name, encoder, candidates, "candidates")
+    if asked.shape[1] != offered.shape[1]:
+        raise InputError(
+            f"text encoder {name!r} gives questions {asked.shape[1]} and candidates {offered.shape[1]} "
+            "dimensions: both must lie in one space"
+        )
+    return asked, offered
+
+
+def joined(*batches: Texts) -> Texts:
+    """Return several batches as one, without what they do not share (roles, contexts, numberings)."""
+    return Texts(
+        text=[text for batch in batches for text in batch.text],
+        language=[tag for batch in batches for tag in batch.language],
+        ids=[row for batch in batches for row in batch.ids],
+    )
+
+
+def _embedded(name: str, encoder: Encoder, texts: Texts, what: str) -> np.ndarray:
+    """Return the vectors of texts; raise InputError where the encoder's answer cannot be used."""
+    vectors = _checked(encoder.encode(texts), len(texts), f"text encoder {name!r}", texts.ids)
+    named = [f"{row!r} ({tag})" for row, tag in zip(texts.ids, texts.language, strict=True)]
+    _warn_of_zeros(vectors, f"text encoder {name!r}", what, named)
+    return vectors
 
 
 def embed_pictures(manifest: Manifest, name: str, encoder: Encoder, rows: Ints) -> PictureIndex:

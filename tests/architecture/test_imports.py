@@ -51,6 +51,8 @@ def test_import_loads_no_third_party_package():
         ["compare", "--help"],
         ["gate", "--help"],
         ["plan", "--help"],
+        ["data", "describe", "--help"],
+        ["data", "squad-to-pool", "--help"],
     ],
 )
 def test_help_loads_nothing_heavy(arguments):

@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlingual.ranking import Cosine, Counts, Top, Transposed, UnitVectors, counts, reference, scan, top
+from xlingual.ranking import (
+    Cosine,
+    Counts,
+    GroupCounts,
+    Top,
+    Transposed,
+    UnitVectors,
+    counts,
+    reference,
+    scan,
+    top,
+)
 from xlingual.ranking.scan import Plan
 
 
@@ -110,6 +121,38 @@ def test_counts_equal_the_reference_for_every_tiling(problem, budget, threads):
     np.testing.assert_array_equal(reduction.tied, tied)
 
 
+def group_bounds(rng, m):
+    """Cut m columns into up to five runs, some of them empty."""
+    return np.array([0, *np.sort(rng.integers(0, m + 1, rng.integers(0, 5))), m])
+
+
+def reference_group_counts(keys, query, target, bounds, weights):
+    weights = np.ones(keys.shape[1], dtype=np.int64) if weights is None else weights
+    groups = [
+        np.where((np.arange(len(weights)) >= a) & (np.arange(len(weights)) < b), weights, 0)
+        for a, b in pairwise(bounds)
+    ]
+    found = [reference.counts(keys, query, target, group) for group in groups]
+    return np.stack([above for above, _ in found], axis=1), np.stack([tied for _, tied in found], axis=1)
+
+
+@settings(max_examples=200, deadline=None)
+@given(problems(), st.integers(16, 4000), st.sampled_from([1, 3]))
+def test_group_counts_equal_the_reference_for_every_tiling(problem, budget, threads):
+    rng, queries, candidates, weights = problem
+    similarity = Cosine(UnitVectors(queries), UnitVectors(candidates))
+    query, target = rng.integers(0, len(queries), 50), rng.integers(0, len(candidates), 50)
+    if weights is not None:
+        target = rng.choice(np.flatnonzero(weights), 50)
+    bounds = group_bounds(rng, len(candidates))
+    above, tied = reference_group_counts(reference.keys(queries, candidates), query, target, bounds, weights)
+    for size in (budget, 1 << 25):
+        reduction = GroupCounts.of(similarity, query, target, bounds, weights=weights)
+        scan(similarity, [reduction], threads=threads, budget=size)
+        np.testing.assert_array_equal(reduction.above, above)
+        np.testing.assert_array_equal(reduction.tied, tied)
+
+
 @settings(max_examples=60, deadline=None)
 @given(problems(), st.integers(1, 5), st.data())
 def test_any_partition_of_the_candidates_merges_to_the_same(problem, k, data):
@@ -118,11 +161,17 @@ def test_any_partition_of_the_candidates_merges_to_the_same(problem, k, data):
     whole = Cosine(UnitVectors(queries), UnitVectors(candidates))
     query = rng.integers(0, len(queries), 20)
     target = rng.integers(0, len(candidates), 20)
-    plain_top, plain_counts = (
-        Top(k, whole.shape, weights=weights),
-        Counts.of(whole, query, target, weights=weights),
-    )
-    scan(whole, [plain_top, plain_counts])
+    groups = group_bounds(rng, len(candidates))
+
+    def requests(held):
+        return [
+            Top(k, whole.shape, weights=held),
+            Counts.of(whole, query, target, weights=held),
+            GroupCounts.of(whole, query, target, groups, weights=held),
+        ]
+
+    plain_top, plain_counts, plain_groups = plain = requests(weights)
+    scan(whole, plain)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(candidates)), max_size=4)))
     bounds = [0, *cuts, len(candidates)]
     parts = []
@@ -131,17 +180,19 @@ def test_any_partition_of_the_candidates_merges_to_the_same(problem, k, data):
             continue
         shard = np.ones(len(candidates), dtype=np.int64) if weights is None else weights.copy()
         shard[:low] = shard[high:] = 0
-        part = [Top(k, whole.shape, weights=shard), Counts.of(whole, query, target, weights=shard)]
+        part = requests(shard)
         scan(whole, part)
         parts.append(part)
     order = data.draw(st.permutations(range(len(parts))))
-    merged = [plain_top.fresh(), plain_counts.fresh()]
+    merged = [reduction.fresh() for reduction in plain]
     for index in order:
         for reduction, part in zip(merged, parts[index], strict=True):
             reduction.merge([part])
     assert listed(merged[0].result()) == listed(plain_top.result())
     np.testing.assert_array_equal(merged[1].above, plain_counts.above)
     np.testing.assert_array_equal(merged[1].tied, plain_counts.tied)
+    np.testing.assert_array_equal(merged[2].above, plain_groups.above)
+    np.testing.assert_array_equal(merged[2].tied, plain_groups.tied)
 
 
 @settings(max_examples=40, deadline=None)

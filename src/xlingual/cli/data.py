@@ -1,4 +1,4 @@
-"""`xlingual data`: check a manifest, make built-in data."""
+"""`xlingual data`: check a manifest, describe and make pools, make built-in data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xlingual.cli import screen
+from xlingual.cli import pools, screen
+from xlingual.cli.mixing import mix_pool
 from xlingual.cli.options import manifest_options, read_manifest, refuse_extra
 from xlingual.errors import DataWarning
 from xlingual.report.terminal import fitting, plain_table
@@ -23,7 +24,12 @@ _MOST_PAIRS = 6  # shown of the language pairs
 
 @click.group()
 def data() -> None:
-    """Check a manifest, or make built-in data."""
+    """Check a manifest, describe or make a multilingual pool, make built-in data."""
+
+
+data.add_command(pools.describe)
+data.add_command(pools.squad_to_pool)
+data.add_command(mix_pool)
 
 
 @data.command(context_settings={"allow_extra_args": True}, short_help="Count what a manifest holds.")

@@ -22,7 +22,7 @@ _PIPE = 141  # 128 + SIGPIPE, as of other programs
 # verb → (module:command, one line of help)
 _VERBS = {
     "demo": ("demo:demo", "Make built-in data, evaluate encoders of rising quality, write a report."),
-    "data": ("data:data", "Check a manifest, or make built-in data."),
+    "data": ("data:data", "Check a manifest, describe or make a pool, make built-in data."),
     "evaluate": ("evaluate:evaluate", "Evaluate text encoders on a manifest."),
     "validate": ("validate:validate", "Hold a measure without translations against true retrieval."),
     "compare": ("compare:compare", "Compare encoders query by query: is the difference real?"),

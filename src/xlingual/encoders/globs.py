@@ -57,7 +57,7 @@ def _refuse_languages(pattern: str, named: Collection[str], languages: Sequence[
 def _variants(pattern: str, languages: Sequence[str]) -> list[str]:
     """Return the pattern for each language and role that it has a place for."""
     tags = languages if "{lang}" in pattern else ("",)
-    roles = ("query", "candidate") if "{role}" in pattern else ("",)
+    roles = ("questions", "candidates") if "{role}" in pattern else ("",)
     return [pattern.replace("{lang}", tag).replace("{role}", role) for tag in tags for role in roles]
 
 

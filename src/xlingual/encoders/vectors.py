@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from xlingual.records import Ints, Vectors
 
 _BLOCK = 4096  # lines converted at a time
-ROLES = ("query", "candidate")
+ROLES = {"query": "questions", "candidate": "candidates"}  # role of a text → what stands for {role}
 
 
 class VectorsEncoder:
     """Looks vectors up in files by the number of the row.
 
-    `pattern` is a path in which `{lang}` stands for the language of a text and `{role}` for its role (query
-    or candidate); a file without `{lang}` serves all languages. Which row of the batch is which line of the
+    `pattern` is a path in which `{lang}` stands for the language of a text and `{role}` for `questions` or
+    `candidates`; a file without `{lang}` serves all languages. Which row of the batch is which line of the
     file is told by the batch's numberings: the first one that has as many numbers as the file has lines is
     used, and where none has, the file does not belong to the data.
     """
@@ -45,7 +45,7 @@ class VectorsEncoder:
     @cached_property
     def identity(self) -> str:
         """A hash of the bytes of all its files; read once, when first asked for."""
-        roles = ROLES if "{role}" in self.pattern else (None,)
+        roles = tuple(ROLES) if "{role}" in self.pattern else (None,)
         languages = sorted(self.languages) if "{lang}" in self.pattern else [""]
         parts: list[str | bytes] = []
         for language in languages:
@@ -77,9 +77,9 @@ class VectorsEncoder:
     def _path(self, language: str, role: str | None) -> Path:
         if "{role}" in self.pattern and role is None:
             raise InputError(
-                f"vectors:{self.pattern}: these texts have no role (query or candidate); leave {{role}} out"
+                f"vectors:{self.pattern}: neither questions nor candidates here: leave {{role}} out"
             )
-        return Path(self.pattern.replace("{lang}", language).replace("{role}", role or ""))
+        return Path(self.pattern.replace("{lang}", language).replace("{role}", ROLES.get(role or "", "")))
 
     def _paths(self, role: str | None, more: Iterable[str] = ()) -> list[Path]:
         languages = dict.fromkeys((*self.languages, *more)) if "{lang}" in self.pattern else ("",)

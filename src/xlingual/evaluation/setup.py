@@ -196,10 +196,11 @@ class Workspace:
         self.text_encoders = encoders.text_encoders(
             text_specs, languages=self.languages, fit_texts=fit_texts_for(manifest)
         )
+        texts = manifest.texts(self.rows)
         with self.timings.stage("texts: fit"), self.working("fitting encoders"):
-            refuse_fitted_rows(manifest, self.text_encoders, self.rows)
+            refuse_fitted_rows(self.text_encoders, texts)
         self._identities = {
-            name: batch_identity(manifest, encoder, self.rows) for name, encoder in self.text_encoders.items()
+            name: batch_identity(encoder, texts) for name, encoder in self.text_encoders.items()
         }
 
     def encoded(self) -> Iterator[tuple[str, TextVectors]]:

@@ -1,9 +1,10 @@
 """The core: reductions over similarities, never the matrix.
 
-`scan` computes each tile of a similarity once and hands it to reductions: `Top` (the k best with their ties)
-and `Counts` (how many candidates are above and tied with a target); `pairs` gives single scores. Float32
-tiles only screen; whatever lies within a band of a threshold is decided in float64, so that every tiling,
-thread count and back end gives exactly the same answer. `top` and `counts` are the one-call forms.
+`scan` computes each tile of a similarity once and hands it to reductions: `Top` (the k best with their ties),
+`Counts` (how many candidates are above and tied with a target) and `GroupCounts` (the same for several
+targets of a query, split by group of candidates); `pairs` gives single scores. Float32 tiles only screen;
+whatever lies within a band of a threshold is decided in float64, so that every tiling, thread count and back
+end gives exactly the same answer. `top` and `counts` are the one-call forms.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TypeAlias
 import numpy as np
 
 from xlingual.ranking.counts import Counts
+from xlingual.ranking.group_counts import GroupCounts
 from xlingual.ranking.scan import TILE_BYTES, Progress, Reduction, Tile, Transposed, one_library_thread, scan
 from xlingual.ranking.similarity import UNIT, Cosine, Similarity, as_scores, pairs
 from xlingual.ranking.top import Top, TopK
@@ -24,6 +26,7 @@ __all__ = [
     "UNIT",
     "Cosine",
     "Counts",
+    "GroupCounts",
     "Pool",
     "Progress",
     "Reduction",

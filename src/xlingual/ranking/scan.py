@@ -21,6 +21,7 @@ from xlingual.ranking.similarity import Similarity
 from xlingual.records import Ints, Vectors
 
 TILE_BYTES = 1 << 25  # one float32 tile: 2048 × 4096
+_MANY = 256  # rows of a tile, as many as keep the product fast
 Progress = Callable[[int, int], None]  # (done, all): screened pairs
 
 
@@ -90,9 +91,14 @@ class Plan:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Rows and columns of a tile, twice as wide as high where the shape allows."""
+        """Rows and columns of a tile: whole rows where many of them fit, else twice as wide as high.
+
+        A reduction that has seen a whole row has nothing left to merge.
+        """
         rows, columns = self.shape
         area = max(1, self.budget // 4)
+        if area // columns >= _MANY:
+            return max(1, min(rows, area // columns)), columns
         height = max(1, min(rows, int((area / 2) ** 0.5)))
         width = max(1, min(columns, area // height))
         return max(1, min(rows, area // width)), width

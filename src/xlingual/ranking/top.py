@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -155,14 +156,16 @@ class Top:
 
     def _limits(self, scores: np.ndarray, rows: Ints, band: float) -> tuple[Floats, Ints]:
         """Return the score below which a pair is out, for each row, and the rows that have a pair above."""
-        best = scores.max(axis=1).astype(np.float64)
         floor = self._floor[rows]
-        limit = np.where(floor == _NOTHING, -np.inf, floor * UNIT)
+        unknown = floor == _NOTHING
+        if self.k > 1 and scores.shape[1] >= self.k and unknown.all():  # each row has scores above its limit
+            return _at_most_kth(scores, self.k).astype(np.float64) - band, np.arange(len(rows))
+        best = scores.max(axis=1).astype(np.float64)
+        limit = np.where(unknown, -np.inf, floor * UNIT)
         if self.k == 1:
             limit = np.maximum(limit, best)
         elif scores.shape[1] >= self.k:
-            new = np.flatnonzero(floor == _NOTHING)
-            limit[new] = np.partition(scores[new], -self.k, axis=1)[:, -self.k]
+            limit[unknown] = _at_most_kth(scores[unknown], self.k)
         limit -= band
         return limit, np.flatnonzero(best >= limit)
 
@@ -171,7 +174,11 @@ class Top:
         for other in others:
             self._slack = max(self._slack, other._slack)
             self._decide = other._decide or self._decide
-        self._take_in([self.lines, *(other.lines for other in others)])
+        tables = [table for table in (self.lines, *(other.lines for other in others)) if len(table)]
+        if all(a.query[-1] < b.query[0] for a, b in pairwise(tables)):  # each query is in one of them
+            self.lines = Lines.joined(tables) if tables else self.lines
+        else:
+            self._take_in(tables)
 
     def _take_in(self, tables: Sequence[Lines]) -> None:
         lines = self._pruned(Lines.joined(tables), self._slack)
@@ -188,7 +195,8 @@ class Top:
         """
         if len(lines) == 0:
             return lines
-        lines = lines.take(_best_first(lines.query, lines.key))
+        if not _is_best_first(lines.query, lines.key):
+            lines = lines.take(_best_first(lines.query, lines.key))
         starts = _starts(lines.query)
         segment = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(lines))))
         total = np.cumsum(lines.weight)
@@ -244,13 +252,28 @@ class Top:
     def result(self) -> TopK:
         """Decide what the screen left open, and return the best of each query."""
         lines = self._pruned(self.lines, self._slack)
-        near = np.zeros(len(lines), dtype=bool)
         close = (np.diff(lines.query) == 0) & (-np.diff(lines.key) <= self._slack)
+        near = np.zeros(len(lines), dtype=bool)
         near[1:] |= close
         near[:-1] |= close
+        open_queries = np.zeros(self.shape[0], dtype=bool)
+        open_queries[lines.query[near]] = True
+        left = open_queries[lines.query]
+        settled = self._settled(lines.take(left), near[left])
+        lines = Lines.joined([lines.take(~left), settled])
+        return _ranked(lines.take(np.argsort(lines.query, kind="stable")), self.shape[0])
+
+    def _settled(self, lines: Lines, near: np.ndarray) -> Lines:
+        """Return the lines of queries that the screen left open, exact where it matters, and in order."""
         lines = self._decided(lines, near & ~lines.exact)
-        lines = self._pruned(self._capped(self._pruned(lines, 0)), 0)  # what matters is exact from here on
-        return _ranked(lines.take(np.lexsort((lines.candidate, -lines.key, lines.query))), self.shape[0])
+        lines = self._pruned(lines, 0)
+        capped = self._capped(lines)
+        lines = lines if capped is lines else self._pruned(capped, 0)
+        equal = (np.diff(lines.query) == 0) & (np.diff(lines.key) == 0)
+        tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
+        order = np.arange(len(lines))
+        order[tied] = tied[np.lexsort((lines.candidate[tied], -lines.key[tied], lines.query[tied]))]
+        return lines.take(order)
 
 
 def _ranked(lines: Lines, n: int) -> TopK:
@@ -288,6 +311,23 @@ def _best_first(query: Ints, key: Ints) -> Ints:
     if len(key) and max(int(key.max()), -int(key.min())) < 1 << 31 and int(query.max()) < 1 << 31:
         return np.argsort((query << 32) - key)
     return np.lexsort((-key, query))
+
+
+def _is_best_first(query: Ints, key: Ints) -> bool:
+    """Tell whether lines are in that order."""
+    step = np.diff(query)
+    return bool(((step > 0) | ((step == 0) & (np.diff(key) <= 0))).all())
+
+
+def _at_most_kth(scores: np.ndarray, k: int) -> np.ndarray:
+    """Return a number for each row that at least k of its scores [rows, n ≥ k] reach.
+
+    The k-th best of the maxima of disjoint sets of columns is one, and much sooner found than the k-th score.
+    """
+    sets = min(scores.shape[1], max(2 * k, 256))
+    size = scores.shape[1] // sets
+    maxima = scores[:, : size * sets].reshape(len(scores), size, sets).max(axis=1)
+    return np.partition(maxima, -k, axis=1)[:, -k]
 
 
 def _starts(sorted_queries: Ints) -> Ints:

@@ -137,11 +137,14 @@ def test_pictures_have_vectors_too(tmp_path):
 
 
 def test_roles_have_files(tmp_path):
-    query, candidate = save(tmp_path / "v.query.npy"), save(tmp_path / "v.candidate.npy", dtype=np.float16)
+    query, candidate = (
+        save(tmp_path / "v.questions.npy"),
+        save(tmp_path / "v.candidates.npy", dtype=np.float16),
+    )
     path = tmp_path / "v.{role}.npy"
     np.testing.assert_array_equal(encode(path, items([1], ["en"], role="query")), query[[1]])
     np.testing.assert_array_equal(encode(path, items([1], ["en"], role="candidate")), candidate[[1]])
-    assert "no role" in refused(lambda: encode(path, items([1], ["en"])))
+    assert "neither questions nor candidates" in refused(lambda: encode(path, items([1], ["en"])))
     assert VectorsEncoder(str(path), LANGUAGES).identity.startswith("vectors:")
 
 

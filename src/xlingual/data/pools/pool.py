@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,6 +66,24 @@ class MultilingualPool:
     question_numberings: tuple[Numbering, ...]
     candidate_numberings: tuple[Numbering, ...]
     warnings: tuple[str, ...] = field(default=())
+
+    @classmethod
+    def read(
+        cls, path: str | Path, languages: Sequence[str] | None = None, split: str | None = None
+    ) -> MultilingualPool:
+        """Read a pool folder, or SQuAD-style files with sentence breaks; see docs/pools.md for the formats.
+
+        `languages` restricts and orders the languages, `split` takes the rows of one split.
+        """
+        from xlingual.data.pools.reading import read_pool
+
+        return read_pool(path, languages, split)
+
+    def write(self, folder: str | Path, format: str = "parquet") -> Path:
+        """Write the pool as a folder that reads back as this pool ("parquet" or "jsonl"); return it."""
+        from xlingual.data.pools.writing import write_pool
+
+        return write_pool(self, folder, format)
 
     @cached_property
     def relevant(self) -> tuple[Ints, Ints]:

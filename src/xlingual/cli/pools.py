@@ -1,0 +1,184 @@
+"""`xlingual data describe` and `xlingual data squad-to-pool`: multilingual pools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from xlingual.cli import screen
+from xlingual.errors import InputError
+from xlingual.report.terminal import fitting, plain_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table
+
+    from xlingual.data.pools.describe import LanguageDescription, PoolDescription
+    from xlingual.data.pools.paragraphs import LanguageFacts
+    from xlingual.data.pools.pool import MultilingualPool
+
+
+@click.command(short_help="Count what a multilingual pool holds.")
+@click.argument("pool", type=click.Path(path_type=Path))
+@click.option("--languages", metavar="ar,de,…", help="Only these languages, in this order.  [default: all]")
+@click.option("--split", metavar="NAME", help="Only the rows of this split.")
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+def describe(pool: Path, languages: str | None, split: str | None, as_json: bool) -> None:
+    """Count questions and candidates of POOL: a pool folder, or SQuAD-style files with sentence breaks."""
+    from rich.padding import Padding
+
+    from xlingual.data.pools.describe import describe_pool
+    from xlingual.data.pools.reading import read_pool
+
+    wanted = None if languages is None else listed_languages(languages)
+    with screen.warnings_as_lines():
+        found = describe_pool(read_pool(pool, wanted, split))
+    if as_json:
+        screen.print_json(found.to_dict())
+        return
+    output = screen.console()
+    output.print()
+    output.print(fitting(output, (_languages(found, most) for most in (8, 7, 6, 4))))
+    for sentence in _sentences(found):
+        output.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
+
+
+@click.command("squad-to-pool", short_help="Make a multilingual pool of SQuAD-style files.")
+@click.argument("files", nargs=-1, required=True, metavar="[LANG=]FILE…")
+@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder to write.")
+@click.option(
+    "--format",
+    type=click.Choice(["parquet", "jsonl"]),
+    default="parquet",
+    show_default=True,
+    help="Of the files.",
+)
+@click.option(
+    "--train",
+    type=float,
+    metavar="SHARE",
+    help="Share of the paragraphs in the split 'train'; the rest: 'test'.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which paragraphs --train draws."
+)
+@click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
+def squad_to_pool(
+    files: tuple[str, ...], out: Path, format: str, train: float | None, seed: int, quiet: bool
+) -> None:
+    """Make a pool of SQuAD-style JSON files, one for each language; a folder counts as all its *.json.
+
+    Sentence breaks in the files are used as they are; without any, sentences are found by rules. The language
+    is told by the file's name (ar.json, xquad.ar.json), or by LANG=FILE.
+    """
+    from xlingual.cli.options import check_folder
+    from xlingual.data.pools.reading import pool_of_squad
+    from xlingual.data.pools.splitting import split_pool
+    from xlingual.data.pools.squad import read_squad
+    from xlingual.data.pools.squadnames import squad_files
+
+    if train is not None and not 0 < train < 1:
+        raise InputError(f"--train {train}: give a share between 0 and 1, such as 0.3")
+    check_folder(out)
+    with screen.warnings_as_lines():
+        named = squad_files(files)
+        rows = read_squad(named, segment=True)
+        source = str(files[0]) if len(files) == 1 else f"{len(named)} files"
+        pool = pool_of_squad(rows, source, [path for _, path in named])
+        if train is not None:
+            pool = split_pool(pool, train, seed)
+    pool.write(out, format)
+    if not quiet:
+        output = screen.console()
+        output.print()
+        output.print(_made(pool, rows.facts))
+        if any(fact.segmented for fact in rows.facts):
+            output.print(
+                " made here: paragraphs that had no sentence breaks; see docs/pools.md for the rules"
+            )
+    screen.wrote(out, quiet=quiet)
+
+
+def listed_languages(text: str) -> list[str]:
+    """Return the languages of "ar,de,…"."""
+    return [tag.strip() for tag in text.split(",") if tag.strip()]
+
+
+def _languages(found: PoolDescription, most: int) -> Table:
+    """Return the table of languages with so many of its columns; a narrow screen has room for few."""
+    columns = (
+        "questions",
+        "candidates",
+        "relevant",
+        "share of pool",
+        "own language",
+        "repeated texts",
+        "least–most",
+    )
+    table = plain_table(found.source)
+    for column in ("language", *columns)[:most]:
+        table.add_column(column, justify="left" if column == "language" else "right", no_wrap=True)
+    for language in (*found.languages, found.total):
+        if language is found.total:
+            table.add_section()
+        table.add_row(*_cells(language)[:most])
+    return table
+
+
+def _cells(language: LanguageDescription) -> Sequence[str]:
+    asked = language.relevant_mean is not None
+    return (
+        language.language,
+        f"{language.n_questions:,}",
+        f"{language.n_candidates:,}",
+        f"{language.relevant_mean:.2f}" if asked else "–",
+        f"{language.pool_share:.1%}",
+        f"{language.n_own_language:,}",
+        f"{language.n_repeated_texts:,}",
+        f"{language.relevant_least}–{language.relevant_most}" if asked else "–",
+    )
+
+
+def _sentences(found: PoolDescription) -> list[str]:
+    articles = "" if found.n_articles is None else f" and {found.n_articles:,} of articles"
+    sentences = [
+        "relevant: answers of any language, mean per question; own language: questions with one in theirs",
+        f"{found.n_clusters:,} clusters of paragraphs{articles} with questions",
+        f"{found.n_irrelevant:,} candidates answer nothing; texts in several languages: "
+        f"{found.n_shared_texts:,}",
+    ]
+    if found.splits:
+        parts = (
+            f"{name or '(none)'}: {counts['questions']:,} questions, {counts['candidates']:,} candidates"
+            for name, counts in found.splits.items()
+        )
+        sentences.append("splits: " + "; ".join(parts))
+    return sentences
+
+
+def _made(pool: MultilingualPool, facts: Sequence[LanguageFacts]) -> Table:
+    """Return the table of what the files held."""
+    import numpy as np
+
+    n = len(pool.languages)
+    questions = np.bincount(pool.questions.language, minlength=n).tolist()
+    candidates = np.bincount(pool.candidates.language, minlength=n).tolist()
+    table = plain_table()
+    columns = ("questions", "candidates", "paragraphs", "made here", "crossing answers", "gaps")
+    for column in ("language", *columns):
+        table.add_column(column, justify="left" if column == "language" else "right")
+    for fact in facts:
+        code = pool.languages.index(fact.language)
+        counts = (
+            questions[code],
+            candidates[code],
+            fact.paragraphs,
+            fact.segmented,
+            fact.crossing,
+            fact.gaps,
+        )
+        table.add_row(fact.language, *(f"{count:,}" for count in counts))
+    return table

@@ -1,0 +1,232 @@
+"""From rows in file order to a pool: languages in order, clusters numbered, numberings of vectors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from xlingual.data.languages import check_tags
+from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
+from xlingual.data.reading.values import numbered, shown
+from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.records import Numbering
+
+if TYPE_CHECKING:
+    from xlingual.records import Ints
+
+Value = TypeVar("Value")
+
+
+def build_pool(
+    source: str,
+    languages: tuple[str, ...],
+    questions: Questions,
+    candidates: Candidates,
+    chosen: Sequence[str] | None = None,
+    split: str | None = None,
+) -> MultilingualPool:
+    """Return the pool of the chosen languages, in their order, and of the rows of a split.
+
+    `languages` is the whole pool's own order; questions and candidates are those of the whole pool in the
+    order of their files. Raise InputError where the whole pool is not sound: a question without a relevant
+    candidate, a language without candidates. Questions that lose their relevant candidates by the choice are
+    left out, with a DataWarning.
+    """
+    check_tags(languages, source)
+    _check_languages(source, languages, questions, candidates)
+    _check_relevant(source, languages, questions, candidates)
+    order = languages if chosen is None else chosen_languages(source, languages, chosen)
+    codes = [languages.index(tag) for tag in order]
+    if split is not None:
+        _check_split(source, questions, candidates, split)
+    of_questions = _stages(questions.language, questions.split, codes, split)
+    of_candidates = _stages(candidates.language, candidates.split, codes, split)
+    if not len(of_candidates[-1]):
+        raise InputError(f"{source}: no candidate is left of {_choice(order, split)}: choose other rows")
+    held = set(candidates.language[of_candidates[-1]].tolist())
+    codes = [code for code in codes if code in held]
+    left = _answered(questions, candidates, of_questions[-1], of_candidates[-1])
+    notes = _note_unanswered(source, questions, of_questions[-1], left, order, split)
+    of_questions.append(left)
+    recode = np.full(len(languages), -1, dtype=np.int64)
+    recode[codes] = np.arange(len(codes))
+    q, c = _take_questions(questions, of_questions[-1]), _take_candidates(candidates, of_candidates[-1])
+    cluster, _ = numbered([*q.cluster.tolist(), *c.cluster.tolist()])
+    return MultilingualPool(
+        source,
+        tuple(languages[code] for code in codes),
+        replace(q, language=recode[q.language], cluster=cluster[: len(q)]),
+        replace(c, language=recode[c.language], cluster=cluster[len(q) :]),
+        _numberings("questions", of_questions, questions.language, languages),
+        _numberings("candidates", of_candidates, candidates.language, languages),
+        notes,
+    )
+
+
+def chosen_languages(source: str, known: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return the wanted languages; raise InputError where one is absent or named twice, or none is named."""
+    if not wanted:
+        raise InputError(f"{source}: no language is named: name some of {listed(known, 40)}")
+    for tag in wanted:
+        if tag not in known:
+            raise InputError(
+                f"{source} has no language {tag!r}.{did_you_mean(tag, known)} "
+                f"Its languages: {listed(known, 40)}"
+            )
+        if list(wanted).count(tag) > 1:
+            raise InputError(f"the language {tag!r} is named twice: name it once")
+    return tuple(wanted)
+
+
+def _check_languages(
+    source: str, languages: Sequence[str], questions: Questions, candidates: Candidates
+) -> None:
+    if not len(questions) or not len(candidates):
+        what = "questions" if not len(questions) else "candidates"
+        raise InputError(f"{source} has no {what}: a pool needs questions and candidates")
+    lonely = sorted(set(questions.language.tolist()) - set(candidates.language.tolist()))
+    if lonely:
+        raise InputError(
+            f"{source}: the language {languages[lonely[0]]!r} has questions but no candidates: add "
+            "candidates in it, or remove its questions"
+        )
+
+
+def _check_relevant(
+    source: str, languages: Sequence[str], questions: Questions, candidates: Candidates
+) -> None:
+    held = {key for keys in candidates.keys for key in keys}
+    without = [row for row, key in enumerate(questions.key) if key not in held]
+    if without:
+        row = without[0]
+        more = f" (and {len(without) - 1} more questions)" if len(without) > 1 else ""
+        raise InputError(
+            f"{source}: question {questions.ids[row]!r:.80} ({languages[questions.language[row]]}) has no "
+            f"relevant candidate{more}: no candidate holds its key {questions.key[row]!r:.80}"
+        )
+
+
+def _check_split(source: str, questions: Questions, candidates: Candidates, split: str) -> None:
+    """Raise InputError where no row is of the split."""
+    splits = [*(questions.split or ()), *(candidates.split or ())]
+    if not splits:
+        raise InputError(f"{source} has no column 'split': leave the split {split!r} out")
+    if split not in (questions.split or [split]) or split not in splits:
+        known = [name for name in dict.fromkeys(splits) if name]
+        raise InputError(
+            f"{source} has no split {split!r}.{did_you_mean(split, known)} Its splits: {listed(known, 20)}"
+        )
+
+
+def _stages(language: Ints, splits: list[str] | None, codes: Sequence[int], split: str | None) -> list[Ints]:
+    """Return the rows of the whole pool, of the chosen languages and of the split, each by language."""
+    whole = np.argsort(language, kind="stable").astype(np.int64)
+    rows = np.concatenate([np.flatnonzero(language == code) for code in codes]).astype(np.int64)
+    stages = [whole, rows]
+    if split is not None and splits is not None:
+        stages.append(rows[[splits[row] == split for row in rows]])
+    return stages
+
+
+def _answered(questions: Questions, candidates: Candidates, asked: Ints, pool: Ints) -> Ints:
+    """Return those rows of `asked` whose key a candidate of `pool` holds, and whose language it has."""
+    held = {key for row in pool for key in candidates.keys[row]}
+    language = set(candidates.language[pool].tolist())
+    kept = [
+        row for row in asked.tolist() if questions.key[row] in held and questions.language[row] in language
+    ]
+    return np.array(kept, dtype=np.int64)
+
+
+def _note_unanswered(
+    source: str, questions: Questions, asked: Ints, left: Ints, order: Sequence[str], split: str | None
+) -> tuple[str, ...]:
+    if not len(left):
+        raise InputError(
+            f"{source}: no question of {_choice(order, split)} has a relevant candidate there: choose others"
+        )
+    if len(left) == len(asked):
+        return ()
+    lost = np.setdiff1d(asked, left)
+    return warn(
+        f"{source}: {len(lost)} of {len(asked)} questions of {_choice(order, split)} have no relevant "
+        f"candidate (or none of their language) there and are left out "
+        f"({shown([questions.ids[row] for row in lost])})"
+    )
+
+
+def warn(*sentences: str) -> tuple[str, ...]:
+    """Raise each sentence as a DataWarning, and return them."""
+    for sentence in sentences:
+        warnings.warn(sentence, DataWarning, stacklevel=4)
+    return sentences
+
+
+def _choice(order: Sequence[str], split: str | None) -> str:
+    part = "" if split is None else f", split {split!r}"
+    return f"{listed(order, 40)}{part}"
+
+
+def _numberings(
+    what: str, stages: Sequence[Ints], language: Ints, languages: Sequence[str]
+) -> tuple[Numbering, ...]:
+    """Return how files may number the last stage's rows: as it is, or as any stage before the choice."""
+    kept = stages[-1]
+    found: list[Numbering] = []
+    for number, stage in reversed(list(enumerate(stages))):
+        if number < len(stages) - 1 and any(np.array_equal(stage, later) for later in stages[number + 1 :]):
+            continue
+        whole = np.array_equal(stage, stages[0])
+        note = "" if not found else "whole-pool " if whole else "chosen "
+        within = _within_language(stage, language)
+        position, place = np.full(len(language), -1), np.full(len(language), -1)
+        position[stage], place[stage] = within, np.arange(len(stage))
+        counts = np.bincount(language[stage], minlength=len(languages)).tolist()
+        sizes: dict[str | None, int] = {
+            tag: count for tag, count in zip(languages, counts, strict=True) if count
+        }
+        found.append(Numbering(f"{note}{what} of the language", position[kept].astype(np.int64), sizes))
+        found.append(Numbering(f"{note}{what}", place[kept].astype(np.int64), {None: len(stage)}))
+    return tuple(found)
+
+
+def _within_language(stage: Ints, language: Ints) -> Ints:
+    """Return the position of each row of a stage, which is sorted by language, within its language."""
+    codes = language[stage]
+    first: dict[int, int] = {}
+    for place, code in enumerate(codes.tolist()):
+        first.setdefault(code, place)
+    return np.arange(len(stage)) - np.array([first[code] for code in codes.tolist()], dtype=np.int64)
+
+
+def _pick(values: Sequence[Value], rows: Ints) -> list[Value]:
+    return [values[row] for row in rows.tolist()]
+
+
+def _take_questions(q: Questions, rows: Ints) -> Questions:
+    article = None if q.article is None else numbered(q.article[rows].tolist())[0]
+    return Questions(
+        _pick(q.ids, rows),
+        q.language[rows],
+        _pick(q.text, rows),
+        _pick(q.key, rows),
+        q.cluster[rows],
+        article,
+        None if q.split is None else _pick(q.split, rows),
+    )
+
+
+def _take_candidates(c: Candidates, rows: Ints) -> Candidates:
+    return Candidates(
+        _pick(c.ids, rows),
+        c.language[rows],
+        _pick(c.text, rows),
+        _pick(c.context, rows),
+        _pick(c.keys, rows),
+        c.cluster[rows],
+        None if c.split is None else _pick(c.split, rows),
+    )

@@ -1,0 +1,122 @@
+"""What a pool holds, language by language: Table 1 of the LAReQA paper for any pool."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from xlingual.data.pools.pool import MultilingualPool
+
+
+@dataclass(frozen=True)
+class LanguageDescription:
+    """Counts of one language; `relevant` counts the candidates, of any language, relevant to a question.
+
+    A candidate repeats a text where the same text stands earlier in the same language.
+    """
+
+    language: str
+    n_questions: int
+    n_candidates: int
+    pool_share: float
+    relevant_mean: float | None  # None where the language has no questions
+    relevant_least: int | None
+    relevant_most: int | None
+    n_own_language: int  # questions with a relevant candidate in their own language
+    n_repeated_texts: int
+
+
+@dataclass(frozen=True)
+class PoolDescription:
+    """Counts of a pool; `total` is over all languages."""
+
+    source: str
+    digest: str
+    languages: tuple[LanguageDescription, ...]
+    total: LanguageDescription
+    n_clusters: int  # of questions
+    n_articles: int | None
+    n_irrelevant: int  # candidates that are relevant to no question
+    n_shared_texts: int  # different candidate texts that stand in several languages
+    splits: dict[str, dict[str, int]]  # split → {"questions", "candidates"}
+    warnings: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the description as JSON has it."""
+        return asdict(self)
+
+
+def describe_pool(pool: MultilingualPool) -> PoolDescription:
+    """Count what a pool holds."""
+    q, c = pool.questions, pool.candidates
+    question, candidate = pool.relevant
+    counts = np.bincount(question, minlength=len(q))
+    own = np.zeros(len(q), dtype=bool)
+    own[question[q.language[question] == c.language[candidate]]] = True
+    repeated = _repeated(pool)
+    every = _row("all", pool, np.ones(len(q), bool), np.ones(len(c), bool), counts, own, repeated)
+    languages = tuple(
+        _row(tag, pool, q.language == code, c.language == code, counts, own, repeated)
+        for code, tag in enumerate(pool.languages)
+    )
+    tags_of_text: dict[str, set[int]] = {}
+    for text, code in zip(c.text, c.language.tolist(), strict=True):
+        tags_of_text.setdefault(text, set()).add(code)
+    return PoolDescription(
+        source=pool.source,
+        digest=pool.digest,
+        languages=languages,
+        total=every,
+        n_clusters=len(np.unique(q.cluster)),
+        n_articles=None if q.article is None else len(np.unique(q.article)),
+        n_irrelevant=len(c) - len(np.unique(candidate)),
+        n_shared_texts=sum(len(tags) > 1 for tags in tags_of_text.values()),
+        splits=_splits(pool),
+        warnings=pool.warnings,
+    )
+
+
+def _row(
+    tag: str,
+    pool: MultilingualPool,
+    asked: np.ndarray,
+    held: np.ndarray,
+    counts: np.ndarray,
+    own: np.ndarray,
+    repeated: np.ndarray,
+) -> LanguageDescription:
+    relevant = counts[asked]
+    return LanguageDescription(
+        language=tag,
+        n_questions=int(asked.sum()),
+        n_candidates=int(held.sum()),
+        pool_share=float(held.sum() / len(pool.candidates)),
+        relevant_mean=float(relevant.mean()) if len(relevant) else None,
+        relevant_least=int(relevant.min()) if len(relevant) else None,
+        relevant_most=int(relevant.max()) if len(relevant) else None,
+        n_own_language=int(own[asked].sum()),
+        n_repeated_texts=int(repeated[held].sum()),
+    )
+
+
+def _repeated(pool: MultilingualPool) -> np.ndarray:
+    """Return, for each candidate, whether its text stands earlier in its language."""
+    c = pool.candidates
+    seen: set[tuple[int, str]] = set()
+    repeated = np.zeros(len(c), dtype=bool)
+    for row, place in enumerate(zip(c.language.tolist(), c.text, strict=True)):
+        repeated[row] = place in seen
+        seen.add(place)
+    return repeated
+
+
+def _splits(pool: MultilingualPool) -> dict[str, dict[str, int]]:
+    questions, candidates = Counter(pool.questions.split or ()), Counter(pool.candidates.split or ())
+    return {
+        name: {"questions": questions[name], "candidates": candidates[name]}
+        for name in dict.fromkeys([*questions, *candidates])
+    }

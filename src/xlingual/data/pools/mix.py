@@ -1,0 +1,161 @@
+"""The mixer: from texts with items to a multilingual pool with a controlled mix of languages."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xlingual.data.pools.build import build_pool
+from xlingual.data.pools.drawing import draw_all, draw_one
+from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
+from xlingual.data.pools.roles import ItemRoles, roles
+from xlingual.data.pools.shares import asking_languages, check_count, shares_of
+from xlingual.errors import DataWarning, InputError, listed
+from xlingual.records import Ints
+from xlingual.streams import stream
+
+if TYPE_CHECKING:
+    from xlingual.data.manifest import Manifest
+
+PER_ITEM = ("all", "one")
+
+
+def mix_pool(
+    manifest: Manifest,
+    *,
+    question_languages: Sequence[str] | None = None,
+    mix: Mapping[str, float] | None = None,
+    per_item: str = "all",
+    candidates: int | None = None,
+    questions: int | None = None,
+    seed: int = 0,
+) -> MultilingualPool:
+    """Return a pool of questions and candidates made from the texts of a manifest.
+
+    *Roles.* In every question language (default: those of the mix, else all) the first text of an item is a
+    question; all its other texts may be candidates. A text that asks is no candidate, so that nothing is ever
+    looked for by itself. All candidates of a question's item are relevant to it. An item with one text asks
+    nothing; an item of which every text would ask (one in each language, all of them question languages) asks
+    in one of them, drawn evenly. Blank texts, and those that an item has twice in one language, are left out.
+
+    *Mix.* `mix` gives the wanted shares of languages among the candidates, as any positive numbers; languages
+    that it does not name have none. As many candidates as possible (or `candidates` in all) are drawn at
+    random so that their numbers are the shares, rounded by largest remainders. Without `mix` all possible
+    candidates are taken, or `candidates` of them in the shares they have.
+
+    *One per item.* With `per_item="one"` each item has one candidate, in one language, drawn by the mix (else
+    evenly among the item's languages), as in a store where every document is in one language. Where an item's
+    only text in that language would be a question, it is the candidate instead, if another language asks.
+
+    Questions whose item has no candidate in the pool are dropped, and counted in a DataWarning; `questions`
+    draws so many of the others. Questions keep the item as id and key, so equal ids are parallel; candidates
+    keep the text's id. Rows are ordered by language (in the manifest's order), then as in the manifest.
+    Raises InputError where a language is absent, the shares cannot be met (telling what can), or a language
+    of the pool would have no candidate.
+    """
+    if per_item not in PER_ITEM:
+        raise InputError(f"per_item {per_item!r}: expected 'all' or 'one'")
+    check_count("candidates", candidates)
+    check_count("questions", questions)
+    shares = shares_of(mix, manifest)
+    asking = asking_languages(question_languages, shares, manifest)
+    found = roles(manifest, asking, shares, per_item == "one", stream(seed, "pool mix roles"))
+    draw = draw_one if per_item == "one" else draw_all
+    drawn = draw(manifest, found.items, shares, candidates, stream(seed, "pool mix"))
+    asked, notes = _asked(found.items, drawn, questions, manifest, stream(seed, "pool mix questions"))
+    _check_languages(manifest, asked, drawn)
+    sentences = tuple(f"{manifest.source}: {note}" for note in [*found.notes, *notes])
+    for sentence in sentences:
+        warnings.warn(sentence, DataWarning, stacklevel=2)
+    return _pool(manifest, asked, drawn, sentences)
+
+
+def _asked(
+    items: Sequence[ItemRoles],
+    drawn: Ints,
+    total: int | None,
+    manifest: Manifest,
+    rng: np.random.Generator,
+) -> tuple[Ints, list[str]]:
+    """Return the rows [n] that ask, and a note on the questions that were dropped."""
+    in_pool = set(drawn.tolist())
+    asked: list[int] = []
+    dropped = 0
+    for item in items:
+        answered = {row for own in item.answers.values() for row in own if row in in_pool}
+        own = item.questions(answered)
+        asked += own
+        dropped += 0 if answered else len(item.asks)
+    if not asked:
+        raise InputError(
+            f"{manifest.source}: no question has a relevant candidate: a question and its answers are "
+            "different texts of one item, so give items several texts (--item-column names their column)"
+        )
+    if total is not None and total > len(asked):
+        raise InputError(
+            f"{manifest.source}: {total} questions are wanted, but only {len(asked)} have a relevant "
+            "candidate: ask for fewer questions"
+        )
+    rows = np.sort(rng.permutation(np.sort(asked))[:total])
+    if not dropped:
+        return rows, []
+    every = dropped + len(asked)
+    return rows, [f"{dropped} of {every} questions are dropped: no text of their item is a candidate"]
+
+
+def _check_languages(manifest: Manifest, asked: Ints, drawn: Ints) -> None:
+    """Raise InputError where a language has no candidates, or there is only one."""
+    present = np.unique(manifest.language[drawn]).tolist()
+    asking = np.unique(manifest.language[asked]).tolist()
+    if lacking := [manifest.languages[code] for code in asking if code not in present]:
+        raise InputError(
+            f"{manifest.source}: no candidate is in {lacking[0]!r}, a question language: no item has a "
+            "second text in it, or too few are drawn; choose question languages other than "
+            f"{listed(lacking, 40)}"
+        )
+    if len(present) < 2:
+        raise InputError(
+            f"{manifest.source}: all candidates are in {manifest.languages[present[0]]!r}: a multilingual "
+            "pool needs two languages; name fewer question languages, or more in the mix"
+        )
+
+
+def _pool(manifest: Manifest, asked: Ints, drawn: Ints, notes: tuple[str, ...]) -> MultilingualPool:
+    """Return the pool of these rows, ordered by language, then as in the manifest."""
+    asked, drawn = np.sort(asked), np.sort(drawn)
+    present = np.unique(manifest.language[drawn])
+    item = [manifest.item_ids[code] for code in manifest.item]
+    context = manifest.fields.get("context")
+
+    def take(values: Sequence[str], rows: Ints) -> list[str]:
+        return [values[row] for row in rows.tolist()]
+
+    def split(rows: Ints) -> list[str] | None:
+        return None if manifest.split is None else take(manifest.split, rows)
+
+    pool = build_pool(
+        f"the pool mixed from {manifest.source}",
+        tuple(manifest.languages[code] for code in present),
+        Questions(
+            ids=take(item, asked),
+            language=np.searchsorted(present, manifest.language[asked]),
+            text=take(manifest.text, asked),
+            key=take(item, asked),
+            cluster=manifest.cluster[asked],
+            split=split(asked),
+        ),
+        Candidates(
+            ids=take(manifest.ids, drawn),
+            language=np.searchsorted(present, manifest.language[drawn]),
+            text=take(manifest.text, drawn),
+            context=[""] * len(drawn) if context is None else take(context, drawn),
+            keys=[(key,) for key in take(item, drawn)],
+            cluster=manifest.cluster[drawn],
+            split=split(drawn),
+        ),
+    )
+    return replace(pool, warnings=notes)

@@ -1,0 +1,244 @@
+"""The paragraphs of one SQuAD-style file, checked."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from xlingual.data.pools.segment import sentence_breaks
+from xlingual.data.reading.values import described
+from xlingual.errors import InputError
+
+_LAYOUT = 'a SQuAD-style file: {"data": [{"title", "paragraphs": [{"context", "qas": [...]}]}]}'
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question and the numbers of the sentences in which its answers begin, ascending."""
+
+    id: str
+    text: str
+    sentences: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A context, its sentences, and the questions about it; numbers count from 0."""
+
+    language: int  # the number of its file
+    article: int
+    number: int  # within the article
+    context: str
+    sentences: list[str]
+    questions: list[Question]
+
+
+@dataclass
+class LanguageFacts:
+    """Counts of what in one file deserves a look."""
+
+    language: str
+    source: str
+    paragraphs: int = 0
+    segmented: int = 0  # paragraphs whose breaks were made here
+    impossible: int = 0  # questions that say they have no answer
+    crossing: int = 0  # answers that end beyond the sentence in which they begin
+    misplaced: int = 0  # answers that the context does not have where they say
+    gaps: int = 0  # stretches outside every break that are not whitespace
+    gap_characters: int = 0
+    differing: int = 0  # sentences that are not their slice of the context
+    ids: set[str] = field(default_factory=set, repr=False)
+
+
+def read_paragraphs(
+    path: Path, language: str, code: int, *, segment: bool
+) -> tuple[list[Paragraph], LanguageFacts]:
+    """Read one file; raise InputError with file, paragraph and question where it is not what it must be."""
+    facts = LanguageFacts(language, str(path))
+    found = []
+    for a, article in enumerate(_articles(path)):
+        title = article.get("title")
+        named = f" {title!r:.60}" if isinstance(title, str) and title else ""
+        for p, content in enumerate(_listed(article.get("paragraphs"), f"{path}, article {a + 1}{named}")):
+            where = f"{path}, article {a + 1}{named}, paragraph {p + 1}"
+            found.append(_paragraph(content, where, facts, (code, a, p), segment))
+            facts.paragraphs += 1
+    return found, facts
+
+
+def _articles(path: Path) -> Iterator[Mapping[str, Any]]:
+    try:
+        content = json.loads(path.read_bytes().decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        reason = next(iter(str(error).splitlines()), "")[:200]
+        raise InputError(f"{path} is not JSON ({reason}): expected {_LAYOUT}") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+    articles = content.get("data") if isinstance(content, dict) else None
+    if not isinstance(articles, list) or not all(isinstance(article, dict) for article in articles):
+        raise InputError(f"{path} has another layout than expected: {_LAYOUT}")
+    return iter(articles)
+
+
+def _listed(value: object, where: str) -> list[Mapping[str, Any]]:
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        raise InputError(
+            f"{where}: found {described(value)} where paragraphs are expected: it is not {_LAYOUT}"
+        )
+    return value
+
+
+def _paragraph(
+    content: Mapping[str, Any], where: str, facts: LanguageFacts, place: tuple[int, int, int], segment: bool
+) -> Paragraph:
+    context = _text(content.get("context"), "context", where)
+    told = content.get("sentence_breaks")
+    if told is None:
+        if not segment:
+            raise InputError(
+                f"{where} has no 'sentence_breaks': make a pool of the file with: xlingual data squad-to-pool"
+            )
+        if content.get("sentences") is not None:
+            raise InputError(
+                f"{where} has 'sentences' but no 'sentence_breaks': add the breaks, or remove the sentences"
+            )
+        breaks = sentence_breaks(context, facts.language)
+        facts.segmented += 1
+    else:
+        breaks = _breaks(told, context, where)
+    sentences = _sentences(content.get("sentences"), breaks, context, where, facts)
+    _count_gaps(context, breaks, facts)
+    asked = []
+    qas = content.get("qas")
+    if not isinstance(qas, list) or not all(isinstance(entry, dict) for entry in qas):
+        raise InputError(f"{where}: found {described(qas)} as 'qas': expected a list of questions")
+    for entry in qas:
+        question = _question(entry, where, context, breaks, facts, told is None)
+        if question is not None:
+            asked.append(question)
+    return Paragraph(*place, context, sentences, asked)
+
+
+def _breaks(told: object, context: str, where: str) -> list[tuple[int, int]]:
+    """Return the breaks; raise InputError where they overlap, are unsorted or leave the context."""
+    breaks: list[tuple[int, int]] = []
+    for number, pair in enumerate(told if isinstance(told, list) else [told], 1):
+        if not (isinstance(pair, list) and len(pair) == 2 and all(type(offset) is int for offset in pair)):
+            raise InputError(f"{where}, sentence break {number}: {pair!r:.60} is not [start, end]")
+        start, end = pair
+        if not 0 <= start <= end <= len(context):
+            raise InputError(
+                f"{where}, sentence break {number}: [{start}, {end}] leaves the context of {len(context)} "
+                "characters: count code points"
+            )
+        if breaks and start < breaks[-1][1]:
+            before = f"[{breaks[-1][0]}, {breaks[-1][1]}]"
+            fault = "overlaps" if end > breaks[-1][0] else "stands behind"
+            raise InputError(
+                f"{where}, sentence break {number}: [{start}, {end}] {fault} {before} before it: sort the "
+                "breaks, without overlaps"
+            )
+        breaks.append((start, end))
+    return breaks
+
+
+def _sentences(
+    told: object, breaks: list[tuple[int, int]], context: str, where: str, facts: LanguageFacts
+) -> list[str]:
+    slices = [context[start:end] for start, end in breaks]
+    if told is None:
+        return slices
+    if not isinstance(told, list) or not all(isinstance(sentence, str) for sentence in told):
+        raise InputError(f"{where}: 'sentences' is not a list of texts")
+    if len(told) != len(breaks):
+        raise InputError(
+            f"{where} has {len(told)} sentences but {len(breaks)} sentence breaks: give one for each"
+        )
+    for sentence in told:
+        _check_characters(sentence, where)
+    facts.differing += sum(sentence != part for sentence, part in zip(told, slices, strict=True))
+    return told
+
+
+def _count_gaps(context: str, breaks: list[tuple[int, int]], facts: LanguageFacts) -> None:
+    ends = [0, *(end for _, end in breaks)]
+    starts = [*(start for start, _ in breaks), len(context)]
+    for end, start in zip(ends, starts, strict=True):
+        characters = sum(not character.isspace() for character in context[end:start])
+        facts.gaps += characters > 0
+        facts.gap_characters += characters
+
+
+def _question(
+    entry: Mapping[str, Any],
+    where: str,
+    context: str,
+    breaks: list[tuple[int, int]],
+    facts: LanguageFacts,
+    segmented: bool,
+) -> Question | None:
+    """Return a question; None where it says that it has no answer."""
+    name = _text(entry.get("id"), "id of a question", where)
+    where = f"{where}, question {name!r:.80}"
+    if name in facts.ids:
+        raise InputError(f"{where}: this id was used before in this language: give each question its own")
+    facts.ids.add(name)
+    text = _text(entry.get("question"), "question", where)
+    if entry.get("is_impossible") is True:
+        facts.impossible += 1
+        return None
+    answers = entry.get("answers")
+    if not isinstance(answers, list) or not answers:
+        raise InputError(f"{where} has no answers: give it one, or mark it as is_impossible")
+    places = {_sentence_of(answer, where, context, breaks, facts, segmented) for answer in answers}
+    return Question(name, text, tuple(sorted(places)))
+
+
+def _sentence_of(
+    answer: object,
+    where: str,
+    context: str,
+    breaks: list[tuple[int, int]],
+    facts: LanguageFacts,
+    segmented: bool,
+) -> int:
+    """Return the number of the sentence in which an answer begins."""
+    start = answer.get("answer_start") if isinstance(answer, dict) else None
+    text = answer.get("text") if isinstance(answer, dict) else None
+    if type(start) is not int or not isinstance(text, str):
+        raise InputError(f"{where}: an answer needs 'text' and a whole number as 'answer_start'")
+    facts.misplaced += context[start : start + len(text)] != text if start >= 0 else 1
+    begin = start
+    while segmented and 0 <= begin < len(context) - 1 and context[begin].isspace():
+        begin += 1  # sentences that are made here have no whitespace at their ends
+    number = bisect_right(breaks, (begin, len(context))) - 1
+    while number > 0 and breaks[number - 1][0] <= begin < breaks[number - 1][1]:
+        number -= 1
+    if number < 0 or not breaks[number][0] <= begin < breaks[number][1]:
+        raise InputError(
+            f"{where}: no sentence holds the answer that begins at character {start}: mend answer_start or "
+            "the sentence breaks"
+        )
+    facts.crossing += start + len(text.rstrip()) > breaks[number][1]
+    return number
+
+
+def _text(value: object, what: str, where: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(f"{where}: found {described(value)} as {what}: expected a text that is not empty")
+    _check_characters(value, where)
+    return value
+
+
+def _check_characters(text: str, where: str) -> None:
+    """Raise InputError for half a surrogate pair, which JSON can spell but no file can hold as UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InputError(
+            f"{where}: half of a surrogate pair (\\ud800 … \\udfff) is no character: write it whole"
+        ) from None

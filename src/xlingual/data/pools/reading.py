@@ -1,0 +1,81 @@
+"""Opening a multilingual pool: a pool folder, or SQuAD-style files with sentence breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from xlingual.data.pools.build import build_pool, warn
+from xlingual.data.pools.folder import CANDIDATES, QUESTIONS, pool_file, read_folder
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.squad import SquadRows, read_squad, refuse_without_questions, warning_sentences
+from xlingual.data.pools.squadnames import squad_files
+from xlingual.errors import InputError, did_you_mean
+
+
+def read_pool(
+    path: str | Path, languages: Sequence[str] | None = None, split: str | None = None
+) -> MultilingualPool:
+    """Read a pool from a pool folder, from a folder of SQuAD-style files, or from one such file.
+
+    `languages` restricts and orders the languages; without it they are in the order of their first candidates
+    (in SQuAD-style files: of the file names). `split` takes the rows of one split. Raise InputError where the
+    pool is not sound; what deserves a look is a DataWarning, and kept in the pool's `warnings`.
+    """
+    path = Path(path)
+    if isinstance(languages, str):
+        languages = [tag.strip() for tag in languages.split(",") if tag.strip()]
+    try:
+        if path.is_dir() and any(pool_file(path, stem) for stem in (QUESTIONS, CANDIDATES)):
+            return _checked(build_pool(str(path), *read_folder(path), languages, split))
+        _check_path(path)
+        rows = read_squad(squad_files([path]))
+    except OSError as error:
+        raise InputError(f"{error.filename or path} cannot be read: {error.strerror or error}") from error
+    return pool_of_squad(rows, str(path), [path], languages, split)
+
+
+def is_pool(path: str | Path) -> bool:
+    """Tell whether a path looks like a pool: a pool folder, or SQuAD-style files."""
+    path = Path(path)
+    if path.is_dir():
+        return any(pool_file(path, stem) for stem in (QUESTIONS, CANDIDATES)) or any(path.glob("*.json"))
+    return path.suffix.lower() == ".json" and path.is_file()
+
+
+def pool_of_squad(
+    rows: SquadRows,
+    source: str,
+    paths: Sequence[Path],
+    languages: Sequence[str] | None = None,
+    split: str | None = None,
+) -> MultilingualPool:
+    """Return the pool of SQuAD-style files, with a warning for what in them deserves a look."""
+    refuse_without_questions(rows, paths)
+    pool = build_pool(source, rows.languages, rows.questions, rows.candidates, languages, split)
+    facts = [fact for fact in rows.facts if fact.language in pool.languages]
+    return _checked(pool, *warning_sentences(source, facts))
+
+
+def _checked(pool: MultilingualPool, *sentences: str) -> MultilingualPool:
+    """Return the pool with its warnings, which are raised here."""
+    empty = sum(not text.strip() for text in pool.candidates.text)
+    if empty:
+        sentences += (f"{pool.source}: {empty} of {len(pool.candidates)} candidates have an empty text",)
+    return replace(pool, warnings=(*warn(*sentences), *pool.warnings))
+
+
+def _check_path(path: Path) -> None:
+    """Raise InputError where a path cannot be SQuAD-style files."""
+    what = "a pool folder (questions.parquet and candidates.parquet, or .jsonl) or SQuAD-style *.json files"
+    if path.is_dir():
+        if not any(path.glob("*.json")):
+            raise InputError(f"{path} holds no pool: expected {what}")
+    elif not path.is_file():
+        names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise InputError(f"{path}: no such file or folder.{did_you_mean(path.name, names)} Give {what}")
+    elif path.stem in {QUESTIONS, CANDIDATES}:
+        raise InputError(f"{path} is one of the two files of a pool: give the folder {path.parent}")
+    elif path.suffix.lower() != ".json":
+        raise InputError(f"{path} is no pool: give {what}")

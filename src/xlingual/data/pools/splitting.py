@@ -1,0 +1,56 @@
+"""Dividing a pool into train and test by whole clusters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xlingual.errors import InputError
+from xlingual.streams import stream
+
+if TYPE_CHECKING:
+    from xlingual.data.pools.pool import MultilingualPool
+
+TRAIN, TEST = "train", "test"
+
+
+def split_pool(pool: MultilingualPool, train: float, seed: int = 0) -> MultilingualPool:
+    """Return the pool with a split "train" or "test" on every row, drawn by clusters (paragraphs).
+
+    A share `train` of the clusters with questions, rounded, is in train, and the same share of the others.
+    No cluster and no key is in both. Raise InputError where a part would have no questions.
+    """
+    label = _joined_by_keys(pool)
+    q, c = pool.questions, pool.candidates
+    numbers = np.unique(label[q.cluster])
+    silent = np.setdiff1d(label[c.cluster], numbers)  # paragraphs without questions are divided apart
+    rng = stream(seed, "pool split")
+    chosen = [row for part in (numbers, silent) for row in rng.permutation(part)[: round(train * len(part))]]
+    questions, candidates = np.isin(label[q.cluster], chosen), np.isin(label[c.cluster], chosen)
+    for part, rows in ((TRAIN, questions), (TEST, ~questions)):
+        if not rows.any():
+            raise InputError(
+                f"{pool.source}: a share of {train} of {len(numbers)} paragraphs in {TRAIN!r} leaves no "
+                f"question in {part!r}: choose another --train"
+            )
+    return replace(
+        pool, questions=replace(q, split=_names(questions)), candidates=replace(c, split=_names(candidates))
+    )
+
+
+def _joined_by_keys(pool: MultilingualPool) -> np.ndarray:
+    """Return one label for each cluster; clusters that share a key have the same."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    q, c = pool.questions, pool.candidates
+    n = 1 + int(max(q.cluster.max(), c.cluster.max()))
+    question, candidate = pool.relevant
+    ends = (q.cluster[question], c.cluster[candidate])
+    return np.asarray(connected_components(coo_array((np.ones(len(question)), ends), shape=(n, n)))[1])
+
+
+def _names(train: np.ndarray) -> list[str]:
+    return [TRAIN if chosen else TEST for chosen in train]

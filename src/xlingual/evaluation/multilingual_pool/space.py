@@ -1,0 +1,161 @@
+"""Sums over the vectors of a pool, by language: all that linear models of language and a picture need.
+
+One pass over the training vectors leaves, for each language, how many there are, their sum and their Gram
+matrix XᵀX. Every model of two languages, the model of all languages and the covariance of any two languages
+follow from sums of these, without another product of vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.evaluation.multilingual_pool.moments import Block, Frame, Moments, moments_of
+from xlingual.ranking import UnitVectors, one_library_thread
+from xlingual.records import Floats, Ints
+from xlingual.streams import stream
+
+MOST_DIMENSIONS = 1024  # beyond, vectors are projected: bounds each Gram matrix to 8 MiB
+MOST_LANGUAGES = 24  # beyond, pairs of languages are left out: bounds the Gram matrices to 200 MiB in all
+HELD_OUT = 3  # one cluster in so many is held out
+FEWEST_CLUSTERS = 3
+BLOCK_ROWS = 2048  # rows multiplied at a time
+_VECTORS, _SPLIT = "embedding space", "language identification"  # names of random streams
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """The vectors of one role: raw [n, d], with language and cluster of each; `held_out` [n] is the test."""
+
+    raw: np.ndarray
+    language: Ints
+    cluster: Ints
+    held_out: np.ndarray
+
+    def rows(self, language: int, held_out: bool) -> Ints:
+        """Return the rows of a language in one of the two parts."""
+        return np.flatnonzero((self.language == language) & (self.held_out == held_out))
+
+
+@dataclass(frozen=True, eq=False)
+class SpaceStatistics:
+    """What one pass leaves: moments of the training vectors of each language, and of all of them.
+
+    Above `MOST_LANGUAGES` languages `by_language` is empty. `clusters` counts them all, held out or not; with
+    fewer than `FEWEST_CLUSTERS` nothing is held out.
+    """
+
+    languages: tuple[str, ...]
+    sides: tuple[Side, Side]  # questions, candidates
+    frame: Frame
+    sizes: Ints  # [L] training vectors of each language
+    sums: Floats  # [L, k]
+    by_language: tuple[Moments, ...]
+    everything: Moments
+    clusters: int
+    seed: int
+
+    def blocks(self, language: int, held_out: bool) -> Iterator[Block]:
+        """Yield coordinates [b, k], the sum of squares and clusters [b] of the vectors of one part."""
+        for side in self.sides:
+            yield from _blocks(side, self.frame, language, held_out)
+
+    def moments(self, language: int, held_out: bool) -> Moments:
+        """Return the moments of a language's vectors in one part."""
+        if not held_out and self.by_language:
+            return self.by_language[language]
+        return moments_of(self.frame, self.blocks(language, held_out))
+
+
+def space_statistics(
+    questions: np.ndarray,
+    candidates: np.ndarray,
+    *,
+    question_language: Ints,
+    candidate_language: Ints,
+    question_cluster: Ints,
+    candidate_cluster: Ints,
+    languages: Sequence[str],
+    seed: int = 0,
+) -> SpaceStatistics:
+    """Sum the training vectors of each language: two thirds of the clusters, chosen by the seed.
+
+    Vectors [n, d] and [m, d] may be of any length and floating type; they are scaled to unit length by blocks
+    (zero stays zero). Languages are indices into `languages`; clusters are codes that mean the same for
+    questions and candidates.
+
+    With more dimensions than vectors, or than `MOST_DIMENSIONS`, all is done on the span of at most
+    `MOST_DIMENSIONS` vectors drawn evenly from all of them (without their languages). That is exact where
+    there are no more vectors than that, and a close approximation otherwise.
+
+    Raises:
+        ValueError: questions and candidates differ in dimensions, or a column has another length.
+
+    """
+    if questions.shape[1] != candidates.shape[1]:
+        raise ValueError(f"questions have {questions.shape[1]} dimensions, candidates {candidates.shape[1]}")
+    clusters = np.unique(np.concatenate([question_cluster, candidate_cluster]))
+    held = _held_out(clusters, seed)
+    sides = (
+        _side(questions, question_language, question_cluster, held),
+        _side(candidates, candidate_language, candidate_cluster, held),
+    )
+    with one_library_thread():  # the number of threads must not change the rounding of products
+        return _summed(sides, tuple(languages), len(clusters), seed)
+
+
+def _summed(
+    sides: tuple[Side, Side], languages: tuple[str, ...], clusters: int, seed: int
+) -> SpaceStatistics:
+    """Make the pass over the training vectors, language by language."""
+    frame = _frame(sides, seed)
+    sizes, sums = np.zeros(len(languages), dtype=np.int64), np.zeros((len(languages), frame.kept))
+    by_language: list[Moments] = []
+    everything = moments_of(frame, ())
+    for code in range(len(languages)):
+        found = moments_of(frame, (b for side in sides for b in _blocks(side, frame, code, False)))
+        sizes[code], sums[code] = found.n, found.total
+        everything = everything + found
+        if len(languages) <= MOST_LANGUAGES:
+            by_language.append(found)
+    return SpaceStatistics(
+        languages, sides, frame, sizes, sums, tuple(by_language), everything, clusters, seed
+    )
+
+
+def _side(raw: np.ndarray, language: Ints, cluster: Ints, held: Ints) -> Side:
+    if not len(raw) == len(language) == len(cluster):
+        raise ValueError(f"{len(raw)} vectors, {len(language)} languages, {len(cluster)} clusters")
+    return Side(raw, language, cluster, np.isin(cluster, held))
+
+
+def _held_out(clusters: Ints, seed: int) -> Ints:
+    """Return a third of the clusters, chosen by the seed; none where there are too few."""
+    if len(clusters) < FEWEST_CLUSTERS:
+        return clusters[:0]
+    chosen: Ints = stream(seed, _SPLIT).permutation(clusters)[: len(clusters) // HELD_OUT]
+    return chosen
+
+
+def _frame(sides: tuple[Side, Side], seed: int) -> Frame:
+    """Return where the coordinates start and, for many dimensions, the directions that are kept."""
+    sizes = [len(side.raw) for side in sides]
+    dim = sides[0].raw.shape[1]
+    size = min(sum(sizes), MOST_DIMENSIONS)
+    drawn = np.sort(stream(seed, _VECTORS).choice(sum(sizes), size, replace=False))
+    rows = (drawn[drawn < sizes[0]], drawn[drawn >= sizes[0]] - sizes[0])
+    parts = [UnitVectors(side.raw, own).screen(0, len(own)) for side, own in zip(sides, rows, strict=True)]
+    sample = np.concatenate(parts).astype(np.float64)
+    centre = sample.mean(axis=0) if size else np.zeros(dim)
+    if dim <= size or size == 0:
+        return Frame(centre.astype(np.float32), None)
+    return Frame(centre.astype(np.float32), np.linalg.qr((sample - centre).T)[0].astype(np.float32))
+
+
+def _blocks(side: Side, frame: Frame, language: int, held_out: bool) -> Iterator[Block]:
+    rows = side.rows(language, held_out)
+    for start in range(0, len(rows), BLOCK_ROWS):
+        own = rows[start : start + BLOCK_ROWS]
+        yield (*frame.coordinates(UnitVectors(side.raw, own).screen(0, len(own))), side.cluster[own])

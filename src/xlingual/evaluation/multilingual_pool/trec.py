@@ -1,0 +1,172 @@
+"""Rankings as TREC files, for `trec_eval`, `ir_measures` and other people's programs.
+
+`qrels.txt` has a line "question 0 candidate 1" for every relevant pair; each encoder has a run with lines
+"question Q0 candidate rank score tag", best first. The score is the number of lines that are left, an integer
+that falls by one from line to line: programs sort runs by score and read it as a float of 32 or 64 bits, so
+that cosines could change places or tie. Candidates with equal scores come in the order of their names here
+(`trec` mode), where the measures of this library take the expectation over all orders.
+
+Questions and candidates are named "language:id". White space, control characters and % within an id stand as
+%XX of their UTF-8 bytes, since white space ends a field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import numpy as np
+
+from xlingual.errors import InputError
+from xlingual.ranking import UNIT, Cosine, Pool, UnitVectors
+from xlingual.ranking.scan import TILE_BYTES
+from xlingual.records import Ints
+from xlingual.results.files import atomic_file, make_folder
+
+if TYPE_CHECKING:
+    from xlingual.data.pools.pool import MultilingualPool
+
+_UNSAFE = re.compile(r"[\s%\x00-\x20\x7f-\xa0\u2028\u2029]")  # some programs end lines and fields at more
+_DOUBT = 1e-3  # a score so near a rounding boundary, in units, is decided from the pair alone
+
+
+def write_trec(
+    folder: str | Path,
+    pool: MultilingualPool,
+    runs: Iterable[tuple[str, np.ndarray, np.ndarray]],
+    *,
+    depth: int | None = 1000,
+) -> list[Path]:
+    """Write qrels.txt and ENCODER.run for each (encoder, question vectors, candidate vectors); return paths.
+
+    Runs are taken one at a time. Characters of an encoder's name that a file cannot have are escaped.
+    """
+    _check_depth(depth)
+    folder = make_folder(folder)
+    paths = [folder / "qrels.txt"]
+    write_qrels(paths[0], pool)
+    for name, question_vectors, candidate_vectors in runs:
+        paths.append(folder / f"{quote(name, safe=' +=,@')}.run")
+        write_run(paths[-1], pool, question_vectors, candidate_vectors, tag=name, depth=depth)
+    return paths
+
+
+def write_qrels(path: str | Path, pool: MultilingualPool) -> None:
+    """Write a line for each pair of a question and a relevant candidate, in the pool's order."""
+    asked, answers = question_names(pool), candidate_names(pool)
+    question, candidate = pool.relevant
+    lines = (
+        f"{asked[q]} 0 {answers[c]} 1\n" for q, c in zip(question.tolist(), candidate.tolist(), strict=True)
+    )
+    _write(path, lines)
+
+
+def write_run(
+    path: str | Path,
+    pool: MultilingualPool,
+    question_vectors: np.ndarray,
+    candidate_vectors: np.ndarray,
+    *,
+    tag: str,
+    depth: int | None = 1000,
+) -> None:
+    """Write the `depth` best candidates (None: all) of every question by the cosine of its vector.
+
+    Vectors are [questions, d] and [candidates, d], in the pool's order. The order is exact: float64
+    cosines to 9 decimals; ties, also those at the depth, are resolved by name. Raises InputError where
+    the vectors do not fit the pool or the depth is below 1.
+    """
+    _check_depth(depth)
+    _check_rows("question", question_vectors, len(pool.questions))
+    _check_rows("candidate", candidate_vectors, len(pool.candidates))
+    names = candidate_names(pool)
+    by_name = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
+    ordered = [names[c] for c in by_name]
+    collapsed = Pool.of(candidate_vectors)
+    similarity = Cosine(UnitVectors(question_vectors), collapsed.vectors)
+    count = len(names) if depth is None else min(depth, len(names))
+    ends = [f" {rank} {count + 1 - rank} {_escaped(tag) or '-'}\n" for rank in range(1, count + 1)]
+    asked = question_names(pool)
+
+    def lines() -> Iterator[str]:
+        ranked = _ranked(similarity, collapsed.code[by_name], count)
+        for name, best in zip(asked, ranked, strict=True):
+            start = f"{name} Q0 "
+            yield "".join(start + ordered[c] + end for c, end in zip(best, ends, strict=True))
+
+    _write(path, lines())
+
+
+def question_names(pool: MultilingualPool) -> list[str]:
+    """Return the name of each question in TREC files."""
+    return _names(pool.languages, pool.questions.language, pool.questions.ids)
+
+
+def candidate_names(pool: MultilingualPool) -> list[str]:
+    """Return the name of each candidate in TREC files."""
+    return _names(pool.languages, pool.candidates.language, pool.candidates.ids)
+
+
+def _names(languages: Sequence[str], language: Ints, ids: Sequence[str]) -> list[str]:
+    return [f"{languages[code]}:{_escaped(own)}" for code, own in zip(language.tolist(), ids, strict=True)]
+
+
+def _ranked(similarity: Cosine, column: Ints, count: int) -> Iterator[list[int]]:
+    """Yield the `count` best columns of each question, best first, ties in the order of the columns.
+
+    `column` [m] tells which of the similarity's candidates each column is. Keys and columns are packed into
+    one integer, all different, so that a plain sort is exact. Memory: a few blocks of TILE_BYTES / 2.
+    """
+    n, width = similarity.shape[0], len(column)
+    every = np.arange(similarity.shape[1])
+    place = width - 1 - np.arange(width)
+    height = max(1, TILE_BYTES // (16 * width))
+    for start in range(0, n, height):
+        packed = _keys(similarity, np.arange(start, min(start + height, n)), every)[:, column]
+        packed *= width
+        packed += place
+        if count < width:
+            packed = np.partition(packed, width - count, axis=1)[:, width - count :]
+        packed.sort(axis=1)
+        yield from (width - 1 - packed[:, ::-1] % width).tolist()
+
+
+def _keys(similarity: Cosine, queries: Ints, candidates: Ints) -> Ints:
+    """Return the exact keys of a block, int64 [queries, candidates], the same as one by one."""
+    scaled = similarity.block(queries, candidates)
+    scaled /= UNIT
+    keys = np.rint(scaled).astype(np.int64)
+    scaled -= keys
+    i, j = np.nonzero(np.abs(np.abs(scaled) - 0.5) < _DOUBT)
+    if len(i):
+        keys[i, j] = similarity.exact(queries[i], candidates[j])
+    return keys
+
+
+def _escaped(name: str) -> str:
+    """Return the name with white space, control characters and % as %XX, so that it can be undone."""
+    return _UNSAFE.sub(lambda found: quote(found.group(), safe=""), name)
+
+
+def _check_depth(depth: int | None) -> None:
+    if depth is not None and depth < 1:
+        raise InputError(f"TREC runs of depth {depth}: expected a whole number from 1 up")
+
+
+def _check_rows(what: str, vectors: np.ndarray, count: int) -> None:
+    if vectors.ndim != 2 or len(vectors) != count:
+        raise InputError(
+            f"{what} vectors have the shape {'×'.join(map(str, vectors.shape))}: expected one row for each "
+            f"of the pool's {count} {what}s"
+        )
+
+
+def _write(path: str | Path, pieces: Iterable[str]) -> None:
+    """Write text atomically, in a folder that is made if need be."""
+    path = Path(path)
+    make_folder(path.parent)
+    with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(pieces)

@@ -1,0 +1,221 @@
+"""For each (query, target) and group of candidates: how many score above the target, and how many tie.
+
+`Counts` compares a target with every score; here a query has several targets, so its scores are sorted once,
+group by group, and every target is looked up in them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.ranking.scan import Tile
+from xlingual.ranking.similarity import UNIT, Similarity
+from xlingual.records import Ints
+
+_BLOCK = 1 << 19  # scores sorted at a time: 2 MiB
+_GATHER = 1 << 20  # scores looked through at a time for those within the band
+
+
+class GroupCounts:
+    """Counts the candidates of each group above and tied with each target.
+
+    `query` and `target` [p] are pairs, `bounds` [g + 1] the first column of each group and the number of
+    columns: the candidates of a group stand next to each other. `weights` [m] as in `Counts`. After the scan
+    `above` and `tied` are int64 [p, g]; a target ties with itself, in its own group.
+    """
+
+    def __init__(
+        self, query: Ints, target: Ints, keys: Ints, bounds: Ints, *, weights: Ints | None = None
+    ) -> None:
+        order = np.argsort(query, kind="stable")
+        self._order = order
+        self.query, self.target, self.keys = query[order], target[order], keys[order]
+        self.bounds = bounds
+        self.heavy = np.empty(0, dtype=np.int64) if weights is None else np.flatnonzero(weights != 1)
+        self.weights = weights
+        # (above, tied) of the pairs from low to high: row blocks fill pieces of their own
+        self._pieces: dict[tuple[int, int], tuple[Ints, Ints]] = {}
+        self.decided = 0  # pairs that the screen left open
+
+    @classmethod
+    def of(
+        cls, similarity: Similarity, query: Ints, target: Ints, bounds: Ints, *, weights: Ints | None = None
+    ) -> GroupCounts:
+        """Return the request for pairs, with the targets' exact keys."""
+        return cls(query, target, similarity.exact(query, target), bounds, weights=weights)
+
+    @property
+    def above(self) -> Ints:
+        """Candidates of each group that score higher than the target, in the order of the pairs given."""
+        return self._assembled(0)
+
+    @property
+    def tied(self) -> Ints:
+        """Candidates of each group that score the same as the target, itself included."""
+        return self._assembled(1)
+
+    @property
+    def keys_given(self) -> Ints:
+        """Exact keys of the targets, in the order of the pairs given."""
+        out = np.empty_like(self.keys)
+        out[self._order] = self.keys
+        return out
+
+    def _assembled(self, which: int) -> Ints:
+        sums = np.zeros((len(self.query), len(self.bounds) - 1), dtype=np.int64)
+        for (low, high), piece in self._pieces.items():
+            sums[low:high] += piece[which]
+        out = np.empty_like(sums)
+        out[self._order] = sums
+        return out
+
+    def fresh(self) -> GroupCounts:
+        """Return the same request with nothing seen."""
+        new = object.__new__(GroupCounts)
+        new.__dict__.update(self.__dict__)
+        new._pieces, new.decided = {}, 0
+        return new
+
+    def merge(self, others: Sequence[GroupCounts]) -> None:
+        """Take in what others saw of other pairs."""
+        for other in others:
+            for span, (above, tied) in other._pieces.items():
+                own = self._piece(span)
+                own[0][...] += above
+                own[1][...] += tied
+            self.decided += other.decided
+
+    def _piece(self, span: tuple[int, int]) -> tuple[Ints, Ints]:
+        shape = (span[1] - span[0], len(self.bounds) - 1)
+        if span not in self._pieces:
+            self._pieces[span] = (np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64))
+        return self._pieces[span]
+
+    def update(self, tile: Tile) -> None:
+        """Take in a tile."""
+        rows, columns = tile.scores.shape
+        first, last = np.searchsorted(self.query, (tile.row, tile.row + rows))
+        segments = self._segments(tile.column, columns)
+        if first == last or not len(segments.group):
+            return
+        above, tied = self._piece((int(first), int(last)))
+        height = max(1, _BLOCK // columns)
+        for start in range(0, rows, height):
+            part = slice(start, min(start + height, rows))
+            low, high = np.searchsorted(self.query[first:last], (tile.row + part.start, tile.row + part.stop))
+            if low < high:
+                block = Tile(tile.scores[part], tile.row + part.start, tile.column, tile.band, tile.exact)
+                pairs = slice(int(first + low), int(first + high))
+                self._count(block, segments, pairs, (above[low:high], tied[low:high]))
+
+    def _segments(self, start: int, width: int) -> _Segments:
+        """Return the pieces of groups among `width` columns from column `start` on."""
+        low = np.clip(self.bounds[:-1] - start, 0, width)
+        high = np.clip(self.bounds[1:] - start, 0, width)
+        group = np.flatnonzero(low < high)
+        return _Segments(group, low[group], high[group] - low[group])
+
+    def _count(self, tile: Tile, segments: _Segments, pairs: slice, counted: tuple[Ints, Ints]) -> None:
+        """Count for the pairs of a block of rows; `counted` is (above, tied), [pairs, g], added to."""
+        above, tied = counted
+        row = self.query[pairs] - tile.row
+        score = self.keys[pairs] * UNIT
+        low, high = (score - tile.band).astype(np.float32), (score + tile.band).astype(np.float32)
+        ordered = segments.sorted(tile.scores)
+        start = row[:, None] * tile.scores.shape[1] + segments.start  # [pairs, s]
+        up_to = _not_above(ordered, start, segments.size, high[:, None])
+        above[:, segments.group] += segments.size - up_to
+        own = (self.target[pairs] - tile.column)[:, None]
+        mine = (own >= segments.start) & (own < segments.start + segments.size)
+        i, j = np.nonzero(mine)
+        tied[i, segments.group[j]] += 1 if self.weights is None else self.weights[self.target[pairs][i]]
+        # Is the best score that is not above the limit (beside the target's own) within the band? Then the
+        # screen does not decide.
+        place = up_to - 1 - mine
+        near = ordered[start + np.maximum(place, 0)] >= low[:, None]
+        pair, segment = np.nonzero(near & (place >= 0))
+        for number in np.unique(segment).tolist():
+            doubtful = pair[segment == number]
+            self._decide(tile, segments, number, doubtful, pairs, (low, high), counted)
+        self._weigh(tile, row, high, above)
+
+    def _decide(
+        self,
+        tile: Tile,
+        segments: _Segments,
+        number: int,
+        doubtful: Ints,
+        pairs: slice,
+        limits: tuple[np.ndarray, np.ndarray],
+        counted: tuple[Ints, Ints],
+    ) -> None:
+        """Score the candidates of a segment within the band of their target exactly, and count them."""
+        a, size, group = segments.start[number], segments.size[number], segments.group[number]
+        (low, high), (above, tied) = limits, counted
+        step = max(1, _GATHER // int(size))
+        for begin in range(0, len(doubtful), step):
+            chosen = doubtful[begin : begin + step]
+            query, target = self.query[pairs][chosen], self.target[pairs][chosen]
+            scores = tile.scores[query - tile.row, a : a + size]
+            within = (scores >= low[chosen, None]) & (scores <= high[chosen, None])
+            i, j = np.divmod(np.flatnonzero(within), size)
+            candidate = j + a + tile.column
+            other = candidate != target[i]
+            i, candidate = i[other], candidate[other]
+            keys = tile.exact(query[i], candidate)
+            weight = np.ones(len(i), dtype=np.int64) if self.weights is None else self.weights[candidate]
+            own = self.keys[pairs][chosen][i]
+            np.add.at(above[:, group], chosen[i], np.where(keys > own, weight, 0))
+            np.add.at(tied[:, group], chosen[i], np.where(keys == own, weight, 0))
+            self.decided += len(i)
+
+    def _weigh(self, tile: Tile, row: Ints, high: np.ndarray, above: Ints) -> None:
+        """Add what certain columns of a weight other than one count beyond one."""
+        first, last = np.searchsorted(self.heavy, (tile.column, tile.column + tile.scores.shape[1]))
+        if self.weights is None or first == last:
+            return
+        heavy = self.heavy[first:last]
+        group = np.searchsorted(self.bounds, heavy, side="right") - 1
+        scores = tile.scores[:, heavy - tile.column]
+        extra = np.zeros((len(heavy), above.shape[1]))
+        extra[np.arange(len(heavy)), group] = self.weights[heavy] - 1
+        step = max(1, _GATHER // len(heavy))
+        for start in range(0, len(row), step):
+            part = slice(start, start + step)
+            mask = scores[row[part]] > high[part, None]
+            above[part] += np.rint(mask.astype(np.float64) @ extra).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class _Segments:
+    """Runs of columns of one tile that are each of one group: parallel arrays [s]."""
+
+    group: Ints
+    start: Ints  # column of the tile
+    size: Ints
+
+    def sorted(self, scores: np.ndarray) -> np.ndarray:
+        """Return the scores [rows, n] as one line, each segment of each row in rising order."""
+        ordered = scores.copy()
+        for start, size in zip(self.start.tolist(), self.size.tolist(), strict=True):
+            ordered[:, start : start + size].sort(axis=1)
+        return ordered.reshape(-1)
+
+
+def _not_above(ordered: np.ndarray, start: Ints, size: Ints, limit: np.ndarray) -> Ints:
+    """Return how many of `size` ordered scores from `start` on are at most the limit; all broadcast.
+
+    The binary search of all pairs and segments at once.
+    """
+    found = np.zeros(start.shape, dtype=np.int64)
+    step = 1 << (int(size.max()).bit_length() - 1)
+    while step:
+        probe = found + step
+        inside = probe <= size
+        scores = ordered[start + np.where(inside, probe, 1) - 1]
+        np.copyto(found, probe, where=inside & (scores <= limit))
+        step >>= 1
+    return found

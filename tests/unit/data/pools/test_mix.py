@@ -1,0 +1,318 @@
+"""Mixed pools: who asks, who answers, and in which shares."""
+
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xlingual.data.manifest import Manifest
+from xlingual.data.pools.mix import mix_pool
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.errors import DataWarning, InputError
+
+TAGS = ("en", "de", "fr")
+quiet = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
+
+
+def manifest_of(items, **columns):
+    """Return the manifest of items, each {language: how many texts}; all texts differ."""
+    rows = [
+        {"id": f"{i}.{k}", "lang": tag, "text": f"{tag} text {k} of {i}", "item": f"item {i}"}
+        for i, texts in enumerate(items)
+        for tag, count in texts.items()
+        for k in range(count)
+    ]
+    return Manifest.from_rows([row | {name: of(row) for name, of in columns.items()} for row in rows])
+
+
+def by_language(pool, side):
+    return Counter(pool.languages[code] for code in side.language)
+
+
+def check_sound(pool):
+    """Assert what holds for every mixed pool."""
+    q, c = pool.questions, pool.candidates
+    question, candidate = pool.relevant
+    assert set(question.tolist()) == set(range(len(q)))  # every question has an answer
+    for i, j in zip(question.tolist(), candidate.tolist(), strict=True):
+        assert (q.text[i], q.language[i]) != (c.text[j], c.language[j])  # which is not itself
+        assert c.keys[j] == (q.key[i],) == (q.ids[i],)
+        assert q.cluster[i] == c.cluster[j]
+    assert set(q.language) <= set(c.language) == set(range(len(pool.languages)))
+    assert len(set(zip(q.language, q.ids, strict=True))) == len(q)
+    assert len(set(zip(c.language, c.ids, strict=True))) == len(c)
+
+
+def test_captions_first_text_asks_and_the_others_answer():
+    pool = mix_pool(manifest_of([{"en": 3, "de": 2}] * 2))
+    assert pool.languages == ("en", "de") and pool.warnings == ()
+    assert pool.questions.text == ["en text 0 of 0", "en text 0 of 1", "de text 0 of 0", "de text 0 of 1"]
+    assert pool.questions.ids == pool.questions.key == ["item 0", "item 1"] * 2
+    assert pool.candidates.text == [
+        *("en text 1 of 0", "en text 2 of 0", "en text 1 of 1", "en text 2 of 1"),
+        *("de text 1 of 0", "de text 1 of 1"),
+    ]
+    assert pool.candidates.ids == ["0.1", "0.2", "1.1", "1.2", "0.1", "1.1"]
+    assert pool.candidates.keys == [("item 0",)] * 2 + [("item 1",)] * 2 + [("item 0",), ("item 1",)]
+    assert pool.questions.cluster.tolist() == [0, 1, 0, 1]
+    assert pool.candidates.cluster.tolist() == [0, 0, 1, 1, 0, 1]
+    check_sound(pool)
+
+
+def test_texts_of_other_languages_are_all_candidates():
+    pool = mix_pool(manifest_of([{"en": 2, "de": 2}] * 3), question_languages=["de"])
+    assert by_language(pool, pool.questions) == {"de": 3}
+    assert by_language(pool, pool.candidates) == {"en": 6, "de": 3}
+    check_sound(pool)
+
+
+def test_translations_ask_in_one_language_each_and_answer_in_the_others():
+    pool = mix_pool(manifest_of([dict.fromkeys(TAGS, 1)] * 60))
+    assert len(pool.questions) == 60 == len(set(pool.questions.ids)) and len(pool.candidates) == 120
+    assert min(by_language(pool, pool.questions).values()) > 10
+    check_sound(pool)
+
+
+def test_one_answer_per_item_is_asked_for_in_every_other_language():
+    pool = mix_pool(
+        manifest_of([dict.fromkeys(TAGS, 1)] * 60), per_item="one", mix={"en": 3, "de": 2, "fr": 1}
+    )
+    assert by_language(pool, pool.candidates) == {"en": 30, "de": 20, "fr": 10}
+    assert by_language(pool, pool.questions) == {"en": 30, "de": 40, "fr": 50}
+    assert Counter(pool.relevant[0].tolist()) == dict.fromkeys(range(120), 1)
+    check_sound(pool)
+
+
+def test_one_answer_per_item_without_a_mix():
+    pool = mix_pool(manifest_of([{"en": 3, "de": 2}] * 50), per_item="one")
+    assert len(pool.candidates) == 50 and len(pool.questions) == 100
+    assert 10 < by_language(pool, pool.candidates)["en"] < 40
+    check_sound(pool)
+
+
+def test_monolingual_sets_put_together():
+    items = [{"en": 2}] * 10 + [{"de": 2}] * 30
+    with pytest.warns(DataWarning, match="20 of 40 questions are dropped: no text of their item is a cand"):
+        pool = mix_pool(manifest_of(items), mix={"en": 1, "de": 1})
+    assert by_language(pool, pool.candidates) == by_language(pool, pool.questions) == {"en": 10, "de": 10}
+    assert pool.warnings[0].endswith("20 of 40 questions are dropped: no text of their item is a candidate")
+    check_sound(pool)
+
+
+def test_an_item_with_one_text_is_a_candidate_that_answers_nothing():
+    with pytest.warns(DataWarning, match="3 items have one text only"):
+        pool = mix_pool(manifest_of([{"en": 2, "de": 2}] * 4 + [{"de": 1}] * 3))
+    assert by_language(pool, pool.candidates) == {"en": 4, "de": 7} and len(pool.questions) == 8
+    assert sorted(pool.candidates.cluster.tolist()) == [0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 6]
+    check_sound(pool)
+
+
+def test_blank_and_repeated_texts_are_left_out():
+    rows = [
+        {"lang": tag, "text": text, "item": i}
+        for i in range(2)
+        for tag in ("en", "de")
+        for text in (f"{tag} {i}", f"{tag} {i}", f"{tag} {i} again")
+    ]
+    with pytest.warns(DataWarning, match="1 of 13 texts are empty"):
+        manifest = Manifest.from_rows([{"lang": "en", "text": " ", "item": 0}, *rows])
+    with pytest.warns(DataWarning) as warned:
+        pool = mix_pool(manifest)
+    assert pool.candidates.text == ["en 0 again", "en 1 again", "de 0 again", "de 1 again"]
+    notes = [str(each.message) for each in warned]
+    assert [note.partition(": ")[2][:22] for note in notes] == [
+        "1 texts without visibl",
+        "4 texts that an item h",
+    ]
+    assert pool.warnings == tuple(notes)
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "jsonl"])
+def test_a_written_pool_reads_back(tmp_path, file_format):
+    manifest = manifest_of([{"en": 3, "de": 2}] * 5, context=lambda row: f"around {row['text']}")
+    pool = mix_pool(manifest, mix={"en": 1, "de": 1})
+    pool.write(tmp_path, format=file_format)
+    again = MultilingualPool.read(tmp_path)
+    assert again.digest == pool.digest and again.languages == pool.languages
+    for one, other in (
+        (pool.question_numberings, again.question_numberings),
+        (pool.candidate_numberings, again.candidate_numberings),
+    ):
+        assert [(way.unit, way.index.tolist(), way.sizes) for way in one] == [
+            (way.unit, way.index.tolist(), way.sizes) for way in other
+        ]
+
+
+def test_context_split_and_clusters_come_along():
+    manifest = manifest_of(
+        [{"en": 2, "de": 2}] * 3,
+        context=lambda row: f"around {row['text']}",
+        split=lambda row: "train" if row["item"] == "item 0" else "test",
+        cluster=lambda row: "film",
+    )
+    pool = mix_pool(manifest)
+    assert pool.candidates.context == [f"around {text}" for text in pool.candidates.text]
+    assert pool.questions.split == ["train", "test", "test"] * 2
+    assert not pool.questions.cluster.any() and not pool.candidates.cluster.any()
+
+
+@quiet
+def test_candidates_and_questions_of_a_number():
+    manifest = manifest_of([{"en": 5, "de": 5}] * 40)
+    pool = mix_pool(manifest, mix={"en": 2, "de": 1}, candidates=100, questions=7)
+    assert by_language(pool, pool.candidates) == {"en": 67, "de": 33} and len(pool.questions) == 7
+    check_sound(pool)
+    pool = mix_pool(manifest_of([{"en": 4, "de": 2}] * 40), candidates=40)  # in the shares they have: 3 to 1
+    assert by_language(pool, pool.candidates) == {"en": 30, "de": 10}
+    pool = mix_pool(manifest, per_item="one", candidates=12)
+    assert len(pool.candidates) == 12 and len(pool.questions) == 24
+
+
+@quiet
+def test_the_seed_alone_decides():
+    manifest = manifest_of([{"en": 3, "de": 3}] * 30)
+    for per_item in ("all", "one"):
+        options = {"per_item": per_item, "mix": {"en": 1, "de": 2}, "candidates": 21, "questions": 9}
+        digests = [mix_pool(manifest, **options, seed=seed).digest for seed in (0, 0, 1)]
+        assert digests[0] == digests[1] != digests[2]
+    more = mix_pool(manifest, mix={"en": 1, "de": 2}, candidates=21)
+    fewer = mix_pool(manifest, mix={"en": 1, "de": 2}, candidates=21, questions=9)
+    assert more.candidates.ids == fewer.candidates.ids  # drawing questions changes no candidate
+    assert set(fewer.questions.text) < set(more.questions.text)
+
+
+def test_vectors_of_the_written_pool_fit():
+    pool = mix_pool(manifest_of([{"en": 3, "de": 2}] * 3), mix={"en": 2, "de": 1})
+    for texts, counts in ((pool.question_texts(), (3, 3)), (pool.candidate_texts(), (6, 3))):
+        within, whole = texts.numberings
+        assert list(texts.language) == ["en"] * counts[0] + ["de"] * counts[1]
+        assert within.index.tolist() == [*range(counts[0]), *range(counts[1])]
+        assert within.sizes == {"en": counts[0], "de": counts[1]}
+        assert whole.index.tolist() == list(range(sum(counts))) and whole.sizes == {None: sum(counts)}
+
+
+@quiet
+@given(
+    items=st.lists(
+        st.dictionaries(st.sampled_from(TAGS), st.integers(1, 3), min_size=1), min_size=1, max_size=12
+    ),
+    per_item=st.sampled_from(["all", "one"]),
+    mix=st.none() | st.dictionaries(st.sampled_from(TAGS), st.integers(1, 4), min_size=2),
+    asking=st.none() | st.lists(st.sampled_from(TAGS), min_size=1, unique=True),
+    seed=st.integers(0, 9),
+)
+def test_every_pool_is_sound(items, per_item, mix, asking, seed):
+    try:
+        pool = mix_pool(manifest_of(items), per_item=per_item, mix=mix, question_languages=asking, seed=seed)
+    except InputError:
+        return
+    check_sound(pool)
+    assert set(pool.candidates.text).isdisjoint(pool.questions.text)
+    assert asking is None or set(by_language(pool, pool.questions)) <= set(asking)
+    counts = by_language(pool, pool.candidates)
+    if mix is not None:
+        total = sum(mix.values())
+        for tag in TAGS:
+            assert abs(counts[tag] - len(pool.candidates) * mix.get(tag, 0) / total) < 1
+    if per_item == "one":
+        assert max(Counter(pool.candidates.keys).values()) == 1
+        assert np.bincount(pool.relevant[0]).tolist() == [1] * len(pool.questions)
+
+
+@quiet
+def test_as_many_as_possible_among_items_with_different_languages():
+    items = [{"en": 2, "de": 2}] * 10 + [{"de": 2, "fr": 2}] * 10 + [{"fr": 2}] * 10
+    for mix, most in (
+        ({"en": 1, "de": 1, "fr": 1}, 30),
+        ({"en": 1, "de": 2}, 20),  # en 7 and de 13
+        ({"en": 2, "de": 1}, 15),
+        ({"de": 1, "fr": 1}, 30),
+    ):
+        pool = mix_pool(manifest_of(items), mix=mix, per_item="one")
+        assert len(pool.candidates) == most
+        check_sound(pool)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"question_languages": ["enn"]}, r"question languages name 'enn', .* Did you mean 'en'\? Its lang"),
+        ({"question_languages": []}, "expected a list of at least one language"),
+        ({"question_languages": "en"}, "expected a list of at least one language"),
+        (
+            {"mix": {"en": 1, "es": 1}},
+            "the mix names 'es', but .* has no texts in it.* Its languages: en, de",
+        ),
+        ({"mix": {"en": 1, "de": -1}}, "gives 'de' the share -1: a share is a number from 0 up"),
+        ({"mix": {"en": 1, "de": float("nan")}}, "gives 'de' the share nan"),
+        ({"mix": {"en": 1, "de": 0}}, "leaves fewer than two languages"),
+        ({"mix": {}}, "the mix is empty and leaves fewer than two languages"),
+        (
+            {"mix": {"en": 3, "de": 1}, "candidates": 50},
+            r"50 candidates cannot be drawn as en 75.0%, de 25.0%, only 27 can \(possible candidates: "
+            r"en 20, de 10\): ask for fewer",
+        ),
+        ({"candidates": 31}, "only 30 can"),
+        ({"candidates": 11, "per_item": "one"}, "11 candidates are wanted, but only 10 items have"),
+        (
+            {"mix": {"en": 99, "de": 1}, "candidates": 10},
+            r"of 10 candidates the share of 'de' \(1.00%\) is less",
+        ),
+        ({"questions": 21}, "21 questions are wanted, but only 20 have a relevant candidate"),
+        ({"per_item": "some"}, "per_item 'some': expected 'all' or 'one'"),
+        ({"candidates": 0}, "candidates: expected a whole number from 1 up, found 0"),
+        ({"questions": True}, "questions: expected a whole number from 1 up, found True"),
+    ],
+)
+def test_what_cannot_be_met_is_refused(options, message):
+    with pytest.raises(InputError, match=message):
+        mix_pool(manifest_of([{"en": 3, "de": 2}] * 10), **options)
+
+
+@quiet
+@pytest.mark.parametrize(
+    ("items", "options", "message"),
+    [
+        ([{"en": 1}, {"de": 1}], {}, "no question has a relevant candidate: .* give items several texts"),
+        ([{"en": 2}] * 3, {}, "all candidates are in 'en': a multilingual pool needs two languages"),
+        (
+            [{"en": 1, "de": 1}] * 3,
+            {"question_languages": ["en"]},
+            "no candidate is in 'en', a question lang",
+        ),
+        ([{"en": 3, "de": 1}] * 3, {}, "no candidate is in 'de', a question language"),
+        (
+            [{"en": 3, "de": 1}] * 3,
+            {"mix": {"en": 1, "de": 1}},
+            r"no text in 'de' can be a candidate \(possible candidates: en 6, de 0\)",
+        ),
+    ],
+)
+def test_texts_that_make_no_pool_are_refused(items, options, message):
+    with pytest.raises(InputError, match=message):
+        mix_pool(manifest_of(items), **options)
+
+
+@quiet
+def test_real_translations_and_captions(real_data):
+    translations = Manifest.read(real_data / "multi30k" / "task1_test_2016_flickr.parquet")
+    pool = mix_pool(translations, mix={"en": 4, "de": 3, "fr": 2, "cs": 1}, per_item="one")
+    assert by_language(pool, pool.candidates) == {"en": 400, "de": 300, "fr": 200, "cs": 100}
+    assert len(pool.questions) == 3000
+    captions = Manifest.read(real_data / "multi30k" / "task2_test_2016.parquet")
+    pool = mix_pool(captions, mix={"en": 3, "de": 1})
+    assert by_language(pool, pool.questions) == {"en": 1000, "de": 1000}
+    assert by_language(pool, pool.candidates) == {"en": 4000, "de": 1333}
+    for own in (pool, mix_pool(captions, question_languages=["de"], candidates=500)):
+        check_sound(own)
+
+
+def test_languages_of_a_mix_are_the_question_languages():
+    pool = mix_pool(manifest_of([dict.fromkeys(TAGS, 2)] * 4), mix={"en": 1, "fr": 1})
+    assert pool.languages == ("en", "fr")
+    assert by_language(pool, pool.questions) == by_language(pool, pool.candidates) == {"en": 4, "fr": 4}
+    for tag, other in product(("en", "fr"), repeat=2):
+        assert f"{tag} text 0 of 1" in pool.questions.text and f"{other} text 1 of 1" in pool.candidates.text

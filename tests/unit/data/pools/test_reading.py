@@ -1,0 +1,271 @@
+import json
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.errors import DataWarning, InputError
+
+
+def numbering(pool, role, unit):
+    found = [way for way in getattr(pool, f"{role}_numberings") if way.unit == unit]
+    assert len(found) == 1, [way.unit for way in getattr(pool, f"{role}_numberings")]
+    return found[0]
+
+
+def relevant_ids(pool):
+    question, candidate = pool.relevant
+    q, c = pool.questions, pool.candidates
+    tag = pool.languages
+    return {
+        (f"{q.ids[i]}.{tag[q.language[i]]}", f"{c.ids[j]}.{tag[c.language[j]]}")
+        for i, j in zip(question, candidate, strict=True)
+    }
+
+
+def test_rows_are_ordered_by_language_in_the_order_of_first_candidates(pool_folder):
+    pool = MultilingualPool.read(pool_folder())
+    assert pool.languages == ("en", "de")
+    assert pool.questions.ids == ["1", "3", "1", "2"]
+    assert pool.questions.text == ["Who?", "Where?", "Wer?", "Wann?"]
+    assert pool.questions.language.tolist() == [0, 0, 1, 1]
+    assert pool.candidates.ids == ["a", "b", "c", "d", "e", "f"]
+    assert relevant_ids(pool) == {
+        ("1.en", "a.en"),
+        ("1.en", "d.de"),
+        ("3.en", "c.en"),
+        ("1.de", "a.en"),
+        ("1.de", "d.de"),
+        ("2.de", "e.de"),
+    }
+    assert pool.warnings == ()
+
+
+def test_clusters_of_candidates_come_from_keys_then_contexts(pool_folder):
+    pool = MultilingualPool.read(pool_folder())
+    assert pool.questions.cluster.tolist() == [0, 1, 0, 0]
+    # a, d, e hold keys of p1; b shares a's context; c is of p2; f is alone
+    assert pool.candidates.cluster.tolist() == [0, 0, 1, 0, 0, 2]
+
+
+def test_equal_contexts_of_two_languages_share_no_cluster_and_empty_ones_none(pool_folder, tables):
+    questions, candidates = tables
+    for row in candidates[1], candidates[5]:
+        row["context"] = "The same."
+    candidates.append({"id": "g", "lang": "de", "text": "g", "context": "The same.", "keys": []})
+    candidates += [{"id": f"h{i}", "lang": "de", "text": "h", "context": "", "keys": None} for i in range(2)]
+    for row in candidates:
+        row.pop("split", None)
+    pool = MultilingualPool.read(pool_folder(questions, candidates))
+    cluster = dict(zip(pool.candidates.ids, pool.candidates.cluster.tolist(), strict=True))
+    assert cluster["f"] == cluster["g"] != cluster["b"]
+    assert len({cluster[name] for name in ("b", "f", "h0", "h1")}) == 4
+
+
+def test_clusters_that_are_told_are_taken(pool_folder, tables):
+    questions, candidates = tables
+    for row, name in zip(candidates, ["p2", "p1", "p2", "p7", "p1", "p8"], strict=True):
+        row["cluster"] = name
+    pool = MultilingualPool.read(pool_folder(questions, candidates))
+    assert pool.candidates.cluster.tolist() == [1, 0, 1, 2, 0, 3]
+
+
+def test_questions_without_a_cluster_are_clustered_by_key(pool_folder, tables):
+    questions, candidates = tables
+    for row in questions:
+        del row["cluster"]
+    assert MultilingualPool.read(pool_folder(questions, candidates)).questions.cluster.tolist() == [
+        0,
+        1,
+        0,
+        2,
+    ]
+
+
+def test_languages_restrict_and_order(pool_folder):
+    folder = pool_folder()
+    turned = MultilingualPool.read(folder, ["de", "en"])
+    assert turned.languages == ("de", "en") and turned.questions.ids == ["1", "2", "1", "3"]
+    german = MultilingualPool.read(folder, "de")
+    assert german.languages == ("de",) and german.candidates.ids == ["d", "e", "f"]
+    assert german.questions.cluster.tolist() == [0, 0] and german.candidates.cluster.tolist() == [0, 0, 1]
+
+
+def test_numberings_fit_files_of_the_chosen_rows_and_of_the_whole_pool(pool_folder):
+    folder = pool_folder()
+    turned = MultilingualPool.read(folder, ["de", "en"])
+    own = numbering(turned, "question", "questions of the language")
+    assert (own.index.tolist(), own.sizes) == ([0, 1, 0, 1], {"en": 2, "de": 2})
+    chosen = numbering(turned, "question", "questions")
+    assert (chosen.index.tolist(), chosen.sizes) == ([0, 1, 2, 3], {None: 4})
+    whole = numbering(turned, "question", "whole-pool questions")
+    assert (whole.index.tolist(), whole.sizes) == ([2, 3, 0, 1], {None: 4})
+    whole = numbering(turned, "candidate", "whole-pool candidates")
+    assert whole.index.tolist() == [3, 4, 5, 0, 1, 2]
+
+
+def test_numberings_of_a_split_hold_the_places_before_it_was_chosen(pool_folder):
+    test = MultilingualPool.read(pool_folder(), split="test")
+    assert test.candidates.ids == ["c", "f"] and test.questions.ids == ["3"]
+    assert numbering(test, "candidate", "candidates").index.tolist() == [0, 1]
+    within = numbering(test, "candidate", "whole-pool candidates of the language")
+    assert (within.index.tolist(), within.sizes) == ([2, 2], {"en": 3, "de": 3})
+    assert numbering(test, "candidate", "whole-pool candidates").index.tolist() == [2, 5]
+    assert numbering(test, "question", "whole-pool questions").index.tolist() == [1]
+
+
+def test_questions_without_relevant_candidates_are_left_out_of_a_choice(pool_folder, tables):
+    questions, candidates = tables
+    candidates[4]["keys"] = []
+    candidates[1]["keys"] = ["k2"]  # the answer to 2 is in English only
+    folder = pool_folder(questions, candidates)
+    with pytest.warns(DataWarning, match=r"1 of 2 questions of de have no relevant .*\('2'\)"):
+        pool = MultilingualPool.read(folder, ["de"])
+    assert pool.questions.ids == ["1"] and len(pool.warnings) == 1
+    left = numbering(pool, "question", "chosen questions")
+    assert (left.index.tolist(), left.sizes) == ([0], {None: 2})  # a file made for --languages de fits
+
+
+def test_splits_of_questions_alone_choose_questions(pool_folder, tables):
+    questions, candidates = tables
+    for row in candidates:
+        del row["split"]
+    pool = MultilingualPool.read(pool_folder(questions, candidates), split="train")
+    assert len(pool.questions) == 3 and len(pool.candidates) == 6
+
+
+def test_keys_may_be_one_string_or_missing(pool_folder, tables):
+    questions, candidates = tables
+    candidates[0]["keys"], candidates[1]["keys"], candidates[5]["keys"] = "k1", None, ""
+    pool = MultilingualPool.read(pool_folder(questions, candidates))
+    assert pool.candidates.keys[:2] == [("k1",), ()] and pool.candidates.keys[5] == ()
+
+
+def test_empty_candidates_are_counted(pool_folder, tables):
+    questions, candidates = tables
+    candidates[1]["text"] = " "
+    with pytest.warns(DataWarning, match="1 of 6 candidates have an empty text"):
+        pool = MultilingualPool.read(pool_folder(questions, candidates))
+    assert len(pool.warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda q, c: q[3].update(key="k7"), ["question '3' (en)", "no relevant candidate", "'k7'"]),
+        (lambda q, c: q[1].update(id="3"), ["rows 2 and 4", "same id '3'", "within a language"]),
+        (lambda q, c: c[1].update(id="a"), ["candidates.jsonl", "same id 'a'"]),
+        (lambda q, c: q[0].update(lang="fr"), ["'fr'", "no candidates in this language", "en, de"]),
+        (lambda q, c: q[0].update(lang="de!"), ["row 1, column 'lang'", "not a language tag"]),
+        (lambda q, c: q[2].update(text=""), ["row 3, column 'text'", "empty question"]),
+        (lambda q, c: c[0].update(keys=[["k1"]]), ["row 1, column 'keys'", "a list of strings"]),
+        (lambda q, c: [row.pop("keys") for row in c], ["no column 'keys'", "Its columns"]),
+        (lambda q, c: [row.pop("key") for row in q], ["no column 'key'"]),
+        (lambda q, c: q.clear(), ["questions.jsonl", "no column 'lang'"]),
+    ],
+)
+def test_bad_rows_are_named(pool_folder, tables, change, words):
+    change(*tables)
+    with pytest.raises(InputError) as error:
+        MultilingualPool.read(pool_folder(*tables))
+    assert "\n" not in str(error.value)
+    for word in words:
+        assert word in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"languages": ["dee"]}, "no language 'dee'. Did you mean 'de'?"),
+        ({"languages": ["de", "de"]}, "named twice"),
+        ({"languages": []}, "no language is named"),
+        ({"split": "tset"}, "no split 'tset'. Did you mean 'test'?"),
+        ({"split": "test", "languages": ["de"]}, "no question of de, split 'test'"),
+    ],
+)
+def test_bad_choices_are_named(pool_folder, options, words):
+    with pytest.raises(InputError, match=re.escape(words)):
+        MultilingualPool.read(pool_folder(), **options)
+
+
+def test_paths_that_are_no_pool(pool_folder, tmp_path):
+    folder = pool_folder()
+    for path, words in (
+        (tmp_path / "pol", "Did you mean 'pool'?"),
+        (tmp_path, "holds no pool"),
+        (folder / "questions.jsonl", "give the folder"),
+    ):
+        with pytest.raises(InputError, match=re.escape(words)):
+            MultilingualPool.read(path)
+    (folder / "questions.parquet").touch()
+    with pytest.raises(InputError, match="remove all but one"):
+        MultilingualPool.read(folder)
+    (folder / "questions.parquet").unlink()
+    (folder / "candidates.jsonl").unlink()
+    with pytest.raises(InputError, match=r"no candidates\.parquet or candidates\.jsonl"):
+        MultilingualPool.read(folder)
+
+
+@pytest.mark.parametrize("format", ["parquet", "jsonl"])
+def test_a_pool_reads_back_as_it_was_written(pool_folder, tmp_path, format):
+    pool = MultilingualPool.read(pool_folder())
+    for written in (pool, MultilingualPool.read(pool_folder(), ["de", "en"])):
+        again = MultilingualPool.read(written.write(tmp_path / "w", format))
+        assert again.digest == written.digest and again.languages == written.languages
+        for role in ("questions", "candidates"):
+            one, other = getattr(again, role), getattr(written, role)
+            for name in vars(other):
+                assert np.array_equal(getattr(one, name), getattr(other, name)) or (
+                    getattr(one, name) == getattr(other, name)
+                ), name
+    other = "jsonl" if format == "parquet" else "parquet"
+    pool.write(tmp_path / "w", other)
+    assert sorted(path.name for path in (tmp_path / "w").iterdir()) == [
+        f"candidates.{other}",
+        f"questions.{other}",
+    ]
+
+
+def test_texts_with_line_separators_survive_jsonl(pool_folder, tables, tmp_path):
+    questions, candidates = tables
+    candidates[0]["text"] = "a\u2028b\nc\r d\x85 “é”"
+    pool = MultilingualPool.read(pool_folder(questions, candidates))
+    assert (
+        MultilingualPool.read(pool.write(tmp_path / "w", "jsonl")).candidates.text[0] == candidates[0]["text"]
+    )
+
+
+def test_an_unknown_format_and_a_failed_write_leave_what_was_there(pool_folder, tmp_path, monkeypatch):
+    pool = MultilingualPool.read(pool_folder())
+    with pytest.raises(InputError, match=r"no format 'parqet'.*Did you mean 'parquet'"):
+        pool.write(tmp_path / "w", "parqet")
+    pool.write(tmp_path / "w", "jsonl")
+    before = (tmp_path / "w" / "questions.jsonl").read_bytes()
+
+    def fail(*args, **more):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("xlingual.data.pools.writing.candidate_columns", fail)
+    with pytest.raises(OSError, match="No space"):
+        pool.write(tmp_path / "w", "parquet")
+    assert sorted(path.name for path in (tmp_path / "w").iterdir()) == ["candidates.jsonl", "questions.jsonl"]
+    assert (tmp_path / "w" / "questions.jsonl").read_bytes() == before
+
+
+def test_languages_that_differ_in_case_are_refused(pool_folder, tables):
+    questions, candidates = tables
+    candidates[5]["lang"] = "DE"
+    with pytest.raises(InputError, match="differ only in case"):
+        MultilingualPool.read(pool_folder(questions, candidates))
+
+
+def test_reading_raises_each_warning_once(pool_folder, tables):
+    questions, candidates = tables
+    candidates[1]["text"] = ""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        pool = MultilingualPool.read(pool_folder(questions, candidates))
+    assert [str(entry.message) for entry in caught] == list(pool.warnings)
+    assert json.dumps(pool.warnings)

@@ -1,0 +1,210 @@
+import json
+import re
+
+import pytest
+
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.squadnames import language_of, squad_files
+from xlingual.errors import DataWarning, InputError
+
+EN = "Ann sang. Bob ran."
+DE = "Ann sang. Bert lief."
+BREAKS = [[0, 9], [10, 18]]
+
+
+def read(path):
+    return MultilingualPool.read(path)
+
+
+def test_relevant_is_the_first_sentence_whose_break_holds_the_start(squad, paragraph):
+    asked = [("who", "Ann", 0), ("end", "g.", 7), ("next", "Bob", 10), ("last", ".", 17)]
+    pool = read(squad("en", [paragraph(EN, BREAKS, asked)]))
+    assert pool.candidates.keys == [("who", "end"), ("next", "last")]
+    assert pool.candidates.ids == ["0.0.0", "0.0.1"] and pool.candidates.context == [EN, EN]
+    assert pool.questions.key == pool.questions.ids == ["who", "end", "next", "last"]
+
+
+def test_offsets_are_code_points(squad, paragraph):
+    context = "𝔸𝔹 sang. é ran."
+    pool = read(squad("en", [paragraph(context, [[0, 8], [9, 15]], [("q", "é", 9)])]))
+    assert pool.candidates.keys == [(), ("q",)] and pool.candidates.text == ["𝔸𝔹 sang.", "é ran."]
+
+
+def test_several_answers_make_several_sentences_relevant(squad, paragraph):
+    content = paragraph(EN, BREAKS, [("q", "Ann", 0)])
+    content["qas"][0]["answers"] += [{"text": "Bob", "answer_start": 10}, {"text": "Ann", "answer_start": 0}]
+    assert read(squad("en", [content])).candidates.keys == [("q",), ("q",)]
+
+
+def test_paragraphs_that_share_a_question_are_one_cluster_in_any_order(squad, paragraph):
+    one, two = ("a", "Ann", 0), ("b", "Bob", 10)
+    squad("en", [paragraph(EN, BREAKS, [one]), paragraph(EN, BREAKS, [two])], [paragraph(EN, BREAKS)])
+    german = [[0, 9], [10, 20]]
+    path = squad(
+        "de",
+        [paragraph(DE, german)],
+        [paragraph(DE, german, [("b", "Bert", 10)])],
+        [paragraph(DE, german, [one])],
+    )
+    pool = read(path.parent)
+    assert pool.languages == ("de", "en")
+    q, c = pool.questions, pool.candidates
+    assert dict(zip(zip(q.ids, q.language, strict=True), q.cluster, strict=True)) == {
+        ("b", 0): 0,
+        ("a", 0): 1,
+        ("a", 1): 1,
+        ("b", 1): 0,
+    }
+    # articles are joined too: en's first one holds both of de's
+    assert q.article.tolist() == [0, 0, 0, 0]
+    assert c.cluster.tolist() == [2, 2, 0, 0, 1, 1, 1, 1, 0, 0, 3, 3]
+
+
+def test_impossible_questions_are_left_out_and_counted(squad, paragraph):
+    content = paragraph(EN, BREAKS, [("a", "Ann", 0), ("b", "Bob", 10)])
+    content["qas"][1] |= {"is_impossible": True, "answers": []}
+    path = squad("en", [content])
+    with pytest.warns(DataWarning, match=r"questions that say they have no answer .*: 1 \[en 1\]"):
+        assert read(path).questions.ids == ["a"]
+
+
+def test_what_deserves_a_look_is_counted_for_each_language(squad, paragraph):
+    crossing = ("x", "sang. Bob", 4)
+    squad("en", [paragraph("Ann sang. * Bob ran.", [[0, 9], [12, 20]], [crossing])])
+    content = paragraph(DE, [[0, 9], [10, 20]], [("x", "Ann", 4)])
+    content["sentences"][1] = "Bert lief weg."
+    path = squad("de", [content]).parent
+    with pytest.warns(DataWarning):
+        pool = read(path)
+    told = " ".join(pool.warnings)
+    assert "characters outside every sentence break" in told and "(in gaps: en 1): 1 [en 1]" in told
+    assert "answers that cross a sentence break" in told
+    assert "sentences that differ from their slice" in told and ": 1 [de 1]" in told
+    assert "answers that are not what the context has at answer_start" in told
+    assert pool.candidates.text[1] == "Bert lief weg."
+    with pytest.warns(DataWarning):
+        german = MultilingualPool.read(path, ["de"])
+    assert not any("outside" in sentence for sentence in german.warnings)
+
+
+def broken(change):
+    def make(paragraph):
+        content = paragraph(EN, [list(pair) for pair in BREAKS], [("q1", "Ann", 0), ("q2", "Bob", 10)])
+        change(content)
+        return content
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda p: p["sentence_breaks"][1].__setitem__(0, 8), ["break 2: [8, 18] overlaps [0, 9]"]),
+        (lambda p: p["sentence_breaks"].reverse(), ["break 2: [0, 9] stands behind [10, 18]"]),
+        (lambda p: p["sentence_breaks"][1].__setitem__(1, 19), ["break 2", "leaves the context of 18"]),
+        (lambda p: p["sentence_breaks"][0].__setitem__(0, -1), ["break 1", "leaves the context"]),
+        (lambda p: p["sentence_breaks"].__setitem__(0, [0]), ["break 1: [0] is not [start, end]"]),
+        (lambda p: p.update(sentence_breaks={}), ["is not [start, end]"]),
+        (lambda p: p["sentences"].pop(), ["1 sentences but 2 sentence breaks"]),
+        (lambda p: p.update(sentences="a"), ["'sentences' is not a list"]),
+        (lambda p: p["qas"][1]["answers"][0].update(answer_start=9), ["question 'q2'", "character 9"]),
+        (lambda p: p["qas"][1]["answers"][0].update(answer_start=99), ["question 'q2'", "character 99"]),
+        (lambda p: p["qas"][1]["answers"][0].update(answer_start="1"), ["question 'q2'", "whole number"]),
+        (lambda p: p["qas"][1].update(answers=[]), ["question 'q2' has no answers"]),
+        (lambda p: p["qas"][1].update(id="q1"), ["question 'q1'", "used before in this language"]),
+        (lambda p: p["qas"][1].update(question=" "), ["question 'q2'", "found a string as question"]),
+        (lambda p: p["qas"][1].pop("id"), ["found null as id of a question"]),
+        (lambda p: p.update(qas=None), ["found null as 'qas'"]),
+        (lambda p: p.update(context=3), ["found the number 3 as context"]),
+        (lambda p: p.pop("sentence_breaks"), ["no 'sentence_breaks'", "xlingual data squad-to-pool"]),
+        (lambda p: p["sentences"].__setitem__(0, "\ud800"), ["surrogate"]),
+    ],
+)
+def test_a_broken_paragraph_is_named(squad, paragraph, change, words):
+    content = broken(change)(paragraph)
+    path = squad("en", [paragraph(EN, BREAKS)], [paragraph(EN, BREAKS), paragraph(EN, BREAKS)])
+    data = json.loads(path.read_text())
+    data["data"][1]["paragraphs"][1] = content
+    path.write_text(json.dumps(data))
+    with pytest.raises(InputError) as error:
+        read(path)
+    for word in [f"{path}, article 2 'T2', paragraph 2", *words]:
+        assert word in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", "[]", '{"data": 3}', '{"data": [1]}', '{"data": [{"paragraphs": [1]}]}', "[" * 100_000],
+)
+def test_another_layout_is_said(tmp_path, content):
+    path = tmp_path / "en.json"
+    path.write_text(content)
+    with pytest.raises(InputError, match="SQuAD-style file"):
+        read(path)
+
+
+def test_no_question_at_all(squad, paragraph):
+    with pytest.raises(InputError, match="no question with an answer"):
+        read(squad("en", [paragraph(EN, BREAKS)]))
+
+
+@pytest.mark.parametrize(
+    ("name", "language"),
+    [
+        ("ar", "ar"),
+        ("zh-Hant", "zh-Hant"),
+        ("pt-BR", "pt-BR"),
+        ("xquad.ar", "ar"),
+        ("xquad.zh-Hant", "zh-Hant"),
+        ("dev-context-ar-question-ar", "ar"),
+        ("dev-v2.0-es", "es"),
+        ("dev.en", "en"),
+        ("squad-ckb", "ckb"),
+    ],
+)
+def test_the_name_of_a_file_tells_its_language(tmp_path, name, language):
+    assert language_of(tmp_path / f"{name}.json") == language
+
+
+@pytest.mark.parametrize("name", ["dev-context-ar-question-de", "dev-v2.0", "train-v1.1", "dev", "translate"])
+def test_an_ambiguous_name_asks_for_the_language(tmp_path, name):
+    with pytest.raises(InputError, match=re.escape(f"write LANG={tmp_path / name}.json")):
+        language_of(tmp_path / f"{name}.json")
+
+
+def test_a_language_may_be_told(squad, paragraph):
+    path = squad("dev-v2.0", [paragraph(EN, BREAKS)])
+    assert squad_files([f"en={path}"]) == [("en", path)]
+    with pytest.raises(InputError, match="both in 'en'"):
+        squad_files([f"en={path}", f"en={path}"])
+    with pytest.raises(InputError, match="no such file"):
+        squad_files([f"en={path.parent}"])
+    odd = path.rename(path.with_name("en=x.de.json"))
+    assert squad_files([odd]) == [("de", odd)]
+
+
+def test_xquad_r(real_data):
+    with pytest.warns(DataWarning):
+        pool = MultilingualPool.read(real_data / "xquad_r")
+    from xlingual.data.pools.describe import describe_pool
+
+    found = describe_pool(pool)
+    assert {row.language: row.n_candidates for row in found.languages} == {
+        "ar": 1222,
+        "de": 1276,
+        "en": 1180,
+        "es": 1215,
+        "hi": 1244,
+        "vi": 1209,
+        "zh": 1196,
+    }
+    assert {row.n_questions for row in found.languages} == {1190}
+    assert {(row.relevant_least, row.relevant_most) for row in found.languages} == {(7, 7)}
+    assert {row.n_own_language for row in found.languages} == {1190}
+    repeated = {row.language: row.n_repeated_texts for row in found.languages if row.n_repeated_texts}
+    assert repeated == {"ar": 2, "hi": 1, "zh": 4}
+    assert (found.n_clusters, found.n_articles) == (240, 48)
+    assert len(pool.warnings) == 2
+    assert "(in gaps: en 3, zh 34): 37 [en 3, zh 34]" in pool.warnings[0]
+    assert ": 68 [ar 10, de 8, en 3, es 12, hi 11, vi 13, zh 11]" in pool.warnings[1]
