@@ -161,3 +161,31 @@ def test_refusals_and_no_queries():
 def _constant(size, relevant):
     query = np.zeros(relevant, dtype=np.int64)
     return TargetCounts(query, query, query + size, np.array([size]))
+
+
+def test_equals_pytrec_eval_without_ties():
+    """`map` is AP; `map_cut_k` divides by R where AP@k/min divides by min(R, k)."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    rng = np.random.default_rng(3)
+    scores = np.stack([rng.permutation(100) for _ in range(25)])
+    relevant = rng.random((25, 100)) < 0.2
+    relevant[:, 0] = True
+    run = {str(q): {str(d): float(s) for d, s in enumerate(row)} for q, row in enumerate(scores)}
+    judged = {str(q): {str(d): int(r) for d, r in enumerate(row)} for q, row in enumerate(relevant)}
+    found = pytrec_eval.RelevanceEvaluator(judged, {"map", "map_cut_10", "recall_10", "success_10"}).evaluate(
+        run
+    )
+
+    def theirs(name):
+        return np.array([found[str(q)][name] for q in range(25)])
+
+    counts = oracle.counts_of([(s.tolist(), r.tolist()) for s, r in zip(scores, relevant, strict=True)])
+    total = relevant.sum(axis=1)
+    assert (total > 10).any()
+    scaled = theirs("map_cut_10") * total / np.minimum(total, 10)
+    np.testing.assert_allclose(average_precision(counts), theirs("map"), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(average_precision(counts, 10), scaled, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(SetRecallAt(10).per_query(counts), theirs("recall_10"), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(
+        RecallAt(10).per_query(counts.best()), theirs("success_10"), rtol=0, atol=1e-12
+    )
