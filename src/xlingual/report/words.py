@@ -129,14 +129,16 @@ POOL_GLOSSARY = (
     ),
     (
         "PEER",
-        "How equally languages are treated by the ranking: the probability that the ranks of their "
-        "candidates come "
-        "from one distribution. 1 is fair.",
+        "How equally the ranking treats the languages: p of a Kruskal-Wallis test that the candidates of all "
+        "languages have the same ranks, among answers and among other candidates, mean over questions. 1 is "
+        "fair.",
     ),
     (
         "Hub",
-        "A candidate that is among the best of far more questions than chance would make it. Skewness of the "
-        "occurrences above 1.4 counts as strong; an alarm needs a hub 20 times as frequent as expected, too.",
+        "A candidate that is among the best of more questions than others by over two standard deviations. "
+        "Skewness of the occurrences above 1.4 counts as strong; for an alarm the largest hub must also be "
+        "20 "
+        "times as frequent as expected.",
     ),
     (
         "Own-language answers only",

@@ -1,4 +1,4 @@
-"""The verdict about a multilingual pool: who finds answers across languages, and which languages are first."""
+"""The verdict about a multilingual pool: who finds answers across languages, and whose come first."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _text(one: Seen) -> str:
 
 
 def monolingual_ranks(every: Sequence[Seen]) -> dict[int, tuple[int, int]]:
-    """Return the ranks in monolingual pools and over the whole pool, by place of the encoders that have both."""
+    """Return (monolingual rank, rank over the whole pool) by place of the encoders that have both."""
     both = [i for i, one in enumerate(every) if _average(one) is not None and one.row.value is not None]
     alone = sorted(both, key=lambda i: (-(_average(every[i]) or 0.0), i))
     here = sorted(both, key=lambda i: (every[i].row.rank or 0, i))
@@ -211,26 +211,36 @@ def shares(best: Seen) -> list[str]:
     if not ratios:
         return []
     top = numbers.count(int(best.number("top") or 100))
-    own = [value for (asked, found), value in ratios.items() if asked == found]
+    own = [value for (asked, found), value in ratios.items() if asked == found and value is not None]
     text = f"Among the {top} best candidates of a question"
     parts = []
     if own:
         parts.append(f"its own language has {wording.times(fmean(own))} times its share of the pool")
-    foreign = foreign_ratios(ratios)
+    foreign = among_foreign(ratios)
     over = [name for name, value in foreign.items() if value >= MUCH][:2]
     under = [name for name, value in reversed(foreign.items()) if value <= 1 / MUCH][:2]
     if over or under:
         named = [f"{name} {wording.times(foreign[name])} times" for name in (*over, *under)]
-        parts.append(f"for questions in other languages, {numbers.in_words(named)} theirs")
+        parts.append(f"of the other languages, {numbers.in_words(named)} as often as the average one")
     return [f"{text}, {'; '.join(parts)} (1 would be no bias)."] if parts else []
 
 
-def foreign_ratios(ratios: Mapping[tuple[str, str], float]) -> dict[str, float]:
-    """Return each language's mean share ratio over questions in other languages, the largest first."""
-    found: dict[str, list[float]] = {}
+def among_foreign(ratios: Mapping[tuple[str, str], float | None]) -> dict[str, float]:
+    """Return how much more than the average foreign language each one is found, the largest first.
+
+    Within the candidates that are not in the question's language: where that takes much, all others have less
+    than their share of the pool, which says nothing about any one of them.
+    """
+    rows: dict[str, dict[str, float]] = {}
     for (asked, answer), value in ratios.items():
-        if asked != answer:
-            found.setdefault(answer, []).append(value)
+        if asked != answer and value is not None:
+            rows.setdefault(asked, {})[answer] = value
+    found: dict[str, list[float]] = {}
+    for row in rows.values():
+        average = fmean(row.values())
+        for answer, value in row.items():
+            if average > 0 and len(row) > 1:
+                found.setdefault(answer, []).append(value / average)
     means = {name: fmean(values) for name, values in found.items()}
     return dict(sorted(means.items(), key=lambda item: (-item[1], item[0])))
 

@@ -177,7 +177,7 @@ def hubs(found: Sequence[Seen]) -> Table | None:
             f"How often a candidate is among the {k} best of a question: the largest hub, the mean, and "
             "the share of "
             "candidates that never are." + (
-                " By language: the share of all these places that the most frequent 1 % of candidates hold."
+                " By language: the share of all these places that its hubs hold."
                 if languages else ""
             )
         ],
@@ -191,8 +191,12 @@ def own_first(found: Sequence[Seen]) -> Table | None:
     own = [one for one in found if one.entry is not None]
     if not own:
         return None
-    firsts = ("right", "right_meaning_wrong_language", "own_wrong", "other_wrong")
-    errors = firsts[1:]
+    errors = {
+        "right_meaning_wrong_language": "right, but wrong language",
+        "own_wrong": "wrong, own language",
+        "other_wrong": "wrong, another language",
+    }
+    firsts = {"right": "right"} | errors | {"wrong_untold": "wrong, language not told"}
     rows = [
         [
             one.row.label,
@@ -202,21 +206,19 @@ def own_first(found: Sequence[Seen]) -> Table | None:
         ]
         for one in own
     ]
-    kinds = ["right, but wrong language", "wrong, own language", "wrong, another language"]
     table = Table(
         "When the question's language must come first",
         [
             "encoder",
             "mAP",
-            "first: right",
-            *(f"first: {kind}" for kind in kinds),
-            *(f"above: {k}" for k in kinds),
+            *(f"first: {name}" for name in firsts.values()),
+            *(f"above: {name}" for name in errors.values()),
         ],
         rows,
         [
             f"Policy {PREFER_OWN}: only answers in the question's language count as right. first: what "
-            "stands first, "
-            "share of the questions. above: mean number of candidates above the best own-language answer."
+            "stands first, share of the questions. above: mean number of candidates above the best "
+            "own-language answer."
         ],
         names_are_data=True,
     )
