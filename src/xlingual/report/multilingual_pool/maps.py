@@ -16,6 +16,7 @@ from xlingual.report.plots import STEPS, Cell, HeatMap
 BY_PAIR = "question ↓\nanswer →"
 LEAST_REACH = 1.25  # of the scale of ratios: smaller deviations stay pale
 MEAN = "mean"
+FEW_COLUMNS = 8
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,14 @@ class Maps:
     hue: str
     corner: str
     maps: list[HeatMap]
+
+    @property
+    def style(self) -> str:
+        """How the maps are laid out: "free" with names as rows, "wide" where three have no room in a row."""
+        first = self.maps[0]
+        free = [name for name, _ in first.lines] != first.targets
+        wide = len(first.targets) > FEW_COLUMNS
+        return " ".join(name for name, has in (("free", free), ("wide", wide)) if has)
 
 
 def one_target(found: Sequence[Seen]) -> Maps | None:
@@ -48,15 +57,29 @@ def one_target(found: Sequence[Seen]) -> Maps | None:
 def shares(found: Sequence[Seen]) -> Maps | None:
     """Return Figure 6: the shares of languages among the best candidates, each row summing to 1."""
     values = {i: one.pairs("language_share_top100") for i, one in enumerate(found)}
-    return _sequential(
-        found,
-        values,
+    held = [value for own in values.values() for value in own.values() if value is not None]
+    if not held:
+        return None
+    most = max(held)
+
+    def cell(i: int, pair: Pair) -> Cell | None:
+        value = values[i].get(pair)
+        if value is None:
+            return None
+        text = numbers.number(100 * value, digits=1 if value < 0.0995 else 0)
+        ci = found[i].interval("language_share_top100", "->".join(pair))
+        title = f"questions in {pair[0]}, candidates in {pair[1]}: {wording.share_interval(value, ci)}"
+        return Cell(text, text, title, round((value / most if most > 0 else 0.0) * (STEPS - 1)))
+
+    return Maps(
         title=f"Languages of the {_top(found)} best candidates",
         about="The share of each language (columns) among the best candidates for questions in a language "
-        "(rows); each row sums to 1. Framed: the question's own language.",
+        "(rows), in percent; each row sums to 100. Framed: the question's own language.",
         scale="share",
-        title_of=lambda one, pair: numbers.interval(one.interval("language_share_top100", "->".join(pair))),
-        floor=0.0,
+        ends=("0 %", numbers.percent(most)),
+        hue="h",
+        corner=BY_PAIR,
+        maps=_drawn(found, [i for i in values if values[i]], languages_of(found), cell),
     )
 
 

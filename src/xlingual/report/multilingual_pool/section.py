@@ -17,7 +17,6 @@ from xlingual.report.validation.tables import Table
 from xlingual.results import Results
 
 MOST_SIDE_BY_SIDE = 6  # maps; further encoders are folded
-FEW_LANGUAGES = 8  # up to so many, three maps stand side by side
 
 
 @dataclass(frozen=True)

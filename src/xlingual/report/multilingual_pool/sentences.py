@@ -115,8 +115,13 @@ def _text(one: Seen) -> str:
 
 
 def monolingual_ranks(every: Sequence[Seen]) -> dict[int, tuple[int, int]]:
-    """Return (monolingual rank, rank over the whole pool) by place of the encoders that have both."""
+    """Return (monolingual rank, rank over the whole pool) by place of those that have both.
+
+    Empty for one encoder: it has nobody to be ranked against.
+    """
     both = [i for i, one in enumerate(every) if _average(one) is not None and one.row.value is not None]
+    if len(both) < 2:
+        return {}
     alone = sorted(both, key=lambda i: (-(_average(every[i]) or 0.0), i))
     here = sorted(both, key=lambda i: (every[i].row.rank or 0, i))
     return {i: (alone.index(i) + 1, here.index(i) + 1) for i in both}
@@ -125,7 +130,7 @@ def monolingual_ranks(every: Sequence[Seen]) -> dict[int, tuple[int, int]]:
 def order(every: Sequence[Seen]) -> list[str]:
     """Return whether the encoders come in another order where the pool holds one language only."""
     ranks = monolingual_ranks(every)
-    if len(ranks) < 2:
+    if not ranks:
         return []
     moved = [i for i, (alone, here) in ranks.items() if alone != here]
     if not moved:
@@ -262,7 +267,8 @@ def hubs(every: Sequence[Seen]) -> list[str]:
         f"({wording.amount(one.number('hubs', 'expected'))} expected)"
         for one in strong[: leads.MOST_NAMED]
     ]
-    rest = f"; {len(strong) - len(texts)} more encoders have such hubs" if len(strong) > len(texts) else ""
+    more = len(strong) - len(texts)
+    rest = f"; {more} more {'encoder has' if more == 1 else 'encoders have'} such hubs" if more else ""
     return [f"Hub alarm: {'; '.join(texts)}{rest}."] if texts else []
 
 
