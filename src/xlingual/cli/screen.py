@@ -159,6 +159,7 @@ def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> N
 
     from xlingual.cli.tables import leaderboard_table, notes
     from xlingual.report import leaderboard, verdict
+    from xlingual.report import multilingual_pool as pool
     from xlingual.report.tables import measures, tasks
 
     screen = console()
@@ -168,6 +169,9 @@ def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> N
     for task in tasks(results):
         for measure in measures(results, task):
             rows = leaderboard(results, task, measure)
+            if (task, measure) == (pool.TASK, pool.VIEWED) and pool.has_views(results):
+                pool.show(screen, results)
+                continue
             screen.print()
             screen.print(leaderboard_table(f"{task} · {measure}", rows, screen))
             for note in notes(rows):

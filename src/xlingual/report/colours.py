@@ -7,11 +7,18 @@ from __future__ import annotations
 LIGHT = ("#f4f6d8", "#b5dfba", "#58b7c4", "#2a73b2", "#16326b")
 DARK = ("#1c2740", "#27548c", "#2d8f9f", "#72c59a", "#f1eda6")
 
+# From too little (blue) over the neutral centre to too much (orange): told apart with any colour sight.
+LIGHT_BOTH_WAYS = ("#1d5fa0", "#8fc0e0", "#f1f1ec", "#f2b37a", "#b4530a")
+DARK_BOTH_WAYS = ("#7cc0f5", "#2f6a9c", "#252c37", "#8f5320", "#f5a95f")
 
-def css(steps: int) -> str:
-    """Return the rules for the classes h0 … of both colour schemes."""
+
+def css(steps: int, *, diverging: bool = False) -> str:
+    """Return the rules for the classes h0 … of both colour schemes; `diverging` adds d0 … of that scale."""
     light = _rules(LIGHT, steps)
     dark = _rules(DARK, steps)
+    if diverging:
+        light += "\n" + _rules(LIGHT_BOTH_WAYS, steps, "d")
+        dark += "\n" + _rules(DARK_BOTH_WAYS, steps, "d")
     return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}"
 
 
@@ -35,11 +42,11 @@ def ink(ground: tuple[int, int, int]) -> tuple[int, int, int]:
     return max(((17, 24, 39), (255, 255, 255)), key=lambda text: contrast(text, ground))
 
 
-def _rules(anchors: tuple[str, ...], steps: int) -> str:
+def _rules(anchors: tuple[str, ...], steps: int, name: str = "h") -> str:
     lines = []
     for step in range(steps):
         ground = colour(anchors, step / (steps - 1))
-        lines.append(f".h{step} {{ background: {_hex(ground)}; color: {_hex(ink(ground))}; }}")
+        lines.append(f".{name}{step} {{ background: {_hex(ground)}; color: {_hex(ink(ground))}; }}")
     return "\n".join(lines)
 
 

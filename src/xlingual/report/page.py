@@ -54,14 +54,14 @@ def _common(runs: Sequence[Results]) -> dict[str, Any]:
     timings += [("scored in float64 to be exact", share) for run in runs if (share := _decided(run))]
     return {
         "facts": _facts(runs),
-        "glossary": words.GLOSSARY,
+        "glossary": words.glossary(tables.tasks(runs)),
         "conditions": conditions.collected(entries),
         "systems": conditions.systems(entries),
         "methods": sorted({entry.ci.method for entry in entries if entry.ci}),
         "warnings": warnings,
         "timings": timings,
         "version": html.program_version(),
-        "heat_css": colours.css(plots.STEPS),
+        "heat_css": colours.css(plots.STEPS, diverging="multilingual-pool" in tables.tasks(runs)),
     }
 
 
@@ -69,7 +69,8 @@ def _facts(runs: Sequence[Results]) -> list[tuple[str, str]]:
     entries = [entry for run in runs for entry in run.entries]
     summaries = [row for run in runs for row in run.summary]
     rows: list[Entry | Summary] = [*entries, *summaries]
-    pairs = {(row.source, row.target) for row in rows if row.source is not None}
+    pairs = {(row.source, row.target) for row in rows if row.source is not None and row.target != "pool"}
+    pool = tables.tasks(runs) == ["multilingual-pool"]
     eyes = {row.image_encoder for row in summaries if row.image_encoder}
     facts = [_counted(_shown(runs), "encoder")]
     if len(eyes) > 1:
@@ -80,8 +81,9 @@ def _facts(runs: Sequence[Results]) -> list[tuple[str, str]]:
     if pairs:
         facts.append(_counted(len(pairs), "ordered pair"))
     if entries:
-        facts.append(("queries per pair", numbers.span([entry.n_source for entry in entries])))
-        facts.append(("candidates per pair", numbers.span([entry.n_target for entry in entries])))
+        each = ("questions", "candidates") if pool else ("queries per pair", "candidates per pair")
+        facts.append((each[0], numbers.span([entry.n_source for entry in entries])))
+        facts.append((each[1], numbers.span([entry.n_target for entry in entries])))
         facts.append(_counted(len({entry.seed for entry in entries}), "seed"))
     return facts
 
@@ -105,7 +107,10 @@ def _languages(runs: Sequence[Results]) -> list[str]:
     for run in runs:
         found.update(language for entry in run.entries for language in (entry.source, entry.target))
         found.update(language for row in run.summary for language in (row.source, row.target))
-    return sorted(language for language in found if language is not None)
+        found.update(
+            language for entry in run.entries for language in (entry.views or {}).get("languages", ())
+        )
+    return sorted(language for language in found - words.NO_LANGUAGES if language is not None)
 
 
 def _title(runs: Sequence[Results], tasks: list[str]) -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from xlingual.report import chance, examples, numbers, plots, tables, words
 from xlingual.report.axis import Axis
 from xlingual.report.calibration import estimate_table
+from xlingual.report.multilingual_pool.reading import TASK as POOL
+from xlingual.report.multilingual_pool.section import PoolSection, pool_section
 from xlingual.report.rows import Row
 from xlingual.report.validation.tables import Table
 from xlingual.report.verdict import Findings, task_verdict
@@ -66,6 +68,7 @@ class Section:
     scale: tuple[str, str]
     examples: list[examples.PairExamples]
     estimates: list[Table]  # of XLR, one for each run that has them
+    pool: PoolSection | None  # of answers from a multilingual pool
 
 
 def section_of(runs: Sequence[Results], task: str, budget: int) -> tuple[Section, int]:
@@ -76,6 +79,7 @@ def section_of(runs: Sequence[Results], task: str, budget: int) -> tuple[Section
     pairs = tables.pair_rows(runs, task, names[0])
     n_pairs = len({key for own in pairs.values() for key in own})
     axis = plots.box_axis(rows, pairs)
+    by_pair = task != POOL  # the languages of a pool have pictures of their own
     shown, used = examples.chosen(runs, task, sorted(rows, key=_by_rank), budget)
     section = Section(
         task=task,
@@ -83,12 +87,13 @@ def section_of(runs: Sequence[Results], task: str, budget: int) -> tuple[Section
         about=words.ABOUT.get(task, ""),
         verdict=task_verdict(runs, task),
         boards=boards,
-        boxes=plots.boxes(rows, pairs, axis) if n_pairs > 1 else [],
+        boxes=plots.boxes(rows, pairs, axis) if by_pair and n_pairs > 1 else [],
         box_axis=axis,
-        heat_maps=plots.heat_maps(rows, pairs) if n_pairs >= plots.FEWEST_FOR_MAP else [],
+        heat_maps=plots.heat_maps(rows, pairs) if by_pair and n_pairs >= plots.FEWEST_FOR_MAP else [],
         scale=plots.scale_ends(rows, pairs),
         examples=shown,
         estimates=_estimates(runs) if task == "backretrieval" else [],
+        pool=pool_section(runs, rows) if task == POOL else None,
     )
     return section, used
 

@@ -16,8 +16,12 @@ def tasks(runs: Iterable[Results]) -> list[str]:
 
 
 def measures(runs: Iterable[Results], task: str) -> list[str]:
-    """Return the measures of a task in order of appearance; the first one is its headline."""
-    return list(dict.fromkeys(row.measure for run in runs for row in run.summary if row.task == task))
+    """Return the measures of a task in order of appearance; the first one is its headline.
+
+    Over a multilingual pool that is AP wherever it was asked for: it carries the views of languages.
+    """
+    found = list(dict.fromkeys(row.measure for run in runs for row in run.summary if row.task == task))
+    return sorted(found, key=lambda measure: (task, measure) != ("multilingual-pool", "AP"))
 
 
 def leaderboard(results: Results | Sequence[Results], task: str, measure: str) -> list[Row]:
@@ -114,12 +118,14 @@ def _leader(board: list[Summary]) -> Summary | None:
 
 
 def _row(summary: Summary, label: str, run: int, entries: list[Entry], leads: bool) -> Row:
-    own = [
+    same = [
         entry
         for entry in entries
         if (entry.task, entry.encoder, entry.image_encoder, entry.measure)
         == (summary.task, summary.encoder, summary.image_encoder, summary.measure)
     ]
+    # A pool that was measured under two language policies has two entries of the same questions.
+    own = {(entry.source, entry.target, entry.seed): entry for entry in reversed(same)}.values()
     tied = [entry.n_tied for entry in own if entry.n_tied is not None]
     behind = _oriented(summary.behind, summary.measure)
     return Row(

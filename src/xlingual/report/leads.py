@@ -1,0 +1,83 @@
+"""Sentences about the leader and its lead that the verdicts of all tasks share."""
+
+from __future__ import annotations
+
+from xlingual.report import numbers, words
+from xlingual.report.rows import Row, contains
+from xlingual.results import Summary
+
+MOST_NAMED = 3  # more encoders than this are named without their differences
+
+
+def lead(leader: Row, found: list[Row], name: str, where: str) -> str:
+    """Return who leads, with what, and whether that is more than noise."""
+    value = numbers.with_interval(leader.value, leader.ci, leader.measure)
+    if len(found) == 1:
+        return f"{leader.encoder} reaches {name} {value}{where}."
+    level = [row for row in found if row.standing == "level"]
+    behind = [row for row in found if row.standing == "behind"]
+    head = f"{leader.encoder} leads: {name} {value}{where}"
+    if level:
+        return f"{head}, and cannot be told apart from {_level(level)}{_next(behind)}"
+    if behind:
+        return (
+            f"{head}, {behind[0].behind_text} ahead of {behind[0].encoder}: "
+            "the interval excludes zero, so the lead is real on this data."
+        )
+    return f"{head}; no paired difference was computed, so whether the lead is real is not known."
+
+
+def _level(level: list[Row]) -> str:
+    if len(level) > MOST_NAMED:
+        named = numbers.in_words([row.encoder for row in level], MOST_NAMED)
+        return f"{named}: the interval of each difference contains zero."
+    named = numbers.in_words([f"{row.encoder} (difference {row.behind_text})" for row in level])
+    contain = "the interval contains" if len(level) == 1 else "both intervals contain"
+    if len(level) > 2:
+        contain = "all intervals contain"
+    return f"{named}: {contain} zero."
+
+
+def _next(behind: list[Row]) -> str:
+    if not behind:
+        return ""
+    return f" The first that is clearly behind is {behind[0].encoder}, by {behind[0].behind_text}."
+
+
+def position(leader: Row) -> list[str]:
+    """Return where the leader stands between chance and what pictures alone can tell."""
+    if leader.chance is None:
+        return []
+    luck = numbers.mark(leader.chance, leader.measure)
+    oracle = numbers.number(leader.oracle, leader.measure)
+    share = numbers.percent(leader.normalized)
+    if leader.at_chance:  # others are above: its own sentence follows
+        return [f"Pictures alone reach {oracle}."] if leader.oracle is not None else []
+    if leader.oracle is None:
+        meaning = ": no relation between texts and pictures" if leader.measure == "CORR" else ""
+        return [f"Chance on this data is {luck}{meaning}."]
+    if leader.normalized is None:
+        reason = f"; {leader.note}" if leader.note else ""
+        return [words.stop(f"Chance is {luck} and pictures alone reach {oracle}{reason}")]
+    if leader.normalized > 1:
+        return [f"That is beyond what pictures alone can tell: {share} of the way from {luck} to {oracle}."]
+    if leader.normalized < 0:
+        return [f"That is not above chance ({luck}); pictures alone reach {oracle}."]
+    return [f"It closes {share} of the way from chance ({luck}) to what pictures alone can tell ({oracle})."]
+
+
+def alike(one: Summary, other: Summary) -> bool:
+    """Tell whether the interval of either contains the value of the other."""
+    both = ((one, other), (other, one))
+    return any(a.ci and b.value is not None and contains(a.ci, b.value) for a, b in both)
+
+
+def without_value(rows: list[Row], name: str) -> list[str]:
+    """Return which encoders have no value, and why."""
+    sentences = []
+    notes = dict.fromkeys(row.note for row in rows if row.value is None)
+    for note in notes:
+        without = [row.encoder for row in rows if row.value is None and row.note == note]
+        reason = f": {note}" if note else ""
+        sentences.append(words.stop(f"No value of {name} for {numbers.in_words(without)}{reason}"))
+    return sentences

@@ -1,0 +1,290 @@
+"""The verdict about a multilingual pool: who finds answers across languages, and whose come first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from xlingual.report import chance, leads, numbers, words
+from xlingual.report.multilingual_pool import wording
+from xlingual.report.multilingual_pool.reading import PREFER_OWN, TASK, Seen, policy_of, seen
+from xlingual.report.rows import Row, contains
+from xlingual.results import Results
+
+MUCH = (
+    1.25  # times its share of the pool: from here on a language is named as over-retrieved, 1/MUCH as under
+)
+SKEWED = 1.4  # skewness of the occurrences from which hubness counts as strong (Feldbauer and Flexer 2019)
+HUB = 20  # times the expected occurrences: so often does the largest hub come before it is an alarm
+
+
+def run_verdict(runs: Sequence[Results], rows: Sequence[Row]) -> list[str]:
+    """Return the findings of one run, from the rows of its first measure, the most important first."""
+    run = runs[rows[0].run - 1]
+    name = words.measure_name(TASK, rows[0].measure) + _policy(run)
+    found = [row for row in rows if row.value is not None]
+    leader = next((row for row in found if row.standing == "leader"), None)
+    sentences = []
+    if leader is not None:
+        where = _where(run, leader)
+        if chance.none_above(found):
+            sentences += chance.nothing_found(found[0], found, name, where)
+        else:
+            every = seen(runs, found)
+            best = next(one for one in every if one.row is leader)
+            sentences += [leads.lead(leader, found, name, where), *leads.position(leader)]
+            sentences += [*bias(best, every), *order(every), *hardest(best), *shares(best), *hubs(every)]
+    if not (chance.none_above(found) and all(row.at_chance for row in found)):
+        sentences += chance.at_or_below(found)
+    return sentences + leads.without_value(list(rows), name)
+
+
+def bias(best: Seen, every: Sequence[Seen]) -> list[str]:
+    """Return whether the leader prefers answers in the question's language, then what is known of others."""
+    gap = wording.side(best.interval("one_target_summary", "gap"))
+    delta = wording.side(best.interval("remove_one", "relative_delta"))
+    facts = [fact for fact in (_gap(best), _delta(best)) if fact]
+    if not facts:
+        return []
+    known = {one for one in (gap, delta) if one != "unknown"}
+    name = best.row.encoder
+    if known == {"above"}:
+        head = f"{name} prefers the question's own language"
+    elif known == {"below"}:
+        head = f"{name} prefers other languages to the question's own"
+    elif known == {"holds"}:
+        head = f"{name} has no bias towards the question's own language that these data can show"
+    elif known:
+        head = f"Whether {name} prefers the question's own language depends on how it is measured"
+    else:
+        head = f"Whether {name} prefers the question's own language is not known without an interval"
+    return [f"{head}: {'; '.join(facts)}.", *_others(best, every)]
+
+
+def _gap(one: Seen) -> str | None:
+    own, other = (one.number("one_target_summary", name) for name in ("own", "other"))
+    if own is None or other is None:
+        return None
+    gap = wording.signed_gap(
+        one.number("one_target_summary", "gap"), one.interval("one_target_summary", "gap")
+    )
+    return (
+        f"with a single answer in the pool, mAP is {numbers.number(own)} where it is in the question's "
+        "language "
+        f"and {numbers.number(other)} where it is in another (gap {gap})"
+    )
+
+
+def _delta(one: Seen) -> str | None:
+    value = one.number("remove_one", "relative_delta")
+    if value is None:
+        return None
+    text = wording.share_interval(value, one.interval("remove_one", "relative_delta"))
+    return f"removing the own-language answer rather than another one costs {text} of mAP (Δ)"
+
+
+def _others(best: Seen, every: Sequence[Seen]) -> list[str]:
+    known = [
+        (value, one)
+        for one in every
+        if one is not best and (value := one.number("remove_one", "relative_delta")) is not None
+    ]
+    if not known:
+        return []
+    if len(known) > leads.MOST_NAMED:
+        high = max(known, key=lambda pair: pair[0])
+        free = [one.row.encoder for _, one in known if _side(one) == "holds"]
+        shown = f"; none can be shown for {numbers.in_words(free)}" if free else ""
+        return [
+            f"Of the others, {high[1].row.encoder} prefers its own language most: Δ {_text(high[1])}{shown}."
+        ]
+    texts = [
+        f"{one.row.encoder} {_text(one)}{', none that can be shown' if _side(one) == 'holds' else ''}"
+        for _, one in known
+    ]
+    return [f"The same Δ for {'the other' if len(texts) == 1 else 'the others'}: {'; '.join(texts)}."]
+
+
+def _side(one: Seen) -> wording.Side:
+    return wording.side(one.interval("remove_one", "relative_delta"))
+
+
+def _text(one: Seen) -> str:
+    keys = ("remove_one", "relative_delta")
+    return wording.share_interval(one.number(*keys), one.interval(*keys))
+
+
+def monolingual_ranks(every: Sequence[Seen]) -> dict[int, tuple[int, int]]:
+    """Return (monolingual rank, rank over the whole pool) by place of those that have both.
+
+    Empty for one encoder: it has nobody to be ranked against.
+    """
+    both = [i for i, one in enumerate(every) if _average(one) is not None and one.row.value is not None]
+    if len(both) < 2:
+        return {}
+    alone = sorted(both, key=lambda i: (-(_average(every[i]) or 0.0), i))
+    here = sorted(both, key=lambda i: (every[i].row.rank or 0, i))
+    return {i: (alone.index(i) + 1, here.index(i) + 1) for i in both}
+
+
+def order(every: Sequence[Seen]) -> list[str]:
+    """Return whether the encoders come in another order where the pool holds one language only."""
+    ranks = monolingual_ranks(every)
+    if not ranks:
+        return []
+    moved = [i for i, (alone, here) in ranks.items() if alone != here]
+    if not moved:
+        return ["With candidates of the question's language only, the order of the encoders is the same."]
+    first = next(i for i, (alone, _) in ranks.items() if alone == 1)
+    best = next(i for i, (_, here) in ranks.items() if here == 1)
+    name, value = every[first].row.encoder, _average_text(every[first])
+    if first == best:
+        names = numbers.in_words([every[i].row.encoder for i in moved])
+        return [
+            f"With candidates of the question's language only, {name} is first too ({value} on average), "
+            f"but the order of {names} changes."
+        ]
+    doubt = ": a difference that may be noise" if _overlap(every[first], every[best]) else ""
+    return [
+        f"The order changes where the pool holds the question's language only: there {name} is first with "
+        f"{value} "
+        f"on average, before {every[best].row.encoder} with {_average_text(every[best])}{doubt}; over all "
+        "languages "
+        f"it is {wording.ordinal(ranks[first][1])} of {len(ranks)}."
+    ]
+
+
+def _average(one: Seen) -> float | None:
+    return one.number("monolingual_pool_average")
+
+
+def _average_text(one: Seen) -> str:
+    return numbers.with_interval(_average(one), one.interval("monolingual_pool_average"))
+
+
+def _overlap(one: Seen, other: Seen) -> bool:
+    pairs = ((one, other), (other, one))
+    return any(
+        (ci := a.interval("monolingual_pool_average")) is not None
+        and (value := _average(b)) is not None
+        and contains(ci, value)
+        for a, b in pairs
+    )
+
+
+def hardest(best: Seen) -> list[str]:
+    """Return the hardest and easiest question language of the leader, and its hardest pair of languages."""
+    sentences = []
+    if ends := _ends(best.mapping("by_question_language")):
+        text, doubt = _compared(best, "by_question_language", *ends)
+        easy = numbers.number(best.number("by_question_language", ends[1]))
+        sentences.append(
+            f"The hardest questions for {best.row.encoder} are those in {ends[0]} with {text}; "
+            f"the easiest those in {ends[1]} with {easy}{doubt}."
+        )
+    if ends := _ends(best.mapping("one_target")):
+        text, _ = _compared(best, "one_target", *ends)
+        question, _, answer = ends[0].partition("->")
+        sentences.append(
+            f"With a single answer in the pool, hardest is a question in {question} with its answer in "
+            f"{answer}: "
+            f"{text}."
+        )
+    return sentences
+
+
+def _ends(values: Mapping[str, float | None]) -> tuple[str, str] | None:
+    """Return the keys of the least and the greatest value; None where all are the same."""
+    known = {key: value for key, value in values.items() if value is not None}
+    ordered = sorted(known, key=lambda key: (known[key], key))
+    if len(ordered) < 2 or known[ordered[0]] == known[ordered[-1]]:
+        return None
+    return ordered[0], ordered[-1]
+
+
+def _compared(best: Seen, view: str, low: str, high: str) -> tuple[str, str]:
+    """Return the low value with its interval, and a remark where it may be no lower than the high one."""
+    both = [(best.interval(view, a), best.number(view, b)) for a, b in ((low, high), (high, low))]
+    alike = any(ci is not None and value is not None and contains(ci, value) for ci, value in both)
+    text = numbers.with_interval(best.number(view, low), best.interval(view, low))
+    return text, ", a difference that may be noise" if alike else ""
+
+
+def shares(best: Seen) -> list[str]:
+    """Return how much of the top the question's language takes, and which others take too much."""
+    ratios = best.pairs("language_share_ratio_top100")
+    if not ratios:
+        return []
+    top = numbers.count(int(best.number("top") or 100))
+    own = [value for (asked, found), value in ratios.items() if asked == found and value is not None]
+    text = f"Among the {top} best candidates of a question"
+    parts = []
+    if own:
+        parts.append(f"its own language has {wording.times(fmean(own))} times its share of the pool")
+    foreign = among_foreign(ratios)
+    over = [name for name, value in foreign.items() if value >= MUCH][:2]
+    under = [name for name, value in reversed(foreign.items()) if value <= 1 / MUCH][:2]
+    if over or under:
+        named = [f"{name} {wording.times(foreign[name])} times" for name in (*over, *under)]
+        parts.append(f"of the other languages, {numbers.in_words(named)} as often as the average one")
+    return [f"{text}, {'; '.join(parts)} (1 would be no bias)."] if parts else []
+
+
+def among_foreign(ratios: Mapping[tuple[str, str], float | None]) -> dict[str, float]:
+    """Return how much more than the average foreign language each one is found, the largest first.
+
+    Within the candidates that are not in the question's language: where that takes much, all others have less
+    than their share of the pool, which says nothing about any one of them.
+    """
+    rows: dict[str, dict[str, float]] = {}
+    for (asked, answer), value in ratios.items():
+        if asked != answer and value is not None:
+            rows.setdefault(asked, {})[answer] = value
+    found: dict[str, list[float]] = {}
+    for row in rows.values():
+        average = fmean(row.values())
+        for answer, value in row.items():
+            if average > 0 and len(row) > 1:
+                found.setdefault(answer, []).append(value / average)
+    means = {name: fmean(values) for name, values in found.items()}
+    return dict(sorted(means.items(), key=lambda item: (-item[1], item[0])))
+
+
+def has_strong_hubs(one: Seen) -> bool:
+    """Tell whether few candidates crowd the top of many questions."""
+    skewness, largest, expected = (one.number("hubs", name) for name in ("skewness", "largest", "expected"))
+    if skewness is None or largest is None or not expected:
+        return False
+    return skewness > SKEWED and largest >= HUB * expected
+
+
+def hubs(every: Sequence[Seen]) -> list[str]:
+    """Return an alarm that names the encoders whose hubs are strong."""
+    strong = [one for one in every if has_strong_hubs(one)]
+    texts = [
+        f"{one.row.encoder} has one candidate among the {one.number('hubs', 'k'):.0f} best of "
+        f"{numbers.count(round(one.number('hubs', 'largest') or 0))} questions "
+        f"({wording.amount(one.number('hubs', 'expected'))} expected)"
+        for one in strong[: leads.MOST_NAMED]
+    ]
+    more = len(strong) - len(texts)
+    rest = f"; {more} more {'encoder has' if more == 1 else 'encoders have'} such hubs" if more else ""
+    return [f"Hub alarm: {'; '.join(texts)}{rest}."] if texts else []
+
+
+def _where(run: Results, leader: Row) -> str:
+    entry = next(
+        (e for e in run.entries if (e.task, e.encoder, e.measure) == (TASK, leader.encoder, leader.measure)),
+        None,
+    )
+    if entry is None:
+        return ""
+    n_languages = len((entry.views or {}).get("languages", ()))
+    among = f" in {n_languages} languages" if n_languages > 1 else ""
+    return f" over {numbers.count(entry.n_source)} questions{among}"
+
+
+def _policy(run: Results) -> str:
+    """Return a remark where everything was measured under the policy that wants the own language first."""
+    policies = {policy_of(entry) for entry in run.entries if entry.task == TASK}
+    return " (own-language answers only)" if policies == {PREFER_OWN} else ""

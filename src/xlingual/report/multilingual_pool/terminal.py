@@ -1,0 +1,176 @@
+"""Answers from a multilingual pool in the terminal: encoders side by side, and the leader's languages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from xlingual.report import numbers, tables, words
+from xlingual.report.multilingual_pool import wording
+from xlingual.report.multilingual_pool.reading import PREFER_OWN, TASK, VIEWED, Pair, Seen, seen
+from xlingual.report.multilingual_pool.sentences import monolingual_ranks
+from xlingual.report.numbers import MISSING, number
+from xlingual.report.terminal import fitting, plain_table
+from xlingual.results import Results
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+NAME_WIDTHS = (28, 14)  # longer names are folded
+MOST_LANGUAGES = 8  # of the matrix
+MEANING = (
+    "own, other: mAP with a single answer in the pool, in the question's language or another. Δ: what "
+    "removing the "
+    "own-language answer costs more than removing another. mono: rank among candidates of the question's "
+    "language only."
+)
+DROPPED = ((), ("behind",), ("behind", "monolingual"), ("behind", "monolingual", "remark", "mono → here"))
+
+Column = Callable[[int, Seen], str]
+
+
+def has_views(results: Results | Sequence[Results]) -> bool:
+    """Tell whether the results hold what `show` prints: looks at languages besides the plain number."""
+    runs = tables.as_runs(results)
+    wanted = {"one_target_summary", "remove_one", "monolingual_pool"}
+    return any(
+        entry.task == TASK and entry.measure == VIEWED and wanted & set(entry.views or ())
+        for run in runs
+        for entry in run.entries
+    )
+
+
+def show(console: Console, results: Results | Sequence[Results]) -> None:
+    """Print the encoders with own and other languages side by side, and the leader's matrix where it fits.
+
+    Nothing is cut from 80 columns on; columns without room are named with the remedy.
+    """
+    runs = tables.as_runs(results)
+    rows = tables.leaderboard(runs, TASK, VIEWED)
+    found = seen(runs, rows)
+    console.print()
+    console.print(fitting(console, _forms(found)))
+    _say(console, MEANING)
+    best = next((one for one in found if one.pairs("one_target")), None)
+    if best is not None:
+        console.print()
+        _print_matrix(console, best)
+    strict = [one for one in seen(runs, rows, PREFER_OWN) if one.entry is not None]
+    if strict:
+        console.print()
+        console.print(fitting(console, [_own_first(strict)]))
+
+
+def _say(console: Console, text: str, style: str = "dim") -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console.print(Padding(Text(text, style=style), (0, 0, 0, 1)))
+
+
+def _print_matrix(console: Console, best: Seen) -> None:
+    """Print the leader's mAP by question and answer language, or where it can be seen."""
+    n = len(best.languages)
+    matrix = _matrix(best)
+    if n <= MOST_LANGUAGES and _fits(console, matrix):
+        title = (
+            f"{best.row.label}: questions in the language of the row, a single answer in that of the column"
+        )
+        _say(console, title, "bold")
+        console.print(matrix)
+    else:
+        _say(console, f"{best.row.label} by language: {n} × {n} have no room here, --report shows them")
+
+
+def _forms(found: Sequence[Seen]) -> Iterator[Table]:
+    """Give the table in ever narrower forms."""
+    wide, narrow = NAME_WIDTHS
+    for dropped in DROPPED:
+        for width in (wide, narrow) if dropped else (wide,):
+            yield _board(found, width, dropped)
+
+
+def _board(found: Sequence[Seen], name_width: int, dropped: Sequence[str]) -> Table:
+    from rich.text import Text
+
+    ranks = monolingual_ranks(found)
+    columns: dict[str, Column] = {
+        "mAP": lambda _, one: numbers.with_interval(one.row.value, one.row.ci),
+        "behind": lambda _, one: number(one.row.behind.value) if one.row.behind else MISSING,
+        "own": lambda _, one: number(one.number("one_target_summary", "own")),
+        "other": lambda _, one: number(one.number("one_target_summary", "other")),
+        "Δ": lambda _, one: wording.share(one.number("remove_one", "relative_delta")),
+        "monolingual": lambda _, one: number(one.number("monolingual_pool_average")),
+        "mono → here": lambda i, _: " → ".join(map(str, ranks[i])) if i in ranks else MISSING,
+    }
+    cells = {
+        name: [cell(i, one) for i, one in enumerate(found)]
+        for name, cell in columns.items()
+        if name not in dropped
+    }
+    cells = {name: texts for name, texts in cells.items() if name == "mAP" or set(texts) != {MISSING}}
+    remarks = ["" if "remark" in dropped else _remark(one) for one in found]
+    table = plain_table(f"{TASK} · {words.measure_name(TASK, VIEWED)}")
+    table.add_column("", justify="right", no_wrap=True)
+    table.add_column("encoder", overflow="fold", min_width=8, max_width=name_width)
+    for name in cells:
+        table.add_column(name, justify="right", no_wrap=True)
+    if any(remarks):
+        table.add_column("", no_wrap=True)
+    for i, one in enumerate(found):
+        style = "bold" if one.row.standing == "leader" else "dim" if one.row.at_chance else ""
+        texts = [one.row.rank_text, one.row.label, *(own[i] for own in cells.values())]
+        texts += [remarks[i]] if any(remarks) else []
+        table.add_row(*(Text(text, style=style) for text in texts))
+    return table
+
+
+def _remark(one: Seen) -> str:
+    if one.row.value is None:
+        return "no value"
+    return "at chance" if one.row.at_chance else "level" if one.row.standing == "level" else ""
+
+
+def _matrix(best: Seen) -> Table:
+    from rich.text import Text
+
+    values: dict[Pair, float] = best.pairs("one_target")
+    table = plain_table()
+    table.add_column("", no_wrap=True)
+    for answer in best.languages:
+        table.add_column(Text(answer), justify="right", no_wrap=True)
+    for asked in best.languages:
+        cells = [
+            Text(number(values.get((asked, answer)), digits=2), style="bold" if asked == answer else "")
+            for answer in best.languages
+        ]
+        table.add_row(Text(asked, style="dim"), *cells)
+    return table
+
+
+def _own_first(found: Sequence[Seen]) -> Table:
+    """Return what was measured under the policy that wants answers in the question's language first."""
+    from rich.text import Text
+
+    firsts = {
+        "right": "right",
+        "in another": "right_meaning_wrong_language",
+        "wrong own": "own_wrong",
+        "wrong other": "other_wrong",
+    }
+    table = plain_table("own language wanted: mAP, and what stands first")
+    table.add_column("encoder", overflow="fold", min_width=8, max_width=NAME_WIDTHS[1])
+    for name in ("mAP", *firsts):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in found:
+        value = MISSING if one.entry is None else numbers.with_interval(one.entry.value, one.entry.ci)
+        cells = [wording.share(one.number("first", kind)) for kind in firsts.values()]
+        table.add_row(*(Text(text) for text in (one.row.label, value, *cells)))
+    return table
+
+
+def _fits(console: Console, table: Table) -> bool:
+    from rich.measure import Measurement
+
+    return Measurement.get(console, console.options.update(width=10_000), table).maximum <= console.width
