@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from xlingual.comparison.gate import gate
     from xlingual.comparison.plan import plan
     from xlingual.data.manifest import Manifest
+    from xlingual.data.pools.pool import MultilingualPool
     from xlingual.data.scenes import write_scenes
     from xlingual.errors import DataWarning, InputError, XlingualError
     from xlingual.evaluation.backretrieval import backretrieval
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
     from xlingual.evaluation.distance_correlation import distance_correlation
     from xlingual.evaluation.metric_validation.validate import validate_backretrieval
+    from xlingual.evaluation.multilingual_pool.evaluate import multilingual_pool
     from xlingual.measures import parse_measure
     from xlingual.records import Encoder, Pictures, Texts
     from xlingual.report import write_report
@@ -38,6 +40,7 @@ _HOMES = {
     "Gate": "results.gate",
     "InputError": "errors",
     "Manifest": "data.manifest",
+    "MultilingualPool": "data.pools.pool",
     "Pictures": "records",
     "Plan": "results.plan",
     "Results": "results",
@@ -50,6 +53,7 @@ _HOMES = {
     "crosslingual_retrieval": "evaluation.crosslingual_retrieval",
     "distance_correlation": "evaluation.distance_correlation",
     "gate": "comparison.gate",
+    "multilingual_pool": "evaluation.multilingual_pool.evaluate",
     "parse_measure": "measures",
     "plan": "comparison.plan",
     "validate_backretrieval": "evaluation.metric_validation.validate",
@@ -65,6 +69,7 @@ __all__ = [
     "Gate",
     "InputError",
     "Manifest",
+    "MultilingualPool",
     "Pictures",
     "Plan",
     "Results",
@@ -77,6 +82,7 @@ __all__ = [
     "crosslingual_retrieval",
     "distance_correlation",
     "gate",
+    "multilingual_pool",
     "parse_measure",
     "plan",
     "validate_backretrieval",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xlingual.cli import screen
+from xlingual.cli.multilingual_pool import multilingual_pool
 from xlingual.cli.options import (
     check_output,
     manifest_options,
@@ -17,6 +18,7 @@ from xlingual.cli.options import (
     refuse_extra,
     sample_options,
 )
+from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -28,8 +30,10 @@ _EXTRA = {"allow_extra_args": True}
 
 @click.group(cls=Tasks)
 def evaluate() -> None:
-    """Evaluate text encoders on a manifest (bkr, xlr and corr are short names)."""
+    """Evaluate text encoders on your own data (bkr, xlr, corr and lareqa are short names)."""
 
+
+evaluate.add_command(multilingual_pool)
 
 measure_option = click.option(
     "--measure",
@@ -140,8 +144,7 @@ def _evaluate(
     """Read the manifest, run the task, write and show what it found."""
     refuse_extra(ctx)
     calibration = _calibration(given)
-    out: Path | None = given["out"]
-    check_output(out, given["report"], ctx.command.name)
+    check_output(given["out"], given["report"], ctx.command.name)
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
         if progress is not None:
             progress("reading the manifest", 0, 1)
@@ -154,18 +157,9 @@ def _evaluate(
         from xlingual.evaluation.calibration.estimate import with_estimates
 
         results = with_estimates(results, calibration)
-    if out is not None:
-        results.write(out)
-        (out / "report.html").unlink(missing_ok=True)  # of an earlier run, with other numbers
-    screen.show_results([results], as_json=given["as_json"], quiet=given["quiet"])
+    write_and_show(results, given)
     if calibration is not None and not given["as_json"] and not given["quiet"]:
         from xlingual.cli.calibrate import show_estimates
 
         show_estimates(results, calibration)
-    if out is not None:
-        screen.wrote(out / "results.json", quiet=given["quiet"])
-    if out is not None and given["report"]:
-        from xlingual.report import write_report
-
-        write_report([results], out / "report.html")
-        screen.wrote(out / "report.html", quiet=given["quiet"])
+    say_written(results, given)

@@ -20,6 +20,17 @@ F = TypeVar("F", bound="Callable[..., Any] | click.Command")
 COLUMNS = ("text_column", "image_column", "item_column", "id_column", "lang_column", "cluster_column")
 
 
+text_encoder_option = click.option(
+    "--text-encoder",
+    "text_encoders",
+    multiple=True,
+    required=True,
+    metavar="SPEC",
+    help="Text encoder: vectors:PATH (or just a path), random, chargram or lsa:?fit=FILE#SPLIT; "
+    "repeat for several. Quote patterns with *. See docs/encoders.md.",
+)
+
+
 def manifest_options(function: F) -> F:
     """Add MANIFEST and the options that say how to read it."""
     options = [
@@ -53,15 +64,7 @@ def samples_of(seeds: int | None, otherwise: str = "") -> Callable[[F], F]:
 
 def _sample_options(seeds: int | None, otherwise: str) -> list[Callable[[Any], Any]]:
     return [
-        click.option(
-            "--text-encoder",
-            "text_encoders",
-            multiple=True,
-            required=True,
-            metavar="SPEC",
-            help="Text encoder: vectors:PATH (or just a path), random, chargram or lsa:?fit=FILE#SPLIT; "
-            "repeat for several. Quote patterns with *. See docs/encoders.md.",
-        ),
+        text_encoder_option,
         click.option(
             "--pairs",
             "--pair",
@@ -153,15 +156,15 @@ def _tasks_in(folder: Path) -> set[str]:
         return set()  # nothing that could be lost
 
 
-def check_folder(out: Path) -> None:
-    """Raise InputError where a folder of results cannot be written or made."""
+def check_folder(out: Path, option: str = "--out") -> None:
+    """Raise InputError where a folder cannot be written or made."""
     if out.exists() and not out.is_dir():
-        raise InputError(f"--out {out} is a file: name a folder")
+        raise InputError(f"{option} {out} is a file: name a folder")
     present = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
     if not present.is_dir():
-        raise InputError(f"--out {out}: {present} is a file: choose another folder")
+        raise InputError(f"{option} {out}: {present} is a file: choose another folder")
     if not os.access(present, os.W_OK | os.X_OK):
-        raise InputError(f"--out {out}: {present} cannot be written to: choose another folder")
+        raise InputError(f"{option} {out}: {present} cannot be written to: choose another folder")
 
 
 def available_cores() -> int:

@@ -6,7 +6,12 @@ import click
 
 from xlingual.errors import did_you_mean
 
-_SHORT = {"bkr": "backretrieval", "xlr": "crosslingual-retrieval", "corr": "distance-correlation"}
+_SHORT = {
+    "bkr": "backretrieval",
+    "xlr": "crosslingual-retrieval",
+    "corr": "distance-correlation",
+    "lareqa": "multilingual-pool",
+}
 
 
 class Tasks(click.Group):

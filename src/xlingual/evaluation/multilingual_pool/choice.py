@@ -71,7 +71,8 @@ def _views(views: str | Sequence[str]) -> Sequence[str]:
     for name in names:
         if name not in VIEWS:
             raise InputError(
-                f"unknown view {name!r}.{did_you_mean(name, VIEWS)} Expected all, none, or some of {listed(VIEWS, 20)}"
+                f"unknown view {name!r}.{did_you_mean(name, VIEWS)} Expected all, none, or some of "
+                f"{listed(VIEWS, 20)}"
             )
     return names
 

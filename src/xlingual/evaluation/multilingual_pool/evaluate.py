@@ -59,7 +59,8 @@ def multilingual_pool(
             for the first encoder.
         seed: of the paragraphs that are held out, and of points that are shown.
         examples: keep texts (hubs, worst questions) in the results.
-        trec: folder for run and qrels files; `trec_depth` candidates for each question, None for all.
+        trec: folder for run and qrels files.
+        trec_depth: how many candidates of each question a run holds, None for all.
         threads: threads side by side; they change no number.
         progress: is told (what, done, of all).
 

@@ -179,5 +179,4 @@ def hubs(counts: PoolCounts, lines: Named) -> Hubs:
 def nearest_own(counts: PoolCounts, best: Best) -> Floats:
     """Return the share of each question's first place that is in its own language, float64 [n]."""
     own = best.columns.language[best.lines.candidate] == counts.question_language[best.lines.query]
-    share: Floats = np.bincount(best.lines.query[own], best.expected(1)[own], counts.n_questions)
-    return share
+    return np.bincount(best.lines.query[own], best.expected(1)[own], counts.n_questions).astype(np.float64)

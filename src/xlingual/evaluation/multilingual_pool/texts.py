@@ -1,4 +1,4 @@
-"""Tables of what a person looks at: points of the picture, hubs, and the worst questions with their answers."""
+"""Tables of what a person looks at: points of the picture, hubs, the worst questions and their answers."""
 
 from __future__ import annotations
 
