@@ -117,14 +117,18 @@ def _text(one: Seen) -> str:
 def monolingual_ranks(every: Sequence[Seen]) -> dict[int, tuple[int, int]]:
     """Return (monolingual rank, rank over the whole pool) by place of those that have both.
 
-    Empty for one encoder: it has nobody to be ranked against.
+    Runs that are ranked apart are so here too. Who has nobody to be ranked against is left out.
     """
     both = [i for i, one in enumerate(every) if _average(one) is not None and one.row.value is not None]
-    if len(both) < 2:
-        return {}
-    alone = sorted(both, key=lambda i: (-(_average(every[i]) or 0.0), i))
-    here = sorted(both, key=lambda i: (every[i].row.rank or 0, i))
-    return {i: (alone.index(i) + 1, here.index(i) + 1) for i in both}
+    apart = len({every[i].row.rank for i in both}) < len(both)
+    ranks: dict[int, tuple[int, int]] = {}
+    for run in sorted({every[i].row.run for i in both}) if apart else [None]:
+        own = [i for i in both if run in (None, every[i].row.run)]
+        alone = sorted(own, key=lambda i: (-(_average(every[i]) or 0.0), i))
+        here = sorted(own, key=lambda i: (every[i].row.rank or 0, i))
+        if len(own) > 1:
+            ranks |= {i: (alone.index(i) + 1, here.index(i) + 1) for i in own}
+    return ranks
 
 
 def order(every: Sequence[Seen]) -> list[str]:

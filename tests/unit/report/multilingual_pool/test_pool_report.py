@@ -170,6 +170,18 @@ def test_the_order_of_encoders_in_monolingual_pools(pool):
     assert "a difference that may be noise" in doubted
 
 
+def test_runs_that_are_ranked_apart_are_so_in_monolingual_pools(pool):
+    other = pool.results(encoders=("chargram", "balanced_mix"))
+    entries = [
+        replace(entry, signature=entry.signature.replace("abc123", "def456")) for entry in other.entries
+    ]
+    runs = [pool.results(), replace(other, entries=entries)]
+    rows = tables.leaderboard(runs, TASK, "AP")
+    assert [row.rank for row in rows] == [1, 2, 3, 1, 2]
+    ranks = sentences.monolingual_ranks(seen(runs, rows))
+    assert ranks == {0: (2, 1), 1: (1, 2), 2: (3, 3), 3: (1, 1), 4: (2, 2)}
+
+
 def test_hardest_questions_and_pairs_are_named(pool):
     results = changed(
         pool.results(),
