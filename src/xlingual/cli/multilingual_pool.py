@@ -93,7 +93,7 @@ def _depth(ctx: click.Context, parameter: click.Parameter, value: str) -> int | 
 @click.option("--examples/--no-examples", default=True, help="Keep texts for the report.")
 @click.pass_context
 def multilingual_pool(ctx: click.Context, /, pool: Path, **given: Any) -> None:  # noqa: ANN401  (options)
-    """Answers from a multilingual pool: does an encoder prefer its own language?
+    """Find answers in a multilingual pool, and see whether an encoder prefers its own language.
 
     Every question is asked in one language; its answers are among the candidates of all languages. POOL is a
     pool folder (see: xlingual data squad-to-pool, xlingual data mix-pool), or a folder of SQuAD-style files
