@@ -16,6 +16,8 @@ VIEW = "one_target_summary"
 NO_BIAS = "no bias"
 PREFERS = "prefers its own language"
 
+Remark = tuple[float, float, str]  # x, y, text
+
 
 def trade_off(found: Sequence[Seen], size: Size = ROOMY) -> Figure | None:
     """Return mAP with an only answer: in the question's language (across), in another (up).
@@ -30,7 +32,8 @@ def trade_off(found: Sequence[Seen], size: Size = ROOMY) -> Figure | None:
     frame = Frame(*size, axis, axis)
     points = [_point(frame, one) for one in drawn]
     diagonal = (frame.left, frame.bottom, frame.right, frame.top)
-    remarks, boxes = _remarks(frame)
+    marks = [*(labels.around((point.x, point.y)) for point in points), *_boxes(points)]
+    remarks, boxes = _remarks(frame, marks)
     names = [one.row.label for one in drawn]
     edges = (frame.left + 2, frame.top, frame.right - 2, frame.bottom - 2)
     spots, taken = [(point.x, point.y) for point in points], [*boxes, *_boxes(points)]
@@ -89,12 +92,16 @@ def _point(frame: Frame, one: Seen) -> Point:
     )
 
 
-def _remarks(frame: Frame) -> tuple[list[tuple[float, float, str]], list[labels.Box]]:
-    """Return the words in the corners, (x, y, text), and the boxes they take."""
-    right = round(frame.right - labels.width_of(PREFERS) * 1.12 - 8, 1)
-    spots = [(right, frame.bottom - 12, PREFERS)]
-    boxes = [(x - 2, y - 12, x + labels.width_of(text) * 1.15, y + 4) for x, y, text in spots]
-    return spots, boxes
+def _remarks(frame: Frame, taken: Sequence[labels.Box]) -> tuple[list[Remark], list[labels.Box]]:
+    """Return the words below the diagonal, where they cover nothing that is taken, and their box."""
+    width = labels.width_of(PREFERS) * 1.15
+    x = round(frame.right - width - 8, 1)
+    for share in (0.0, 0.12, 0.24, 0.36):
+        y = round(frame.bottom - 12 - share * (frame.bottom - frame.top), 1)
+        box = (x - 2, y - 12, x + width, y + 4)
+        if not any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken):
+            return [(x, y, PREFERS)], [box]
+    return [], []
 
 
 def _along(line: tuple[float, float, float, float], steps: int = 60) -> list[labels.Box]:
