@@ -13,10 +13,6 @@ from xlingual.report.validation.figures import Figure, Frame, Point, Size
 ROOMY: Size = (470, 420, 48, 12, 458, 374)
 NARROW: Size = (350, 380, 44, 14, 342, 336)  # for a telephone: the letters stay as large as on a wide page
 VIEW = "one_target_summary"
-NO_BIAS = "no bias"
-PREFERS = "prefers its own language"
-
-Remark = tuple[float, float, str]  # x, y, text
 
 
 def trade_off(found: Sequence[Seen], size: Size = ROOMY) -> Figure | None:
@@ -32,11 +28,9 @@ def trade_off(found: Sequence[Seen], size: Size = ROOMY) -> Figure | None:
     frame = Frame(*size, axis, axis)
     points = [_point(frame, one) for one in drawn]
     diagonal = (frame.left, frame.bottom, frame.right, frame.top)
-    marks = [*(labels.around((point.x, point.y)) for point in points), *_boxes(points)]
-    remarks, boxes = _remarks(frame, marks)
     names = [one.row.label for one in drawn]
     edges = (frame.left + 2, frame.top, frame.right - 2, frame.bottom - 2)
-    spots, taken = [(point.x, point.y) for point in points], [*boxes, *_boxes(points)]
+    spots, taken = [(point.x, point.y) for point in points], _boxes(points)
     placed = labels.placed(spots, names, edges, [*taken, *_along(diagonal)])
     if len(placed) < len(names):  # rather across the diagonal than not at all
         placed = labels.placed(spots, names, edges, taken)
@@ -50,7 +44,7 @@ def trade_off(found: Sequence[Seen], size: Size = ROOMY) -> Figure | None:
         frame=frame,
         points=points,
         labels=placed,
-        remarks=remarks,
+        remarks=[],
         chance=None,
         threshold=None,
         paths=[("diagonal", f"{diagonal[0]},{diagonal[1]} {diagonal[2]},{diagonal[3]}")],
@@ -90,18 +84,6 @@ def _point(frame: Frame, one: Seen) -> Point:
         (frame.x(across.low), frame.x(across.high)) if across else None,
         (frame.y(down.high), frame.y(down.low)) if down else None,
     )
-
-
-def _remarks(frame: Frame, taken: Sequence[labels.Box]) -> tuple[list[Remark], list[labels.Box]]:
-    """Return the words below the diagonal, where they cover nothing that is taken, and their box."""
-    width = labels.width_of(PREFERS) * 1.15
-    x = round(frame.right - width - 8, 1)
-    for share in (0.0, 0.12, 0.24, 0.36):
-        y = round(frame.bottom - 12 - share * (frame.bottom - frame.top), 1)
-        box = (x - 2, y - 12, x + width, y + 4)
-        if not any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken):
-            return [(x, y, PREFERS)], [box]
-    return [], []
 
 
 def _along(line: tuple[float, float, float, float], steps: int = 60) -> list[labels.Box]:

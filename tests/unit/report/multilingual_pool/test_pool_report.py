@@ -89,7 +89,7 @@ def test_results_read_from_a_folder_make_the_same_page(pool, tmp_path):
 
 def test_the_page_names_languages_not_the_pool(pool):
     html = page.render([pool.results()])
-    assert "across ar, de, en, es, hi, vi and 1 more" in html
+    assert "across ar, de, en, es, hi, vi and zh" in html
     texts_of = parsed(html).texts
     assert "ar, de, en, es, hi, vi, zh" in texts_of and "8,330" in texts_of and "questions" in texts_of
     assert "Backretrieval" not in html and "picture" not in " ".join(verdict(pool.results()))
@@ -339,14 +339,12 @@ def test_the_trade_off_has_a_diagonal_and_points_below_it(pool):
 
 
 @pytest.mark.parametrize(("own", "other"), [(0.7, 0.02), (0.7, 0.1), (0.3, 0.3)])
-def test_the_words_in_the_trade_off_cover_no_point(pool, own, other):
+def test_every_point_of_the_trade_off_has_its_name(pool, own, other):
     results = pool.results(encoders=("chargram",))
     views = {"one_target_summary": {"own": own, "other": other, "gap": own - other}, "ci": {}}
     figure = tradeoff.trade_off(encoders(changed(results, "chargram", **views)))
-    ((x, y, text),) = figure.remarks
-    (point,) = figure.points
-    assert text == tradeoff.PREFERS and x + 100 < figure.frame.right
-    assert not (x - 5 < point.x < x + 150 and y - 15 < point.y < y + 7)
+    assert [label.text for label in figure.labels] == ["chargram"]
+    assert figure.unnamed == [] and figure.remarks == []
 
 
 def test_losses_are_stacked_and_add_up(pool):
