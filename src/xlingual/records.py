@@ -152,12 +152,26 @@ class TargetCounts:
         return RankCounts(best, tied, relevant, self.pool)
 
 
+@dataclass(frozen=True)
+class Encoded:
+    """Vectors float32 [n, d], and which of the n texts were too long for the model and cut, bool [n]."""
+
+    vectors: Vectors
+    truncated: Any = None  # None: nothing is ever cut
+
+
 @runtime_checkable
 class Encoder(Protocol):
     """Turns texts or pictures into vectors: the one interface every model has.
 
     `identity` names everything that changes the vectors (name, revision, parameters, file hash); equal
-    identities give equal vectors.
+    identities give equal vectors. An encoder may have more, which is used where it is there:
+
+    - `content`, a tuple of names among "text", "language", "role" and "context" (of texts) or "bytes" (of
+      pictures): all of a row that its vector depends on. Vectors of such an encoder are kept in the store.
+    - `encode_noting(batch) -> Encoded`: the same vectors, and which texts were cut.
+    - `estimate(batch) -> str`: what encoding the batch will cost, in a sentence; raises where it is too much.
+    - `fitted_on`, `depends_on_batch`: see `embed`.
     """
 
     @property
@@ -188,6 +202,22 @@ def digest(*parts: str | bytes) -> bytes:
         hasher.update(len(raw).to_bytes(8, "little"))
         hasher.update(raw)
     return hasher.digest()
+
+
+def content_keys(batch: Texts, columns: Sequence[str]) -> list[bytes]:
+    """Return one digest for each text of what an encoder says its vector depends on.
+
+    >>> one, other = Texts(["a"], ["en"], ["1"]), Texts(["a"], ["de"], ["2"])
+    >>> content_keys(one, ("text",)) == content_keys(other, ("text",))
+    True
+    """
+    read: dict[str, Sequence[str]] = {
+        "text": batch.text,
+        "language": batch.language,
+        "context": batch.context or [""] * len(batch),
+        "role": [batch.role or ""] * len(batch),
+    }
+    return [digest(*row) for row in zip(*(read[name] for name in columns), strict=True)]
 
 
 def _pick(values: Sequence[Any], rows: Ints) -> Sequence[Any]:

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
+from xlingual.encoders.options import (
+    FIT,
+    MODEL,
+    SEED,
+    TEXT,
+    Option,
+    amount,
+    integer,
+    not_empty,
+    number_range,
+    one_of,
+    whole_number,
+)
 from xlingual.encoders.spec import Spec
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.records import Encoder, Texts
 
 TEXTS, PICTURES = "texts", "pictures"
-
-
-@dataclass(frozen=True)
-class Option:
-    """An option of a scheme: its reader returns the value, or raises ValueError saying what is expected."""
-
-    name: str
-    read: Callable[[str], Any]
-    default: Any
-    summary: str
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Scheme:
     argument: str | None = None  # what the argument is called; None where there is none
     options: tuple[Option, ...] = ()
     extra: str | None = None  # the optional packages it needs
+    over: bool = False  # whether it stands on another encoder: scheme:…::SPEC
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,8 @@ class Context:
     languages: Sequence[str]
     fit_texts: Callable[[str], Texts] | None = None  # loads the texts that `fit=` names
     seed: int = 0  # of encoders whose spec has none
+    kind: str = TEXTS  # what is to be encoded, of a scheme that takes both
+    base: Encoder | None = None  # the encoder below, for a scheme that stands on another
 
     def loader(self, scheme: str, reference: str | None) -> Callable[[], Texts] | None:
         """Return a function that loads the texts of `fit=reference`; None where there is no reference."""
@@ -57,36 +62,6 @@ class Context:
             )
         return lambda: load(reference)
 
-
-def whole_number(least: int) -> Callable[[str], int]:
-    """Return a reader of whole numbers of at least `least`."""
-
-    def read(text: str) -> int:
-        if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < least:
-            raise ValueError(f"a whole number of at least {least}")
-        return int(text)
-
-    return read
-
-
-def number_range(text: str) -> tuple[int, int]:
-    """Read `3-5`, or `3` for `3-3`."""
-    found = re.fullmatch(r"([0-9]{1,2})(?:-([0-9]{1,2}))?", text)
-    low, high = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
-    if not 1 <= low <= high:
-        raise ValueError("a range such as 3-5, or one number of at least 1")
-    return low, high
-
-
-def not_empty(text: str) -> str:
-    """Read any text but the empty one."""
-    if not text:
-        raise ValueError("a value")
-    return text
-
-
-_SEED = Option("seed", whole_number(0), None, "start of the random numbers (0 unless the caller says)")
-_FIT = "texts it is fitted on: a manifest, and after # one of its splits or rows A:B"
 
 SCHEMES: Mapping[str, Scheme] = {
     scheme.name: scheme
@@ -104,7 +79,7 @@ SCHEMES: Mapping[str, Scheme] = {
             (TEXTS,),
             "random vectors that know nothing: must score exactly chance",
             "xlingual.encoders.random",
-            options=(Option("dim", whole_number(1), 64, "number of dimensions"), _SEED),
+            options=(Option("dim", whole_number(1), 64, "number of dimensions"), SEED),
         ),
         Scheme(
             "chargram",
@@ -114,8 +89,8 @@ SCHEMES: Mapping[str, Scheme] = {
             options=(
                 Option("dim", whole_number(1), 256, "number of dimensions"),
                 Option("n", number_range, (3, 5), "lengths of the n-grams"),
-                _SEED,
-                Option("fit", not_empty, None, f"{_FIT}; without it the texts that are encoded"),
+                SEED,
+                Option("fit", not_empty, None, f"{FIT}; without it the texts that are encoded"),
             ),
         ),
         Scheme(
@@ -126,9 +101,98 @@ SCHEMES: Mapping[str, Scheme] = {
             options=(
                 Option("pairs", whole_number(1), None, "number of items it is fitted on (all)"),
                 Option("dim", whole_number(1), 150, "most dimensions"),
-                _SEED,
-                Option("fit", not_empty, None, f"{_FIT}; required"),
+                SEED,
+                Option("fit", not_empty, None, f"{FIT}; required"),
             ),
+        ),
+        Scheme(
+            "st",
+            (TEXTS, PICTURES),
+            "models of sentence-transformers, for texts and (CLIP) for pictures",
+            "xlingual.encoders.sentence_transformer",
+            argument="NAME_OR_PATH",
+            options=(*MODEL, *TEXT, Option("dim", whole_number(1), None, "keep the first dimensions only")),
+            extra="st",
+        ),
+        Scheme(
+            "hf",
+            (TEXTS, PICTURES),
+            "models of transformers: BERT-like for texts, ResNet, ViT, CLIP and the like for pictures",
+            "xlingual.encoders.huggingface",
+            argument="NAME_OR_PATH",
+            options=(
+                *MODEL,
+                *TEXT,
+                Option("pool", one_of("mean", "cls", "pooler", "last"), None, "one vector of many: mean"),
+                Option("layer", integer, -1, "hidden layer: 0 the embeddings, -1 the last"),
+            ),
+            extra="hf",
+        ),
+        Scheme(
+            "onnx",
+            (TEXTS, PICTURES),
+            "a folder with an ONNX graph and its tokenizer or picture processor",
+            "xlingual.encoders.onnx",
+            argument="DIR",
+            options=(
+                Option("batch", whole_number(1), 32, "texts or pictures at a time; changes no vector"),
+                *TEXT,
+                Option("pool", one_of("mean", "cls", "pooler", "last"), None, "one vector of many: mean"),
+                Option("file", not_empty, None, "the graph, where the folder has several"),
+            ),
+            extra="onnx",
+        ),
+        Scheme(
+            "wordvec",
+            (TEXTS,),
+            "word vectors in text form (fastText, MUSE, RCSLS, GloVe), averaged",
+            "xlingual.encoders.wordvec",
+            argument="PATH",
+            options=(
+                Option("weight", one_of("tfidf", "sif", "mean"), "tfidf", "how words are weighted"),
+                Option("fit", not_empty, None, f"{FIT}, for the weights; without it the texts encoded"),
+                Option("words", whole_number(1), None, "read only so many lines of a file"),
+            ),
+        ),
+        Scheme(
+            "translate",
+            (TEXTS,),
+            "translates word by word or with a model, then encodes with the encoder below",
+            "xlingual.encoders.translate",
+            argument="DICT.tsv or hf-MODEL",
+            options=(
+                Option("to", not_empty, "en", "language that texts are translated to"),
+                *MODEL,
+                Option("beams", whole_number(1), 1, "width of the model's search"),
+            ),
+            over=True,
+        ),
+        Scheme(
+            "api",
+            (TEXTS,),
+            "an embeddings service that speaks OpenAI's protocol",
+            "xlingual.encoders.api",
+            argument="MODEL",
+            options=(
+                Option("base_url", not_empty, "https://api.openai.com/v1", "where the service is"),
+                Option("key_env", not_empty, "OPENAI_API_KEY", "environment variable that holds the key"),
+                Option("batch", whole_number(1), 128, "texts of one request"),
+                Option("dim", whole_number(1), None, "dimensions to ask for"),
+                Option("rate", amount, None, "most requests a minute"),
+                Option("price", amount, None, "price of a million tokens, for the estimate"),
+                Option("max_cost", amount, None, "refuse to start where the estimate is higher"),
+                Option("revision", not_empty, None, "of your own: a new one makes all vectors anew"),
+                *(option for option in TEXT if "prompt" in option.name),
+            ),
+            extra="api",
+        ),
+        Scheme(
+            "python",
+            (TEXTS, PICTURES),
+            "a function or class of your own, on the import path or in a file",
+            "xlingual.encoders.python_function",
+            argument="MODULE:FUNCTION",
+            options=(Option("revision", not_empty, None, "names its version: only then are vectors kept"),),
         ),
         Scheme(
             "pixels",
@@ -148,17 +212,21 @@ def build(spec: Spec, kind: str, context: Context) -> Encoder:
     """
     scheme = check(spec, kind)
     options = read_options(spec, scheme, context.seed)
-    encoder: Encoder = import_module(scheme.module).build(spec.argument, options, context)
+    base = None if spec.base is None else build(spec.base, kind, context)
+    own = replace(context, kind=kind, base=base)
+    encoder: Encoder = import_module(scheme.module).build(spec.argument, options, own)
     return encoder
 
 
 def check(spec: Spec, kind: str) -> Scheme:
     """Return the scheme of the spec; raise InputError where it cannot encode `kind` or is used wrongly."""
     scheme = SCHEMES[spec.scheme]
-    if spec.base is not None:
+    if spec.base is not None and not scheme.over:
         raise InputError(
             f"spec {str(spec)!r}: {spec.scheme!r} is an encoder and cannot be applied on top of another"
         )
+    if spec.base is None and scheme.over:
+        raise InputError(f"spec {str(spec)!r}: {spec.scheme} needs an encoder below it: {spec}::SPEC")
     if kind not in scheme.takes:
         fit = listed(name for name, row in SCHEMES.items() if kind in row.takes)
         raise InputError(f"spec {str(spec)!r}: {scheme.name!r} does not encode {kind}; these do: {fit}")

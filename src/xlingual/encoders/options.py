@@ -1,0 +1,87 @@
+"""Options of schemes: what a value must look like, and the options that several schemes share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a scheme: its reader returns the value, or raises ValueError saying what is expected."""
+
+    name: str
+    read: Callable[[str], Any]
+    default: Any
+    summary: str
+
+
+def whole_number(least: int) -> Callable[[str], int]:
+    """Return a reader of whole numbers of at least `least`."""
+
+    def read(text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,18}", text) or int(text) < least:
+            raise ValueError(f"a whole number of at least {least}")
+        return int(text)
+
+    return read
+
+
+def number_range(text: str) -> tuple[int, int]:
+    """Read `3-5`, or `3` for `3-3`."""
+    found = re.fullmatch(r"([0-9]{1,2})(?:-([0-9]{1,2}))?", text)
+    low, high = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not 1 <= low <= high:
+        raise ValueError("a range such as 3-5, or one number of at least 1")
+    return low, high
+
+
+def not_empty(text: str) -> str:
+    """Read any text but the empty one."""
+    if not text:
+        raise ValueError("a value")
+    return text
+
+
+def one_of(*words: str) -> Callable[[str], str]:
+    """Return a reader of one of the words."""
+
+    def read(text: str) -> str:
+        if text not in words:
+            raise ValueError(f"one of {', '.join(words)}")
+        return text
+
+    return read
+
+
+def integer(text: str) -> int:
+    """Read a whole number that may be negative."""
+    if not re.fullmatch(r"-?[0-9]{1,9}", text):
+        raise ValueError("a whole number")
+    return int(text)
+
+
+def amount(text: str) -> float:
+    """Read a number of at least 0."""
+    if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,9})?", text):
+        raise ValueError("a number of at least 0, such as 0.5")
+    return float(text)
+
+
+MODEL = (  # of every scheme that runs a network
+    Option("batch", whole_number(1), 32, "texts or pictures at a time; changes no vector"),
+    Option("device", not_empty, None, "cpu, cuda, cuda:1, mps …; the best there is unless told"),
+    Option("dtype", one_of("float32", "float16", "bfloat16"), "float32", "precision of the network"),
+    Option("revision", not_empty, None, "branch, tag or commit of a model from a hub"),
+)
+TEXT = (  # of every network that reads texts
+    Option("prompt", not_empty, None, "put before every text"),
+    Option("query_prompt", not_empty, None, "put before questions, instead of prompt"),
+    Option("candidate_prompt", not_empty, None, "put before candidates, instead of prompt"),
+    Option("max_length", whole_number(1), None, "most tokens of a text; the model's own limit unless told"),
+    Option("long", one_of("truncate", "windows"), "truncate", "longer texts: cut, or the mean over windows"),
+)
+SEED = Option("seed", whole_number(0), None, "start of the random numbers (0 unless the caller says)")
+FIT = "texts it is fitted on: a manifest, and after # one of its splits or rows A:B"
