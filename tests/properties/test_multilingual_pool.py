@@ -144,6 +144,21 @@ def has_own(pool):
     return (pool.questions.language[question] == pool.candidates.language[candidate]).any()
 
 
+@pytest.mark.parametrize("policy", ["agnostic", "prefer-own"])
+def test_more_ties_than_are_listed_are_shared_out_exactly(policy):
+    rng = np.random.default_rng(0)
+    pool, _, _ = drawn(rng, 12, 3000)
+    questions, candidates = (rng.standard_normal((size, 8)).astype(np.float32) for size in (12, 3000))
+    questions[:4] = 0  # all candidates tie, and none of their vectors are equal
+    questions[4:8, 1:] = 0
+    candidates[60:, 0] = 0  # about thirty come first, then nearly all tie
+    whole = plain.Plain(pool, questions, candidates)
+    found = results_of(pool, questions, candidates, policy=policy)
+    expected = whole.prefer_own()[2] if policy == "prefer-own" else whole.shares()
+    for name, value in expected.items():
+        assert entries(found)["AP"].views[name] == near(value), name
+
+
 @given(pools())
 def test_the_worst_questions_are_shown_as_they_stand(case):
     pool, questions, candidates = case
