@@ -72,8 +72,8 @@ def _check_prefer_own(pool: MultilingualPool, subsets: Sequence[object]) -> None
     question, candidate = pool.relevant
     if not (pool.questions.language[question] == pool.candidates.language[candidate]).any():
         raise InputError(
-            f'{pool.source}: no question has an answer in its own language, so the policy "prefer-own" leaves '
-            'none: use the policy "agnostic"'
+            f'{pool.source}: no question has an answer in its own language, so the policy "prefer-own" '
+            'leaves none: use the policy "agnostic"'
         )
 
 

@@ -173,8 +173,8 @@ def _refuse_without_role(text_encoders: Mapping[str, Encoder]) -> None:
     for name, encoder in text_encoders.items():
         if isinstance(encoder, VectorsEncoder) and "{role}" not in encoder.pattern:
             raise InputError(
-                f"text encoder {name!r}: vectors:{encoder.pattern} has no {{role}}, which stands for questions "
-                "or candidates: give each a file, as in vectors:model.{role}.{lang}.npy"
+                f"text encoder {name!r}: vectors:{encoder.pattern} has no {{role}}, which stands for "
+                "questions or candidates: give each a file, as in vectors:model.{role}.{lang}.npy"
             )
 
 
