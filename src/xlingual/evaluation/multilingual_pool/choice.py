@@ -54,6 +54,12 @@ def choose(
     if candidate_text != CANDIDATE_TEXTS[0] and not any(pool.candidates.context):
         raise InputError(f"{pool.source}: no candidate has a context: use the sentence alone")
     wanted = frozenset(_views(views))
+    if policy != "agnostic" and (views != "all" or subsets):
+        raise InputError(
+            f"policy {policy!r} has no views of language bias: leave out views and subsets, or use agnostic"
+        )
+    if subsets and "subsets" not in wanted:
+        raise InputError("subsets are named, but the view 'subsets' is not: add it, or name no subsets")
     return Choice(
         wanted if policy == "agnostic" else frozenset(),
         policy,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from xlingual.data.pools.pool import MultilingualPool
+from xlingual.errors import InputError
 from xlingual.evaluation.multilingual_pool.choice import FROM_VECTORS, Choice
 from xlingual.evaluation.multilingual_pool.counts import PoolCounts
 from xlingual.evaluation.multilingual_pool.language_identification import (
@@ -102,6 +103,10 @@ def look(
 
 def _preferring_own(found: Standings, best: Best | None) -> Looked:
     questions, targets = own_language_targets(found)
+    if not len(questions):
+        raise InputError(
+            "policy 'prefer-own': no question has an answer in its own language: use the policy agnostic"
+        )
     own = None if best is None else nearest_own(found.counts, best)
     return Looked(found.counts, questions, targets, found.n_tied(found.own), [prefer_own(found, own)])
 
