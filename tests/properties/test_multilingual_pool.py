@@ -88,7 +88,8 @@ def pools(draw):
 
 
 def results_of(pool, questions, candidates, **options):
-    options = {"measures": MEASURES, "views": COUNTED} | options
+    views = "all" if options.get("policy") == "prefer-own" else COUNTED
+    options = {"measures": MEASURES, "views": views} | options
     return multilingual_pool(pool, text_encoders={"e": Given(questions, candidates)}, **options)
 
 
