@@ -69,6 +69,7 @@ OPTIONS: dict[str, tuple[list[object], list[str]]] = {
     "depth of none": (["--trec-depth", "0"], ["--trec-depth", "'0'", "'all'"]),
     "depth in words": (["--trec-depth", "many"], ["'many'", "'all'"]),
     "negative seed": (["--seed", "-1"], ["--seed", "-1"]),
+    "huge seed": (["--seed", "9" * 25], ["--seed", "9" * 25]),
     "no threads": (["--threads", "0"], ["--threads", "0"]),
     "run files into a file": (["--trec", "img.npy"], ["--trec img.npy is a file"]),
     "run files below a file": (["--trec", "img.npy/x"], ["--trec", "is a file"]),
@@ -134,6 +135,17 @@ def test_a_second_encoder_that_cannot_be_used(evaluate: Any) -> None:
     np.save("v/short.questions.npy", np.ones((120, 3)))
     np.save("v/short.candidates.npy", np.ones((119, 3)))
     refused(evaluate("--text-encoder", "v/short.{role}.npy"), "v/short.candidates.npy has 119 lines")
+
+
+def test_a_failure_leaves_the_files_of_an_earlier_run(evaluate: Any) -> None:
+    assert evaluate().code == 0
+    before = {path: path.read_bytes() for folder in ("out", "trec") for path in Path(folder).iterdir()}
+    assert {path.name for path in before} > {"results.json", "qrels.txt", "pool.run"}
+    np.save("v/pool.candidates.es.npy", np.ones((39, 8)))
+    outcome = evaluate("--seed", "1")
+    assert outcome.code == 2 and "v/pool.candidates.es.npy has 39 lines" in outcome.err
+    after = {path: path.read_bytes() for folder in ("out", "trec") for path in Path(folder).iterdir()}
+    assert after == before
 
 
 BROKEN: dict[str, tuple[Any, list[str]]] = {

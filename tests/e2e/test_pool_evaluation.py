@@ -142,6 +142,33 @@ def test_files_without_languages_follow_the_order_of_languages(evaluate: Any) ->
     assert numbers(whole) == numbers(two)
 
 
+def test_files_for_the_whole_pool_fit_a_split(evaluate: Any, xlingual: Any) -> None:
+    made = xlingual("data", "squad-to-pool", "squad", "--out", "pool", "--train", "0.4", "--quiet")
+    assert made.code == 0, made.err
+    found = []
+    for text in (BOTH, "v/good-whole.{role}.npy"):
+        command = ("evaluate", "lareqa", "pool", "--split", "test", "--json", "--text-encoder", text)
+        found.append(numbers(json.loads(xlingual(*command).out)))
+    assert found[0] == found[1] and found[0]["results"][0]["n_source"] < 3 * PER_LANGUAGE
+
+
+def test_a_star_stands_for_the_names_of_encoders(evaluate: Any) -> None:
+    content = json.loads(evaluate("--json", text="v/*.{role}.{lang}.npy").out)
+    assert [row["encoder"] for row in content["results"]] == ["bad", "good"]
+    content = json.loads(evaluate("--json", text="v/*-whole.{role}.npy").out)
+    assert [row["encoder"] for row in content["results"]] == ["bad", "good"]
+
+
+def test_run_files_of_prefer_own_agree_with_another_program(evaluate: Any) -> None:
+    evaluate("--out", "out", "--policy", "prefer-own", "--trec", "trec", "--trec-depth", "all")
+    qrels = list(ir_measures.read_trec_qrels("trec/qrels.txt"))
+    assert len(qrels) == 3 * PER_LANGUAGE
+    found = ir_measures.calc_aggregate(
+        [ir_measures.AP], qrels, list(ir_measures.read_trec_run("trec/good.run"))
+    )
+    assert found[ir_measures.AP] == pytest.approx(content_of()["results"][0]["value"], abs=1e-9)
+
+
 def test_run_files_agree_with_another_program(evaluate: Any) -> None:
     evaluate(
         "--out", "out", "--trec", "trec", "--trec-depth", "all", "--text-encoder", "v/bad.{role}.{lang}.npy"

@@ -151,6 +151,43 @@ def has_own(pool):
     return (pool.questions.language[question] == pool.candidates.language[candidate]).any()
 
 
+def test_encoders_are_given_the_role_the_language_and_the_text_that_was_asked_for():
+    pool, questions, candidates = drawn(np.random.default_rng(3), 4, 6)
+    held = replace(pool.candidates, context=[f"context {i}" for i in range(6)])
+    pool, seen = replace(pool, candidates=held), {}
+
+    class Watching(Given):
+        def encode(self, batch):
+            seen[batch.role] = batch
+            return super().encode(batch)
+
+    for asked, texts in (
+        ("sentence", [f"sentence {i}" for i in range(6)]),
+        ("sentence+context", [f"sentence {i} context {i}" for i in range(6)]),
+    ):
+        results = multilingual_pool(
+            pool, text_encoders=Watching(questions, candidates), candidate_text=asked, views="none"
+        )
+        assert list(seen["candidate"].text) == texts
+        assert list(seen["query"].text) == pool.questions.text
+        assert list(seen["candidate"].language) == [LANGUAGES[code] for code in held.language]
+        assert list(seen["candidate"].context) == held.context
+        assert f"|candidates:{asked}|" in results.entries[0].signature
+
+
+@pytest.mark.parametrize(
+    ("pool", "options", "words"),
+    [
+        (3, {}, "expected a MultilingualPool or its path, found int"),
+        (None, {"seed": -1}, "--seed must be 0 to"),
+        ("no such folder", {}, "no such folder: no such file or folder"),
+    ],
+)
+def test_arguments_that_are_none_are_refused(pool, options, words):
+    with pytest.raises(InputError, match=words):
+        multilingual_pool(pool, text_encoders="chargram", **options)
+
+
 @pytest.mark.parametrize("policy", ["agnostic", "prefer-own"])
 def test_more_ties_than_are_listed_are_shared_out_exactly(policy):
     rng = np.random.default_rng(0)

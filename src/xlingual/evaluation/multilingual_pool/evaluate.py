@@ -11,6 +11,7 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.samples import MOST_SEED
 from xlingual.embed import batch_identity, embed_pool, load_fit_texts, refuse_fitted_rows
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
@@ -71,9 +72,16 @@ def multilingual_pool(
 
     """
     ranked = parse_pool_measures(measures)
+    if not 0 <= seed <= MOST_SEED:
+        raise InputError(f"--seed must be 0 to {MOST_SEED}, got {seed}")
     with collected_warnings() as warnings:
-        if not isinstance(pool, MultilingualPool):
+        if isinstance(pool, str | Path):
             pool = MultilingualPool.read(pool)
+        elif not isinstance(pool, MultilingualPool):
+            raise InputError(
+                f"expected a MultilingualPool or its path, found {type(pool).__name__}: read it with "
+                "MultilingualPool.read(path)"
+            )
         choice = choose(pool, views, policy, candidate_text, subsets)
         run = _Run(pool, choice, Options(seed=seed, threads=threads, progress=progress), examples)
         run.prepare(text_encoders, picture)
