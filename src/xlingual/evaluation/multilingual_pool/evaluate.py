@@ -103,7 +103,10 @@ class _Run:
             raise InputError(f"picture: expected two of the languages {', '.join(self.pool.languages)}")
         self.picture = picture
         self.encoders = encoders.text_encoders(
-            specs, languages=list(self.pool.languages), fit_texts=load_fit_texts
+            specs,
+            languages=list(self.pool.languages),
+            role_languages=self.pool.role_languages,
+            fit_texts=load_fit_texts,
         )
         texts = self._texts()
         with self.timings.stage("texts: fit"):
@@ -115,7 +118,8 @@ class _Run:
         if len(np.unique(pool.candidates.language)) < 2:
             raise InputError(
                 f"{pool.source}: all candidates are in {pool.languages[pool.candidates.language[0]]!r}: a "
-                "multilingual pool needs candidates in two languages at least"
+                "multilingual pool has candidates in two languages at least; for one language to search, use "
+                "evaluate crosslingual-retrieval with a manifest"
             )
 
     def _texts(self) -> tuple[Texts, Texts]:
