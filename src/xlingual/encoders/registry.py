@@ -36,8 +36,8 @@ def text_encoders(
     Each entry is a spec string, a path, or an object that has `encode`; a mapping names them.
     `role_languages` tells which languages the texts of a role ("query", "candidate") are in, so that
     `vectors:` with `{role}` asks for no other files; without it, each role has all of them. `fit_texts` loads
-    the texts that an option `fit=MANIFEST#SPLIT` names; it is called once per reference, and only when a fitted encoder
-    is used. `seed` is the seed of encoders whose spec has none.
+    the texts that an option `fit=MANIFEST#SPLIT` names; it is called once per reference, and only when a
+    fitted encoder is used. `seed` is the seed of encoders whose spec has none.
 
     Raises InputError for malformed specs, for two encoders of one name, and where there is none.
     """
