@@ -3,7 +3,15 @@
 import subprocess
 import sys
 
-SPEED = ("screen_error", "backretrieval_speed", "many_encoders", "validation_speed", "memory", "start_up")
+SPEED = (
+    "screen_error",
+    "backretrieval_speed",
+    "many_encoders",
+    "validation_speed",
+    "pool_speed",
+    "memory",
+    "start_up",
+)
 STATISTICS = ("coverage", "coverage_real", "family_error", "planned_power", "agreement_coverage")
 DATA = ("sentence_breaks",)
 

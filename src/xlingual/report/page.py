@@ -116,4 +116,4 @@ def _languages(runs: Sequence[Results]) -> list[str]:
 def _title(runs: Sequence[Results], tasks: list[str]) -> str:
     what = words.title(tasks[0]) if len(tasks) == 1 else "Cross-lingual evaluation"
     languages = _languages(runs)
-    return f"{what} across {numbers.in_words(languages, 6)}" if languages else what
+    return f"{what} across {numbers.in_words(languages, 8)}" if languages else what

@@ -44,13 +44,13 @@ class PoolSection:
 
 def pool_section(runs: Sequence[Results], rows: Sequence[Row]) -> PoolSection:
     """Return the section of the encoders of a leaderboard, in its order."""
-    found = seen(runs, rows)
+    found, strict = seen(runs, rows), seen(runs, rows, PREFER_OWN)
     wide, narrow = (tradeoff.trade_off(found, size) for size in (tradeoff.ROOMY, tradeoff.NARROW))
     return PoolSection(
         glance=tables.glance(found),
         trade_off=(wide, narrow) if wide and narrow else None,
         one_target=maps.one_target(found),
-        by_question=maps.by_question(found),
+        by_question=maps.by_question(found if any(one.entry for one in found) else strict),
         losses=loss.losses(found),
         kinds=KINDS,
         remove_one=tables.remove_one(found),
@@ -60,7 +60,7 @@ def pool_section(runs: Sequence[Results], rows: Sequence[Row]) -> PoolSection:
         identification=maps.identification(found),
         hubs=tables.hubs(found),
         hub_texts=texts.hubs(runs, found),
-        own_first=tables.own_first(seen(runs, rows, PREFER_OWN)),
+        own_first=tables.own_first(strict),
         folded=[table for table in (tables.subsets(found), tables.fairness(found)) if table is not None],
         worst=texts.worst(runs, found),
         most_maps=MOST_SIDE_BY_SIDE,

@@ -34,6 +34,7 @@ def run_verdict(runs: Sequence[Results], rows: Sequence[Row]) -> list[str]:
             best = next(one for one in every if one.row is leader)
             sentences += [leads.lead(leader, found, name, where), *leads.position(leader)]
             sentences += [*bias(best, every), *order(every), *hardest(best), *shares(best), *hubs(every)]
+            sentences += own_first(seen(runs, [leader], PREFER_OWN)[0])
     if not (chance.none_above(found) and all(row.at_chance for row in found)):
         sentences += chance.at_or_below(found)
     return sentences + leads.without_value(list(rows), name)
@@ -229,7 +230,7 @@ def shares(best: Seen) -> list[str]:
     over = [name for name, value in foreign.items() if value >= MUCH][:2]
     under = [name for name, value in reversed(foreign.items()) if value <= 1 / MUCH][:2]
     if over or under:
-        named = [f"{name} {wording.times(foreign[name])} times" for name in (*over, *under)]
+        named = [f"{name} comes {wording.times(foreign[name])} times" for name in (*over, *under)]
         parts.append(f"of the other languages, {numbers.in_words(named)} as often as the average one")
     return [f"{text}, {'; '.join(parts)} (1 would be no bias)."] if parts else []
 
@@ -252,6 +253,21 @@ def among_foreign(ratios: Mapping[tuple[str, str], float | None]) -> dict[str, f
                 found.setdefault(answer, []).append(value / average)
     means = {name: fmean(values) for name, values in found.items()}
     return dict(sorted(means.items(), key=lambda item: (-item[1], item[0])))
+
+
+def own_first(best: Seen) -> list[str]:
+    """Return what stands first where answers in the question's language are wanted."""
+    right, foreign, wrong = (
+        best.number("first", kind) for kind in ("right", "right_meaning_wrong_language", "own_wrong")
+    )
+    if right is None or foreign is None or wrong is None:
+        return []
+    return [
+        f"Where only answers in the question's language count, {best.row.encoder} puts one first for "
+        f"{wording.share(right)} of the questions, a right one in another language for "
+        f"{wording.share(foreign)}, "
+        f"and a wrong one in the question's language for {wording.share(wrong)}."
+    ]
 
 
 def has_strong_hubs(one: Seen) -> bool:

@@ -33,7 +33,7 @@ Column = Callable[[int, Seen], str]
 def has_views(results: Results | Sequence[Results]) -> bool:
     """Tell whether the results hold what `show` prints: looks at languages besides the plain number."""
     runs = tables.as_runs(results)
-    wanted = {"one_target_summary", "remove_one", "monolingual_pool"}
+    wanted = {"one_target_summary", "remove_one", "monolingual_pool", "first"}
     return any(
         entry.task == TASK and entry.measure == VIEWED and wanted & set(entry.views or ())
         for run in runs
@@ -51,7 +51,8 @@ def show(console: Console, results: Results | Sequence[Results]) -> None:
     found = seen(runs, rows)
     console.print()
     console.print(fitting(console, _forms(found)))
-    _say(console, MEANING)
+    if any(one.views.keys() & {"one_target_summary", "remove_one", "monolingual_pool"} for one in found):
+        _say(console, MEANING)
     best = next((one for one in found if one.pairs("one_target")), None)
     if best is not None:
         console.print()

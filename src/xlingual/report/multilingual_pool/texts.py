@@ -70,9 +70,7 @@ def _own(
 
 def _hub(row: dict[str, Any]) -> Said:
     answers = row.get("relevant_to")
-    right = (
-        "" if answers is None else f", answers {'none' if answers == 0 else numbers.count(answers)} of them"
-    )
+    right = "" if answers is None else f", relevant to {'none' if answers == 0 else numbers.count(answers)}"
     often = numbers.count(round(row["count"]))
     expected = wording.amount(row["expected"])
     return Said(

@@ -13,8 +13,6 @@ from xlingual.report.validation.figures import Figure, Frame, Point, Size
 ROOMY: Size = (470, 420, 48, 12, 458, 374)
 NARROW: Size = (350, 380, 44, 14, 342, 336)  # for a telephone: the letters stay as large as on a wide page
 VIEW = "one_target_summary"
-NO_BIAS = "no bias"
-PREFERS = "prefers its own language"
 
 
 def trade_off(found: Sequence[Seen], size: Size = ROOMY) -> Figure | None:
@@ -30,10 +28,9 @@ def trade_off(found: Sequence[Seen], size: Size = ROOMY) -> Figure | None:
     frame = Frame(*size, axis, axis)
     points = [_point(frame, one) for one in drawn]
     diagonal = (frame.left, frame.bottom, frame.right, frame.top)
-    remarks, boxes = _remarks(frame)
     names = [one.row.label for one in drawn]
     edges = (frame.left + 2, frame.top, frame.right - 2, frame.bottom - 2)
-    spots, taken = [(point.x, point.y) for point in points], [*boxes, *_boxes(points)]
+    spots, taken = [(point.x, point.y) for point in points], _boxes(points)
     placed = labels.placed(spots, names, edges, [*taken, *_along(diagonal)])
     if len(placed) < len(names):  # rather across the diagonal than not at all
         placed = labels.placed(spots, names, edges, taken)
@@ -47,7 +44,7 @@ def trade_off(found: Sequence[Seen], size: Size = ROOMY) -> Figure | None:
         frame=frame,
         points=points,
         labels=placed,
-        remarks=remarks,
+        remarks=[],
         chance=None,
         threshold=None,
         paths=[("diagonal", f"{diagonal[0]},{diagonal[1]} {diagonal[2]},{diagonal[3]}")],
@@ -87,14 +84,6 @@ def _point(frame: Frame, one: Seen) -> Point:
         (frame.x(across.low), frame.x(across.high)) if across else None,
         (frame.y(down.high), frame.y(down.low)) if down else None,
     )
-
-
-def _remarks(frame: Frame) -> tuple[list[tuple[float, float, str]], list[labels.Box]]:
-    """Return the words in the corners, (x, y, text), and the boxes they take."""
-    right = round(frame.right - labels.width_of(PREFERS) * 1.12 - 8, 1)
-    spots = [(right, frame.bottom - 12, PREFERS)]
-    boxes = [(x - 2, y - 12, x + labels.width_of(text) * 1.15, y + 4) for x, y, text in spots]
-    return spots, boxes
 
 
 def _along(line: tuple[float, float, float, float], steps: int = 60) -> list[labels.Box]:

@@ -89,7 +89,7 @@ def test_results_read_from_a_folder_make_the_same_page(pool, tmp_path):
 
 def test_the_page_names_languages_not_the_pool(pool):
     html = page.render([pool.results()])
-    assert "across ar, de, en, es, hi, vi and 1 more" in html
+    assert "across ar, de, en, es, hi, vi and zh" in html
     texts_of = parsed(html).texts
     assert "ar, de, en, es, hi, vi, zh" in texts_of and "8,330" in texts_of and "questions" in texts_of
     assert "Backretrieval" not in html and "picture" not in " ".join(verdict(pool.results()))
@@ -240,6 +240,11 @@ def test_own_language_only_is_said_in_the_verdict(pool):
     summary = [row for row in results.summary if row.measure == "AP"]
     said = verdict(replace(results, entries=entries, summary=summary))
     assert "mAP (own-language answers only) 0.4" in said[0]
+    assert said[-1] == (
+        "Where only answers in the question's language count, balanced_mix puts one first for 50.0 % of the "
+        "questions, a right one in another language for 30.0 %, and a wrong one in the question's language "
+        "for 15.0 %."
+    )
 
 
 def test_all_encoders_share_one_colour_scale(pool):
@@ -333,6 +338,15 @@ def test_the_trade_off_has_a_diagonal_and_points_below_it(pool):
     assert tradeoff.trade_off(encoders(without(pool.results(), "one_target_summary"))) is None
 
 
+@pytest.mark.parametrize(("own", "other"), [(0.7, 0.02), (0.7, 0.1), (0.3, 0.3)])
+def test_every_point_of_the_trade_off_has_its_name(pool, own, other):
+    results = pool.results(encoders=("chargram",))
+    views = {"one_target_summary": {"own": own, "other": other, "gap": own - other}, "ci": {}}
+    figure = tradeoff.trade_off(encoders(changed(results, "chargram", **views)))
+    assert [label.text for label in figure.labels] == ["chargram"]
+    assert figure.unnamed == [] and figure.remarks == []
+
+
 def test_losses_are_stacked_and_add_up(pool):
     results = pool.results(encoders=("chargram",), languages=("en", "zh"))
     views = {
@@ -393,7 +407,7 @@ def test_hubs_come_with_their_texts_the_largest_first(pool):
     results = pool.results()
     label, shown = texts.hubs([results], encoders(results))[0]
     assert label == "balanced_mix" and len(shown) == texts.MOST_HUBS
-    assert shown[0].remark == "found by 900 questions (10.1 expected), answers none of them"
+    assert shown[0].remark == "found by 900 questions (10.1 expected), relevant to none"
 
 
 @pytest.mark.parametrize("width", [80, 120])
