@@ -132,7 +132,7 @@ def _lines(path: Path, lines: int, language: str | None, batch: Texts | Pictures
         if others:
             warnings.warn(
                 f"{path} has {lines} lines, as many as there are {unit} and {listed(others)}, which are in "
-                f"different orders: its lines are taken as {unit}, in the order of the manifest",
+                f"different orders: its lines are taken as {unit}, in that order",
                 DataWarning,
                 stacklevel=2,
             )

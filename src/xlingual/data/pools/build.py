@@ -46,7 +46,7 @@ def build_pool(
     of_questions = _stages(questions.language, questions.split, codes, split)
     of_candidates = _stages(candidates.language, candidates.split, codes, split)
     if not len(of_candidates[-1]):
-        raise InputError(f"{source}: no candidate is left of {_choice(order, split)}: choose other rows")
+        raise InputError(f"{source}: there is no candidate of {_choice(order, split)}: choose more")
     left = _answered(questions, candidates, of_questions[-1], of_candidates[-1])
     notes = _note_unanswered(source, questions, of_questions[-1], left, order, split)
     of_questions.append(left)
