@@ -54,12 +54,27 @@ def choose(
     if candidate_text != CANDIDATE_TEXTS[0] and not any(pool.candidates.context):
         raise InputError(f"{pool.source}: no candidate has a context: use the sentence alone")
     wanted = frozenset(_views(views))
+    if policy == "prefer-own":
+        _check_prefer_own(pool, subsets)
+    if subsets:
+        wanted |= {"subsets"}
     return Choice(
         wanted if policy == "agnostic" else frozenset(),
         policy,
         candidate_text,
         tuple(_subset(pool, subset) for subset in subsets),
     )
+
+
+def _check_prefer_own(pool: MultilingualPool, subsets: Sequence[object]) -> None:
+    if subsets:
+        raise InputError('subsets are a view of the policy "agnostic": leave them out, or the policy')
+    question, candidate = pool.relevant
+    if not (pool.questions.language[question] == pool.candidates.language[candidate]).any():
+        raise InputError(
+            f'{pool.source}: no question has an answer in its own language, so the policy "prefer-own" leaves '
+            'none: use the policy "agnostic"'
+        )
 
 
 def _views(views: str | Sequence[str]) -> Sequence[str]:

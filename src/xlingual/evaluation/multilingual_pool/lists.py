@@ -86,11 +86,9 @@ class LanguageShares:
 
 def language_shares(counts: PoolCounts, best: Best) -> LanguageShares:
     """Return the shares of languages among each question's first 100 candidates (fewer in a small pool)."""
-    n, G = counts.n_questions, len(counts.languages)
     pool = counts.sizes
     top = min(SHARES_OF, int(pool.sum()))
-    cell = best.lines.query * G + best.columns.language[best.lines.candidate]
-    table = np.bincount(cell, best.expected(top), n * G).reshape(n, G) / top
+    table = best.by_language(top) / top
     table[:, pool == 0] = np.nan
     share = dict(zip(counts.languages, (pool / pool.sum()).tolist(), strict=True))
     return LanguageShares(top, by_pair(counts, table), share)
@@ -182,5 +180,5 @@ def hubs(counts: PoolCounts, lines: Named) -> Hubs:
 
 def nearest_own(counts: PoolCounts, best: Best) -> Floats:
     """Return the share of each question's first place that is in its own language, float64 [n]."""
-    own = best.columns.language[best.lines.candidate] == counts.question_language[best.lines.query]
-    return np.bincount(best.lines.query[own], best.expected(1)[own], counts.n_questions).astype(np.float64)
+    first: Floats = best.by_language(1)[np.arange(counts.n_questions), counts.question_language]
+    return first

@@ -67,22 +67,30 @@ class Best:
     k: int
     lines: TopK
     columns: Columns
+    crowded: Ints  # [c] questions of which too many candidates tie with the k-th to list them all
+    tied: Ints  # [c, G] how many candidates of each language those are
 
-    def expected(self, k: int) -> Floats:
-        """Return how many candidates of each line are among the first k (at most `self.k`), float64 [e].
+    def by_language(self, k: int) -> Floats:
+        """Return how many of the first k candidates (at most `self.k`) are of each language, float64 [n, G].
 
-        Ties at the boundary are shared out: the expectation under random tie-breaking. Where only a sample of
-        them is listed, it stands for the others.
+        Ties at the boundary are shared out: the expectation under random tie-breaking.
         """
         lines = self.lines
+        n, n_languages = len(lines.unlisted), len(self.columns.bounds) - 1
         chance = np.clip((k - lines.above) / lines.tied, 0.0, 1.0)
-        weight = lines.weight.astype(np.float64)
-        crowded = np.flatnonzero(lines.unlisted)
-        if len(crowded):
-            last = np.isin(lines.query, crowded) & (lines.above + lines.tied >= self.k)
-            listed = np.bincount(lines.query[last], weight[last], len(lines.unlisted))
-            weight[last] *= lines.tied[last] / listed[lines.query[last]]
-        return chance * weight
+        weight = chance * lines.weight
+        last = _last(lines, self.crowded)
+        unsettled = np.isin(lines.query, self.crowded) & (lines.above + lines.tied >= self.k)
+        weight[unsettled] = 0.0  # those listed are a sample
+        cell = lines.query * n_languages + self.columns.language[lines.candidate]
+        found = np.bincount(cell, weight, n * n_languages).reshape(n, n_languages)
+        found[self.crowded] += chance[last, None] * self.tied
+        return found
+
+
+def _last(lines: TopK, queries: Ints) -> Ints:
+    """Return the last line of each query: a candidate that ties with the k-th."""
+    return np.searchsorted(lines.query, queries, side="right") - 1
 
 
 def one_pass(
@@ -123,5 +131,28 @@ def one_pass(
         cluster=pool.questions.cluster,
         article=pool.questions.article,
     )
-    listed = None if best is None or top is None else Best(top, best.result(), columns)
-    return Passed(counts, listed, similarity.screened, similarity.decided)
+    if best is None or top is None:
+        return Passed(counts, None, similarity.screened, similarity.decided)
+    lines = best.result()
+    crowded = np.flatnonzero(lines.unlisted)
+    again = Cosine(UnitVectors(questions, crowded), columns.vectors)
+    tied = _tied_with_the_last(again, lines, crowded, columns, threads)
+    return Passed(
+        counts,
+        Best(top, lines, columns, crowded, tied),
+        similarity.screened + again.screened,
+        similarity.decided + again.decided,
+    )
+
+
+def _tied_with_the_last(
+    similarity: Cosine, lines: TopK, crowded: Ints, columns: Columns, threads: int
+) -> Ints:
+    """Return how many candidates of each language tie with the last line of each crowded question [c, G]."""
+    last = lines.candidate[_last(lines, crowded)]
+    split = GroupCounts.of(
+        similarity, np.arange(len(crowded)), last, columns.bounds, weights=columns.weights
+    )
+    if len(crowded):
+        scan(similarity, [split], threads=threads)
+    return split.tied
