@@ -77,9 +77,9 @@ def test_a_language_may_ask_without_answering():
     assert by_language(pool, pool.questions) == {"en": 3}
     assert by_language(pool, pool.candidates) == {"de": 3, "fr": 3}
     check_sound(pool)
-    named = mix_pool(manifest, question_languages=["en"], mix={"fr": 2, "de": 1}, candidates=3)
+    named = mix_pool(manifest, question_languages=["en"], mix={"fr": 1, "de": 1})
     assert named.languages == ("de", "fr", "en")
-    assert by_language(named, named.candidates) == {"fr": 2, "de": 1}
+    assert by_language(named, named.candidates) == {"fr": 3, "de": 3}
 
 
 def test_languages_that_ask_unasked_and_have_no_candidates_are_told():
