@@ -19,7 +19,8 @@ _SPACE = re.compile(r"[^\S\x00-\x7f]")  # whitespace beyond ASCII, such as the n
 _SHORTEST = 80  # characters of a Thai sentence that ends at a single space
 _OPENING, _CLOSING = "([{“‘«「", ")]}”’»」"
 # A phrase that begins with one of these words goes on with the sentence: and, or, but, which, that, by, for,
-# because, from, in, of, with, as far as, is, namely, such as, including, together, therefore, then.
+# because, from, in, of, with, as far as, is, namely, such as, including, together, therefore, then;
+# or with an era, which has its year behind it.
 _JOINING = (
     "และ",
     "หรือ",
@@ -43,6 +44,11 @@ _JOINING = (
     "จึง",
     "ก็",
     "ว่า",
+    "พ.ศ.",
+    "ค.ศ.",
+    "ร.ศ.",
+    "จ.ศ.",
+    "ฮ.ศ.",
     "ๆ",
     "ฯ",
 )
