@@ -150,7 +150,9 @@ def _tied_with_the_last(
 ) -> Ints:
     """Return how many candidates of each language tie with the last line of each crowded question [c, G]."""
     last = lines.candidate[_last(lines, crowded)]
-    split = GroupCounts.of(similarity, np.arange(len(crowded)), last, columns.bounds, weights=columns.weights)
+    split = GroupCounts.of(
+        similarity, np.arange(len(crowded)), last, columns.bounds, weights=columns.weights
+    )
     if len(crowded):
         scan(similarity, [split], threads=threads)
     return split.tied

@@ -5,6 +5,7 @@ at place j of a tie group of n, of which r are relevant, stands a relevant candi
 before it (j − 1)(r − 1)/(n − 1) relevant ones of the group are expected.
 """
 
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -19,9 +20,14 @@ class Plain:
         scores = unit(questions) @ unit(candidates).T
         self.keys = np.rint(scores * 1e9).astype(np.int64)
         self.asked_in, self.language = pool.questions.language, pool.candidates.language
-        holders = [set(keys) for keys in pool.candidates.keys]
-        self.relevant = np.array([[key in held for held in holders] for key in pool.questions.key])
         self.n, self.m, self.G = *self.keys.shape, len(self.languages)
+        self.relevant = np.zeros((self.n, self.m), dtype=bool)
+        for q, key in enumerate(pool.questions.key):
+            self.relevant[q] = self.holders(key)
+
+    @cache  # noqa: B019  (a test's object, which does not live long)
+    def holders(self, key):
+        return np.array([key in keys for keys in self.pool.candidates.keys])
 
     def answers(self, q):
         return np.flatnonzero(self.relevant[q])
@@ -167,20 +173,20 @@ class Plain:
         return {"loss": {pair: {kind: found[kind][pair] for kind in found} for pair in pairs}}
 
     def top(self, k):
-        """Return the chance of each candidate to be among the first k of each question [n, m]."""
-        return np.stack([within(keys, k) for keys in self.keys])
+        """Yield the chance of each candidate [m] to be among the first k, question by question."""
+        return (within(keys, k) for keys in self.keys)
 
     def shares(self):
         k = min(100, self.m)
         member = np.eye(self.G)[self.language]
-        shares = self.by_pair(self.top(k) @ member / k)
+        shares = self.by_pair(np.array([chance @ member / k for chance in self.top(k)]))
         size = dict(zip(self.languages, member.mean(axis=0), strict=True))
         ratio = {pair: value / size[pair.partition("->")[2]] for pair, value in shares.items()}
         return {"top": k, "language_share_top100": shares, "language_share_ratio_top100": ratio}
 
     def hubs(self):
         k = min(10, self.m)
-        count = self.top(k).sum(axis=0)
+        count = sum(self.top(k))
         limit = count.mean() + 2 * count.std()
         varied = count.std() > 1e-9 * count.mean()
         hub = (count > limit) & varied
@@ -244,9 +250,7 @@ class Plain:
                     tied = (keys[chosen] == best).sum() / (beside + 1)
                     errors[kind].append((keys[chosen] > best).sum() + tied)
         table = {kind: np.array(counted) for kind, counted in errors.items()}
-        spoken = [
-            (code, tag) for code, tag in enumerate(self.languages) if (self.asked_in[asked] == code).any()
-        ]
+        spoken = [(code, tag) for code, tag in enumerate(self.languages) if (self.asked_in[asked] == code).any()]
         by_language = {
             tag: {kind: counted[self.asked_in[asked] == code].mean() for kind, counted in table.items()}
             for code, tag in spoken
