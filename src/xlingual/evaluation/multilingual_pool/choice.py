@@ -79,7 +79,7 @@ def _check_prefer_own(pool: MultilingualPool, subsets: Sequence[object]) -> None
 
 def _views(views: str | Sequence[str]) -> Sequence[str]:
     names = [name.strip() for name in views.split(",")] if isinstance(views, str) else list(views)
-    if names == ["all"]:
+    if "all" in names:
         return VIEWS
     if names == ["none"]:
         return ()

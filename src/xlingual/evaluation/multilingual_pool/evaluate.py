@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import numpy as np
 from xlingual import encoders
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed import batch_identity, embed_pool, load_fit_texts, refuse_fitted_rows
+from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
 from xlingual.evaluation.multilingual_pool.choice import Choice, choose
 from xlingual.evaluation.multilingual_pool.encoder_views import Looked, look
@@ -75,9 +76,9 @@ def multilingual_pool(
         choice = choose(pool, views, policy, candidate_text, subsets)
         run = _Run(pool, choice, Options(seed=seed, threads=threads, progress=progress), examples)
         run.prepare(text_encoders, picture)
-        if trec is not None:
-            write_trec(trec, pool, run.encoded(), depth=trec_depth)
         results = run.evaluated(ranked)
+        if trec is not None:  # now that all encoders have proved usable: no files of half a run
+            write_trec(trec, pool, run.encoded(), depth=trec_depth)
     results.warnings = warnings
     return results
 
@@ -100,7 +101,10 @@ class _Run:
         """Make the encoders, and refuse what cannot be evaluated, before any work is done."""
         self._refuse_one_language()
         if picture is not None and (len(set(picture)) != 2 or not set(picture) <= set(self.pool.languages)):
-            raise InputError(f"picture: expected two of the languages {', '.join(self.pool.languages)}")
+            raise InputError(
+                f"picture of {','.join(picture)!r}: expected two of the languages "
+                f"{', '.join(self.pool.languages)}"
+            )
         self.picture = picture
         self.encoders = encoders.text_encoders(
             specs,
@@ -108,6 +112,7 @@ class _Run:
             role_languages=self.pool.role_languages,
             fit_texts=load_fit_texts,
         )
+        _refuse_without_role(self.encoders)
         texts = self._texts()
         with self.timings.stage("texts: fit"):
             refuse_fitted_rows(self.encoders, *texts)
@@ -165,6 +170,16 @@ class _Run:
 
     def _progress(self, what: str) -> Callable[[int, int], None]:
         return lambda done, total: self.options.report(what, done, total)
+
+
+def _refuse_without_role(text_encoders: Mapping[str, Encoder]) -> None:
+    """Refuse vectors that cannot tell questions from candidates: of equal numbers they would pass unseen."""
+    for name, encoder in text_encoders.items():
+        if isinstance(encoder, VectorsEncoder) and "{role}" not in encoder.pattern:
+            raise InputError(
+                f"text encoder {name!r}: vectors:{encoder.pattern} has no {{role}}, which stands for questions "
+                "or candidates: give each a file, as in vectors:model.{role}.{lang}.npy"
+            )
 
 
 def _collect(
