@@ -88,6 +88,18 @@ def test_only_other_languages_ask(tmp_path):
     assert "th" in page.render([results])
 
 
+def test_the_picture_is_of_languages_with_candidates(tmp_path):
+    assert views(write_pool(tmp_path / "p"))["picture"]["languages"] == ["en", "de"]
+    found = evaluated(write_pool(tmp_path / "q"), picture=("th", "en"))
+    assert found.entries[0].views["picture"]["languages"] == ["th", "en"]
+    rows = found.tables["points"].to_pylist()
+    assert {(row["language"], row["role"]) for row in rows} == {
+        ("th", "question"),
+        ("en", "question"),
+        ("en", "candidate"),
+    }
+
+
 def test_scores_are_those_of_the_whole_ranking(tmp_path):
     pool = write_pool(tmp_path / "p", asked=("th",))
     unit = [
