@@ -70,14 +70,23 @@ def numbers(content: dict[str, Any]) -> dict[str, Any]:
 def test_everything_is_written(evaluate: Any) -> None:
     measures = ("--measure", "AP", "--measure", "AP@20/min", "--measure", "R@10", "--measure", "SetR@10")
     outcome = evaluate(*measures, "--measure", "RR", "--out", "out", "--report", "--subset", "de,es")
-    names = {"results.json", "per_query.parquet", "report.html", "points.parquet", "hubs.parquet", "worst.parquet"}
+    names = {
+        "results.json",
+        "per_query.parquet",
+        "report.html",
+        "points.parquet",
+        "hubs.parquet",
+        "worst.parquet",
+    }
     assert {path.name for path in Path("out").iterdir()} == names
     assert "wrote out/results.json" in outcome.err and "wrote out/report.html" in outcome.err
     assert "multilingual-pool · mAP" in outcome.out and "multilingual-pool · R@10" in outcome.out
     content = content_of()
     ap, *others = content["results"]
     assert [e["measure"] for e in content["results"]] == ["AP", "AP@20/min", "R@10", "SetR@10", "RR"]
-    assert {"one_target", "remove_one", "monolingual_pool", "language_share_top100", "subsets"} <= ap["views"].keys()
+    assert {"one_target", "remove_one", "monolingual_pool", "language_share_top100", "subsets"} <= ap[
+        "views"
+    ].keys()
     assert {"language_id_accuracy", "language_id_chance", "fairness", "loss", "hubs"} <= ap["views"].keys()
     assert set(ap["views"]["subsets"]) == {"de,en", "de,es", "en,es"}
     assert set(ap["views"]["one_target"]) == {f"{a}->{b}" for a in LANGUAGES for b in LANGUAGES}
@@ -134,7 +143,9 @@ def test_files_without_languages_follow_the_order_of_languages(evaluate: Any) ->
 
 
 def test_run_files_agree_with_another_program(evaluate: Any) -> None:
-    evaluate("--out", "out", "--trec", "trec", "--trec-depth", "all", "--text-encoder", "v/bad.{role}.{lang}.npy")
+    evaluate(
+        "--out", "out", "--trec", "trec", "--trec-depth", "all", "--text-encoder", "v/bad.{role}.{lang}.npy"
+    )
     assert {path.name for path in Path("trec").iterdir()} == {"qrels.txt", "good.run", "bad.run"}
     content, table = content_of(), pq.read_table("out/per_query.parquet").to_pylist()
     qrels = list(ir_measures.read_trec_qrels("trec/qrels.txt"))
@@ -143,7 +154,11 @@ def test_run_files_agree_with_another_program(evaluate: Any) -> None:
         run = list(ir_measures.read_trec_run(f"trec/{entry['encoder']}.run"))
         assert len(run) == entry["n_source"] * entry["n_target"]
         found = {m.query_id: m.value for m in ir_measures.iter_calc([ir_measures.AP], qrels, run)}
-        own = {row["query"].replace("/", ":"): row["value"] for row in table if row["encoder"] == entry["encoder"]}
+        own = {
+            row["query"].replace("/", ":"): row["value"]
+            for row in table
+            if row["encoder"] == entry["encoder"]
+        }
         assert found == pytest.approx(own, abs=1e-9)
         assert np.mean(list(found.values())) == pytest.approx(entry["value"], abs=1e-9)
 
@@ -175,7 +190,9 @@ def holds(path: Path, word: str) -> bool:
 def folders(evaluate: Any) -> tuple[str, str]:
     """Give two folders of results, of a good and a bad encoder."""
     evaluate("--out", "good", "--measure", "AP", "--measure", "R@10", "--quiet")
-    evaluate("--out", "bad", "--measure", "AP", "--measure", "R@10", "--quiet", text="v/bad.{role}.{lang}.npy")
+    evaluate(
+        "--out", "bad", "--measure", "AP", "--measure", "R@10", "--quiet", text="v/bad.{role}.{lang}.npy"
+    )
     return "good", "bad"
 
 
@@ -199,7 +216,9 @@ def test_folders_of_results_are_gated_and_planned_with(folders: tuple[str, str],
     assert json.loads(planned.out)["schema"] == "xlingual/plan/1"
 
 
-def test_other_conditions_are_not_compared_unseen(evaluate: Any, folders: tuple[str, str], xlingual: Any) -> None:
+def test_other_conditions_are_not_compared_unseen(
+    evaluate: Any, folders: tuple[str, str], xlingual: Any
+) -> None:
     evaluate("--out", "own", "--policy", "prefer-own", "--quiet", text="v/bad.{role}.{lang}.npy")
     outcome = xlingual("compare", "good", "own")
     assert outcome.code == 2 and "policy" in outcome.err and "prefer-own" in outcome.err

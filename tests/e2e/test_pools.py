@@ -16,6 +16,7 @@ refused = shared.refused
 squads = SimpleNamespace(**run_path(str(Path(__file__).with_name("squads.py"))))
 write_squad, changed = squads.write_squad, squads.changed
 
+
 @pytest.mark.parametrize("breaks", [True, False])
 @pytest.mark.parametrize("form", ["parquet", "jsonl"])
 def test_squad_becomes_a_pool(xlingual: Any, breaks: bool, form: str) -> None:

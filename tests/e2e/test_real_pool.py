@@ -130,4 +130,6 @@ class Biased(Projection):
 
     def encode(self, batch: Any) -> np.ndarray:
         codes = np.eye(len(self.languages))[[self.languages.index(tag) for tag in batch.language]]
-        return np.hstack([plain.unit(super().encode(batch)), np.sqrt(self.strength) * codes]).astype(np.float32)
+        return np.hstack([plain.unit(super().encode(batch)), np.sqrt(self.strength) * codes]).astype(
+            np.float32
+        )

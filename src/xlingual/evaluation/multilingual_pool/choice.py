@@ -54,10 +54,14 @@ def choose(
     if candidate_text != CANDIDATE_TEXTS[0] and not any(pool.candidates.context):
         raise InputError(f"{pool.source}: no candidate has a context: use the sentence alone")
     wanted = frozenset(_views(views))
+    if policy != "agnostic" and (views != "all" or subsets):
+        raise InputError(
+            f"policy {policy!r} has no views of language bias: leave out views and subsets, or use agnostic"
+        )
+    if subsets and "subsets" not in wanted:
+        raise InputError("subsets are named, but the view 'subsets' is not: add it, or name no subsets")
     if policy == "prefer-own":
-        _check_prefer_own(pool, subsets)
-    if subsets:
-        wanted |= {"subsets"}
+        _check_own_answers(pool)
     return Choice(
         wanted if policy == "agnostic" else frozenset(),
         policy,
@@ -66,14 +70,12 @@ def choose(
     )
 
 
-def _check_prefer_own(pool: MultilingualPool, subsets: Sequence[object]) -> None:
-    if subsets:
-        raise InputError('subsets are a view of the policy "agnostic": leave them out, or the policy')
+def _check_own_answers(pool: MultilingualPool) -> None:
     question, candidate = pool.relevant
     if not (pool.questions.language[question] == pool.candidates.language[candidate]).any():
         raise InputError(
-            f'{pool.source}: no question has an answer in its own language, so the policy "prefer-own" leaves '
-            'none: use the policy "agnostic"'
+            f"{pool.source}: no question has an answer in its own language, so the policy 'prefer-own' "
+            "leaves none: use the policy agnostic"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from xlingual.evaluation.multilingual_pool.encoder_views import Looked, look
 from xlingual.evaluation.multilingual_pool.numbers import NumberTable
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
 from xlingual.evaluation.multilingual_pool.texts import Rows, table_of
-from xlingual.evaluation.multilingual_pool.trec import write_trec
+from xlingual.evaluation.multilingual_pool.trec import TrecFolder, trec_folder
 from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Tally, Timings, collected_warnings
 from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
 from xlingual.records import Encoder, Texts
@@ -76,9 +77,10 @@ def multilingual_pool(
         choice = choose(pool, views, policy, candidate_text, subsets)
         run = _Run(pool, choice, Options(seed=seed, threads=threads, progress=progress), examples)
         run.prepare(text_encoders, picture)
-        results = run.evaluated(ranked)
-        if trec is not None:  # now that all encoders have proved usable: no files of half a run
-            write_trec(trec, pool, run.encoded(), depth=trec_depth)
+        own = policy == "prefer-own"
+        folder = nullcontext() if trec is None else trec_folder(trec, pool, trec_depth, own_language=own)
+        with folder as rankings:
+            results = run.evaluated(ranked, rankings)
     results.warnings = warnings
     return results
 
@@ -137,8 +139,8 @@ class _Run:
                 questions, candidates = embed_pool(self.pool, name, encoder, self.choice.candidate_text)
             yield name, questions, candidates
 
-    def evaluated(self, measures: Sequence[PoolMeasure]) -> Results:
-        """Return the results of all encoders."""
+    def evaluated(self, measures: Sequence[PoolMeasure], rankings: TrecFolder | None) -> Results:
+        """Return the results of all encoders, and write their rankings where they are wanted."""
         numbers = NumberTable(NAME, self.pool, self.choice, measures, self.identities, self.options.seed)
         tables: dict[str, Rows] = {"points": [], "hubs": [], "worst": []}
         for name, questions, candidates in self.encoded():
@@ -160,6 +162,9 @@ class _Run:
                 self.picture = self.picture or looked.picture_of
                 numbers.add(name, looked)
                 _collect(tables, looked, name, self.pool, self.examples)
+            if rankings is not None:
+                with self.timings.stage("trec"), self.options.working(f"writing rankings: {name}"):
+                    rankings.write(name, questions, candidates)
         results = numbers.results()
         results.tables = {
             name: table for name, rows in tables.items() if (table := table_of(rows)) is not None
@@ -177,8 +182,8 @@ def _refuse_without_role(text_encoders: Mapping[str, Encoder]) -> None:
     for name, encoder in text_encoders.items():
         if isinstance(encoder, VectorsEncoder) and "{role}" not in encoder.pattern:
             raise InputError(
-                f"text encoder {name!r}: vectors:{encoder.pattern} has no {{role}}, which stands for questions "
-                "or candidates: give each a file, as in vectors:model.{role}.{lang}.npy"
+                f"text encoder {name!r}: vectors:{encoder.pattern} has no {{role}}, which stands for "
+                "questions or candidates: give each a file, as in vectors:model.{role}.{lang}.npy"
             )
 
 

@@ -83,7 +83,8 @@ class Best:
         unsettled = np.isin(lines.query, self.crowded) & (lines.above + lines.tied >= self.k)
         weight[unsettled] = 0.0  # those listed are a sample
         cell = lines.query * n_languages + self.columns.language[lines.candidate]
-        found = np.bincount(cell, weight, n * n_languages).reshape(n, n_languages)
+        sums = np.bincount(cell, weight, n * n_languages).astype(np.float64)
+        found: Floats = sums.reshape(n, n_languages)
         found[self.crowded] += chance[last, None] * self.tied
         return found
 
@@ -150,9 +151,7 @@ def _tied_with_the_last(
 ) -> Ints:
     """Return how many candidates of each language tie with the last line of each crowded question [c, G]."""
     last = lines.candidate[_last(lines, crowded)]
-    split = GroupCounts.of(
-        similarity, np.arange(len(crowded)), last, columns.bounds, weights=columns.weights
-    )
+    split = GroupCounts.of(similarity, np.arange(len(crowded)), last, columns.bounds, weights=columns.weights)
     if len(crowded):
         scan(similarity, [split], threads=threads)
     return split.tied

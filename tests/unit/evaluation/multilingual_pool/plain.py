@@ -250,7 +250,9 @@ class Plain:
                     tied = (keys[chosen] == best).sum() / (beside + 1)
                     errors[kind].append((keys[chosen] > best).sum() + tied)
         table = {kind: np.array(counted) for kind, counted in errors.items()}
-        spoken = [(code, tag) for code, tag in enumerate(self.languages) if (self.asked_in[asked] == code).any()]
+        spoken = [
+            (code, tag) for code, tag in enumerate(self.languages) if (self.asked_in[asked] == code).any()
+        ]
         by_language = {
             tag: {kind: counted[self.asked_in[asked] == code].mean() for kind, counted in table.items()}
             for code, tag in spoken
