@@ -125,8 +125,8 @@ class _Run:
         if len(np.unique(pool.candidates.language)) < 2:
             raise InputError(
                 f"{pool.source}: all candidates are in {pool.languages[pool.candidates.language[0]]!r}: a "
-                "multilingual pool has candidates in two languages at least; for one language to search, use "
-                "evaluate crosslingual-retrieval with a manifest"
+                "multilingual pool has candidates in two languages at least: choose more languages, or use "
+                "evaluate crosslingual-retrieval (with a manifest) where one language is searched"
             )
 
     def _texts(self) -> tuple[Texts, Texts]:
