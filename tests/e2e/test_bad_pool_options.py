@@ -179,8 +179,6 @@ def test_a_pool_that_is_not_sound(evaluate: Any, xlingual: Any) -> None:
     assert made.code == 0
     candidates = Path("p/candidates.jsonl").read_text(encoding="utf-8")
     rows = [json.loads(line) for line in candidates.splitlines()]
-    write_rows([row for row in rows if row["lang"] != "es"])
-    refused(evaluate(pool="p"), "questions in 'es'", "p/candidates.jsonl has no candidates")
     write_rows([row | {"keys": []} if "3first" in row["keys"] else row for row in rows])
     refused(evaluate(pool="p"), "p: question '3first' (de) has no relevant candidate")
     write_rows([*rows, rows[0]])

@@ -53,10 +53,12 @@ class Candidates:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MultilingualPool:
-    """Questions and candidates of several languages; every language has candidates.
+    """Questions and candidates of several languages.
 
-    `numberings` say how files of vectors may number the rows, as in a manifest; `warnings` are what in the
-    source deserved a look, one sentence each (they were raised as DataWarning when it was read).
+    `languages` are those of the candidates, then those that only questions have; where languages were chosen,
+    they are in the order of the choice. `numberings` say how files of vectors may number the rows, as in a
+    manifest; `warnings` are what in the source deserved a look, one sentence each (they were raised as
+    DataWarning when it was read).
     """
 
     source: str  # the file or folder, for messages
@@ -95,6 +97,12 @@ class MultilingualPool:
         found = [holders.get(key, []) for key in self.questions.key]
         question = np.repeat(np.arange(len(found)), [len(own) for own in found])
         return question.astype(np.int64), np.array([c for own in found for c in own], dtype=np.int64)
+
+    @property
+    def role_languages(self) -> dict[str, list[str]]:
+        """The languages of the questions (role "query") and of the candidates ("candidate"), in order."""
+        sides = {"query": self.questions.language, "candidate": self.candidates.language}
+        return {role: [self.languages[code] for code in np.unique(of)] for role, of in sides.items()}
 
     @cached_property
     def digest(self) -> str:

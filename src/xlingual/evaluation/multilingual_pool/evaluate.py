@@ -117,7 +117,10 @@ class _Run:
             )
         self.picture = picture
         self.encoders = encoders.text_encoders(
-            specs, languages=list(self.pool.languages), fit_texts=load_fit_texts
+            specs,
+            languages=list(self.pool.languages),
+            role_languages=self.pool.role_languages,
+            fit_texts=load_fit_texts,
         )
         _refuse_without_role(self.encoders)
         texts = self._texts()
@@ -130,7 +133,8 @@ class _Run:
         if len(np.unique(pool.candidates.language)) < 2:
             raise InputError(
                 f"{pool.source}: all candidates are in {pool.languages[pool.candidates.language[0]]!r}: a "
-                "multilingual pool needs candidates in two languages at least"
+                "multilingual pool has candidates in two languages at least: choose more languages, or use "
+                "evaluate crosslingual-retrieval (with a manifest) where one language is searched"
             )
 
     def _texts(self) -> tuple[Texts, Texts]:

@@ -60,7 +60,10 @@ def named(best: Best, k: int) -> Named:
 
 @dataclass(frozen=True)
 class LanguageShares:
-    """Shares of the languages among the best candidates, by question language; and against the pool's."""
+    """Shares of the languages among the best candidates, by question language; and against the pool's.
+
+    Languages without candidates have no share.
+    """
 
     top: int
     shares: dict[str, Score]  # "ar->de"
@@ -73,9 +76,7 @@ class LanguageShares:
         return {
             "top": self.top,
             "language_share_top100": share,
-            "language_share_ratio_top100": {
-                pair: value / against[pair] for pair, value in share.items() if against[pair]
-            },
+            "language_share_ratio_top100": {pair: value / against[pair] for pair, value in share.items()},
         }
 
     def intervals(self) -> dict[str, Any]:
@@ -88,6 +89,7 @@ def language_shares(counts: PoolCounts, best: Best) -> LanguageShares:
     pool = counts.sizes
     top = min(SHARES_OF, int(pool.sum()))
     table = best.by_language(top) / top
+    table[:, pool == 0] = np.nan
     share = dict(zip(counts.languages, (pool / pool.sum()).tolist(), strict=True))
     return LanguageShares(top, by_pair(counts, table), share)
 
@@ -132,9 +134,9 @@ def fairness(counts: PoolCounts, lines: Named) -> Fairness:
 
 @dataclass(frozen=True)
 class Hubs:
-    """How unevenly the first places are divided among the candidates."""
+    """How unevenly the first places are divided among the candidates; `languages` are those they are in."""
 
-    languages: tuple[str, ...]
+    languages: dict[str, int]  # tag → place in `found.by_language`
     found: Hubness
 
     def as_json(self) -> dict[str, Any]:
@@ -148,7 +150,9 @@ class Hubs:
                 "expected": self.found.expected,
                 "threshold": self.found.threshold,
                 "n": len(self.found.hubs),
-                "by_language": dict(zip(self.languages, self.found.by_language.tolist(), strict=True)),
+                "by_language": {
+                    tag: float(self.found.by_language[code]) for tag, code in self.languages.items()
+                },
             }
         }
 
@@ -171,7 +175,7 @@ def hubs(counts: PoolCounts, lines: Named) -> Hubs:
         language=counts.candidate_language,
         n_languages=len(counts.languages),
     )
-    return Hubs(counts.languages, found)
+    return Hubs({tag: code for code, tag in enumerate(counts.languages) if counts.sizes[code]}, found)
 
 
 def nearest_own(counts: PoolCounts, best: Best) -> Floats:
