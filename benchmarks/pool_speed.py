@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.linear_model import Ridge
 
 from xlingual import MultilingualPool, multilingual_pool
-from xlingual.data.pools.pool import Candidates, Questions
+from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.ranking import Cosine, UnitVectors, one_library_thread
 from xlingual.ranking.scan import Plan
 from xlingual.results import Results

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xlingual import MultilingualPool, multilingual_pool
-from xlingual.data.pools.pool import Candidates, Questions
+from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.errors import InputError
 
 UNIT = Path(__file__).parents[1] / "unit" / "evaluation" / "multilingual_pool"

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, RR, Success
 
-from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.errors import InputError
 from xlingual.evaluation.multilingual_pool import trec
 from xlingual.evaluation.multilingual_pool.trec import TrecFolder, write_qrels, write_run

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from xlingual.data.languages import check_tags
-from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
+from xlingual.data.pools.rows import Candidates, PoolRows, Questions
 from xlingual.data.reading.values import numbered, shown
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.records import Numbering
@@ -28,7 +28,7 @@ def build_pool(
     candidates: Candidates,
     chosen: Sequence[str] | None = None,
     split: str | None = None,
-) -> MultilingualPool:
+) -> PoolRows:
     """Return the pool of the chosen languages, in their order, and of the rows of a split.
 
     `languages` is the whole pool's own order; questions and candidates are those of the whole pool in the
@@ -56,7 +56,7 @@ def build_pool(
     recode[codes] = np.arange(len(codes))
     q, c = _take_questions(questions, of_questions[-1]), _take_candidates(candidates, of_candidates[-1])
     cluster, _ = numbered([*q.cluster.tolist(), *c.cluster.tolist()])
-    return MultilingualPool(
+    return PoolRows(
         source,
         tuple(languages[code] for code in codes),
         replace(q, language=recode[q.language], cluster=cluster[: len(q)]),

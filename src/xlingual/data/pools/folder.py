@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.data.languages import tag_problem
-from xlingual.data.pools.pool import Candidates, Questions
+from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.reading.formats import read_jsonl, read_parquet
 from xlingual.data.reading.tables import Table
 from xlingual.data.reading.values import check_unique, described, is_missing, names_in, numbered, texts_in

@@ -11,8 +11,9 @@ import numpy as np
 
 from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.drawing import draw_all, draw_one
-from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
+from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.roles import ItemRoles, roles
+from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.pools.shares import asking_languages, check_count, shares_of
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.records import Ints
@@ -163,4 +164,4 @@ def _pool(manifest: Manifest, asked: Ints, drawn: Ints, notes: tuple[str, ...]) 
             split=split(drawn),
         ),
     )
-    return replace(pool, warnings=notes)
+    return MultilingualPool.of(replace(pool, warnings=notes))

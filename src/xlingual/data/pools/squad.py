@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xlingual.data.pools.paragraphs import LanguageFacts, Paragraph, read_paragraphs
-from xlingual.data.pools.pool import Candidates, Questions
+from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.errors import InputError, listed
 
 if TYPE_CHECKING:

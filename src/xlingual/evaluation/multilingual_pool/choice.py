@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xlingual.data.pools.pool import CANDIDATE_TEXTS, MultilingualPool
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.rows import CANDIDATE_TEXTS
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.evaluation.multilingual_pool.lists import SHARES_OF
 
