@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import CANDIDATE_TEXTS
 from xlingual.errors import InputError, did_you_mean, listed
-from xlingual.evaluation.multilingual_pool.lists import SHARES_OF
+from xlingual.evaluation.multilingual_pool.lists import DEPTH, SHARES_OF
 
 FROM_COUNTS = ("one-target", "remove-one", "monolingual-pool", "subsets", "loss")
 FROM_LISTS = ("shares", "fairness", "hubs", "worst")
@@ -31,9 +31,14 @@ class Choice:
         """Whether the best candidates of each question are needed."""
         return bool(self.views & set(FROM_LISTS)) or self.policy == "prefer-own"
 
-    def top(self, n_candidates: int) -> int | None:
-        """Return how many of the best candidates are kept, None for none."""
-        return min(SHARES_OF, n_candidates) if self.lists else None
+    def heads(self, n_candidates: int) -> tuple[int | None, int]:
+        """Return of how many first places the languages are counted, and how many candidates are kept."""
+        if self.policy == "prefer-own":
+            return 1, 0
+        if not self.lists:
+            return None, 0
+        top = min(SHARES_OF, n_candidates)
+        return top, min(DEPTH, top)
 
 
 def choose(

@@ -151,13 +151,15 @@ class _Run:
         """Return the results of all encoders, and write their rankings where they are wanted."""
         numbers = NumberTable(NAME, self.pool, self.choice, measures, self.identities, self.options.seed)
         tables: dict[str, Rows] = {"points": [], "hubs": [], "worst": []}
+        top, depth = self.choice.heads(len(self.pool.candidates))
         for name, questions, candidates in self.encoded():
             with self.timings.stage("texts: rank"):
                 passed = one_pass(
                     self.pool,
                     questions,
                     candidates,
-                    top=self.choice.top(len(self.pool.candidates)),
+                    top=top,
+                    depth=depth,
                     threads=self.options.threads,
                     progress=self._progress(f"ranking candidates: {name}"),
                 )

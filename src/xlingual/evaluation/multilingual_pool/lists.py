@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xlingual.evaluation.multilingual_pool.counts import PoolCounts
-from xlingual.evaluation.multilingual_pool.one_pass import Best
+from xlingual.evaluation.multilingual_pool.heads import Heads
 from xlingual.evaluation.multilingual_pool.views.means import by_pair
 from xlingual.evaluation.multilingual_pool.views.written import intervals, values
 from xlingual.evaluation.scores import Score
@@ -18,6 +18,7 @@ from xlingual.records import Floats, Ints
 
 SHARES_OF = 100  # best candidates whose languages are counted (the paper's Figure 6)
 HUBS_OF = 10
+DEPTH = max(CUT, HUBS_OF)  # first candidates that are kept
 _MOST_NAMED = 1000  # candidates that tie: more of them are not named one by one
 
 
@@ -41,20 +42,19 @@ class Named:
         return Named(self.question[kept], self.candidate[kept], self.above[kept], self.tied[kept])
 
 
-def named(best: Best, k: int) -> Named:
-    """Return the candidates that may be among the first k, without groups of over `_MOST_NAMED` that tie."""
-    lines = best.lines
-    rows = np.flatnonzero((lines.above < k) & (lines.tied <= _MOST_NAMED))
-    members, starts = best.columns.members()
-    column = lines.candidate[rows]
-    size = best.columns.weights[column]
+def named(heads: Heads) -> Named:
+    """Return the first candidates of each question, without groups of over `_MOST_NAMED` that tie."""
+    rows = np.flatnonzero(heads.tied <= _MOST_NAMED)
+    members, starts = heads.columns.members()
+    column = heads.column[rows]
+    size = heads.columns.weights[column]
     ends = np.cumsum(size)
     within = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - size, size)
     return Named(
-        np.repeat(lines.query[rows], size),
+        np.repeat(heads.question[rows], size),
         members[np.repeat(starts[column], size) + within],
-        np.repeat(lines.above[rows], size),
-        np.repeat(lines.tied[rows], size),
+        np.repeat(heads.above[rows], size),
+        np.repeat(heads.tied[rows], size),
     )
 
 
@@ -84,14 +84,13 @@ class LanguageShares:
         return {"language_share_top100": intervals(self.shares)}
 
 
-def language_shares(counts: PoolCounts, best: Best) -> LanguageShares:
+def language_shares(counts: PoolCounts, heads: Heads) -> LanguageShares:
     """Return the shares of languages among each question's first 100 candidates (fewer in a small pool)."""
     pool = counts.sizes
-    top = min(SHARES_OF, int(pool.sum()))
-    table = best.by_language(top) / top
+    table = heads.places / heads.top
     table[:, pool == 0] = np.nan
     share = dict(zip(counts.languages, (pool / pool.sum()).tolist(), strict=True))
-    return LanguageShares(top, by_pair(counts, table), share)
+    return LanguageShares(heads.top, by_pair(counts, table), share)
 
 
 @dataclass(frozen=True)
@@ -178,7 +177,10 @@ def hubs(counts: PoolCounts, lines: Named) -> Hubs:
     return Hubs({tag: code for code, tag in enumerate(counts.languages) if counts.sizes[code]}, found)
 
 
-def nearest_own(counts: PoolCounts, best: Best) -> Floats:
-    """Return the share of each question's first place that is in its own language, float64 [n]."""
-    first: Floats = best.by_language(1)[np.arange(counts.n_questions), counts.question_language]
+def nearest_own(counts: PoolCounts, heads: Heads) -> Floats:
+    """Return the share of each question's first place that is in its own language, float64 [n].
+
+    The heads are of the first place only.
+    """
+    first: Floats = heads.places[np.arange(counts.n_questions), counts.question_language]
     return first
