@@ -137,40 +137,29 @@ class GroupCounts:
         place = up_to - 1 - mine
         near = ordered[start + np.maximum(place, 0)] >= low[:, None]
         pair, segment = np.nonzero(near & (place >= 0))
-        for number in np.unique(segment).tolist():
-            doubtful = pair[segment == number]
-            self._decide(tile, segments, number, doubtful, pairs, (low, high), counted)
+        found = [
+            segments.within(tile.scores, number, row, (low, high), pair[segment == number])
+            for number in np.unique(segment).tolist()
+        ]
+        if found:
+            pair, column, group = (np.concatenate(parts) for parts in zip(*found, strict=True))
+            self._decide(tile, pairs, (pair, column, group), counted)
         self._weigh(tile, row, high, above)
 
     def _decide(
-        self,
-        tile: Tile,
-        segments: _Segments,
-        number: int,
-        doubtful: Ints,
-        pairs: slice,
-        limits: tuple[np.ndarray, np.ndarray],
-        counted: tuple[Ints, Ints],
+        self, tile: Tile, pairs: slice, found: tuple[Ints, Ints, Ints], counted: tuple[Ints, Ints]
     ) -> None:
-        """Score the candidates of a segment within the band of their target exactly, and count them."""
-        a, size, group = segments.start[number], segments.size[number], segments.group[number]
-        (low, high), (above, tied) = limits, counted
-        step = max(1, _GATHER // int(size))
-        for begin in range(0, len(doubtful), step):
-            chosen = doubtful[begin : begin + step]
-            query, target = self.query[pairs][chosen], self.target[pairs][chosen]
-            scores = tile.scores[query - tile.row, a : a + size]
-            within = (scores >= low[chosen, None]) & (scores <= high[chosen, None])
-            i, j = np.divmod(np.flatnonzero(within), size)
-            candidate = j + a + tile.column
-            other = candidate != target[i]
-            i, candidate = i[other], candidate[other]
-            keys = tile.exact(query[i], candidate)
-            weight = np.ones(len(i), dtype=np.int64) if self.weights is None else self.weights[candidate]
-            own = self.keys[pairs][chosen][i]
-            np.add.at(above[:, group], chosen[i], np.where(keys > own, weight, 0))
-            np.add.at(tied[:, group], chosen[i], np.where(keys == own, weight, 0))
-            self.decided += len(i)
+        """Score the candidates (pair, column, group) within the band of their targets, and count them."""
+        pair, column, group = found
+        candidate = column + tile.column
+        other = candidate != self.target[pairs][pair]
+        pair, candidate, group = pair[other], candidate[other], group[other]
+        keys, own = tile.exact(self.query[pairs][pair], candidate), self.keys[pairs][pair]
+        weight = np.ones(len(pair), dtype=np.int64) if self.weights is None else self.weights[candidate]
+        above, tied = counted
+        np.add.at(above, (pair, group), np.where(keys > own, weight, 0))
+        np.add.at(tied, (pair, group), np.where(keys == own, weight, 0))
+        self.decided += len(pair)
 
     def _weigh(self, tile: Tile, row: Ints, high: np.ndarray, above: Ints) -> None:
         """Add what certain columns of a weight other than one count beyond one."""
@@ -203,6 +192,28 @@ class _Segments:
         for start, size in zip(self.start.tolist(), self.size.tolist(), strict=True):
             ordered[:, start : start + size].sort(axis=1)
         return ordered.reshape(-1)
+
+    def within(
+        self,
+        scores: np.ndarray,
+        number: int,
+        row: Ints,
+        limits: tuple[np.ndarray, np.ndarray],
+        pairs: Ints,
+    ) -> tuple[Ints, Ints, Ints]:
+        """Return (pair, column, group) of the scores of a segment within the limits of some pairs."""
+        start, size = int(self.start[number]), int(self.size[number])
+        low, high = limits
+        step = max(1, _GATHER // size)
+        found = []
+        for begin in range(0, len(pairs), step):
+            chosen = pairs[begin : begin + step]
+            own = scores[row[chosen], start : start + size]
+            inside = (own >= low[chosen, None]) & (own <= high[chosen, None])
+            i, j = np.divmod(np.flatnonzero(inside), size)
+            found.append((chosen[i], j + start))
+        pair, column = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return pair, column, np.full(len(pair), self.group[number])
 
 
 def _not_above(ordered: np.ndarray, start: Ints, size: Ints, limit: np.ndarray) -> Ints:
