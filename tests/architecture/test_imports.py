@@ -44,7 +44,10 @@ def test_import_loads_no_third_party_package():
     [
         ["--help"],
         ["--version"],
+        ["evaluate", "--help"],
         ["evaluate", "backretrieval", "--help"],
+        ["evaluate", "lareqa", "--help"],
+        ["evaluate", "multilingual-pool", "--help"],
         ["validate", "--help"],
         ["validate", "backretrieval", "--help"],
         ["calibrate", "--help"],
@@ -52,6 +55,7 @@ def test_import_loads_no_third_party_package():
         ["gate", "--help"],
         ["plan", "--help"],
         ["data", "describe", "--help"],
+        ["data", "mix-pool", "--help"],
         ["data", "squad-to-pool", "--help"],
     ],
 )

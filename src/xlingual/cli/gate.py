@@ -23,7 +23,7 @@ _CODES = {"pass": 0, "fail": 1, "cannot tell": 3}
 @click.argument("candidate", metavar="CANDIDATE")
 @click.argument("baseline", metavar="BASELINE")
 @click.option("--margin", type=float, required=True, metavar="M", help="How much worse is acceptable: 0.01.")
-@click.option("--measure", metavar="NAME", help="R@k, RR or SIM.  [default: the first of the results]")
+@click.option("--measure", metavar="NAME", help="R@k, RR, SIM, AP ….  [default: the first of the results]")
 @click.option("--task", metavar="NAME", help="Needed where the results are of several tasks.")
 @click.option(
     "--pairs",

@@ -25,7 +25,7 @@ _FORMATS = ("table", "markdown", "csv", "json")
 @click.option("--power", type=float, default=0.8, show_default=True, help="How often it shall be shown.")
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level, two-sided.")
 @click.option("--baseline", metavar="DIR#ENCODER", help="Hold all others against it.  [default: the leader]")
-@click.option("--measure", metavar="NAME", help="R@k, RR or SIM.  [default: the first of the results]")
+@click.option("--measure", metavar="NAME", help="R@k, RR, SIM, AP ….  [default: the first of the results]")
 @click.option("--task", metavar="NAME", help="Needed where the results are of several tasks.")
 @click.option(
     "--queries", type=int, multiple=True, metavar="N", help="What would N queries show? Repeat for several."

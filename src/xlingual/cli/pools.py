@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from xlingual.data.pools.describe import LanguageDescription, PoolDescription
     from xlingual.data.pools.paragraphs import LanguageFacts
-    from xlingual.data.pools.pool import MultilingualPool
+    from xlingual.data.pools.rows import PoolRows
 
 
 @click.command(short_help="Count what a multilingual pool holds.")
@@ -79,6 +79,7 @@ def squad_to_pool(
     from xlingual.data.pools.splitting import split_pool
     from xlingual.data.pools.squad import read_squad
     from xlingual.data.pools.squadnames import squad_files
+    from xlingual.data.pools.writing import write_pool
 
     if train is not None and not 0 < train < 1:
         raise InputError(f"--train {train}: give a share between 0 and 1, such as 0.3")
@@ -90,7 +91,7 @@ def squad_to_pool(
         pool = pool_of_squad(rows, source, [path for _, path in named])
         if train is not None:
             pool = split_pool(pool, train, seed)
-    pool.write(out, format)
+    write_pool(pool, out, format)
     if not quiet:
         output = screen.console()
         output.print()
@@ -159,7 +160,7 @@ def _sentences(found: PoolDescription) -> list[str]:
     return sentences
 
 
-def _made(pool: MultilingualPool, facts: Sequence[LanguageFacts]) -> Table:
+def _made(pool: PoolRows, facts: Sequence[LanguageFacts]) -> Table:
     """Return the table of what the files held."""
     import numpy as np
 

@@ -159,7 +159,7 @@ def _no_test(measure: str) -> str | None:
     if measure == NOT_PER_QUERY:
         return "CORR has no value for each query, so no paired test; use BkR, SIM or XLR"
     if not parse_measure(measure).higher_is_better:
-        return f"{measure} is a median, which has no paired test; evaluate with R@k or RR"
+        return f"{measure} is a median, which has no paired test; evaluate with R@k, RR or AP"
     return None
 
 

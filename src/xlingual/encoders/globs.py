@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from xlingual.encoders.placeholders import filled, places
 from xlingual.encoders.vectorfile import SUFFIXES, placeholder_hint
 from xlingual.errors import InputError, listed
 
 
-def expand(pattern: str, languages: Sequence[str]) -> dict[str, str]:
+def expand(
+    pattern: str, languages: Sequence[str], role_languages: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, str]:
     """Return name → pattern without stars, sorted by name; `{lang}` and `{role}` are kept.
 
-    Several stars are joined by `-` in the name. A star stays within one folder. Raises InputError where
-    nothing matches, a name lacks the file of one of the languages, or two matches have one name.
+    `role_languages` tells which languages the texts of a role are in, where not all in each. Several stars
+    are joined by `-` in the name. A star stays within one folder. Raises InputError where nothing matches, a
+    name lacks a file, or two matches have one name.
     """
     pattern = re.sub(r"\*+", "*", pattern)
     found: dict[tuple[str, ...], str] = {}
-    for variant in _variants(pattern, languages):
+    wanted = places(pattern, languages, role_languages)
+    for variant in (filled(pattern, place) for place in wanted):
         for stars in _matches(variant):
-            found.setdefault(stars, _fill(pattern, stars))
+            found.setdefault(stars, _starless(pattern, stars))
     if not found:
         raise InputError(
             f"vectors:{pattern}: no file matches for the languages {', '.join(languages)}: correct "
@@ -29,12 +34,12 @@ def expand(pattern: str, languages: Sequence[str]) -> dict[str, str]:
             f"{placeholder_hint(pattern)}"
         )
     named: dict[str, str] = {}
-    for stars, filled in sorted(found.items(), key=lambda pair: "-".join(pair[0])):
+    for stars, path in sorted(found.items(), key=lambda pair: "-".join(pair[0])):
         name = "-".join(stars)
         if name in named:
-            raise InputError(f"vectors:{pattern}: {named[name]} and {filled} would both be named {name!r}")
-        named[name] = filled
-        for variant in _variants(filled, languages):
+            raise InputError(f"vectors:{pattern}: {named[name]} and {path} would both be named {name!r}")
+        named[name] = path
+        for variant in (filled(path, place) for place in wanted):
             if not Path(variant).is_file():
                 raise InputError(
                     f"vectors:{pattern}: {variant} is missing, which {name!r} needs for the languages "
@@ -54,13 +59,6 @@ def _refuse_languages(pattern: str, named: Collection[str], languages: Sequence[
         )
 
 
-def _variants(pattern: str, languages: Sequence[str]) -> list[str]:
-    """Return the pattern for each language and role that it has a place for."""
-    tags = languages if "{lang}" in pattern else ("",)
-    roles = ("questions", "candidates") if "{role}" in pattern else ("",)
-    return [pattern.replace("{lang}", tag).replace("{role}", role) for tag in tags for role in roles]
-
-
 def _matches(variant: str) -> list[tuple[str, ...]]:
     """Return what the stars matched, for each file of vectors that the pattern matches."""
     parts = variant.split("*")
@@ -71,7 +69,7 @@ def _matches(variant: str) -> list[tuple[str, ...]]:
     return [match.groups() for match in found if match]
 
 
-def _fill(pattern: str, stars: tuple[str, ...]) -> str:
+def _starless(pattern: str, stars: tuple[str, ...]) -> str:
     """Put what the stars matched in their places."""
     first, *rest = pattern.split("*")
     return first + "".join(star + part for star, part in zip(stars, rest, strict=True))

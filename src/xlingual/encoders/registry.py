@@ -27,18 +27,21 @@ def text_encoders(
     specs: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike,
     *,
     languages: Sequence[str],
+    role_languages: Mapping[str, Sequence[str]] | None = None,
     fit_texts: Callable[[str], Texts] | None = None,
     seed: int = 0,
 ) -> dict[str, Encoder]:
     """Return name → encoder of texts, in the order of `specs`.
 
-    Each entry is a spec string, a path, or an object that has `encode`; a mapping names them. `fit_texts`
-    loads the texts that an option `fit=MANIFEST#SPLIT` names; it is called once per reference, and only when
-    a fitted encoder is used. `seed` is the seed of encoders whose spec has none.
+    Each entry is a spec string, a path, or an object that has `encode`; a mapping names them.
+    `role_languages` tells which languages the texts of a role ("query", "candidate") are in, so that
+    `vectors:` with `{role}` asks for no other files; without it, each role has all of them. `fit_texts` loads
+    the texts that an option `fit=MANIFEST#SPLIT` names; it is called once per reference, and only when a
+    fitted encoder is used. `seed` is the seed of encoders whose spec has none.
 
     Raises InputError for malformed specs, for two encoders of one name, and where there is none.
     """
-    context = Context(tuple(languages), None if fit_texts is None else cache(fit_texts), seed)
+    context = Context(tuple(languages), role_languages, None if fit_texts is None else cache(fit_texts), seed)
     return _named(specs, TEXTS, context)
 
 
@@ -94,7 +97,7 @@ def _resolve(
     if spec.scheme != "vectors" or "*" not in spec.argument:
         return [(name or _default_name(spec), build(spec, kind, context))]
     read_options(spec, check(spec, kind))
-    matches = expand(spec.argument, context.languages).items()
+    matches = expand(spec.argument, context.languages, context.role_languages).items()
     prefix = f"{name}-" if name else ""
     return [(prefix + star, build(replace(spec, argument=path), kind, context)) for star, path in matches]
 

@@ -45,7 +45,8 @@ class Scheme:
 class Context:
     """What the caller knows and an adapter may need."""
 
-    languages: Sequence[str]
+    languages: Sequence[str]  # of all texts
+    role_languages: Mapping[str, Sequence[str]] | None = None  # role of a text → languages; None: all in each
     fit_texts: Callable[[str], Texts] | None = None  # loads the texts that `fit=` names
     seed: int = 0  # of encoders whose spec has none
     kind: str = TEXTS  # what is to be encoded, of a scheme that takes both

@@ -13,6 +13,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
+from xlingual.encoders.placeholders import filled, places
 from xlingual.encoders.schemes import Context
 from xlingual.encoders.vectorfile import check_file, open_vectors
 from xlingual.errors import DataWarning, InputError, listed
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from xlingual.records import Ints, Vectors
 
 _BLOCK = 4096  # lines converted at a time
-ROLES = {"query": "questions", "candidate": "candidates"}  # role of a text → what stands for {role}
 
 
 class VectorsEncoder:
@@ -31,28 +31,33 @@ class VectorsEncoder:
     `pattern` is a path in which `{lang}` stands for the language of a text and `{role}` for `questions` or
     `candidates`; a file without `{lang}` serves all languages. Which row of the batch is which line of the
     file is told by the batch's numberings: the first one that has as many numbers as the file has lines is
-    used, and where none has, the file does not belong to the data.
+    used, and where none has, the file does not belong to the data. `role_languages` tells for each role which
+    of the languages have texts in it; other files are not asked for.
     """
 
-    def __init__(self, pattern: str, languages: Sequence[str], key: str | None = None) -> None:
+    def __init__(
+        self,
+        pattern: str,
+        languages: Sequence[str],
+        key: str | None = None,
+        role_languages: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         self.pattern = pattern
         self.languages = tuple(languages)
         self.key = key
+        self.places = places(pattern, self.languages, role_languages)
         if "{role}" not in pattern:
-            for path in self._paths(None):
-                check_file(path)
+            for place in self.places:
+                check_file(self._path(*place))
 
     @cached_property
     def identity(self) -> str:
         """A hash of the bytes of all its files; read once, when first asked for."""
-        roles = tuple(ROLES) if "{role}" in self.pattern else (None,)
-        languages = sorted(self.languages) if "{lang}" in self.pattern else [""]
         parts: list[str | bytes] = []
-        for language in languages:
-            for role in roles:
-                path = self._path(language, role)
-                check_file(path)
-                parts += [language, role or "", _file_digest(path)]
+        for language, role in sorted(self.places, key=lambda place: place[0]):
+            path = self._path(language, role)
+            check_file(path)
+            parts += [language, role or "", _file_digest(path)]
         whole = parts[-1] if len(parts) == 3 and isinstance(parts[-1], bytes) else digest(*parts)
         return f"vectors:{whole.hex()[:16]}" + (f"?key={quote(self.key)}" if self.key else "")
 
@@ -79,10 +84,12 @@ class VectorsEncoder:
             raise InputError(
                 f"vectors:{self.pattern}: neither questions nor candidates here: leave {{role}} out"
             )
-        return Path(self.pattern.replace("{lang}", language).replace("{role}", ROLES.get(role or "", "")))
+        return Path(filled(self.pattern, (language, role)))
 
-    def _paths(self, role: str | None, more: Iterable[str] = ()) -> list[Path]:
-        languages = dict.fromkeys((*self.languages, *more)) if "{lang}" in self.pattern else ("",)
+    def _paths(self, role: str | None, more: Iterable[str]) -> list[Path]:
+        """Return the files for texts of a role: those expected, and those of the languages `more`."""
+        known = [language for language, other in self.places if other in (role, None)]
+        languages = dict.fromkeys((*known, *more)) if "{lang}" in self.pattern else ("",)
         return [self._path(language, role) for language in languages]
 
     def _dimensions(self, role: str | None, languages: Iterable[str]) -> int:
@@ -125,7 +132,7 @@ def _lines(path: Path, lines: int, language: str | None, batch: Texts | Pictures
         if others:
             warnings.warn(
                 f"{path} has {lines} lines, as many as there are {unit} and {listed(others)}, which are in "
-                f"different orders: its lines are taken as {unit}, in the order of the manifest",
+                f"different orders: its lines are taken as {unit}, in that order",
                 DataWarning,
                 stacklevel=2,
             )
@@ -161,4 +168,4 @@ def _file_digest(path: Path) -> bytes:
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> VectorsEncoder:
     """Return the encoder for a spec without `*`."""
-    return VectorsEncoder(argument, context.languages, options["key"])
+    return VectorsEncoder(argument, context.languages, options["key"], context.role_languages)

@@ -24,20 +24,26 @@ class GroupCounts:
 
     `query` and `target` [p] are pairs, `bounds` [g + 1] the first column of each group and the number of
     columns: the candidates of a group stand next to each other. `weights` [m] as in `Counts`. After the scan
-    `above` and `tied` are int64 [p, g]; a target ties with itself, in its own group.
+    `result` gives (above, tied), int32 [p, g]; a target ties with itself, in its own group.
+
+    Targets of a query that tie are counted once: what is above them and ties with them is the same.
     """
 
     def __init__(
         self, query: Ints, target: Ints, keys: Ints, bounds: Ints, *, weights: Ints | None = None
     ) -> None:
-        order = np.argsort(query, kind="stable")
-        self._order = order
-        self.query, self.target, self.keys = query[order], target[order], keys[order]
+        order = np.lexsort((keys, query))
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = (np.diff(query[order]) != 0) | (np.diff(keys[order]) != 0)
+        self._level = np.empty(len(order), dtype=np.int64)  # of each pair given: one of those counted
+        self._level[order] = np.cumsum(new) - 1
+        counted = order[new]
+        self.query, self.target, self.keys = query[counted], target[counted], keys[counted]
         self.bounds = bounds
         self.heavy = np.empty(0, dtype=np.int64) if weights is None else np.flatnonzero(weights != 1)
         self.weights = weights
-        # (above, tied) of the pairs from low to high: row blocks fill pieces of their own
-        self._pieces: dict[tuple[int, int], tuple[Ints, Ints]] = {}
+        # (above, tied) of the levels from low to high: row blocks fill pieces of their own
+        self._pieces: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
         self.decided = 0  # pairs that the screen left open
 
     @classmethod
@@ -48,29 +54,24 @@ class GroupCounts:
         return cls(query, target, similarity.exact(query, target), bounds, weights=weights)
 
     @property
-    def above(self) -> Ints:
-        """Candidates of each group that score higher than the target, in the order of the pairs given."""
-        return self._assembled(0)
-
-    @property
-    def tied(self) -> Ints:
-        """Candidates of each group that score the same as the target, itself included."""
-        return self._assembled(1)
-
-    @property
     def keys_given(self) -> Ints:
         """Exact keys of the targets, in the order of the pairs given."""
-        out = np.empty_like(self.keys)
-        out[self._order] = self.keys
-        return out
+        keys: Ints = self.keys[self._level]
+        return keys
 
-    def _assembled(self, which: int) -> Ints:
-        sums = np.zeros((len(self.query), len(self.bounds) - 1), dtype=np.int64)
+    def result(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (above, tied), int32 [p, g], in the order of the pairs given.
+
+        `above` counts the candidates of each group that score higher than the target, `tied` those that score
+        the same, itself included.
+        """
+        return self._assembled(0), self._assembled(1)
+
+    def _assembled(self, which: int) -> np.ndarray:
+        sums = np.zeros((len(self.query), len(self.bounds) - 1), dtype=np.int32)
         for (low, high), piece in self._pieces.items():
             sums[low:high] += piece[which]
-        out = np.empty_like(sums)
-        out[self._order] = sums
-        return out
+        return sums if len(sums) == len(self._level) and _rising(self._level) else sums[self._level]
 
     def fresh(self) -> GroupCounts:
         """Return the same request with nothing seen."""
@@ -88,10 +89,10 @@ class GroupCounts:
                 own[1][...] += tied
             self.decided += other.decided
 
-    def _piece(self, span: tuple[int, int]) -> tuple[Ints, Ints]:
+    def _piece(self, span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         shape = (span[1] - span[0], len(self.bounds) - 1)
         if span not in self._pieces:
-            self._pieces[span] = (np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64))
+            self._pieces[span] = (np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=np.int32))
         return self._pieces[span]
 
     def update(self, tile: Tile) -> None:
@@ -118,7 +119,9 @@ class GroupCounts:
         group = np.flatnonzero(low < high)
         return _Segments(group, low[group], high[group] - low[group])
 
-    def _count(self, tile: Tile, segments: _Segments, pairs: slice, counted: tuple[Ints, Ints]) -> None:
+    def _count(
+        self, tile: Tile, segments: _Segments, pairs: slice, counted: tuple[np.ndarray, np.ndarray]
+    ) -> None:
         """Count for the pairs of a block of rows; `counted` is (above, tied), [pairs, g], added to."""
         above, tied = counted
         row = self.query[pairs] - tile.row
@@ -137,40 +140,29 @@ class GroupCounts:
         place = up_to - 1 - mine
         near = ordered[start + np.maximum(place, 0)] >= low[:, None]
         pair, segment = np.nonzero(near & (place >= 0))
-        for number in np.unique(segment).tolist():
-            doubtful = pair[segment == number]
-            self._decide(tile, segments, number, doubtful, pairs, (low, high), counted)
+        found = [
+            segments.within(tile.scores, number, row, (low, high), pair[segment == number])
+            for number in np.unique(segment).tolist()
+        ]
+        if found:
+            pair, column, group = (np.concatenate(parts) for parts in zip(*found, strict=True))
+            self._decide(tile, pairs, (pair, column, group), counted)
         self._weigh(tile, row, high, above)
 
     def _decide(
-        self,
-        tile: Tile,
-        segments: _Segments,
-        number: int,
-        doubtful: Ints,
-        pairs: slice,
-        limits: tuple[np.ndarray, np.ndarray],
-        counted: tuple[Ints, Ints],
+        self, tile: Tile, pairs: slice, found: tuple[Ints, Ints, Ints], counted: tuple[np.ndarray, np.ndarray]
     ) -> None:
-        """Score the candidates of a segment within the band of their target exactly, and count them."""
-        a, size, group = segments.start[number], segments.size[number], segments.group[number]
-        (low, high), (above, tied) = limits, counted
-        step = max(1, _GATHER // int(size))
-        for begin in range(0, len(doubtful), step):
-            chosen = doubtful[begin : begin + step]
-            query, target = self.query[pairs][chosen], self.target[pairs][chosen]
-            scores = tile.scores[query - tile.row, a : a + size]
-            within = (scores >= low[chosen, None]) & (scores <= high[chosen, None])
-            i, j = np.divmod(np.flatnonzero(within), size)
-            candidate = j + a + tile.column
-            other = candidate != target[i]
-            i, candidate = i[other], candidate[other]
-            keys = tile.exact(query[i], candidate)
-            weight = np.ones(len(i), dtype=np.int64) if self.weights is None else self.weights[candidate]
-            own = self.keys[pairs][chosen][i]
-            np.add.at(above[:, group], chosen[i], np.where(keys > own, weight, 0))
-            np.add.at(tied[:, group], chosen[i], np.where(keys == own, weight, 0))
-            self.decided += len(i)
+        """Score the candidates (pair, column, group) within the band of their targets, and count them."""
+        pair, column, group = found
+        candidate = column + tile.column
+        other = candidate != self.target[pairs][pair]
+        pair, candidate, group = pair[other], candidate[other], group[other]
+        keys, own = tile.exact(self.query[pairs][pair], candidate), self.keys[pairs][pair]
+        weight = np.ones(len(pair), dtype=np.int64) if self.weights is None else self.weights[candidate]
+        above, tied = counted
+        np.add.at(above, (pair, group), np.where(keys > own, weight, 0))
+        np.add.at(tied, (pair, group), np.where(keys == own, weight, 0))
+        self.decided += len(pair)
 
     def _weigh(self, tile: Tile, row: Ints, high: np.ndarray, above: Ints) -> None:
         """Add what certain columns of a weight other than one count beyond one."""
@@ -203,6 +195,32 @@ class _Segments:
         for start, size in zip(self.start.tolist(), self.size.tolist(), strict=True):
             ordered[:, start : start + size].sort(axis=1)
         return ordered.reshape(-1)
+
+    def within(
+        self,
+        scores: np.ndarray,
+        number: int,
+        row: Ints,
+        limits: tuple[np.ndarray, np.ndarray],
+        pairs: Ints,
+    ) -> tuple[Ints, Ints, Ints]:
+        """Return (pair, column, group) of the scores of a segment within the limits of some pairs."""
+        start, size = int(self.start[number]), int(self.size[number])
+        low, high = limits
+        step = max(1, _GATHER // size)
+        found = []
+        for begin in range(0, len(pairs), step):
+            chosen = pairs[begin : begin + step]
+            own = scores[row[chosen], start : start + size]
+            inside = (own >= low[chosen, None]) & (own <= high[chosen, None])
+            i, j = np.divmod(np.flatnonzero(inside), size)
+            found.append((chosen[i], j + start))
+        pair, column = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return pair, column, np.full(len(pair), self.group[number])
+
+
+def _rising(numbers: Ints) -> bool:
+    return bool((np.diff(numbers) > 0).all())
 
 
 def _not_above(ordered: np.ndarray, start: Ints, size: Ints, limit: np.ndarray) -> Ints:

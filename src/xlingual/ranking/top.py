@@ -324,7 +324,7 @@ def _at_most_kth(scores: np.ndarray, k: int) -> np.ndarray:
 
     The k-th best of the maxima of disjoint sets of columns is one, and much sooner found than the k-th score.
     """
-    sets = min(scores.shape[1], max(2 * k, 256))
+    sets = min(scores.shape[1], max(2 * k, 1024))
     size = scores.shape[1] // sets
     maxima = scores[:, : size * sets].reshape(len(scores), size, sets).max(axis=1)
     return np.partition(maxima, -k, axis=1)[:, -k]

@@ -156,6 +156,17 @@ def test_a_match_must_exist_for_every_language(tmp_path):
     assert "'b'" in says
 
 
+def test_a_star_with_roles_needs_only_the_languages_of_each_role(tmp_path):
+    for name in ("questions.en", "questions.fr", "candidates.en", "candidates.de"):
+        save(tmp_path / f"m.{name}.npy")
+    specs = [f"{tmp_path}/*.{{role}}.{{lang}}.npy"]
+    by_role = {"query": ["en", "fr"], "candidate": ["en", "de"]}
+    assert list(text_encoders(specs, languages=["en", "de", "fr"], role_languages=by_role)) == ["m"]
+    (tmp_path / "m.questions.fr.npy").unlink()
+    with pytest.raises(InputError, match=r"m\.questions\.fr\.npy is missing, which 'm' needs"):
+        text_encoders(specs, languages=["en", "de", "fr"], role_languages=by_role)
+
+
 def test_a_star_without_a_match_is_refused(tmp_path):
     assert "no file matches" in refused([f"{tmp_path}/*.{{lang}}.npy"])
 

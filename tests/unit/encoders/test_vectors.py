@@ -224,6 +224,56 @@ def test_identity_is_the_hash_of_the_bytes(tmp_path):
     assert both != VectorsEncoder(str(tmp_path / "v.{lang}.npy"), ["en", "de"]).identity
 
 
+ASKED_IN = {"query": ["en", "fr"], "candidate": ["en", "de"]}
+
+
+def roles_encoder(folder, role_languages=ASKED_IN):
+    return VectorsEncoder(str(folder / "v.{role}.{lang}.npy"), ["en", "de", "fr"], None, role_languages)
+
+
+def save_by_role(folder):
+    return {
+        (role, language): save(folder / f"v.{role}.{language}.npy", rows=4 + i)
+        for i, (role, language) in enumerate(
+            [("questions", "en"), ("questions", "fr"), ("candidates", "en"), ("candidates", "de")]
+        )
+    }
+
+
+def test_files_are_asked_for_by_the_languages_of_their_role(tmp_path):
+    saved = save_by_role(tmp_path)
+    encoder = roles_encoder(tmp_path)
+    asked = batch([4, 0], ["fr", "en"], ("items", [4, 0], {"en": 4, "fr": 5}), role="query")
+    expected = [saved["questions", "fr"][4], saved["questions", "en"][0]]
+    np.testing.assert_array_equal(encoder.encode(asked), expected)
+    offered = batch([6, 5], ["de", "en"], ("items", [6, 5], {"en": 6, "de": 7}), role="candidate")
+    expected = [saved["candidates", "de"][6], saved["candidates", "en"][5]]
+    np.testing.assert_array_equal(encoder.encode(offered), expected)
+    identity = encoder.identity
+    save(tmp_path / "v.questions.de.npy")  # a file that nobody asks for counts for nothing
+    assert roles_encoder(tmp_path).identity == identity
+    save(tmp_path / "v.questions.fr.npy", rows=9)
+    assert roles_encoder(tmp_path).identity != identity
+    assert "v.candidates.fr.npy not found" in refused(lambda: roles_encoder(tmp_path, None).identity)
+
+
+@pytest.mark.parametrize("missing", ["questions.fr", "candidates.de", "questions.en"])
+def test_a_file_that_is_used_must_be_there(tmp_path, missing):
+    save_by_role(tmp_path)
+    (tmp_path / f"v.{missing}.npy").unlink()
+    assert f"v.{missing}.npy not found" in refused(lambda: roles_encoder(tmp_path).identity)
+    role = {"questions": "query", "candidates": "candidate"}[missing.partition(".")[0]]
+    texts = batch([0], ["en"], ("items", [0], {"en": 4 if role == "query" else 6}), role=role)
+    assert f"v.{missing}.npy not found" in refused(lambda: roles_encoder(tmp_path).encode(texts))
+
+
+def test_files_of_one_role_must_agree_in_dimensions(tmp_path):
+    save_by_role(tmp_path)
+    save(tmp_path / "v.questions.fr.npy", rows=5, dim=2)
+    texts = batch([0], ["en"], ("items", [0], {"en": 4}), role="query")
+    assert "v.questions.fr.npy has 2" in refused(lambda: roles_encoder(tmp_path).encode(texts))
+
+
 def test_safetensors(tmp_path):
     numpy_files = pytest.importorskip("safetensors.numpy")
     array = np.random.default_rng(0).normal(size=(4, 3)).astype(np.float16)

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, RR, Success
 
-from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.errors import InputError
 from xlingual.evaluation.multilingual_pool import trec
-from xlingual.evaluation.multilingual_pool.trec import write_qrels, write_run, write_trec
+from xlingual.evaluation.multilingual_pool.trec import TrecFolder, write_qrels, write_run
 from xlingual.ranking import Cosine, UnitVectors
 
 LANGUAGES = ("en", "de", "zh-Hant")
@@ -100,8 +101,8 @@ def judged(folder, run, measures):
 def test_ir_measures_agrees_with_a_plain_sort(tmp_path_factory, seed, n, more, cut):
     folder = tmp_path_factory.mktemp("trec")
     pool, questions, candidates, relevant = random_case(np.random.default_rng(seed), n, n + more)
-    paths = write_trec(folder, pool, [("one", questions, candidates)], depth=cut)
-    assert [path.name for path in paths] == ["qrels.txt", "one.run"]
+    written = TrecFolder.made(folder, pool, cut).write("one", questions, candidates)
+    assert written.name == "one.run" and (folder / "qrels.txt").is_file()
     depth = n + more if cut is None else min(cut, n + more)
     expected = plain_measures(plain_ranks(questions, candidates), relevant, depth)
     measures = [AP, RR, Success @ 3, *([] if cut is None else [AP @ cut])]
@@ -166,7 +167,7 @@ def test_names_with_spaces_and_percent_signs_survive(tmp_path):
     ids = ["a b", "50 %", "50%20%25", "x\u3000y", "x\ty", "plain", "ü:ß"]
     pool = make_pool([str(i) for i in range(7)], [(str(i),) for i in range(7)], ids, ids)
     vectors = np.random.default_rng(5).standard_normal((7, 5))
-    write_trec(tmp_path, pool, [("an encoder/v 1%", vectors, vectors)])
+    TrecFolder.made(tmp_path, pool).write("an encoder/v 1%", vectors, vectors)
     run_file = "an encoder%2Fv 1%25.run"
     found = judged(tmp_path, run_file, [AP])
     assert len(found) == 7 and set(found.values()) == {1.0}  # every question finds itself
@@ -185,6 +186,12 @@ def test_qrels_name_every_relevant_pair(tmp_path):
     )
 
 
+def test_qrels_of_own_language_answers_only(tmp_path):
+    pool = make_pool(["a", "b", "a"], [("a",), ("b", "a"), (), ("a",)])
+    write_qrels(tmp_path / "qrels.txt", pool, own_language=True)
+    assert (tmp_path / "qrels.txt").read_text() == "en:q0 0 en:c0 1\nen:q0 0 en:c3 1\nde:q1 0 de:c1 1\n"
+
+
 def test_what_does_not_fit_is_refused_and_leaves_no_file(tmp_path):
     pool, questions, candidates, _ = random_case(np.random.default_rng(6), 4, 9)
     with pytest.raises(InputError, match="question vectors have the shape 3×8: expected one row for each"):
@@ -192,5 +199,5 @@ def test_what_does_not_fit_is_refused_and_leaves_no_file(tmp_path):
     with pytest.raises(InputError, match="candidate vectors have the shape 8: expected one row"):
         write_run(tmp_path / "x.run", pool, questions, candidates[0], tag="x")
     with pytest.raises(InputError, match="depth 0: expected a whole number"):
-        write_trec(tmp_path, pool, [], depth=0)
+        TrecFolder.made(tmp_path, pool, 0)
     assert list(tmp_path.iterdir()) == []

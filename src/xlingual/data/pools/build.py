@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from xlingual.data.languages import check_tags
-from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
+from xlingual.data.pools.rows import Candidates, PoolRows, Questions
 from xlingual.data.reading.values import numbered, shown
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.records import Numbering
@@ -28,16 +28,16 @@ def build_pool(
     candidates: Candidates,
     chosen: Sequence[str] | None = None,
     split: str | None = None,
-) -> MultilingualPool:
+) -> PoolRows:
     """Return the pool of the chosen languages, in their order, and of the rows of a split.
 
     `languages` is the whole pool's own order; questions and candidates are those of the whole pool in the
-    order of their files. Raise InputError where the whole pool is not sound: a question without a relevant
-    candidate, a language without candidates. Questions that lose their relevant candidates by the choice are
-    left out, with a DataWarning.
+    order of their files. A language of which the choice leaves nothing is left out, and so are questions that
+    lose their relevant candidates by it, with a DataWarning. Raise InputError where the whole pool is not
+    sound: a question without a relevant candidate.
     """
     check_tags(languages, source)
-    _check_languages(source, languages, questions, candidates)
+    _check_rows(source, questions, candidates)
     _check_relevant(source, languages, questions, candidates)
     order = languages if chosen is None else chosen_languages(source, languages, chosen)
     codes = [languages.index(tag) for tag in order]
@@ -46,17 +46,17 @@ def build_pool(
     of_questions = _stages(questions.language, questions.split, codes, split)
     of_candidates = _stages(candidates.language, candidates.split, codes, split)
     if not len(of_candidates[-1]):
-        raise InputError(f"{source}: no candidate is left of {_choice(order, split)}: choose other rows")
-    held = set(candidates.language[of_candidates[-1]].tolist())
-    codes = [code for code in codes if code in held]
+        raise InputError(f"{source}: there is no candidate of {_choice(order, split)}: choose more")
     left = _answered(questions, candidates, of_questions[-1], of_candidates[-1])
     notes = _note_unanswered(source, questions, of_questions[-1], left, order, split)
     of_questions.append(left)
+    present = {*questions.language[left].tolist(), *candidates.language[of_candidates[-1]].tolist()}
+    codes = [code for code in codes if code in present]
     recode = np.full(len(languages), -1, dtype=np.int64)
     recode[codes] = np.arange(len(codes))
     q, c = _take_questions(questions, of_questions[-1]), _take_candidates(candidates, of_candidates[-1])
     cluster, _ = numbered([*q.cluster.tolist(), *c.cluster.tolist()])
-    return MultilingualPool(
+    return PoolRows(
         source,
         tuple(languages[code] for code in codes),
         replace(q, language=recode[q.language], cluster=cluster[: len(q)]),
@@ -82,18 +82,10 @@ def chosen_languages(source: str, known: Sequence[str], wanted: Sequence[str]) -
     return tuple(wanted)
 
 
-def _check_languages(
-    source: str, languages: Sequence[str], questions: Questions, candidates: Candidates
-) -> None:
+def _check_rows(source: str, questions: Questions, candidates: Candidates) -> None:
     if not len(questions) or not len(candidates):
         what = "questions" if not len(questions) else "candidates"
         raise InputError(f"{source} has no {what}: a pool needs questions and candidates")
-    lonely = sorted(set(questions.language.tolist()) - set(candidates.language.tolist()))
-    if lonely:
-        raise InputError(
-            f"{source}: the language {languages[lonely[0]]!r} has questions but no candidates: add "
-            "candidates in it, or remove its questions"
-        )
 
 
 def _check_relevant(
@@ -133,12 +125,9 @@ def _stages(language: Ints, splits: list[str] | None, codes: Sequence[int], spli
 
 
 def _answered(questions: Questions, candidates: Candidates, asked: Ints, pool: Ints) -> Ints:
-    """Return those rows of `asked` whose key a candidate of `pool` holds, and whose language it has."""
+    """Return those rows of `asked` whose key a candidate of `pool` holds."""
     held = {key for row in pool for key in candidates.keys[row]}
-    language = set(candidates.language[pool].tolist())
-    kept = [
-        row for row in asked.tolist() if questions.key[row] in held and questions.language[row] in language
-    ]
+    kept = [row for row in asked.tolist() if questions.key[row] in held]
     return np.array(kept, dtype=np.int64)
 
 
@@ -154,8 +143,7 @@ def _note_unanswered(
     lost = np.setdiff1d(asked, left)
     return warn(
         f"{source}: {len(lost)} of {len(asked)} questions of {_choice(order, split)} have no relevant "
-        f"candidate (or none of their language) there and are left out "
-        f"({shown([questions.ids[row] for row in lost])})"
+        f"candidate there and are left out ({shown([questions.ids[row] for row in lost])})"
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from xlingual.data.pools.pool import MultilingualPool
+    from xlingual.data.pools.rows import PoolRows
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class PoolDescription:
         return asdict(self)
 
 
-def describe_pool(pool: MultilingualPool) -> PoolDescription:
+def describe_pool(pool: PoolRows) -> PoolDescription:
     """Count what a pool holds."""
     q, c = pool.questions, pool.candidates
     question, candidate = pool.relevant
@@ -82,7 +82,7 @@ def describe_pool(pool: MultilingualPool) -> PoolDescription:
 
 def _row(
     tag: str,
-    pool: MultilingualPool,
+    pool: PoolRows,
     asked: np.ndarray,
     held: np.ndarray,
     counts: np.ndarray,
@@ -103,7 +103,7 @@ def _row(
     )
 
 
-def _repeated(pool: MultilingualPool) -> np.ndarray:
+def _repeated(pool: PoolRows) -> np.ndarray:
     """Return, for each candidate, whether its text stands earlier in its language."""
     c = pool.candidates
     seen: set[tuple[int, str]] = set()
@@ -114,7 +114,7 @@ def _repeated(pool: MultilingualPool) -> np.ndarray:
     return repeated
 
 
-def _splits(pool: MultilingualPool) -> dict[str, dict[str, int]]:
+def _splits(pool: PoolRows) -> dict[str, dict[str, int]]:
     questions, candidates = Counter(pool.questions.split or ()), Counter(pool.candidates.split or ())
     return {
         name: {"questions": questions[name], "candidates": candidates[name]}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.reading import read_pool
+from xlingual.data.pools.rows import PoolRows
 from xlingual.data.reading.select import split_reference
 from xlingual.errors import InputError
 from xlingual.records import Texts
@@ -17,7 +17,7 @@ def read_pool_texts(reference: str) -> Texts:
     return fit_texts(read_pool(path, split=split))
 
 
-def fit_texts(pool: MultilingualPool) -> Texts:
+def fit_texts(pool: PoolRows) -> Texts:
     """Return candidates and questions as one batch, in which rows of equal cluster are one item.
 
     Ids and texts are those that are evaluated, so that an encoder fitted on an evaluated row is found out.

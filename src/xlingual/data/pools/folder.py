@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.data.languages import tag_problem
-from xlingual.data.pools.pool import Candidates, Questions
+from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.reading.formats import read_jsonl, read_parquet
 from xlingual.data.reading.tables import Table
 from xlingual.data.reading.values import check_unique, described, is_missing, names_in, numbered, texts_in
@@ -31,16 +31,14 @@ def pool_file(folder: Path, stem: str) -> Path | None:
 
 
 def read_folder(folder: Path) -> tuple[tuple[str, ...], Questions, Candidates]:
-    """Return the languages by their first candidate, and all rows in the order of the files."""
+    """Return the languages, and all rows in the order of the files.
+
+    Languages are those of the candidates by the first one, then those that only questions have, likewise.
+    """
     asked, held = _open(folder, QUESTIONS), _open(folder, CANDIDATES)
     language, languages = _languages(held)
     asked_in, more = _languages(asked)
-    lonely = [tag for tag in more if tag not in languages]
-    if lonely:
-        raise InputError(
-            f"{asked.source}: questions in {lonely[0]!r}, but {held.source} has no candidates in this "
-            f"language (it has {listed(languages, 40)}): add some, or remove the questions"
-        )
+    languages += [tag for tag in more if tag not in languages]
     recode = np.array([languages.index(tag) for tag in more], dtype=np.int64)
     questions = _questions(asked, recode[asked_in] if len(asked_in) else asked_in, more, asked_in)
     return tuple(languages), *_clustered(asked, held, questions, language, languages)

@@ -11,8 +11,9 @@ import numpy as np
 
 from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.drawing import draw_all, draw_one
-from xlingual.data.pools.pool import Candidates, MultilingualPool, Questions
+from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.roles import ItemRoles, roles
+from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.pools.shares import asking_languages, check_count, shares_of
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.records import Ints
@@ -54,8 +55,8 @@ def mix_pool(
     Questions whose item has no candidate in the pool are dropped, and counted in a DataWarning; `questions`
     draws so many of the others. Questions keep the item as id and key, so equal ids are parallel; candidates
     keep the text's id. Rows are ordered by language (in the manifest's order), then as in the manifest.
-    Raises InputError where a language is absent, the shares cannot be met (telling what can), or a language
-    of the pool would have no candidate.
+    Question languages need no candidates; those without stand last. Raises InputError where a language is
+    absent, the shares cannot be met (telling what can), or all candidates would be in one language.
     """
     if per_item not in PER_ITEM:
         raise InputError(f"per_item {per_item!r}: expected 'all' or 'one'")
@@ -67,7 +68,8 @@ def mix_pool(
     draw = draw_one if per_item == "one" else draw_all
     drawn = draw(manifest, found.items, shares, candidates, stream(seed, "pool mix"))
     asked, notes = _asked(found.items, drawn, questions, manifest, stream(seed, "pool mix questions"))
-    _check_languages(manifest, asked, drawn)
+    _refuse_one_language(manifest, drawn)
+    notes += _lonely(manifest, asked, drawn) if question_languages is None else []
     sentences = tuple(f"{manifest.source}: {note}" for note in [*found.notes, *notes])
     for sentence in sentences:
         warnings.warn(sentence, DataWarning, stacklevel=2)
@@ -107,28 +109,32 @@ def _asked(
     return rows, [f"{dropped} of {every} questions are dropped: no text of their item is a candidate"]
 
 
-def _check_languages(manifest: Manifest, asked: Ints, drawn: Ints) -> None:
-    """Raise InputError where a language has no candidates, or there is only one."""
+def _refuse_one_language(manifest: Manifest, drawn: Ints) -> None:
+    """Raise InputError where all candidates are in one language."""
     present = np.unique(manifest.language[drawn]).tolist()
-    asking = np.unique(manifest.language[asked]).tolist()
-    if lacking := [manifest.languages[code] for code in asking if code not in present]:
-        raise InputError(
-            f"{manifest.source}: no candidate is in {lacking[0]!r}, a question language: no item has a "
-            "second text in it, or too few are drawn; choose question languages other than "
-            f"{listed(lacking, 40)}"
-        )
     if len(present) < 2:
         raise InputError(
             f"{manifest.source}: all candidates are in {manifest.languages[present[0]]!r}: a multilingual "
-            "pool needs two languages; name fewer question languages, or more in the mix"
+            "pool has candidates in two languages at least; name fewer question languages or more in the mix "
+            "(for one language to search, evaluate crosslingual-retrieval takes the manifest as it is)"
         )
+
+
+def _lonely(manifest: Manifest, asked: Ints, drawn: Ints) -> list[str]:
+    """Return a note on languages that ask, though nobody chose them, and have no candidates."""
+    lonely = np.setdiff1d(manifest.language[asked], manifest.language[drawn]).tolist()
+    tags = listed((manifest.languages[code] for code in lonely), 40)
+    return [f"no candidate is in {tags}: questions in it have their answers in others"] if lonely else []
 
 
 def _pool(manifest: Manifest, asked: Ints, drawn: Ints, notes: tuple[str, ...]) -> MultilingualPool:
     """Return the pool of these rows, ordered by language, then as in the manifest."""
     asked, drawn = np.sort(asked), np.sort(drawn)
-    present = np.unique(manifest.language[drawn])
-    item = [manifest.item_ids[code] for code in manifest.item]
+    held, asking = np.unique(manifest.language[drawn]), np.unique(manifest.language[asked])
+    present = [*held.tolist(), *np.setdiff1d(asking, held).tolist()]
+    code = np.full(len(manifest.languages), -1, dtype=np.int64)
+    code[present] = np.arange(len(present))
+    item = [manifest.item_ids[own] for own in manifest.item]
     context = manifest.fields.get("context")
 
     def take(values: Sequence[str], rows: Ints) -> list[str]:
@@ -139,10 +145,10 @@ def _pool(manifest: Manifest, asked: Ints, drawn: Ints, notes: tuple[str, ...]) 
 
     pool = build_pool(
         f"the pool mixed from {manifest.source}",
-        tuple(manifest.languages[code] for code in present),
+        tuple(manifest.languages[own] for own in present),
         Questions(
             ids=take(item, asked),
-            language=np.searchsorted(present, manifest.language[asked]),
+            language=code[manifest.language[asked]],
             text=take(manifest.text, asked),
             key=take(item, asked),
             cluster=manifest.cluster[asked],
@@ -150,7 +156,7 @@ def _pool(manifest: Manifest, asked: Ints, drawn: Ints, notes: tuple[str, ...]) 
         ),
         Candidates(
             ids=take(manifest.ids, drawn),
-            language=np.searchsorted(present, manifest.language[drawn]),
+            language=code[manifest.language[drawn]],
             text=take(manifest.text, drawn),
             context=[""] * len(drawn) if context is None else take(context, drawn),
             keys=[(key,) for key in take(item, drawn)],
@@ -158,4 +164,4 @@ def _pool(manifest: Manifest, asked: Ints, drawn: Ints, notes: tuple[str, ...]) 
             split=split(drawn),
         ),
     )
-    return replace(pool, warnings=notes)
+    return MultilingualPool.of(replace(pool, warnings=notes))

@@ -8,15 +8,13 @@ from pathlib import Path
 
 from xlingual.data.pools.build import build_pool, warn
 from xlingual.data.pools.folder import CANDIDATES, QUESTIONS, pool_file, read_folder
-from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.rows import PoolRows
 from xlingual.data.pools.squad import SquadRows, read_squad, refuse_without_questions, warning_sentences
 from xlingual.data.pools.squadnames import squad_files
 from xlingual.errors import InputError, did_you_mean
 
 
-def read_pool(
-    path: str | Path, languages: Sequence[str] | None = None, split: str | None = None
-) -> MultilingualPool:
+def read_pool(path: str | Path, languages: Sequence[str] | None = None, split: str | None = None) -> PoolRows:
     """Read a pool from a pool folder, from a folder of SQuAD-style files, or from one such file.
 
     `languages` restricts and orders the languages; without it they are in the order of their first candidates
@@ -50,7 +48,7 @@ def pool_of_squad(
     paths: Sequence[Path],
     languages: Sequence[str] | None = None,
     split: str | None = None,
-) -> MultilingualPool:
+) -> PoolRows:
     """Return the pool of SQuAD-style files, with a warning for what in them deserves a look."""
     refuse_without_questions(rows, paths)
     pool = build_pool(source, rows.languages, rows.questions, rows.candidates, languages, split)
@@ -58,7 +56,7 @@ def pool_of_squad(
     return _checked(pool, *warning_sentences(source, facts))
 
 
-def _checked(pool: MultilingualPool, *sentences: str) -> MultilingualPool:
+def _checked(pool: PoolRows, *sentences: str) -> PoolRows:
     """Return the pool with its warnings, which are raised here."""
     empty = sum(not text.strip() for text in pool.candidates.text)
     if empty:

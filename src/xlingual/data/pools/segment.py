@@ -1,8 +1,8 @@
 """Sentences of a text without sentence breaks, by rules: the package `sentencex`, and spaces in Thai.
 
 `sentencex` (Wikimedia) ends sentences at the punctuation of many languages and knows abbreviations. Thai has
-no punctuation for it: there a space may end a sentence, and more often does not. What decides is written down
-at `_thai_ends`.
+no punctuation for it: there a space may end a sentence, and more often does not, and a full stop marks an
+abbreviation. What decides is written down at `_thai_ends` and `_abbreviates`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ import re
 
 from xlingual.errors import InputError, MissingExtraError
 
-_THAI_LETTER = re.compile(r"[\u0e01-\u0e3a\u0e40-\u0e4f]")
+_THAI = r"\u0e01-\u0e3a\u0e40-\u0e4f"
+_THAI_LETTER = re.compile(f"[{_THAI}]")
+_ABBREVIATION = re.compile(rf"(?:^|[^{_THAI}])[{_THAI}]{{1,4}}\.$")
 _SPACES = re.compile(r"\s+")
 _SPACE = re.compile(r"[^\S\x00-\x7f]")  # whitespace beyond ASCII, such as the no-break space
 _SHORTEST = 80  # characters of a Thai sentence that ends at a single space
 _OPENING, _CLOSING = "([{“‘«「", ")]}”’»」"
 # A phrase that begins with one of these words goes on with the sentence: and, or, but, which, that, by, for,
-# because, from, in, of, with, as far as, is, namely, such as, including, together, therefore, then.
+# because, from, in, of, with, as far as, is, namely, such as, including, together, therefore, then;
+# or with an era, which has its year behind it.
 _JOINING = (
     "และ",
     "หรือ",
@@ -41,6 +44,11 @@ _JOINING = (
     "จึง",
     "ก็",
     "ว่า",
+    "พ.ศ.",
+    "ค.ศ.",
+    "ร.ศ.",
+    "จ.ศ.",
+    "ฮ.ศ.",
     "ๆ",
     "ฯ",
 )
@@ -53,6 +61,7 @@ def sentence_breaks(context: str, language: str) -> list[tuple[int, int]]:
     """
     ends = _ends(context, language)
     if language.split("-")[0].lower() == "th":
+        ends = [end for end in ends if not _abbreviates(context, end)]
         ends = sorted({*ends, *_thai_ends(context, ends)})
     breaks = []
     start = 0
@@ -89,6 +98,19 @@ def _ends(context: str, language: str) -> list[int]:
         position = found + len(sentence)
         ends.append(position)
     return ends
+
+
+def _abbreviates(context: str, end: int) -> bool:
+    """Tell whether a Thai sentence that is to end here would end at the full stop of an abbreviation.
+
+    That is so where letters follow the full stop at once, and where at most four Thai letters are before it:
+    "พ.ศ. 2553" (a year of the Buddhist era), "ดร. " (doctor).
+    """
+    before = context[:end].rstrip()
+    if not before.endswith("."):
+        return False
+    glued = len(before) == end < len(context) and not context[end].isspace()
+    return glued or _ABBREVIATION.search(before[-6:]) is not None
 
 
 def _thai_ends(context: str, known: list[int]) -> list[int]:

@@ -11,12 +11,12 @@ from xlingual.errors import InputError
 from xlingual.streams import stream
 
 if TYPE_CHECKING:
-    from xlingual.data.pools.pool import MultilingualPool
+    from xlingual.data.pools.rows import PoolRows
 
 TRAIN, TEST = "train", "test"
 
 
-def split_pool(pool: MultilingualPool, train: float, seed: int = 0) -> MultilingualPool:
+def split_pool(pool: PoolRows, train: float, seed: int = 0) -> PoolRows:
     """Return the pool with a split "train" or "test" on every row, drawn by clusters (paragraphs).
 
     A share `train` of the clusters with questions, rounded, is in train, and the same share of the others.
@@ -40,7 +40,7 @@ def split_pool(pool: MultilingualPool, train: float, seed: int = 0) -> Multiling
     )
 
 
-def _joined_by_keys(pool: MultilingualPool) -> np.ndarray:
+def _joined_by_keys(pool: PoolRows) -> np.ndarray:
     """Return one label for each cluster; clusters that share a key have the same."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

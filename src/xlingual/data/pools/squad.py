@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xlingual.data.pools.paragraphs import LanguageFacts, Paragraph, read_paragraphs
-from xlingual.data.pools.pool import Candidates, Questions
+from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.errors import InputError, listed
 
 if TYPE_CHECKING:
@@ -59,21 +59,17 @@ def warning_sentences(source: str, facts: Sequence[LanguageFacts]) -> list[str]:
         return ", ".join(f"{language} {count}" for language, count in counts if count)
 
     kinds = {
-        "impossible": "questions that say they have no answer (is_impossible), left out",
-        "gap_characters": f"characters outside every sentence break, which no candidate has ({_gaps(facts)})",
-        "differing": "sentences that differ from their slice of the context (the sentence is the text)",
-        "crossing": "answers that cross a sentence break (the sentence in which they begin is relevant)",
-        "misplaced": "answers that are not what the context has at answer_start (count code points)",
+        "impossible": ("questions that say they have no answer (is_impossible)", "they are left out"),
+        "gap_characters": ("characters outside every sentence break", "no candidate has them"),
+        "differing": ("sentences that differ from their slice of the context", "the sentence is the text"),
+        "crossing": ("answers that cross a sentence break", "relevant is the sentence in which they begin"),
+        "misplaced": ("answers that the context does not have at answer_start", "count code points, from 0"),
     }
     return [
-        f"{source}: {words}: {sum(getattr(fact, name) for fact in facts)} [{counted(name)}]"
-        for name, words in kinds.items()
+        f"{source}: {words}: {sum(getattr(fact, name) for fact in facts)} [{counted(name)}]; {remark}"
+        for name, (words, remark) in kinds.items()
         if counted(name)
     ]
-
-
-def _gaps(facts: Sequence[LanguageFacts]) -> str:
-    return "in gaps: " + ", ".join(f"{fact.language} {fact.gaps}" for fact in facts if fact.gaps)
 
 
 def _components(paragraphs: Sequence[Paragraph], nodes: Sequence[Hashable]) -> Ints:

@@ -12,12 +12,12 @@ from xlingual.errors import InputError, did_you_mean
 from xlingual.results.files import atomic_file, make_folder
 
 if TYPE_CHECKING:
-    from xlingual.data.pools.pool import MultilingualPool
+    from xlingual.data.pools.rows import PoolRows
 
 FORMATS = ("parquet", "jsonl")
 
 
-def write_pool(pool: MultilingualPool, folder: str | Path, format: str = "parquet") -> Path:
+def write_pool(pool: PoolRows, folder: str | Path, format: str = "parquet") -> Path:
     """Write questions and candidates into a folder, both or neither, and return the folder.
 
     A pool in the other format that stood there is removed: a folder holds one pool.
@@ -38,7 +38,7 @@ def write_pool(pool: MultilingualPool, folder: str | Path, format: str = "parque
     return folder
 
 
-def question_columns(pool: MultilingualPool) -> dict[str, Sequence[Any]]:
+def question_columns(pool: PoolRows) -> dict[str, Sequence[Any]]:
     """Return the columns of the file of questions."""
     q = pool.questions
     columns: dict[str, Sequence[Any]] = {
@@ -55,7 +55,7 @@ def question_columns(pool: MultilingualPool) -> dict[str, Sequence[Any]]:
     return columns
 
 
-def candidate_columns(pool: MultilingualPool) -> dict[str, Sequence[Any]]:
+def candidate_columns(pool: PoolRows) -> dict[str, Sequence[Any]]:
     """Return the columns of the file of candidates."""
     c = pool.candidates
     columns: dict[str, Sequence[Any]] = {

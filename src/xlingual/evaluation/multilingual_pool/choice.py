@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xlingual.data.pools.pool import CANDIDATE_TEXTS, MultilingualPool
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.rows import CANDIDATE_TEXTS
 from xlingual.errors import InputError, did_you_mean, listed
-from xlingual.evaluation.multilingual_pool.lists import SHARES_OF
+from xlingual.evaluation.multilingual_pool.lists import DEPTH, SHARES_OF
 
 FROM_COUNTS = ("one-target", "remove-one", "monolingual-pool", "subsets", "loss")
 FROM_LISTS = ("shares", "fairness", "hubs", "worst")
@@ -30,9 +31,14 @@ class Choice:
         """Whether the best candidates of each question are needed."""
         return bool(self.views & set(FROM_LISTS)) or self.policy == "prefer-own"
 
-    def top(self, n_candidates: int) -> int | None:
-        """Return how many of the best candidates are kept, None for none."""
-        return min(SHARES_OF, n_candidates) if self.lists else None
+    def heads(self, n_candidates: int) -> tuple[int | None, int]:
+        """Return of how many first places the languages are counted, and how many candidates are kept."""
+        if self.policy == "prefer-own":
+            return 1, 0
+        if not self.lists:
+            return None, 0
+        top = min(SHARES_OF, n_candidates)
+        return top, min(DEPTH, top)
 
 
 def choose(
@@ -54,6 +60,14 @@ def choose(
     if candidate_text != CANDIDATE_TEXTS[0] and not any(pool.candidates.context):
         raise InputError(f"{pool.source}: no candidate has a context: use the sentence alone")
     wanted = frozenset(_views(views))
+    if policy != "agnostic" and (views != "all" or subsets):
+        raise InputError(
+            f"policy {policy!r} has no views of language bias: leave out views and subsets, or use agnostic"
+        )
+    if subsets and "subsets" not in wanted:
+        raise InputError("subsets are named, but the view 'subsets' is not: add it, or name no subsets")
+    if policy == "prefer-own":
+        _check_own_answers(pool)
     return Choice(
         wanted if policy == "agnostic" else frozenset(),
         policy,
@@ -62,9 +76,18 @@ def choose(
     )
 
 
+def _check_own_answers(pool: MultilingualPool) -> None:
+    question, candidate = pool.relevant
+    if not (pool.questions.language[question] == pool.candidates.language[candidate]).any():
+        raise InputError(
+            f"{pool.source}: no question has an answer in its own language, so the policy 'prefer-own' "
+            "leaves none: use the policy agnostic"
+        )
+
+
 def _views(views: str | Sequence[str]) -> Sequence[str]:
     names = [name.strip() for name in views.split(",")] if isinstance(views, str) else list(views)
-    if names == ["all"]:
+    if "all" in names:
         return VIEWS
     if names == ["none"]:
         return ()

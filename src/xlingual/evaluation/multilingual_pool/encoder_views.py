@@ -10,12 +10,12 @@ import numpy as np
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.multilingual_pool.choice import FROM_VECTORS, Choice
 from xlingual.evaluation.multilingual_pool.counts import PoolCounts
+from xlingual.evaluation.multilingual_pool.heads import Heads
 from xlingual.evaluation.multilingual_pool.language_identification import (
     LanguageIdentification,
     language_identification,
 )
 from xlingual.evaluation.multilingual_pool.lists import (
-    SHARES_OF,
     Hubs,
     Named,
     fairness,
@@ -24,7 +24,7 @@ from xlingual.evaluation.multilingual_pool.lists import (
     named,
     nearest_own,
 )
-from xlingual.evaluation.multilingual_pool.one_pass import Best, Passed
+from xlingual.evaluation.multilingual_pool.one_pass import Passed
 from xlingual.evaluation.multilingual_pool.space import SpaceStatistics, space_statistics
 from xlingual.evaluation.multilingual_pool.space_picture import SpacePicture, most_apart, picture
 from xlingual.evaluation.multilingual_pool.texts import Rows, hub_rows, point_rows, worst_rows
@@ -88,30 +88,30 @@ def look(
     """Return all that was chosen; `pair` are the languages of the picture, None for those most apart."""
     found = standings(passed.counts)
     if choice.policy == "prefer-own":
-        return _preferring_own(found, passed.best)
+        return _preferring_own(found, passed.heads)
     whole = passed.counts.whole_pool()
     looked = Looked(passed.counts, np.arange(len(whole)), whole, found.n_tied())
     names = {name.replace("-", "_") for name in choice.views}
     looked.views += agnostic_views(found, names, choice.subsets)
-    if passed.best is not None:
-        _look_at_lists(looked, choice, passed.best)
+    if passed.heads is not None:
+        _look_at_lists(looked, choice, passed.heads)
     if choice.views & set(FROM_VECTORS):
         _look_at_vectors(looked, choice, _space(pool, vectors, seed), pair)
     return looked
 
 
-def _preferring_own(found: Standings, best: Best | None) -> Looked:
+def _preferring_own(found: Standings, heads: Heads | None) -> Looked:
     questions, targets = own_language_targets(found)
-    own = None if best is None else nearest_own(found.counts, best)
+    own = None if heads is None else nearest_own(found.counts, heads)
     return Looked(found.counts, questions, targets, found.n_tied(found.own), [prefer_own(found, own)])
 
 
-def _look_at_lists(looked: Looked, choice: Choice, best: Best) -> None:
+def _look_at_lists(looked: Looked, choice: Choice, heads: Heads) -> None:
     if "shares" in choice.views:
-        looked.views.append(language_shares(looked.counts, best))
+        looked.views.append(language_shares(looked.counts, heads))
     if not choice.views & {"fairness", "hubs", "worst"}:
         return
-    lines = named(best, min(SHARES_OF, best.k))
+    lines = named(heads)
     if "fairness" in choice.views:
         looked.views.append(fairness(looked.counts, lines))
     if "hubs" in choice.views:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,14 +11,16 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.samples import MOST_SEED
 from xlingual.embed import batch_identity, embed_pool, load_fit_texts, refuse_fitted_rows
+from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
 from xlingual.evaluation.multilingual_pool.choice import Choice, choose
 from xlingual.evaluation.multilingual_pool.encoder_views import Looked, look
 from xlingual.evaluation.multilingual_pool.numbers import NumberTable
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
 from xlingual.evaluation.multilingual_pool.texts import Rows, table_of
-from xlingual.evaluation.multilingual_pool.trec import write_trec
+from xlingual.evaluation.multilingual_pool.trec import TrecFolder, trec_folder
 from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Tally, Timings, collected_warnings
 from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
 from xlingual.records import Encoder, Texts
@@ -69,15 +72,23 @@ def multilingual_pool(
 
     """
     ranked = parse_pool_measures(measures)
+    if not 0 <= seed <= MOST_SEED:
+        raise InputError(f"--seed must be 0 to {MOST_SEED}, got {seed}")
     with collected_warnings() as warnings:
-        if not isinstance(pool, MultilingualPool):
+        if isinstance(pool, str | Path):
             pool = MultilingualPool.read(pool)
+        elif not isinstance(pool, MultilingualPool):
+            raise InputError(
+                f"expected a MultilingualPool or its path, found {type(pool).__name__}: read it with "
+                "MultilingualPool.read(path)"
+            )
         choice = choose(pool, views, policy, candidate_text, subsets)
         run = _Run(pool, choice, Options(seed=seed, threads=threads, progress=progress), examples)
         run.prepare(text_encoders, picture)
-        if trec is not None:
-            write_trec(trec, pool, run.encoded(), depth=trec_depth)
-        results = run.evaluated(ranked)
+        own = policy == "prefer-own"
+        folder = nullcontext() if trec is None else trec_folder(trec, pool, trec_depth, own_language=own)
+        with folder as rankings:
+            results = run.evaluated(ranked, rankings)
     results.warnings = warnings
     return results
 
@@ -100,11 +111,18 @@ class _Run:
         """Make the encoders, and refuse what cannot be evaluated, before any work is done."""
         self._refuse_one_language()
         if picture is not None and (len(set(picture)) != 2 or not set(picture) <= set(self.pool.languages)):
-            raise InputError(f"picture: expected two of the languages {', '.join(self.pool.languages)}")
+            raise InputError(
+                f"picture of {','.join(picture)!r}: expected two of the languages "
+                f"{', '.join(self.pool.languages)}"
+            )
         self.picture = picture
         self.encoders = encoders.text_encoders(
-            specs, languages=list(self.pool.languages), fit_texts=load_fit_texts
+            specs,
+            languages=list(self.pool.languages),
+            role_languages=self.pool.role_languages,
+            fit_texts=load_fit_texts,
         )
+        _refuse_without_role(self.encoders)
         texts = self._texts()
         with self.timings.stage("texts: fit"):
             refuse_fitted_rows(self.encoders, *texts)
@@ -115,7 +133,8 @@ class _Run:
         if len(np.unique(pool.candidates.language)) < 2:
             raise InputError(
                 f"{pool.source}: all candidates are in {pool.languages[pool.candidates.language[0]]!r}: a "
-                "multilingual pool needs candidates in two languages at least"
+                "multilingual pool has candidates in two languages at least: choose more languages, or use "
+                "evaluate crosslingual-retrieval (with a manifest) where one language is searched"
             )
 
     def _texts(self) -> tuple[Texts, Texts]:
@@ -128,17 +147,19 @@ class _Run:
                 questions, candidates = embed_pool(self.pool, name, encoder, self.choice.candidate_text)
             yield name, questions, candidates
 
-    def evaluated(self, measures: Sequence[PoolMeasure]) -> Results:
-        """Return the results of all encoders."""
+    def evaluated(self, measures: Sequence[PoolMeasure], rankings: TrecFolder | None) -> Results:
+        """Return the results of all encoders, and write their rankings where they are wanted."""
         numbers = NumberTable(NAME, self.pool, self.choice, measures, self.identities, self.options.seed)
         tables: dict[str, Rows] = {"points": [], "hubs": [], "worst": []}
+        top, depth = self.choice.heads(len(self.pool.candidates))
         for name, questions, candidates in self.encoded():
             with self.timings.stage("texts: rank"):
                 passed = one_pass(
                     self.pool,
                     questions,
                     candidates,
-                    top=self.choice.top(len(self.pool.candidates)),
+                    top=top,
+                    depth=depth,
                     threads=self.options.threads,
                     progress=self._progress(f"ranking candidates: {name}"),
                 )
@@ -151,6 +172,9 @@ class _Run:
                 self.picture = self.picture or looked.picture_of
                 numbers.add(name, looked)
                 _collect(tables, looked, name, self.pool, self.examples)
+            if rankings is not None:
+                with self.timings.stage("trec"), self.options.working(f"writing rankings: {name}"):
+                    rankings.write(name, questions, candidates)
         results = numbers.results()
         results.tables = {
             name: table for name, rows in tables.items() if (table := table_of(rows)) is not None
@@ -161,6 +185,16 @@ class _Run:
 
     def _progress(self, what: str) -> Callable[[int, int], None]:
         return lambda done, total: self.options.report(what, done, total)
+
+
+def _refuse_without_role(text_encoders: Mapping[str, Encoder]) -> None:
+    """Refuse vectors that cannot tell questions from candidates: of equal numbers they would pass unseen."""
+    for name, encoder in text_encoders.items():
+        if isinstance(encoder, VectorsEncoder) and "{role}" not in encoder.pattern:
+            raise InputError(
+                f"text encoder {name!r}: vectors:{encoder.pattern} has no {{role}}, which stands for "
+                "questions or candidates: give each a file, as in vectors:model.{role}.{lang}.npy"
+            )
 
 
 def _collect(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from xlingual.evaluation.multilingual_pool.counts import PoolCounts
-from xlingual.evaluation.multilingual_pool.one_pass import Best
+from xlingual.evaluation.multilingual_pool.heads import Heads
 from xlingual.evaluation.multilingual_pool.views.means import by_pair
 from xlingual.evaluation.multilingual_pool.views.written import intervals, values
 from xlingual.evaluation.scores import Score
@@ -18,6 +18,7 @@ from xlingual.records import Floats, Ints
 
 SHARES_OF = 100  # best candidates whose languages are counted (the paper's Figure 6)
 HUBS_OF = 10
+DEPTH = max(CUT, HUBS_OF)  # first candidates that are kept
 _MOST_NAMED = 1000  # candidates that tie: more of them are not named one by one
 
 
@@ -41,26 +42,28 @@ class Named:
         return Named(self.question[kept], self.candidate[kept], self.above[kept], self.tied[kept])
 
 
-def named(best: Best, k: int) -> Named:
-    """Return the candidates that may be among the first k, without groups of over `_MOST_NAMED` that tie."""
-    lines = best.lines
-    rows = np.flatnonzero((lines.above < k) & (lines.tied <= _MOST_NAMED))
-    members, starts = best.columns.members()
-    column = lines.candidate[rows]
-    size = best.columns.weights[column]
+def named(heads: Heads) -> Named:
+    """Return the first candidates of each question, without groups of over `_MOST_NAMED` that tie."""
+    rows = np.flatnonzero(heads.tied <= _MOST_NAMED)
+    members, starts = heads.columns.members()
+    column = heads.column[rows]
+    size = heads.columns.weights[column]
     ends = np.cumsum(size)
     within = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - size, size)
     return Named(
-        np.repeat(lines.query[rows], size),
+        np.repeat(heads.question[rows], size),
         members[np.repeat(starts[column], size) + within],
-        np.repeat(lines.above[rows], size),
-        np.repeat(lines.tied[rows], size),
+        np.repeat(heads.above[rows], size),
+        np.repeat(heads.tied[rows], size),
     )
 
 
 @dataclass(frozen=True)
 class LanguageShares:
-    """Shares of the languages among the best candidates, by question language; and against the pool's."""
+    """Shares of the languages among the best candidates, by question language; and against the pool's.
+
+    Languages without candidates have no share.
+    """
 
     top: int
     shares: dict[str, Score]  # "ar->de"
@@ -73,9 +76,7 @@ class LanguageShares:
         return {
             "top": self.top,
             "language_share_top100": share,
-            "language_share_ratio_top100": {
-                pair: value / against[pair] for pair, value in share.items() if against[pair]
-            },
+            "language_share_ratio_top100": {pair: value / against[pair] for pair, value in share.items()},
         }
 
     def intervals(self) -> dict[str, Any]:
@@ -83,15 +84,13 @@ class LanguageShares:
         return {"language_share_top100": intervals(self.shares)}
 
 
-def language_shares(counts: PoolCounts, best: Best) -> LanguageShares:
+def language_shares(counts: PoolCounts, heads: Heads) -> LanguageShares:
     """Return the shares of languages among each question's first 100 candidates (fewer in a small pool)."""
-    n, G = counts.n_questions, len(counts.languages)
     pool = counts.sizes
-    top = min(SHARES_OF, int(pool.sum()))
-    cell = best.lines.query * G + best.columns.language[best.lines.candidate]
-    table = np.bincount(cell, best.expected(top), n * G).reshape(n, G) / top
+    table = heads.places / heads.top
+    table[:, pool == 0] = np.nan
     share = dict(zip(counts.languages, (pool / pool.sum()).tolist(), strict=True))
-    return LanguageShares(top, by_pair(counts, table), share)
+    return LanguageShares(heads.top, by_pair(counts, table), share)
 
 
 @dataclass(frozen=True)
@@ -134,9 +133,9 @@ def fairness(counts: PoolCounts, lines: Named) -> Fairness:
 
 @dataclass(frozen=True)
 class Hubs:
-    """How unevenly the first places are divided among the candidates."""
+    """How unevenly the first places are divided among the candidates; `languages` are those they are in."""
 
-    languages: tuple[str, ...]
+    languages: dict[str, int]  # tag → place in `found.by_language`
     found: Hubness
 
     def as_json(self) -> dict[str, Any]:
@@ -150,7 +149,9 @@ class Hubs:
                 "expected": self.found.expected,
                 "threshold": self.found.threshold,
                 "n": len(self.found.hubs),
-                "by_language": dict(zip(self.languages, self.found.by_language.tolist(), strict=True)),
+                "by_language": {
+                    tag: float(self.found.by_language[code]) for tag, code in self.languages.items()
+                },
             }
         }
 
@@ -173,10 +174,13 @@ def hubs(counts: PoolCounts, lines: Named) -> Hubs:
         language=counts.candidate_language,
         n_languages=len(counts.languages),
     )
-    return Hubs(counts.languages, found)
+    return Hubs({tag: code for code, tag in enumerate(counts.languages) if counts.sizes[code]}, found)
 
 
-def nearest_own(counts: PoolCounts, best: Best) -> Floats:
-    """Return the share of each question's first place that is in its own language, float64 [n]."""
-    own = best.columns.language[best.lines.candidate] == counts.question_language[best.lines.query]
-    return np.bincount(best.lines.query[own], best.expected(1)[own], counts.n_questions).astype(np.float64)
+def nearest_own(counts: PoolCounts, heads: Heads) -> Floats:
+    """Return the share of each question's first place that is in its own language, float64 [n].
+
+    The heads are of the first place only.
+    """
+    first: Floats = heads.places[np.arange(counts.n_questions), counts.question_language]
+    return first

@@ -8,81 +8,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.data.pools.pool import MultilingualPool
+from xlingual.evaluation.multilingual_pool.columns import Columns
 from xlingual.evaluation.multilingual_pool.counts import PoolCounts
-from xlingual.ranking import Cosine, GroupCounts, Pool, Reduction, Top, TopK, UnitVectors, scan
-from xlingual.records import Floats, Ints
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The candidates as columns: language by language, equal vectors of one language as one column."""
-
-    vectors: UnitVectors  # [u]
-    of: Ints  # [m] column of each candidate
-    language: Ints  # [u], ascending
-    bounds: Ints  # [G + 1] first column of each language, and the number of columns
-    weights: Ints  # [u] how many candidates a column stands for
-
-    @classmethod
-    def of_candidates(cls, vectors: np.ndarray, language: Ints, n_languages: int) -> Columns:
-        """Collapse the candidates' vectors [m, d] within each language."""
-        of = np.empty(len(vectors), dtype=np.int64)
-        rows: list[Ints] = []
-        sizes: list[int] = []
-        for code in range(n_languages):
-            own = np.flatnonzero(language == code)
-            pool = Pool.of(vectors, own) if len(own) else None
-            of[own] = sum(sizes) + (pool.code if pool is not None else 0)
-            rows.append(pool.vectors.rows if pool is not None else own)
-            sizes.append(len(rows[-1]))
-        bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        return cls(
-            UnitVectors(vectors, np.concatenate(rows)),
-            of,
-            np.repeat(np.arange(n_languages), sizes),
-            bounds,
-            np.bincount(of, minlength=int(bounds[-1])).astype(np.int64),
-        )
-
-    def members(self) -> tuple[Ints, Ints]:
-        """Return (candidates ordered by column, where each column's begin), int64 [m] and [u + 1]."""
-        starts = np.concatenate([[0], np.cumsum(self.weights)]).astype(np.int64)
-        return np.argsort(self.of, kind="stable"), starts
+from xlingual.evaluation.multilingual_pool.heads import BlockHeads, Heads
+from xlingual.ranking import Cosine, GroupCounts, Reduction, UnitVectors, scan
 
 
 @dataclass(frozen=True)
 class Passed:
-    """What the pass found: counts for every relevant candidate, and the best of each question."""
+    """What the pass found: counts for every relevant candidate, and the head of each question's ranking."""
 
     counts: PoolCounts
-    best: Best | None
+    heads: Heads | None
     screened: int  # pairs scored in float32
     decided: int  # pairs scored in float64
-
-
-@dataclass(frozen=True)
-class Best:
-    """The k best columns of each question, with all that tie with the k-th; `lines` as of `Top`."""
-
-    k: int
-    lines: TopK
-    columns: Columns
-
-    def expected(self, k: int) -> Floats:
-        """Return how many candidates of each line are among the first k (at most `self.k`), float64 [e].
-
-        Ties at the boundary are shared out: the expectation under random tie-breaking. Where only a sample of
-        them is listed, it stands for the others.
-        """
-        lines = self.lines
-        chance = np.clip((k - lines.above) / lines.tied, 0.0, 1.0)
-        weight = lines.weight.astype(np.float64)
-        crowded = np.flatnonzero(lines.unlisted)
-        if len(crowded):
-            last = np.isin(lines.query, crowded) & (lines.above + lines.tied >= self.k)
-            listed = np.bincount(lines.query[last], weight[last], len(lines.unlisted))
-            weight[last] *= lines.tied[last] / listed[lines.query[last]]
-        return chance * weight
 
 
 def one_pass(
@@ -91,37 +30,39 @@ def one_pass(
     candidates: np.ndarray,
     *,
     top: int | None = None,
+    depth: int = 0,
     threads: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Passed:
     """Rank all candidates for all questions: vectors [n, d] and [m, d] of the pool's rows.
 
-    `top`: keep so many of the best candidates of each question, None for none.
+    `top`: count the languages of so many first places, None for none; `depth` (at most `top`): keep so many
+    of the first candidates.
     """
-    languages = pool.languages
-    columns = Columns.of_candidates(candidates, pool.candidates.language, len(languages))
+    columns = Columns.of_candidates(candidates, pool.candidates.language, len(pool.languages))
     similarity = Cosine(UnitVectors(questions), columns.vectors)
     question, candidate = pool.relevant
     split = GroupCounts.of(
         similarity, question, columns.of[candidate], columns.bounds, weights=columns.weights
     )
     reductions: list[Reduction] = [split]
-    best = None
+    heads = None
     if top is not None:
-        best = Top(top, similarity.shape, weights=columns.weights)
-        reductions.append(best)
+        heads = BlockHeads(columns, len(questions), top=top, depth=depth)
+        reductions.append(heads)
     scan(similarity, reductions, threads=threads, progress=progress)
+    above, tied = split.result()
     counts = PoolCounts(
-        languages=languages,
+        languages=pool.languages,
         question=question,
         candidate=candidate,
         key=split.keys_given,
-        above=split.above,
-        tied=split.tied,
+        above=above,
+        tied=tied,
         question_language=pool.questions.language,
         candidate_language=pool.candidates.language,
         cluster=pool.questions.cluster,
         article=pool.questions.article,
     )
-    listed = None if best is None or top is None else Best(top, best.result(), columns)
-    return Passed(counts, listed, similarity.screened, similarity.decided)
+    found = None if heads is None else heads.result(similarity, threads)
+    return Passed(counts, found, similarity.screened, similarity.decided)

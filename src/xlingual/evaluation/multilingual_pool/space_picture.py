@@ -39,11 +39,19 @@ class SpacePicture:
 def most_apart(space: SpaceStatistics) -> tuple[str, str]:
     """Return the two languages whose mean unit vectors (of the training part) are furthest apart.
 
+    Languages with questions and candidates go first, then those with candidates: otherwise questions of one
+    language might be compared with sentences of another, which differ in more than their language.
+
     Raises:
         ValueError: there are vectors of fewer than two languages.
 
     """
+    held = [np.bincount(side.language, minlength=len(space.languages)) > 0 for side in space.sides]
     codes = np.flatnonzero(space.sizes)
+    for wanted in (held[0] & held[1], held[1]):
+        if np.count_nonzero(wanted[codes]) > 1:
+            codes = codes[wanted[codes]]
+            break
     if len(codes) < 2:
         raise ValueError(f"a picture needs vectors of two languages, there are {len(codes)}")
     means = space.sums[codes] / space.sizes[codes, None]

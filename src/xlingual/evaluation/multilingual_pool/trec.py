@@ -12,9 +12,13 @@ Questions and candidates are named "language:id". White space, control character
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -33,31 +37,70 @@ _UNSAFE = re.compile(r"[\s%\x00-\x20\x7f-\xa0\u2028\u2029]")  # some programs en
 _DOUBT = 1e-3  # a score so near a rounding boundary, in units, is decided from the pair alone
 
 
-def write_trec(
-    folder: str | Path,
-    pool: MultilingualPool,
-    runs: Iterable[tuple[str, np.ndarray, np.ndarray]],
-    *,
-    depth: int | None = 1000,
-) -> list[Path]:
-    """Write qrels.txt and ENCODER.run for each (encoder, question vectors, candidate vectors); return paths.
+@dataclass(frozen=True)
+class TrecFolder:
+    """A folder with qrels.txt and a run for each encoder that is written."""
 
-    Runs are taken one at a time. Characters of an encoder's name that a file cannot have are escaped.
-    """
+    folder: Path
+    pool: MultilingualPool
+    depth: int | None
+
+    @classmethod
+    def made(
+        cls,
+        folder: str | Path,
+        pool: MultilingualPool,
+        depth: int | None = 1000,
+        *,
+        own_language: bool = False,
+    ) -> TrecFolder:
+        """Make the folder and write qrels.txt; runs will have `depth` candidates a question, None for all.
+
+        With `own_language` only answers in the question's language are relevant.
+        """
+        _check_depth(depth)
+        made = cls(make_folder(folder), pool, depth)
+        write_qrels(made.folder / "qrels.txt", pool, own_language=own_language)
+        return made
+
+    def write(self, encoder: str, question_vectors: np.ndarray, candidate_vectors: np.ndarray) -> Path:
+        """Write ENCODER.run and return its path; characters that a file's name cannot have are escaped."""
+        path = self.folder / f"{quote(encoder, safe=' +=,@')}.run"
+        write_run(path, self.pool, question_vectors, candidate_vectors, tag=encoder, depth=self.depth)
+        return path
+
+
+@contextmanager
+def trec_folder(
+    folder: str | Path, pool: MultilingualPool, depth: int | None = 1000, *, own_language: bool = False
+) -> Iterator[TrecFolder]:
+    """Give a `TrecFolder` whose files are moved into `folder` on success; a failure leaves what was there."""
+    folder = Path(folder)
     _check_depth(depth)
-    folder = make_folder(folder)
-    paths = [folder / "qrels.txt"]
-    write_qrels(paths[0], pool)
-    for name, question_vectors, candidate_vectors in runs:
-        paths.append(folder / f"{quote(name, safe=' +=,@')}.run")
-        write_run(paths[-1], pool, question_vectors, candidate_vectors, tag=name, depth=depth)
-    return paths
+    new = not folder.exists()
+    make_folder(folder)
+    try:
+        with TemporaryDirectory(dir=folder, prefix=".unfinished.") as unfinished:
+            yield TrecFolder.made(unfinished, pool, depth, own_language=own_language)
+            for path in Path(unfinished).iterdir():
+                os.replace(path, folder / path.name)
+    except BaseException:
+        if new:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
-def write_qrels(path: str | Path, pool: MultilingualPool) -> None:
-    """Write a line for each pair of a question and a relevant candidate, in the pool's order."""
+def write_qrels(path: str | Path, pool: MultilingualPool, *, own_language: bool = False) -> None:
+    """Write a line for each pair of a question and a relevant candidate, in the pool's order.
+
+    With `own_language` only for candidates in the question's language.
+    """
     asked, answers = question_names(pool), candidate_names(pool)
     question, candidate = pool.relevant
+    if own_language:
+        own = pool.questions.language[question] == pool.candidates.language[candidate]
+        question, candidate = question[own], candidate[own]
     lines = (
         f"{asked[q]} 0 {answers[c]} 1\n" for q, c in zip(question.tolist(), candidate.tolist(), strict=True)
     )

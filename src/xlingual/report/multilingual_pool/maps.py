@@ -10,7 +10,7 @@ from statistics import fmean
 
 from xlingual.report import numbers, words
 from xlingual.report.multilingual_pool import wording
-from xlingual.report.multilingual_pool.reading import TASK, Pair, Seen, languages_of
+from xlingual.report.multilingual_pool.reading import TASK, Pair, Seen, languages_of, sides_of
 from xlingual.report.plots import STEPS, Cell, HeatMap
 
 BY_PAIR = "question ↓\nanswer →"
@@ -35,7 +35,7 @@ class Maps:
     def style(self) -> str:
         """How the maps are laid out: "free" with names as rows, "wide" where three have no room in a row."""
         first = self.maps[0]
-        free = [name for name, _ in first.lines] != first.targets
+        free = first.targets[:1] == [MEAN]
         wide = len(first.targets) > FEW_COLUMNS
         return " ".join(name for name, has in (("free", free), ("wide", wide)) if has)
 
@@ -79,7 +79,7 @@ def shares(found: Sequence[Seen]) -> Maps | None:
         ends=("0 %", numbers.percent(most)),
         hue="h",
         corner=BY_PAIR,
-        maps=_drawn(found, [i for i in values if values[i]], languages_of(found), cell),
+        maps=_drawn(found, values, cell),
     )
 
 
@@ -90,7 +90,6 @@ def ratios(found: Sequence[Seen]) -> Maps | None:
     if not known:
         return None
     reach = max(LEAST_REACH, *(math.exp(abs(math.log(value))) for value in known))
-    languages = languages_of(found)
 
     def cell(i: int, pair: Pair) -> Cell | None:
         value = values[i].get(pair)
@@ -109,7 +108,7 @@ def ratios(found: Sequence[Seen]) -> Maps | None:
         ends=(f"1/{wording.times(reach)}", "1", wording.times(reach)),
         hue="d",
         corner=BY_PAIR,
-        maps=_drawn(found, [i for i in values if values[i]], languages, cell),
+        maps=_drawn(found, values, cell),
     )
 
 
@@ -218,19 +217,24 @@ def _sequential(
         name = f"question in {pair[0]}, answer in {pair[1]}: " if corner else f"{pair[0]}, {pair[1]}: "
         return _cell(values[i][pair], ends, name, title_of(found[i], pair), digits)
 
-    drawn = _drawn(found, [i for i in values if values[i]], languages_of(found), cell)
+    drawn = _drawn(found, values, cell)
     return Maps(title, about, scale, _texts(ends), "h", corner, drawn)
 
 
 def _drawn(
     found: Sequence[Seen],
-    shown: Iterable[int],
-    languages: list[str],
+    values: Mapping[int, Mapping[Pair, float]],
     cell: Callable[[int, Pair], Cell | None],
 ) -> list[HeatMap]:
+    """Return a map for each encoder that has values, all with the rows and columns that any of them has."""
+    pairs = {pair for own in values.values() for pair in own}
+    asked_in, answered_in = sides_of(languages_of(found), pairs)
     return [
-        HeatMap(found[i].row.label, languages, [(q, [cell(i, (q, a)) for a in languages]) for q in languages])
-        for i in shown
+        HeatMap(
+            found[i].row.label, answered_in, [(q, [cell(i, (q, a)) for a in answered_in]) for q in asked_in]
+        )
+        for i, own in values.items()
+        if own
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +68,16 @@ def seen(runs: Sequence[Results], rows: Iterable[Row], policy: str = AGNOSTIC) -
 def languages_of(found: Iterable[Seen]) -> list[str]:
     """Return all languages of the pools, in order of appearance."""
     return list(dict.fromkeys(language for one in found for language in one.languages))
+
+
+def sides_of(languages: Iterable[str], pairs: Collection[Pair]) -> tuple[list[str], list[str]]:
+    """Return the languages that ask and those that answer in any of the pairs, in the order of the pool.
+
+    >>> sides_of(["de", "en", "th"], [("th", "de"), ("th", "en"), ("en", "en")])
+    (['en', 'th'], ['de', 'en'])
+    """
+    asked, answered = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
+    return [tag for tag in languages if tag in asked], [tag for tag in languages if tag in answered]
 
 
 def _entry(run: Results, row: Row, policy: str) -> Entry | None:

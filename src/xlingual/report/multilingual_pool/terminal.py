@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from xlingual.report import numbers, tables, words
 from xlingual.report.multilingual_pool import wording
-from xlingual.report.multilingual_pool.reading import PREFER_OWN, TASK, VIEWED, Pair, Seen, seen
+from xlingual.report.multilingual_pool.reading import PREFER_OWN, TASK, VIEWED, Pair, Seen, seen, sides_of
 from xlingual.report.multilingual_pool.sentences import monolingual_ranks
 from xlingual.report.numbers import MISSING, number
 from xlingual.report.terminal import fitting, plain_table
@@ -33,7 +33,7 @@ Column = Callable[[int, Seen], str]
 def has_views(results: Results | Sequence[Results]) -> bool:
     """Tell whether the results hold what `show` prints: looks at languages besides the plain number."""
     runs = tables.as_runs(results)
-    wanted = {"one_target_summary", "remove_one", "monolingual_pool", "first"}
+    wanted = {"one_target", "remove_one", "monolingual_pool", "first"}
     return any(
         entry.task == TASK and entry.measure == VIEWED and wanted & set(entry.views or ())
         for run in runs
@@ -53,9 +53,9 @@ def show(console: Console, results: Results | Sequence[Results]) -> None:
     console.print(fitting(console, _forms(found)))
     if any(one.views.keys() & {"one_target_summary", "remove_one", "monolingual_pool"} for one in found):
         _say(console, MEANING)
+        console.print()
     best = next((one for one in found if one.pairs("one_target")), None)
     if best is not None:
-        console.print()
         _print_matrix(console, best)
     strict = [one for one in seen(runs, rows, PREFER_OWN) if one.entry is not None]
     if strict:
@@ -137,14 +137,15 @@ def _matrix(best: Seen) -> Table:
     from rich.text import Text
 
     values: dict[Pair, float] = best.pairs("one_target")
+    asked_in, answered_in = sides_of(best.languages, values)
     table = plain_table()
     table.add_column("", no_wrap=True)
-    for answer in best.languages:
+    for answer in answered_in:
         table.add_column(Text(answer), justify="right", no_wrap=True)
-    for asked in best.languages:
+    for asked in asked_in:
         cells = [
             Text(number(values.get((asked, answer)), digits=2), style="bold" if asked == answer else "")
-            for answer in best.languages
+            for answer in answered_in
         ]
         table.add_row(Text(asked, style="dim"), *cells)
     return table

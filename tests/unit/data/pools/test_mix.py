@@ -41,7 +41,8 @@ def check_sound(pool):
         assert (q.text[i], q.language[i]) != (c.text[j], c.language[j])  # which is not itself
         assert c.keys[j] == (q.key[i],) == (q.ids[i],)
         assert q.cluster[i] == c.cluster[j]
-    assert set(q.language) <= set(c.language) == set(range(len(pool.languages)))
+    assert {*q.language, *c.language} == set(range(len(pool.languages)))
+    assert set(c.language) == set(range(len(set(c.language)))) and len(set(c.language)) > 1  # they come first
     assert len(set(zip(q.language, q.ids, strict=True))) == len(q)
     assert len(set(zip(c.language, c.ids, strict=True))) == len(c)
 
@@ -66,6 +67,26 @@ def test_texts_of_other_languages_are_all_candidates():
     pool = mix_pool(manifest_of([{"en": 2, "de": 2}] * 3), question_languages=["de"])
     assert by_language(pool, pool.questions) == {"de": 3}
     assert by_language(pool, pool.candidates) == {"en": 6, "de": 3}
+    check_sound(pool)
+
+
+def test_a_language_may_ask_without_answering():
+    manifest = manifest_of([{"en": 1, "de": 1, "fr": 1}] * 3)
+    pool = mix_pool(manifest, question_languages=["en"])
+    assert (pool.languages, pool.warnings) == (("de", "fr", "en"), ())
+    assert by_language(pool, pool.questions) == {"en": 3}
+    assert by_language(pool, pool.candidates) == {"de": 3, "fr": 3}
+    check_sound(pool)
+    named = mix_pool(manifest, question_languages=["en"], mix={"fr": 1, "de": 1})
+    assert named.languages == ("de", "fr", "en")
+    assert by_language(named, named.candidates) == {"fr": 3, "de": 3}
+
+
+def test_languages_that_ask_unasked_and_have_no_candidates_are_told():
+    manifest = manifest_of([{"en": 2, "de": 2, "fr": 1}] * 3)
+    with pytest.warns(DataWarning, match="no candidate is in fr: questions in it have their answers in oth"):
+        pool = mix_pool(manifest)
+    assert pool.languages == ("en", "de", "fr") and by_language(pool, pool.questions)["fr"] == 3
     check_sound(pool)
 
 
@@ -277,13 +298,17 @@ def test_what_cannot_be_met_is_refused(options, message):
     ("items", "options", "message"),
     [
         ([{"en": 1}, {"de": 1}], {}, "no question has a relevant candidate: .* give items several texts"),
-        ([{"en": 2}] * 3, {}, "all candidates are in 'en': a multilingual pool needs two languages"),
+        (
+            [{"en": 2}] * 3,
+            {},
+            r"all candidates are in 'en': .*\(for one language to search, .*crosslingual-retrieval",
+        ),
         (
             [{"en": 1, "de": 1}] * 3,
             {"question_languages": ["en"]},
-            "no candidate is in 'en', a question lang",
+            "all candidates are in 'de': a multilingual pool has candidates in two languages at least",
         ),
-        ([{"en": 3, "de": 1}] * 3, {}, "no candidate is in 'de', a question language"),
+        ([{"en": 3, "de": 1}] * 3, {}, "all candidates are in 'en'"),
         (
             [{"en": 3, "de": 1}] * 3,
             {"mix": {"en": 1, "de": 1}},

@@ -112,6 +112,16 @@ def test_describe_counts(pool_folder, tables):
     }
 
 
+def test_a_language_without_candidates_is_described(pool_folder, tables):
+    questions, candidates = tables
+    questions.append({"id": "1", "lang": "fr", "text": "Qui ?", "key": "k1", "cluster": "p1", "split": ""})
+    found = describe_pool(MultilingualPool.read(pool_folder(questions, candidates)))
+    french = found.languages[-1]
+    assert (french.language, french.n_questions, french.n_candidates) == ("fr", 1, 0)
+    assert (french.pool_share, french.relevant_mean, french.n_own_language) == (0.0, 2.0, 0)
+    assert (found.total.n_questions, found.total.n_own_language) == (5, 4)
+
+
 def test_a_language_without_questions_is_described(pool_folder, tables):
     questions, candidates = tables
     candidates.append({"id": "z", "lang": "fr", "text": "Rien.", "context": "", "keys": [], "split": ""})

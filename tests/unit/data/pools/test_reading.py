@@ -151,13 +151,74 @@ def test_empty_candidates_are_counted(pool_folder, tables):
     assert len(pool.warnings) == 1
 
 
+@pytest.fixture
+def with_french_questions(tables):
+    """Return rows with two French questions, of which German and English candidates hold the keys."""
+    questions, candidates = tables
+    french = [("1", "Qui ?", "k1", "p1"), ("2", "Quand ?", "k2", "p1")]
+    for row in [
+        dict(zip(("id", "text", "key", "cluster"), row, strict=True), lang="fr", split="train")
+        for row in french
+    ]:
+        questions.insert(0, row)
+    return questions, candidates
+
+
+def test_languages_that_only_questions_have_come_last(pool_folder, with_french_questions):
+    pool = MultilingualPool.read(pool_folder(*with_french_questions))
+    assert pool.languages == ("en", "de", "fr")
+    assert pool.role_languages == {"query": ["en", "de", "fr"], "candidate": ["en", "de"]}
+    assert pool.questions.ids == ["1", "3", "1", "2", "2", "1"]
+    assert {("1.fr", "a.en"), ("1.fr", "d.de"), ("2.fr", "e.de")} < relevant_ids(pool)
+    assert pool.questions.cluster.tolist() == [0, 1, 0, 0, 0, 0]
+    sizes = numbering(pool, "candidate", "candidates of the language").sizes
+    assert sizes == {"en": 3, "de": 3}
+    own = numbering(pool, "question", "questions of the language")
+    assert (own.index.tolist(), own.sizes) == ([0, 1, 0, 1, 0, 1], {"en": 2, "de": 2, "fr": 2})
+
+
+def test_chosen_languages_may_have_questions_only(pool_folder, with_french_questions):
+    folder = pool_folder(*with_french_questions)
+    pool = MultilingualPool.read(folder, ["fr", "de"])
+    assert (pool.languages, pool.questions.ids) == (("fr", "de"), ["2", "1", "1", "2"])
+    assert pool.role_languages == {"query": ["fr", "de"], "candidate": ["de"]}
+    with pytest.warns(DataWarning, match="1 of 4 questions of fr, en have no"):
+        pool = MultilingualPool.read(folder, ["fr", "en"])
+    assert (pool.languages, pool.questions.ids) == (("fr", "en"), ["1", "1", "3"])
+    with pytest.raises(InputError, match="no candidate of fr"):
+        MultilingualPool.read(folder, ["fr"])
+    with pytest.raises(InputError, match="has no split 'x'"):
+        MultilingualPool.read(folder, ["fr", "en"], split="x")
+
+
+def test_a_language_whose_questions_all_lose_their_answers_is_left_out(pool_folder, with_french_questions):
+    questions, candidates = with_french_questions
+    folder = pool_folder([row for row in questions if (row["lang"], row["id"]) != ("fr", "1")], candidates)
+    with pytest.warns(DataWarning, match=r"1 of 3 questions of fr, en .* left out \('2'\)"):
+        assert MultilingualPool.read(folder, ["fr", "en"]).languages == ("en",)
+
+
+def test_a_question_without_any_answer_is_refused_whatever_its_language(pool_folder, with_french_questions):
+    with_french_questions[0][0]["key"] = "k7"
+    with pytest.raises(InputError, match=r"question '2' \(fr\) has no relevant candidate"):
+        MultilingualPool.read(pool_folder(*with_french_questions))
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "jsonl"])
+def test_a_pool_with_questions_only_in_a_language_reads_back(
+    pool_folder, with_french_questions, tmp_path, file_format
+):
+    pool = MultilingualPool.read(pool_folder(*with_french_questions))
+    again = MultilingualPool.read(pool.write(tmp_path / "again", file_format))
+    assert (again.languages, again.digest) == (pool.languages, pool.digest)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         (lambda q, c: q[3].update(key="k7"), ["question '3' (en)", "no relevant candidate", "'k7'"]),
         (lambda q, c: q[1].update(id="3"), ["rows 2 and 4", "same id '3'", "within a language"]),
         (lambda q, c: c[1].update(id="a"), ["candidates.jsonl", "same id 'a'"]),
-        (lambda q, c: q[0].update(lang="fr"), ["'fr'", "no candidates in this language", "en, de"]),
         (lambda q, c: q[0].update(lang="de!"), ["row 1, column 'lang'", "not a language tag"]),
         (lambda q, c: q[2].update(text=""), ["row 3, column 'text'", "empty question"]),
         (lambda q, c: c[0].update(keys=[["k1"]]), ["row 1, column 'keys'", "a list of strings"]),

@@ -94,3 +94,25 @@ def test_agreement_with_the_breaks_of_xquad_r(real_data):
         real = {(i, end) for i, p in enumerate(paragraphs) for _, end in p["sentence_breaks"]}
         found = {(i, e) for i, p in enumerate(paragraphs) for _, e in sentence_breaks(p["context"], language)}
         assert len(real & found) > 0.94 * max(len(real), len(found)), language
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "เมืองนี้มีประชากร 8.3 ล้านคนในปี พ.ศ. 2553",
+        "เมืองหลวงของประเทศที่ตั้งอยู่บนสามเหลี่ยมปากแม่น้ำเจ้าพระยานี้มีประชากรมากกว่าแปดล้านคนในปี พ.ศ. 2553",
+        "ในปีพ.ศ. 2553 มีคน 12 คน",
+        "ดร. สมชาย มา",
+        "ตั้งแต่ 5 ม.ค. ถึง 7 เม.ย. 2553",
+    ],
+)
+def test_a_thai_abbreviation_ends_no_sentence(text):
+    assert sentence_breaks(text, "th") == [(0, len(text))]
+
+
+def test_a_full_stop_after_a_long_thai_word_ends_a_sentence():
+    text = "เขาเดินทางไปกรุงเทพมหานคร. แล้วกลับบ้าน"
+    assert [text[a:b] for a, b in sentence_breaks(text, "th")] == [
+        "เขาเดินทางไปกรุงเทพมหานคร.",
+        "แล้วกลับบ้าน",
+    ]

@@ -1,0 +1,145 @@
+"""The rows of a multilingual pool: questions, candidates, and which candidates are relevant to a question."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xlingual.records import Numbering, Texts
+
+if TYPE_CHECKING:
+    from xlingual.records import Ints
+
+CANDIDATE_TEXTS = ("sentence", "sentence+context")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Questions:
+    """n questions. Equal ids in several languages are one question, asked in each of them."""
+
+    ids: list[str]  # [n], unique within a language
+    language: Ints  # [n], index into the pool's languages
+    text: list[str]  # [n]
+    key: list[str]  # [n]: the candidates that carry this key are relevant
+    cluster: Ints  # [n], from 0: what is not independent (a paragraph, in all its languages)
+    article: Ints | None = None  # [n], a coarser cluster, for a sensitivity check
+    split: list[str] | None = None  # [n]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Candidates:
+    """m candidates, told apart by their position, never by their text."""
+
+    ids: list[str]  # [m], unique within a language
+    language: Ints  # [m], index into the pool's languages
+    text: list[str]  # [m], the sentence
+    context: list[str]  # [m], what surrounds it; "" where there is nothing
+    keys: list[tuple[str, ...]]  # [m], may be empty
+    cluster: Ints  # [m], in the numbers of the questions' clusters, and beyond them where no question is
+    split: list[str] | None = None  # [m]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PoolRows:
+    """Questions and candidates of several languages.
+
+    `languages` are those of the candidates, then those that only questions have; where languages were chosen,
+    they are in the order of the choice. `numberings` say how files of vectors may number the rows, as in a
+    manifest; `warnings` are what in the source deserved a look, one sentence each (they were raised as
+    DataWarning when it was read).
+    """
+
+    source: str  # the file or folder, for messages
+    languages: tuple[str, ...]
+    questions: Questions
+    candidates: Candidates
+    question_numberings: tuple[Numbering, ...]
+    candidate_numberings: tuple[Numbering, ...]
+    warnings: tuple[str, ...] = field(default=())
+
+    @cached_property
+    def relevant(self) -> tuple[Ints, Ints]:
+        """(question, candidate), each int64 [p]: all pairs that share a key, by question, then candidate."""
+        holders: dict[str, list[int]] = {}
+        for candidate, keys in enumerate(self.candidates.keys):
+            for key in dict.fromkeys(keys):
+                holders.setdefault(key, []).append(candidate)
+        found = [holders.get(key, []) for key in self.questions.key]
+        question = np.repeat(np.arange(len(found)), [len(own) for own in found])
+        return question.astype(np.int64), np.array([c for own in found for c in own], dtype=np.int64)
+
+    @property
+    def role_languages(self) -> dict[str, list[str]]:
+        """The languages of the questions (role "query") and of the candidates ("candidate"), in order."""
+        sides = {"query": self.questions.language, "candidate": self.candidates.language}
+        return {role: [self.languages[code] for code in np.unique(of)] for role, of in sides.items()}
+
+    @cached_property
+    def digest(self) -> str:
+        """Hex hash of everything that an evaluation of this pool depends on."""
+        hasher = hashlib.blake2b(b"xlingual/pool/1", digest_size=16)
+        q, c = self.questions, self.candidates
+        columns: list[Sequence[str]] = [
+            [self.languages[code] for code in q.language],
+            q.ids,
+            q.text,
+            q.key,
+            [self.languages[code] for code in c.language],
+            c.ids,
+            c.text,
+            c.context,
+            ["\x00".join(keys) for keys in c.keys],
+        ]
+        for column in columns:
+            raw = [value.encode("utf-8", "surrogatepass") for value in column]
+            hasher.update(np.array([len(raw), *map(len, raw)], dtype="<i8").tobytes())
+            hasher.update(b"".join(raw))
+        hasher.update(np.array([*q.cluster, -1, *c.cluster], dtype="<i8").tobytes())
+        return hasher.hexdigest()
+
+    def question_texts(self) -> Texts:
+        """Return the questions as encoders take them, with the role "query"."""
+        q = self.questions
+        return Texts(
+            text=q.text,
+            language=[self.languages[code] for code in q.language],
+            ids=q.ids,
+            role="query",
+            items=q.key,
+            numberings=self.question_numberings,
+        )
+
+    def candidate_texts(self, candidate_text: str = "sentence") -> Texts:
+        """Return the candidates as encoders take them, with the role "candidate".
+
+        With "sentence+context" each text is the sentence followed by its context.
+        """
+        c = self.candidates
+        text = c.text
+        if candidate_text == "sentence+context":
+            text = [f"{s} {context}".rstrip() for s, context in zip(c.text, c.context, strict=True)]
+        return Texts(
+            text=text,
+            language=[self.languages[code] for code in c.language],
+            ids=c.ids,
+            role="candidate",
+            context=c.context,
+            numberings=self.candidate_numberings,
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.source}: {len(self.questions)} questions, {len(self.candidates)} "
+            f"candidates, {', '.join(self.languages)})"
+        )

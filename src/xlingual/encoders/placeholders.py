@@ -1,0 +1,35 @@
+"""The places `{lang}` and `{role}` in the path of files of vectors, and what stands in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+ROLES = {"query": "questions", "candidate": "candidates"}  # role of a text → what stands for {role}
+
+Place: TypeAlias = tuple[str, str | None]  # language, role of a text; "" and None where a path has no place
+
+
+def places(
+    pattern: str, languages: Sequence[str], role_languages: Mapping[str, Sequence[str]] | None = None
+) -> list[Place]:
+    """Return the places of a pattern of which each has a file, by language in the order given.
+
+    `role_languages` tells which languages the texts of each role are in: where the pattern tells roles apart,
+    there is no file for a language without texts in a role. Without it every role has all languages.
+    """
+    roles = tuple(ROLES) if "{role}" in pattern else (None,)
+    if "{lang}" not in pattern:
+        return [("", role) for role in roles]
+    return [
+        (language, role)
+        for language in dict.fromkeys(languages)
+        for role in roles
+        if role is None or role_languages is None or language in role_languages.get(role, languages)
+    ]
+
+
+def filled(pattern: str, place: Place) -> str:
+    """Return the path of a place."""
+    language, role = place
+    return pattern.replace("{lang}", language).replace("{role}", ROLES.get(role or "", ""))

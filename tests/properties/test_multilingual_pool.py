@@ -1,0 +1,435 @@
+"""A multilingual pool from vectors to results: equal to a plain evaluation, to chance, and to itself."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xlingual import MultilingualPool, multilingual_pool
+from xlingual.data.pools.rows import Candidates, Questions
+from xlingual.errors import InputError
+
+UNIT = Path(__file__).parents[1] / "unit" / "evaluation" / "multilingual_pool"
+plain = SimpleNamespace(**run_path(str(UNIT / "plain.py")))
+LANGUAGES = ("ar", "de", "en")
+MEASURES = ("AP", "AP@3/min", "R@1", "R@3", "SetR@2", "RR", "MedR")
+COUNTED = "one-target,remove-one,monolingual-pool,subsets,loss,shares,fairness,hubs,worst"
+pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
+
+
+class Given:
+    """Gives the vectors that it was made with."""
+
+    def __init__(self, questions, candidates, identity="given"):
+        self.vectors, self.identity = {"query": questions, "candidate": candidates}, identity
+
+    def encode(self, batch):
+        return self.vectors[batch.role]
+
+
+def a_pool(asked_in, key, language, keys, cluster=None, languages=LANGUAGES):
+    """Return a pool of questions with a language and a key, and candidates with a language and keys."""
+    n, m = len(asked_in), len(language)
+    cluster = list(key) if cluster is None else cluster
+    number = {name: i for i, name in enumerate(dict.fromkeys(cluster))}
+    of_candidate = [
+        number[own[0]] if own and own[0] in number else len(number) + i for i, own in enumerate(keys)
+    ]
+    return MultilingualPool(
+        "a pool",
+        tuple(languages),
+        Questions(
+            [f"q{i}" for i in range(n)],
+            np.asarray(asked_in, dtype=np.int64),
+            [f"question {i}" for i in range(n)],
+            list(key),
+            np.array([number[name] for name in cluster], dtype=np.int64),
+            np.array([number[name] // 2 for name in cluster], dtype=np.int64),
+        ),
+        Candidates(
+            [f"c{i}" for i in range(m)],
+            np.asarray(language, dtype=np.int64),
+            [f"sentence {i}" for i in range(m)],
+            [""] * m,
+            [tuple(own) for own in keys],
+            np.array(of_candidate, dtype=np.int64),
+        ),
+        (),
+        (),
+    )
+
+
+def drawn(rng, n, m, n_keys=4, levels=2, dim=3, repeats=0.3):
+    """Return a pool and vectors of few whole numbers: many ties, equal rows, rows of zeros."""
+    language = np.concatenate([np.arange(3), rng.integers(0, 3, m - 3)])
+    keys = [[f"k{j}" for j in np.flatnonzero(rng.random(n_keys) < 0.4)] for _ in range(m)]
+    key = [f"k{j}" for j in rng.integers(0, n_keys, n)]
+    held = {name for own in keys for name in own}
+    for name in sorted(set(key) - held):
+        keys[int(rng.integers(m))].append(name)
+    vectors = [rng.integers(-levels, levels + 1, (size, dim)).astype(np.float32) for size in (n, m)]
+    for rows in vectors:
+        again = np.flatnonzero(rng.random(len(rows)) < repeats)
+        rows[again] = rows[rng.integers(0, len(rows), len(again))] * rng.choice([0, 1, 2, 3], (len(again), 1))
+    return a_pool(rng.integers(0, 3, n), key, language, keys), *vectors
+
+
+@st.composite
+def pools(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, m = draw(st.integers(1, 12)), draw(st.integers(3, 40) | st.integers(101, 300))
+    return drawn(rng, n, m, levels=draw(st.sampled_from([0, 1, 2, 9])), dim=draw(st.integers(1, 4)))
+
+
+def results_of(pool, questions, candidates, **options):
+    views = "all" if options.get("policy") == "prefer-own" else COUNTED
+    options = {"measures": MEASURES, "views": views} | options
+    return multilingual_pool(pool, text_encoders={"e": Given(questions, candidates)}, **options)
+
+
+def entries(results):
+    return {entry.measure: entry for entry in results.entries}
+
+
+def near(expected):
+    if isinstance(expected, dict):
+        return {key: near(value) for key, value in expected.items()}
+    return pytest.approx(expected, abs=1e-9)
+
+
+def assert_views(found, expected):
+    """Compare view by view, so that a failure names the view."""
+    for name, value in expected.items():
+        assert found[name] == near(value), name
+    beside = {"languages", "ci", "ci_by_article"}
+    assert found.keys() - expected.keys() <= beside
+
+
+@given(pools())
+def test_every_number_equals_a_plain_evaluation(case):
+    pool, questions, candidates = case
+    whole = plain.Plain(pool, questions, candidates)
+    found = results_of(pool, questions, candidates, subsets=["ar,de", "en"])
+    for measure, entry in entries(found).items():
+        values = whole.measure(measure)
+        rows = found.per_query.filter([m == measure for m in found.per_query["measure"].to_pylist()])
+        assert rows["value"].to_numpy() == pytest.approx(values, abs=1e-9), measure
+        overall = np.median(values) if measure == "MedR" else values.mean()
+        assert entry.value == pytest.approx(overall, abs=1e-9), measure
+        assert (entry.n_tied, entry.n_source, entry.n_target) == (whole.tied_questions(), *whole.keys.shape)
+        if measure not in ("AP", "MedR"):
+            assert entry.views["by_question_language"] == near(whole.by_language(values))
+    assert_views(entries(found)["AP"].views, whole.views([("ar", "de"), ("en",)]))
+
+
+@given(pools())
+def test_prefer_own_equals_a_plain_evaluation(case):
+    pool, questions, candidates = case
+    asked, values, views = (
+        plain.Plain(pool, questions, candidates).prefer_own() if has_own(pool) else ([],) * 3
+    )
+    if not len(asked):
+        with pytest.raises(InputError, match="prefer-own"):
+            results_of(pool, questions, candidates, policy="prefer-own")
+        return
+    found = results_of(pool, questions, candidates, policy="prefer-own", measures="AP")
+    assert found.entries[0].value == pytest.approx(values.mean(), abs=1e-9)
+    assert found.per_query["query"].to_pylist() == [
+        f"{LANGUAGES[pool.questions.language[q]]}/q{q}" for q in asked
+    ]
+    assert_views(found.entries[0].views, views)
+
+
+def has_own(pool):
+    question, candidate = pool.relevant
+    return (pool.questions.language[question] == pool.candidates.language[candidate]).any()
+
+
+def test_encoders_are_given_the_role_the_language_and_the_text_that_was_asked_for():
+    pool, questions, candidates = drawn(np.random.default_rng(3), 4, 6)
+    held = replace(pool.candidates, context=[f"context {i}" for i in range(6)])
+    pool, seen = replace(pool, candidates=held), {}
+
+    class Watching(Given):
+        def encode(self, batch):
+            seen[batch.role] = batch
+            return super().encode(batch)
+
+    for asked, texts in (
+        ("sentence", [f"sentence {i}" for i in range(6)]),
+        ("sentence+context", [f"sentence {i} context {i}" for i in range(6)]),
+    ):
+        results = multilingual_pool(
+            pool, text_encoders=Watching(questions, candidates), candidate_text=asked, views="none"
+        )
+        assert list(seen["candidate"].text) == texts
+        assert list(seen["query"].text) == pool.questions.text
+        assert list(seen["candidate"].language) == [LANGUAGES[code] for code in held.language]
+        assert list(seen["candidate"].context) == held.context
+        assert f"|candidates:{asked}|" in results.entries[0].signature
+
+
+@pytest.mark.parametrize(
+    ("pool", "options", "words"),
+    [
+        (3, {}, "expected a MultilingualPool or its path, found int"),
+        (None, {"seed": -1}, "--seed must be 0 to"),
+        ("no such folder", {}, "no such folder: no such file or folder"),
+    ],
+)
+def test_arguments_that_are_none_are_refused(pool, options, words):
+    with pytest.raises(InputError, match=words):
+        multilingual_pool(pool, text_encoders="chargram", **options)
+
+
+@pytest.mark.parametrize("policy", ["agnostic", "prefer-own"])
+def test_more_ties_than_are_listed_are_shared_out_exactly(policy):
+    rng = np.random.default_rng(0)
+    pool, _, _ = drawn(rng, 12, 3000)
+    questions, candidates = (rng.standard_normal((size, 8)).astype(np.float32) for size in (12, 3000))
+    questions[:4] = 0  # all candidates tie, and none of their vectors are equal
+    questions[4:8, 1:] = 0
+    candidates[60:, 0] = 0  # about thirty come first, then nearly all tie
+    whole = plain.Plain(pool, questions, candidates)
+    found = results_of(pool, questions, candidates, policy=policy)
+    expected = whole.prefer_own()[2] if policy == "prefer-own" else whole.shares()
+    for name, value in expected.items():
+        assert entries(found)["AP"].views[name] == near(value), name
+
+
+@given(pools())
+def test_the_worst_questions_are_shown_as_they_stand(case):
+    pool, questions, candidates = case
+    whole = plain.Plain(pool, questions, candidates)
+    values, rows = whole.measure("AP"), results_of(pool, questions, candidates).tables["worst"].to_pylist()
+    number = {f"q{q}": q for q in range(whole.n)}
+    shown = list(dict.fromkeys(number[row["question_id"]] for row in rows))
+    clusters = pool.questions.cluster
+    lowest = [min(values[clusters == c]) for c in np.unique(clusters)]
+    assert values[shown] == pytest.approx(sorted(lowest)[:10], abs=1e-9)
+    assert len(set(clusters[shown])) == len(shown)
+    for q in shown:
+        rank = plain.mid_rank(whole.keys[q])
+        first = rank[whole.relevant[q]].min()
+        own = [row for row in rows if row["question_id"] == f"q{q}"]
+        for row in own:
+            c = int(row["candidate_id"][1:])
+            assert row["place"] == rank[c] and row["rank_of_best"] == first
+            assert row["relevant"] == whole.relevant[q, c] == (row["kind"] == "answer")
+            assert row["candidate_language"] == LANGUAGES[pool.candidates.language[c]]
+        above = sorted(rank[~whole.relevant[q] & (rank <= first)])[:5]
+        assert [row["place"] for row in own if row["kind"] == "above"] == above
+        answers = [row for row in own if row["kind"] == "answer"]
+        assert answers[0]["place"] == first and 1 <= len(answers) <= 2
+
+
+@given(pools())
+def test_hubs_are_the_candidates_that_stand_first_most_often(case):
+    pool, questions, candidates = case
+    whole = plain.Plain(pool, questions, candidates)
+    found = results_of(pool, questions, candidates)
+    count = sum(whole.top(min(10, whole.m)))
+    n = entries(found)["AP"].views["hubs"]["n"]
+    rows = found.tables["hubs"].to_pylist() if "hubs" in found.tables else []
+    assert len(rows) == min(n, 10)
+    assert [row["count"] for row in rows] == pytest.approx(sorted(count, reverse=True)[: len(rows)], abs=1e-9)
+    for row in rows:
+        c = int(row["id"][1:])
+        assert row["count"] == pytest.approx(count[c], abs=1e-9)
+        assert row["relevant_to"] == whole.relevant[:, c].sum()
+        assert (row["text"], row["expected"]) == (f"sentence {c}", pytest.approx(count.mean(), abs=1e-9))
+
+
+@pytest.mark.parametrize("vector", [[1.0, 2.0], [0.0, 0.0]])
+@pytest.mark.parametrize("m", [9, 150, 2500])
+def test_a_constant_encoder_scores_chance_in_every_view(vector, m):
+    pool, questions, candidates = drawn(np.random.default_rng(m), 30, m, n_keys=6)
+    questions, candidates = (np.tile(np.float32(vector), (len(rows), 1)) for rows in (questions, candidates))
+    found = results_of(pool, questions, candidates, subsets=["ar,de"])
+    for entry in found.entries:
+        assert entry.value == pytest.approx(entry.chance, abs=1e-12), entry.measure
+        assert entry.n_tied == 30
+        assert entry.ci.low <= entry.value <= entry.ci.high
+    views = entries(found)["AP"].views
+    size = np.bincount(pool.candidates.language) / m
+    for pair, share in views["language_share_top100"].items():
+        assert share == pytest.approx(size[LANGUAGES.index(pair.partition("->")[2])], abs=1e-12)
+        assert views["language_share_ratio_top100"][pair] == pytest.approx(1.0, abs=1e-12)
+    assert (views["hubs"]["n"], views["hubs"]["skewness"], views["hubs"]["never"]) == (0, 0.0, 0.0)
+    assert views["hubs"]["largest"] == pytest.approx(views["hubs"]["expected"], abs=1e-9)
+    assert "hubs" not in found.tables
+    assert views["fairness"]["PEER@20"]["value"] == 1.0
+    assert views["one_target_summary"]["gap"] == pytest.approx(0.0, abs=1e-12)
+    for pair, kinds in views["loss"].items():
+        assert sum(kinds.values()) == pytest.approx(sum(views["loss"][pair].values()))
+
+
+@pytest.mark.parametrize("vector", [[1.0, 2.0], [0.0, 0.0]])
+def test_a_constant_encoder_shows_no_bias_among_parallel_questions(vector):
+    pool = parallel_pool()
+    rows = np.tile(np.float32(vector), (len(pool.candidates), 1))
+    found = results_of(pool, rows[: len(pool.questions)], rows, measures="AP")
+    views = entries(found)["AP"].views
+    assert views["remove_one"]["relative_delta"] == pytest.approx(0.0, abs=1e-12)
+    alone = views["one_target_summary"]
+    assert alone["own"] == pytest.approx(alone["other"], abs=1e-12)
+    assert len(set(np.round(list(views["one_target"].values()), 12))) == 1
+    preferring = results_of(pool, rows[: len(pool.questions)], rows, measures="AP", policy="prefer-own")
+    (entry,) = preferring.entries
+    assert entry.value == pytest.approx(entry.chance, abs=1e-12)
+    n = len(pool.candidates)
+    shares = np.array([1, 2, n / 3 - 1, 2 * n / 3 - 2]) / n
+    kinds = ("right", "right_meaning_wrong_language", "own_wrong", "other_wrong")
+    assert entry.views["first"] == near(dict(zip(kinds, shares.tolist(), strict=True)))
+
+
+def parallel_pool(items=20, fillers=10, languages=LANGUAGES):
+    """Return a pool of questions with an answer in each language, and of candidates that answer nothing."""
+    G, size = len(languages), items + fillers
+    key = [f"k{i}" for i in range(items)]
+    return a_pool(
+        np.repeat(np.arange(G), items),
+        key * G,
+        np.repeat(np.arange(G), size),
+        [[name] for name in key + [f"none{i}" for i in range(fillers)]] * G,
+        cluster=[f"p{i // 3}" for i in range(items)] * G,
+        languages=languages,
+    )
+
+
+def parallel_vectors(pool, noise=1.0, dim=12, seed=0):
+    rng = np.random.default_rng(seed)
+    G = len(pool.languages)
+    items, size = len(pool.questions) // G, len(pool.candidates) // G
+    meaning = rng.standard_normal((size, dim))
+    sides = (np.tile(meaning[:items], (G, 1)), np.tile(meaning, (G, 1)))
+    return tuple((side + noise * rng.standard_normal(side.shape)).astype(np.float32) for side in sides)
+
+
+def biased(pool, vectors, strength):
+    """Append a code of the language to unit vectors: scores within a language keep their order."""
+    sides = zip(vectors, (pool.questions, pool.candidates), strict=True)
+    codes = np.eye(len(pool.languages))
+    return tuple(
+        np.hstack([plain.unit(rows), np.sqrt(strength) * codes[side.language]]).astype(np.float32)
+        for rows, side in sides
+    )
+
+
+def test_a_code_of_the_language_keeps_the_monolingual_pool_and_costs_the_pool():
+    pool = parallel_pool(fillers=80)
+    vectors = parallel_vectors(pool)
+    found = [results_of(pool, *biased(pool, vectors, strength)) for strength in (0, 0.25, 1)]
+    aps = [entries(one)["AP"] for one in found]
+    assert (
+        aps[0].views["monolingual_pool"]
+        == aps[1].views["monolingual_pool"]
+        == aps[2].views["monolingual_pool"]
+    )
+    assert aps[0].value > aps[1].value + 0.05 > aps[2].value + 0.1
+    own = [views["language_share_ratio_top100"]["ar->ar"] for views in (ap.views for ap in aps)]
+    assert own == sorted(own) and own[-1] > own[0]
+    deltas = [ap.views["remove_one"]["relative_delta"] for ap in aps]
+    assert deltas == sorted(deltas)
+    preferring = [results_of(pool, *biased(pool, vectors, s), policy="prefer-own") for s in (0, 1)]
+    assert entries(preferring[0])["AP"].value < entries(preferring[1])["AP"].value
+
+
+def test_a_code_of_the_language_keeps_every_question_within_its_language():
+    pool = parallel_pool()
+    vectors = parallel_vectors(pool)
+    before, after = (plain.Plain(pool, *biased(pool, vectors, s)).monolingual() for s in (0, 1))
+    assert (before == after).all()
+
+
+def written(results, folder):
+    """Return what is written: results.json without what a run costs, and the bytes of the tables."""
+    results.write(folder)
+    content = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    del content["timings"]
+    return content, {path.name: path.read_bytes() for path in sorted(folder.glob("*.parquet"))}
+
+
+def test_threads_and_the_length_of_vectors_change_no_byte(tmp_path):
+    pool = parallel_pool(items=40, fillers=80)
+    questions, candidates = parallel_vectors(pool)
+    candidates[50:60] = candidates[100:110]
+    rng = np.random.default_rng(1)
+    scaled = [rows * 2.0 ** rng.integers(-6, 7, (len(rows), 1)) for rows in (questions, candidates)]
+    runs = {
+        "one": results_of(pool, questions, candidates, views="all"),
+        "three": results_of(pool, questions, candidates, views="all", threads=3),
+        "scaled": results_of(pool, *(rows.astype(np.float32) for rows in scaled), views="all"),
+    }
+    first, threads, scaled = (written(run, tmp_path / name) for name, run in runs.items())
+    assert {"points.parquet", "hubs.parquet", "worst.parquet", "per_query.parquet"} <= first[1].keys()
+    assert threads == first
+    for content in (first[0], scaled[0]):  # equal texts of other lengths are not collapsed: more work
+        del content["diagnostics"]
+    assert scaled == first
+
+
+def test_threads_that_share_the_work_change_no_byte(tmp_path):
+    pool = parallel_pool(items=1300, fillers=200)  # more than one block of questions
+    questions, candidates = parallel_vectors(pool, dim=6)
+    questions[::50], candidates[::70] = np.rint(questions[::50]), np.rint(candidates[::70])
+    runs = [results_of(pool, questions, candidates, measures="AP", threads=threads) for threads in (1, 3)]
+    first, second = (written(run, tmp_path / str(i)) for i, run in enumerate(runs))
+    assert first == second
+
+
+def compared(views):
+    """Return the numbers of views; pairs ("ar-de") and subsets ("ar,de") are named in alphabetical order."""
+    if not isinstance(views, dict):
+        return views
+    found = {}
+    for name, value in views.items():
+        mark = "," if "," in name else "-" if "->" not in name else None
+        own = mark.join(sorted(name.split(mark))) if mark else name
+        if not isinstance(value, (str, list)):
+            found[own] = compared(value)
+    return found
+
+
+@pytest.mark.parametrize("whole_numbers", [False, True])
+def test_the_order_of_rows_and_the_names_of_languages_do_not_matter(whole_numbers):
+    pool = parallel_pool(items=30, fillers=20)
+    vectors = parallel_vectors(pool)
+    if whole_numbers:
+        vectors = tuple(np.rint(rows[:, :3]).astype(np.float32) for rows in vectors)
+    rng = np.random.default_rng(2)
+    asked, held = rng.permutation(len(pool.questions)), rng.permutation(len(pool.candidates))
+    q, c = pool.questions, pool.candidates
+    moved = replace(
+        pool,
+        questions=taken(q, asked, ("ids", "text", "key")),
+        candidates=taken(c, held, ("ids", "text", "keys", "context")),
+    )
+    turned = replace(
+        pool,
+        languages=("de", "en", "ar"),
+        questions=replace(q, language=(q.language + 2) % 3),
+        candidates=replace(c, language=(c.language + 2) % 3),
+    )
+    views = COUNTED + ",language-id"
+    first = results_of(pool, *vectors, views=views)
+    permuted = results_of(moved, vectors[0][asked], vectors[1][held], views=views)
+    renamed = results_of(turned, *vectors, views=views)
+    for other in (permuted, renamed):
+        for measure, entry in entries(first).items():
+            assert entries(other)[measure].value == pytest.approx(entry.value, abs=1e-12)
+            assert compared(entries(other)[measure].views) == near(compared(entry.views))
+
+
+def taken(side, rows, names):
+    lists = {name: [getattr(side, name)[row] for row in rows] for name in names}
+    arrays = {name: getattr(side, name)[rows] for name in ("language", "cluster")}
+    if hasattr(side, "article"):
+        arrays["article"] = side.article[rows]
+    return replace(side, **lists, **arrays)

@@ -1,0 +1,333 @@
+"""A multilingual pool evaluated plainly: the whole score matrix, a sort per question, a loop for each view.
+
+Scores are float64 cosines to 9 decimals. Ties are expectations, summed place by place over the sorted list:
+at place j of a tie group of n, of which r are relevant, stands a relevant candidate with probability r/n, and
+before it (j − 1)(r − 1)/(n − 1) relevant ones of the group are expected.
+"""
+
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+from scipy.stats import chi2, skew
+
+
+class Plain:
+    """The ranking of a pool by vectors [n, d] and [m, d]; every method is one view, written out."""
+
+    def __init__(self, pool, questions, candidates):
+        self.pool, self.languages = pool, pool.languages
+        scores = unit(questions) @ unit(candidates).T
+        self.keys = np.rint(scores * 1e9).astype(np.int64)
+        self.asked_in, self.language = pool.questions.language, pool.candidates.language
+        self.n, self.m, self.G = *self.keys.shape, len(self.languages)
+        self.relevant = np.zeros((self.n, self.m), dtype=bool)
+        for q, key in enumerate(pool.questions.key):
+            self.relevant[q] = self.holders(key)
+
+    @cache  # noqa: B019  (a test's object, which does not live long)
+    def holders(self, key):
+        return np.array([key in keys for keys in self.pool.candidates.keys])
+
+    def answers(self, q):
+        return np.flatnonzero(self.relevant[q])
+
+    def precision(self, q, kept=None, relevant=None, cut=None):
+        """Return the expected average precision of question q among the kept candidates."""
+        kept = np.ones(self.m, dtype=bool) if kept is None else kept
+        relevant = self.relevant[q] if relevant is None else relevant
+        return average_precision(self.keys[q][kept], relevant[kept], cut)
+
+    def tied_questions(self):
+        """Count the questions of which a relevant candidate ties with an irrelevant one."""
+        return sum(
+            bool(np.isin(keys[relevant], keys[~relevant]).any())
+            for keys, relevant in zip(self.keys, self.relevant, strict=True)
+        )
+
+    def measure(self, name, relevant=None):
+        """Return a measure's value for each question [n]."""
+        relevant = self.relevant if relevant is None else relevant
+        rows = zip(self.keys, relevant, strict=True)
+        how, _, k = name.removesuffix("/min").partition("@")
+        k = int(k) if k else None
+        if how == "AP":
+            return np.array([average_precision(keys, rel, k) for keys, rel in rows])
+        if how == "SetR":
+            return np.array([within(keys, k)[rel].mean() for keys, rel in rows])
+        chances = [place_of_first(keys, rel) for keys, rel in rows]
+        of = {
+            "R": lambda above, chance: chance[: max(k - above, 0)].sum() if k else None,
+            "RR": lambda above, chance: (chance / (above + 1 + np.arange(len(chance)))).sum(),
+            "MedR": lambda above, chance: (chance * (above + 1 + np.arange(len(chance)))).sum(),
+        }[how]
+        return np.array([of(*chance) for chance in chances])
+
+    def by_language(self, values):
+        """Return the mean over the questions of each language."""
+        return {
+            tag: float(np.nanmean(own))
+            for code, tag in enumerate(self.languages)
+            if not np.isnan(own := values[self.asked_in == code]).all()
+        }
+
+    def by_pair(self, table):
+        """Return the mean of a table [n, G] over the questions of each language."""
+        return {
+            f"{asked}->{answer}": value
+            for a, answer in enumerate(self.languages)
+            for asked, value in self.by_language(table[:, a]).items()
+        }
+
+    def by_answer_language(self, value):
+        """Return the mean of value(q, c) over a question's answers of each language [n, G]; NaN for none."""
+        table = np.full((self.n, self.G), np.nan)
+        for q in range(self.n):
+            own = self.answers(q)
+            found = np.array([value(q, c) for c in own])
+            for code in np.unique(self.language[own]):
+                table[q, code] = found[self.language[own] == code].mean()
+        return table
+
+    def own_and_other(self, table):
+        """Return (own, mean of the others) [k] of the questions that have both."""
+        found = []
+        for q, row in enumerate(table):
+            others = np.delete(row, self.asked_in[q])
+            if not np.isnan(row[self.asked_in[q]]) and not np.isnan(others).all():
+                found.append((row[self.asked_in[q]], np.nanmean(others)))
+        return np.array(found).reshape(-1, 2).T
+
+    def one_target(self):
+        def alone(q, c):
+            only = np.arange(self.m) == c
+            return self.precision(q, ~self.relevant[q] | only, only)
+
+        table = self.by_answer_language(alone)
+        own, other = self.own_and_other(table)
+        found = {"one_target": self.by_pair(table)}
+        if len(own):
+            summary = {"own": own.mean(), "other": other.mean(), "gap": own.mean() - other.mean()}
+            found["one_target_summary"] = summary
+        return found
+
+    def remove_one(self):
+        def without(q, c):
+            kept = np.arange(self.m) != c
+            return self.precision(q, kept, self.relevant[q] & kept) if self.relevant[q].sum() > 1 else 0.0
+
+        own, other = self.own_and_other(self.by_answer_language(without))
+        if not len(own):
+            return {}
+        same, rand = own.mean(), other.mean()
+        delta = (rand - same) / rand
+        return {"remove_one": {"same": same, "rand": rand, "relative_delta": delta, "n_questions": len(own)}}
+
+    def subset(self, codes):
+        """Return average precision in the pool of some languages [n]; NaN for other questions."""
+        inside = np.isin(self.language, codes)
+        asked = np.isin(self.asked_in, codes)
+        return np.array(
+            [
+                self.precision(q, inside) if asked[q] and (self.relevant[q] & inside).any() else np.nan
+                for q in range(self.n)
+            ]
+        )
+
+    def subsets(self, chosen=()):
+        every = list(combinations(range(self.G), self.G - 1)) if self.G > 2 else []
+        every += [tuple(sorted(self.languages.index(tag) for tag in subset)) for subset in chosen]
+        found = {",".join(self.languages[code] for code in codes): self.subset(codes) for codes in every}
+        means = {name: np.nanmean(values) for name, values in found.items() if not np.isnan(values).all()}
+        return {"subsets": means} if means else {}
+
+    def monolingual(self):
+        """Return average precision in the pool of the question's language [n]; NaN without an answer."""
+        alone = np.stack([self.subset([code]) for code in range(self.G)])
+        return alone[self.asked_in, np.arange(self.n)]
+
+    def monolingual_pool(self):
+        values = self.monolingual()
+        found = self.by_language(values)
+        counted = {t: int((~np.isnan(values[self.asked_in == self.languages.index(t)])).sum()) for t in found}
+        if not found:
+            return {}
+        return {
+            "monolingual_pool": found,
+            "monolingual_pool_average": np.mean(list(found.values())),
+            "monolingual_pool_questions": counted,
+        }
+
+    def loss(self):
+        def of(kind):
+            def value(q, c):
+                own, there = self.language == self.asked_in[q], self.language == self.language[c]
+                chosen = {"question": own, "answer": there & ~own, "third": ~own & ~there}[kind]
+                keys = self.keys[q][chosen & ~self.relevant[q]]
+                return (keys > self.keys[q, c]).sum() + (keys == self.keys[q, c]).sum() / 2
+
+            return self.by_pair(self.by_answer_language(value))
+
+        found = {kind: of(kind) for kind in ("question", "answer", "third")}
+        pairs = found["question"]
+        return {"loss": {pair: {kind: found[kind][pair] for kind in found} for pair in pairs}}
+
+    def top(self, k):
+        """Yield the chance of each candidate [m] to be among the first k, question by question."""
+        return (within(keys, k) for keys in self.keys)
+
+    def shares(self):
+        k = min(100, self.m)
+        member = np.eye(self.G)[self.language]
+        shares = self.by_pair(np.array([chance @ member / k for chance in self.top(k)]))
+        size = dict(zip(self.languages, member.mean(axis=0), strict=True))
+        ratio = {pair: value / size[pair.partition("->")[2]] for pair, value in shares.items()}
+        return {"top": k, "language_share_top100": shares, "language_share_ratio_top100": ratio}
+
+    def hubs(self):
+        k = min(10, self.m)
+        count = sum(self.top(k))
+        limit = count.mean() + 2 * count.std()
+        varied = count.std() > 1e-9 * count.mean()
+        hub = (count > limit) & varied
+        held = [count[hub & (self.language == code)].sum() / count.sum() for code in range(self.G)]
+        return {
+            "hubs": {
+                "k": k,
+                "skewness": skew(count) if varied else 0.0,
+                "never": np.mean(count == 0),
+                "largest": count.max(),
+                "expected": self.n * k / self.m,
+                "threshold": limit,
+                "n": int(hub.sum()),
+                "by_language": dict(zip(self.languages, held, strict=True)),
+            }
+        }
+
+    def fairness(self, cut=20):
+        found = np.array([self._peer(q, cut) for q in range(self.n)])
+        other, relevant, other_tested, relevant_tested = found.mean(axis=0)
+        peer = {"value": (other + relevant) / 2, "relevant": relevant, "other": other}
+        peer |= {"other_tested": other_tested, "relevant_tested": relevant_tested}
+        return {"fairness": {f"PEER@{cut}": peer}}
+
+    def _peer(self, q, cut):
+        rank, relevant = mid_rank(self.keys[q]), self.relevant[q]
+        other = ~relevant & (rank <= cut)
+        answers, missing = rank[relevant], rank[relevant] > cut
+        unfound = len(answers) + (missing.sum() + 1) / 2
+        p = kruskal(rank[other], self.language[other])
+        own = 1.0 if missing.all() else kruskal(np.where(missing, unfound, answers), self.language[relevant])
+        tested = [len(set(self.language[rows])) > 1 for rows in (other, relevant)]
+        return p, own, *tested
+
+    def views(self, subsets=()):
+        """Return all views that follow from scores."""
+        values = self.measure("AP")
+        found = {"by_question_language": self.by_language(values)}
+        found["macro"] = np.mean(list(found["by_question_language"].values()))
+        for view in (self.one_target, self.remove_one, self.monolingual_pool, self.loss):
+            found |= view()
+        return found | self.subsets(subsets) | self.shares() | self.hubs() | self.fairness()
+
+    def prefer_own(self):
+        """Return (questions [k], average precision [k], views)."""
+        own = self.relevant & (self.language == self.asked_in[:, None])
+        asked = np.flatnonzero(own.any(axis=1))
+        values = np.array([self.precision(q, None, own[q]) for q in asked])
+        kinds = ("right", "right_meaning_wrong_language", "own_wrong", "other_wrong")
+        first, errors = {kind: [] for kind in kinds}, {kind: [] for kind in kinds[1:]}
+        for q in asked:
+            here = self.language == self.asked_in[q]
+            of = dict(zip(kinds, (own[q], self.relevant[q] & ~here, ~self.relevant[q] & here), strict=False))
+            of["other_wrong"] = ~self.relevant[q] & ~here
+            keys = self.keys[q]
+            best = keys[own[q]].max()
+            beside = (keys[own[q]] == best).sum()
+            for kind, chosen in of.items():
+                first[kind].append(within(keys, 1)[chosen].sum())
+                if kind != "right":
+                    tied = (keys[chosen] == best).sum() / (beside + 1)
+                    errors[kind].append((keys[chosen] > best).sum() + tied)
+        table = {kind: np.array(counted) for kind, counted in errors.items()}
+        spoken = [
+            (code, tag) for code, tag in enumerate(self.languages) if (self.asked_in[asked] == code).any()
+        ]
+        by_language = {
+            tag: {kind: counted[self.asked_in[asked] == code].mean() for kind, counted in table.items()}
+            for code, tag in spoken
+        }
+        means = {tag: values[self.asked_in[asked] == code].mean() for code, tag in spoken}
+        return (
+            asked,
+            values,
+            {
+                "by_question_language": means,
+                "macro": np.mean(list(means.values())),
+                "errors": {kind: counted.mean() for kind, counted in table.items()},
+                "errors_by_question_language": by_language,
+                "first": {kind: np.mean(counted) for kind, counted in first.items()},
+            },
+        )
+
+
+def unit(vectors):
+    raw = np.asarray(vectors, dtype=np.float32).astype(np.float64)
+    norm = np.sqrt((raw**2).sum(axis=1, keepdims=True))
+    return np.divide(raw, norm, out=np.zeros_like(raw), where=norm > 0)
+
+
+def tie_groups(keys):
+    """Return (order best first, for each place the first place of its tie group and the group's size)."""
+    order = np.argsort(-keys, kind="stable")
+    ordered = keys[order]
+    new = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    size = np.diff(np.append(new, len(keys)))
+    return order, np.repeat(new, size), np.repeat(size, size)
+
+
+def average_precision(keys, relevant, cut=None):
+    order, start, size = tie_groups(keys)
+    before = np.append(0, np.cumsum(relevant[order]))
+    r, above = before[start + size] - before[start], before[start]
+    place = np.arange(len(keys))
+    beside = (place - start) * (r - 1) / np.maximum(size - 1, 1)
+    each = r / size * (above + 1 + beside) / (place + 1)
+    total = relevant.sum()
+    return each.sum() / total if cut is None else each[:cut].sum() / min(total, cut)
+
+
+def within(keys, k):
+    """Return each candidate's chance to be among the first k."""
+    order, start, size = tie_groups(keys)
+    chance = np.empty(len(keys))
+    chance[order] = np.clip((k - start) / size, 0, 1)
+    return chance
+
+
+def mid_rank(keys):
+    order, start, size = tie_groups(keys)
+    rank = np.empty(len(keys))
+    rank[order] = start + (size + 1) / 2
+    return rank
+
+
+def place_of_first(keys, relevant):
+    """Return (candidates above, chance of each place of the tie group to hold the first relevant one)."""
+    best = keys[relevant].max()
+    n, r = (keys == best).sum(), (keys[relevant] == best).sum()
+    chances, none_yet = [], 1.0
+    for j in range(n - r + 1):
+        chances.append(none_yet * r / (n - j))
+        none_yet *= (n - j - r) / (n - j)
+    return (keys > best).sum(), np.array(chances)
+
+
+def kruskal(values, groups):
+    """Return p of a Kruskal-Wallis test on values that are ranks; 1 where nothing can differ."""
+    codes = np.unique(groups)
+    spread = ((values - values.mean()) ** 2).sum() if len(values) else 0.0
+    if len(codes) < 2 or spread < 1e-9:
+        return 1.0
+    between = sum((groups == g).sum() * (values[groups == g].mean() - values.mean()) ** 2 for g in codes)
+    return chi2.sf((len(values) - 1) * between / spread, len(codes) - 1)
