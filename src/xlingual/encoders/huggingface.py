@@ -40,6 +40,8 @@ class HuggingFaceEncoder:
             )
         two_towers = "text_config" in self.settings and "vision_config" in self.settings
         self.pool = options["pool"] or ("features" if two_towers else "mean")
+        if two_towers and options["pool"]:
+            raise InputError(f"{who}: a network for texts and pictures has its own pooling: leave pool out")
         if options["pair"] and options["long"] == "windows":
             raise InputError(f"{who}: pairs cannot be divided into windows: leave pair or long=windows out")
         check_weights(who, folder)

@@ -136,7 +136,9 @@ class SentenceTransformerEncoder:
         width = max(len(window["input_ids"]) for window in windows)
         padding = self.tokens.tokenizer.pad_token_id or 0
         rows = {
-            name: [w[name] + [padding if name == "input_ids" else 0] * (width - len(w[name])) for w in windows]
+            name: [
+                w[name] + [padding if name == "input_ids" else 0] * (width - len(w[name])) for w in windows
+            ]
             for name in windows[0]
         }
         rows["attention_mask"] = [

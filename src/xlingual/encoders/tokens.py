@@ -149,4 +149,6 @@ def _bare(tokenizer: Any, text: str) -> list[int]:  # noqa: ANN401
 
 def _common(one: Sequence[int], other: Sequence[int]) -> int:
     """Return the length of what two sequences begin with in common."""
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return next(
+        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )

@@ -129,7 +129,9 @@ class TextNetwork:
         head = [name for name in missing if "pooler." in name]
         if head and self.pool == "pooler":
             raise InputError(f"{self.who}: the checkpoint has no pooler ({head[0]}): write pool=mean or cls")
-        unread = ("pooler.", "decoder.", "vision", "visual") if self.config.is_encoder_decoder else ("pooler.",)
+        unread = (
+            ("pooler.", "decoder.", "vision", "visual") if self.config.is_encoder_decoder else ("pooler.",)
+        )
         absent = [*(name for name in missing if not any(part in name for part in unread)), *mismatched]
         if absent:
             raise InputError(
@@ -140,7 +142,9 @@ class TextNetwork:
     def _check_pool(self) -> None:
         if self.pool == "features":
             if not hasattr(self.model, "get_text_features") or self.layer != -1:
-                raise InputError(f"{self.who}: a network for texts and pictures has no pool and no layers here")
+                raise InputError(
+                    f"{self.who}: a network for texts and pictures has one layer here: leave layer out"
+                )
             return
         layers = getattr(self.config, "num_hidden_layers", None)
         if layers is not None and not -layers - 1 <= self.layer <= layers:
