@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -146,9 +147,7 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     who = f"hf:{argument}"
     require(who, "hf", "torch", "transformers")
     if context.kind == PICTURES:
-        from xlingual.encoders import huggingface_pictures
-
-        encoder: Encoder = huggingface_pictures.build(argument, options, context)
-        return encoder
+        pictures: Encoder = import_module(f"{__name__}_pictures").build(argument, options, context)
+        return pictures
     folder = model_folder(who, argument, options["revision"], "hf")
     return HuggingFaceEncoder(folder, options, who)

@@ -114,8 +114,8 @@ class TextTokens:
         room = (self.max_length or _NO_LIMIT) - self.specials - start
         if room < 1:
             raise InputError(
-                f"{self.who}: max_length={self.max_length} leaves no room beside the prompt of {start} tokens "
-                f"and {self.specials} special ones"
+                f"{self.who}: max_length={self.max_length} leaves no room beside {start} tokens of the "
+                f"prompt and {self.specials} special ones"
             )
         parts = [ids[i : i + room] for i in range(start, len(ids), room)]
         return [

@@ -60,7 +60,7 @@ class TextNetwork:
         """Return how many tokens are read at once: what is wanted, else the smallest limit that is told."""
         if wanted is not None and self.limit is not None and wanted > self.limit:
             raise InputError(
-                f"{self.who}: max_length={wanted} is more than the {self.limit} tokens that the model can read"
+                f"{self.who}: max_length={wanted} is more than the {self.limit} tokens that the model reads"
             )
         known = [limit for limit in (told_limit(self.tokenizer), self.limit) if limit is not None]
         return wanted if wanted is not None else min(known, default=None)
@@ -135,8 +135,8 @@ class TextNetwork:
         absent = [*(name for name in missing if not any(part in name for part in unread)), *mismatched]
         if absent:
             raise InputError(
-                f"{self.who}: {len(absent)} weights are not in the checkpoint or have another shape, and would "
-                f"be random ({listed(absent, 2)}): is it a model of the type {self.config.model_type}?"
+                f"{self.who}: {len(absent)} weights are not in the checkpoint or have another shape: they "
+                f"would be random ({listed(absent, 2)}): is it a model of the type {self.config.model_type}?"
             )
 
     def _check_pool(self) -> None:
