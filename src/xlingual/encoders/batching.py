@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.errors import DataWarning, InputError
+from xlingual.records import Encoded, Texts
 
 if TYPE_CHECKING:
     from xlingual.records import Ints, Vectors
 
 LIKE = 0.75  # rows shorter than this part of their batch's longest one would be padding for the most part
+PART = 16_384  # texts whose tokens are held at once
 # how the libraries say it, besides their exceptions of their own
 _SIGNS = ("out of memory", "not enough memory", "can't allocate memory", "failed to allocate", "alloc_failed")
 
@@ -58,6 +60,16 @@ def in_batches(
             stacklevel=2,
         )
     return answer
+
+
+def in_parts(encode: Callable[[Texts], Encoded], batch: Texts, size: int = PART) -> Encoded:
+    """Return what `encode` returns for parts of at most `size` texts, as one: tokens of few are held at once."""
+    if len(batch) <= size:
+        return encode(batch)
+    starts = range(0, len(batch), size)
+    parts = [encode(batch.take(np.arange(start, min(start + size, len(batch))))) for start in starts]
+    vectors: Vectors = np.concatenate([part.vectors for part in parts])
+    return Encoded(vectors, np.concatenate([part.truncated for part in parts]))
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.encoders.batching import in_batches
+from xlingual.encoders.batching import in_batches, in_parts
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
@@ -102,6 +102,9 @@ class SentenceTransformerEncoder:
 
     def encode_noting(self, batch: Texts) -> Encoded:
         """Return float32 [n, d], and which texts were cut."""
+        return in_parts(self._encoded, batch)
+
+    def _encoded(self, batch: Texts) -> Encoded:
         prompt, distinct = self.prompts.before(batch.role), list(dict.fromkeys(batch.text))
         number = {text: i for i, text in enumerate(distinct)}
         index = np.array([number[text] for text in batch.text], dtype=np.int64)

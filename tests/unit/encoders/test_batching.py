@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual.encoders.batching import in_batches, is_out_of_memory
+from xlingual.encoders.batching import in_batches, in_parts, is_out_of_memory
 from xlingual.errors import DataWarning, InputError
+from xlingual.records import Encoded, Texts
 
 
 class OutOfMemoryError(RuntimeError):
@@ -79,6 +80,22 @@ def test_other_failures_are_not_hidden():
     with pytest.raises(RuntimeError, match="shapes"):
         in_batches([1, 2], 2, run, who="x")
     assert not is_out_of_memory(ValueError("out of memory"))
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 8, 9])
+def test_parts_are_put_together_in_order(size):
+    words = [str(i) for i in range(8)]
+    sizes = []
+
+    def encode(batch):
+        sizes.append(len(batch))
+        number = np.array([int(word) for word in batch.text])
+        return Encoded(two_columns(number).astype(np.float32), number % 2 == 0)
+
+    whole = in_parts(encode, Texts(words, ["en"] * 8, words), size)
+    np.testing.assert_array_equal(whole.vectors, two_columns(np.arange(8)))
+    np.testing.assert_array_equal(whole.truncated, np.arange(8) % 2 == 0)
+    assert max(sizes) <= size and sum(sizes) == 8
 
 
 def test_no_warning_where_everything_fits():
