@@ -63,7 +63,7 @@ def in_batches(
 
 
 def in_parts(encode: Callable[[Texts], Encoded], batch: Texts, size: int = PART) -> Encoded:
-    """Return what `encode` returns for parts of at most `size` texts, as one: tokens of few are held at once."""
+    """Return what `encode` returns for parts of at most `size` texts, as one: few tokens are held at once."""
     if len(batch) <= size:
         return encode(batch)
     starts = range(0, len(batch), size)
