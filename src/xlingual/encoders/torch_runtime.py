@@ -1,0 +1,129 @@
+"""What all networks on torch share: packages, device, precision, and quiet loading."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from logging import Handler, LogRecord
+from typing import TYPE_CHECKING, Any
+
+from xlingual.encoders.batching import is_out_of_memory
+from xlingual.errors import InputError, MissingExtraError, listed
+
+if TYPE_CHECKING:
+    import torch
+
+
+def require(who: str, extra: str, *packages: str) -> None:
+    """Raise MissingExtraError where a package is not installed; none is imported."""
+    for package in packages:
+        there = sys.modules[package] is not None if package in sys.modules else find_spec(package)
+        if not there:
+            raise MissingExtraError(who, extra)
+
+
+def choose_device(wanted: str | None, who: str) -> torch.device:
+    """Return the device that is wanted; without a wish cuda, else mps, else cpu."""
+    import torch
+
+    has = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if wanted is None:
+        return torch.device(next(name for name, there in has.items() if there))
+    try:
+        device = torch.device(wanted)
+    except RuntimeError:
+        raise InputError(f"{who}: device={wanted} is none: write cpu, cuda, cuda:1 or mps") from None
+    last = torch.cuda.device_count() if device.type == "cuda" else 1
+    if not has.get(device.type, True) or (device.index or 0) >= last:
+        usable = ", ".join(name for name, there in has.items() if there)
+        raise InputError(f"{who}: device={wanted} is not on this machine, which has {usable}")
+    return device
+
+
+def torch_dtype(name: str) -> torch.dtype:
+    """Return the type of number that an option names."""
+    import torch
+
+    dtype: torch.dtype = getattr(torch, name)
+    return dtype
+
+
+@contextmanager
+def loading(who: str) -> Iterator[list[str]]:
+    """Keep the progress bars and warnings of transformers off the screen inside; give the warnings as a list.
+
+    What fails inside is told in one line.
+    """
+    from transformers.utils import logging
+
+    level, bars, said = logging.get_verbosity(), logging.is_progress_bar_enabled(), _Kept()
+    logging.set_verbosity_warning()
+    logging.disable_default_handler()
+    logging.add_handler(said)
+    logging.disable_progress_bar()
+    try:
+        yield said.messages
+    except (InputError, MissingExtraError):
+        raise
+    except Exception as error:
+        raise _explained(who, error) from error
+    finally:
+        logging.set_verbosity(level)
+        logging.remove_handler(said)
+        logging.enable_default_handler()
+        if bars:
+            logging.enable_progress_bar()
+
+
+class _Kept(Handler):
+    """Keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[str] = []
+
+    def emit(self, record: LogRecord) -> None:
+        """Keep a message."""
+        self.messages.append(record.getMessage())
+
+
+def told_random(messages: Sequence[str]) -> list[str]:
+    """Return the names of the weights that, as transformers warned, a checkpoint lacks; not its pooler's."""
+    text = "\n".join(messages)
+    report = re.findall(r"^([\w.]+)\s*\|\s*(?:MISSING|MISMATCH)", text, flags=re.MULTILINE)  # since 5.0
+    lists = re.findall(r"newly initialized[^\[]*\[(.*?)\]", text, flags=re.DOTALL)
+    names = [*report, *(name for part in lists for name in re.findall(r"'([\w.]+)'", part))]
+    return [name for name in names if "pooler." not in name]
+
+
+def refuse_random(who: str, names: Sequence[str], kind: str) -> None:
+    """Raise InputError where there are names of weights that the checkpoint lacks."""
+    if names:
+        raise InputError(
+            f"{who}: {len(names)} weights are not in the checkpoint or have another shape: they would be "
+            f"random ({listed(names, 2)}): is it a model of the type {kind}?"
+        )
+
+
+def _explained(who: str, error: Exception) -> Exception:
+    text = " ".join(str(error).split())
+    if is_out_of_memory(error):
+        return InputError(f"{who}: the model does not fit into memory: choose dtype=float16 or device=cpu")
+    if "sacremoses" in text:
+        return MissingExtraError(f"the tokenizer of {who}", "mt")
+    if "trust_remote_code" in text:
+        return InputError(
+            f"{who}: the model brings code of its own, which is never run: load it in a function of yours "
+            "and write python:MODULE:FUNCTION"
+        )
+    return InputError(f"{who}: cannot be loaded ({type(error).__name__}: {text[:300]})")
+
+
+def loading_info(info: Any) -> tuple[list[str], list[str]]:  # noqa: ANN401  (a dict or an object, by version)
+    """Return the names of the weights that a checkpoint lacks, and of those that have another shape."""
+    found = info if isinstance(info, dict) else vars(info)
+    missing, mismatched = found.get("missing_keys", ()), found.get("mismatched_keys", ())
+    return sorted(missing), sorted(str(entry) for entry in mismatched)

@@ -1,0 +1,121 @@
+import json
+import os
+import shutil
+
+import pytest
+
+from xlingual.encoders import weights
+from xlingual.encoders.weights import checkpoint_digest, model_files
+from xlingual.errors import InputError
+
+COUNTED = (
+    *("config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt", "merges.txt"),
+    *("sentencepiece.bpe.model", "special_tokens_map.json", "preprocessor_config.json"),
+    *("model.safetensors", "model-00001-of-00002.safetensors", "model.onnx", "model.onnx_data"),
+    *("modules.json", "config_sentence_transformers.json", "sentence_bert_config.json"),
+    *("1_Pooling/config.json", "2_Dense/model.safetensors", "2_Dense/deep/config.json"),
+)
+NOT_COUNTED = (
+    *(
+        "README.md",
+        "pytorch_model.bin",
+        "training_args.bin",
+        "optimizer.pt",
+        "trainer_state.json",
+        ".gitattributes",
+    ),
+    *("2_Dense/pytorch_model.bin", "2_Dense/README.md", "runs/config.json"),
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    root = tmp_path / "model"
+    for name in (*COUNTED, *NOT_COUNTED):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"of {name}")
+    modules = [{"path": ""}, {"path": "1_Pooling"}, {"path": "2_Dense"}, {"path": "3_Normalize"}]
+    (root / "modules.json").write_text(json.dumps(modules))
+    return root
+
+
+def test_the_files_of_a_model_count(folder):
+    names = [path.relative_to(folder).as_posix() for path in model_files(folder)]
+    assert sorted(names) == sorted(COUNTED)
+    plain = {path.relative_to(folder).as_posix() for path in model_files(folder, modules=False)}
+    assert set(COUNTED) - plain == {
+        *("modules.json", "sentence_bert_config.json", "1_Pooling/config.json"),
+        *("2_Dense/model.safetensors", "2_Dense/deep/config.json"),
+    }
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_a_changed_byte_is_another_digest(folder, name):
+    before = checkpoint_digest(folder)
+    path = folder / name
+    raw = bytearray(path.read_bytes())
+    raw[-1 if name != "modules.json" else raw.index(b"1_")] ^= 1
+    path.write_bytes(bytes(raw))
+    assert checkpoint_digest(folder) != before
+
+
+@pytest.mark.parametrize("name", NOT_COUNTED)
+def test_other_files_do_not_count(folder, name):
+    before = checkpoint_digest(folder)
+    (folder / name).write_text("changed")
+    assert checkpoint_digest(folder) == before
+
+
+def test_names_count_and_the_place_does_not(folder, tmp_path):
+    before = checkpoint_digest(folder)
+    assert len(before) == 64 and int(before, 16)
+    assert checkpoint_digest(str(shutil.copytree(folder, tmp_path / "copy"))) == before
+    (folder / "vocab.txt").rename(folder / "vocab.json")
+    assert checkpoint_digest(folder) != before
+
+
+def test_a_link_counts_as_what_it_points_to(folder, tmp_path):
+    before = checkpoint_digest(folder)
+    blob = tmp_path / "blob"
+    (folder / "model.safetensors").rename(blob)
+    (folder / "model.safetensors").symlink_to(blob)
+    assert checkpoint_digest(folder) == before
+    blob.write_text("of model.safetensorz")
+    assert checkpoint_digest(folder) != before
+
+
+def test_an_old_file_is_read_once_and_a_changed_one_again(folder, monkeypatch):
+    path = folder / "model.safetensors"
+    monkeypatch.setattr(weights, "_RECENT", -(10**12))  # every file counts as old
+    monkeypatch.setattr(weights, "_known", {})
+    first = weights.file_digest(path)
+    reads = []
+    monkeypatch.setattr(
+        weights.hashlib, "file_digest", lambda *_: reads.append(1) or pytest.fail("read again")
+    )
+    assert weights.file_digest(path) == first and not reads
+    monkeypatch.undo()
+    stat = path.stat()
+    other = folder / "other"
+    other.write_text("of model.safetensorz")  # as long as before
+    os.utime(other, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # and as old
+    other.replace(path)
+    assert weights.file_digest(path) != first
+
+
+def test_a_young_file_is_never_remembered(folder, monkeypatch):
+    monkeypatch.setattr(weights, "_known", {})
+    checkpoint_digest(folder)
+    assert weights._known == {}
+
+
+def test_what_is_no_model(tmp_path):
+    with pytest.raises(InputError, match=r"gone: no such folder of a model$"):
+        checkpoint_digest(tmp_path / "gone")
+    (tmp_path / "README.md").write_text("")
+    with pytest.raises(InputError, match="no file of a model in this folder"):
+        checkpoint_digest(tmp_path)
+    (tmp_path / "modules.json").write_text("3")
+    with pytest.raises(InputError, match="not a list of modules"):
+        checkpoint_digest(tmp_path)
