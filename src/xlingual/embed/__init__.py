@@ -4,8 +4,9 @@ Everything an encoder returns is checked here, once, for every encoder: shape, n
 fitted on is evaluated. What the store has is not encoded again.
 """
 
+from xlingual.embed.encoding import is_kept
 from xlingual.embed.fitting import batch_identity, fit_texts_for, load_fit_texts, refuse_fitted_rows
-from xlingual.embed.pictures import PictureIndex, embed_pictures
+from xlingual.embed.pictures import PictureIndex, embed_pictures, picture_vectors
 from xlingual.embed.texts import PoolVectors, TextVectors, embed_pool, embed_texts, joined
 
 __all__ = [
@@ -17,7 +18,9 @@ __all__ = [
     "embed_pool",
     "embed_texts",
     "fit_texts_for",
+    "is_kept",
     "joined",
     "load_fit_texts",
+    "picture_vectors",
     "refuse_fitted_rows",
 ]

@@ -139,7 +139,8 @@ def _compute(
         dim = found.vectors.shape[1] if dim is None else dim
         if found.vectors.shape[1] != dim:
             raise InputError(
-                f"{way.who} gives now {dim}, now {found.vectors.shape[1]} dimensions: expected one number"
+                f"{way.who} gives some texts {dim} and others {found.vectors.shape[1]} dimensions: all must "
+                "lie in one space"
             )
         keep(piece, found)
         rate = len(piece) / max(time.perf_counter() - start, 1e-6)

@@ -16,7 +16,7 @@ from xlingual.embed.checks import warn_of_zeros
 from xlingual.embed.encoding import Report, Way, encode
 from xlingual.errors import DataWarning
 from xlingual.ranking import Pool
-from xlingual.records import Encoder, Ints, digest
+from xlingual.records import Encoder, Ints, Pictures, digest
 from xlingual.store import Store
 
 
@@ -44,7 +44,40 @@ def embed_pictures(
     store: Store | None = None,
     progress: Report | None = None,
 ) -> PictureIndex:
-    """Return the distinct pictures of the text rows and their vectors, each encoded once.
+    """Return the distinct pictures of the text rows and their vectors, each encoded once."""
+    pictures, vectors, same = _encoded(manifest, name, encoder, rows, store, progress)
+    by_vector = Pool.of(vectors)
+    picture = _distinct_pictures(by_vector.code, pictures.source)
+    _, representative, number = np.unique(picture, return_index=True, return_inverse=True)
+    code = np.full(len(manifest), -1, dtype=np.int64)
+    code[rows] = number[same]
+    pool = Pool.of(vectors, representative)
+    return PictureIndex(code, pool)
+
+
+def picture_vectors(
+    manifest: Manifest,
+    name: str,
+    encoder: Encoder,
+    rows: Ints,
+    *,
+    store: Store | None = None,
+    progress: Report | None = None,
+) -> np.ndarray:
+    """Return the vectors [n, d] of the pictures of text rows, one for each row."""
+    _, vectors, same = _encoded(manifest, name, encoder, rows, store, progress)
+    return vectors[same]
+
+
+def _encoded(
+    manifest: Manifest,
+    name: str,
+    encoder: Encoder,
+    rows: Ints,
+    store: Store | None,
+    progress: Report | None,
+) -> tuple[Pictures, np.ndarray, Ints]:
+    """Return pictures of the rows, their vectors [m, d], and which of them each row shows [n].
 
     A row whose picture has bytes or a path is represented by the first row that shows the same.
     """
@@ -56,13 +89,7 @@ def embed_pictures(
     way = Way(f"image encoder {name!r}", "encoding pictures", store, progress)
     vectors = encode(encoder, pictures, way).vectors
     warn_of_zeros(vectors, way.who, "pictures", [repr(row) for row in pictures.ids])
-    by_vector = Pool.of(vectors)
-    picture = _distinct_pictures(by_vector.code, pictures.source)
-    _, representative, number = np.unique(picture, return_index=True, return_inverse=True)
-    code = np.full(len(manifest), -1, dtype=np.int64)
-    code[rows] = number[same]
-    pool = Pool.of(vectors, representative)
-    return PictureIndex(code, pool)
+    return pictures, vectors, same
 
 
 def _distinct_pictures(vector_code: Ints, sources: Sequence[bytes | Path | None]) -> Ints:
