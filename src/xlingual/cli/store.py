@@ -106,7 +106,8 @@ def gc(root: Path | None, older_than: float | None, encoder: str | None) -> None
     freed = collect_garbage(_opened(root), older_than=older_than, encoder=encoder)
     for identity in freed.encoders:
         click.echo(f"removed all vectors of {identity}")
-    click.echo(f"removed {freed.files:,} files, {_size(freed.size)}")
+    files = "1 file" if freed.files == 1 else f"{freed.files:,} files"
+    click.echo(f"removed {files}, {_size(freed.size)}")
 
 
 @store.command()

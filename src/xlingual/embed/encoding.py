@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from xlingual.data.pictures import read_bytes
 from xlingual.embed.checks import checked
 from xlingual.encoders import PythonEncoder
-from xlingual.encoders.imagefile import picture_bytes
 from xlingual.errors import InputError, XlingualError
 from xlingual.records import Encoded, Encoder, Ints, Pictures, Texts, content_keys, digest
 from xlingual.store import Collection, DamagedError, Store
@@ -63,21 +63,27 @@ def is_kept(encoder: Encoder) -> bool:
 
 
 def row_keys(encoder: Encoder, batch: Texts | Pictures) -> list[bytes] | None:
-    """Return the key of each row, or None where vectors depend on more than a key holds."""
+    """Return the key of each row, or None where vectors depend on more than a key holds.
+
+    None also where a picture is absent or missing: the encoder, given all of them, says which.
+    """
     columns = _content(encoder)
     if not columns or not len(batch):
         return None
     if isinstance(batch, Texts):
         return content_keys(batch, columns)
-    if any(source is None for source in batch.source):
-        return None  # the encoder itself says what it thinks of that
-    return [digest(picture_bytes(source, row)) for source, row in zip(batch.source, batch.ids, strict=True)]
+    sources = [source for source in batch.source if source is not None]
+    try:
+        keys = [digest(read_bytes(source)) for source in sources]
+    except InputError:
+        return None
+    return keys if len(keys) == len(batch) else None
 
 
 def _content(encoder: Encoder) -> Sequence[str]:
     if getattr(encoder, "depends_on_batch", False):
         return ()
-    return getattr(encoder, "content", ())
+    return getattr(encoder, "content", None) or ()
 
 
 def _stored(

@@ -92,7 +92,7 @@ def backretrieval(
 
     """
     ranked = parse_rank_measures(measures, beside=[SIM])
-    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress, open_store(store))
+    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress, store=open_store(store))
     with collected_warnings() as warnings:
         workspace = Workspace(NAME, manifest, options, text_encoders, matching=False)
         results = _Run(workspace, image_encoder, ranked).results(examples)

@@ -63,7 +63,7 @@ def crosslingual_retrieval(
 
     """
     ranked = parse_rank_measures(measures)
-    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress, open_store(store))
+    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress, store=open_store(store))
     with collected_warnings() as warnings:
         workspace = Workspace(NAME, manifest, options, text_encoders, matching=True)
         results = _evaluate(workspace, ranked)

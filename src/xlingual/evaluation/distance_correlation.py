@@ -47,7 +47,7 @@ def distance_correlation(
         InputError: data, specs or options are not what they must be; the text says what to do.
 
     """
-    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress, open_store(store))
+    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress, store=open_store(store))
     with collected_warnings() as warnings:
         workspace = Workspace(NAME, manifest, options, text_encoders, matching=False)
         results = _Run(workspace, image_encoder).results()

@@ -107,7 +107,7 @@ def collect_garbage(store: Store, *, older_than: float | None = None, encoder: s
     for folder in _chosen(store, encoder):
         identity, _ = _named(folder)
         unused = time.time() - (folder / IDENTITY).stat().st_mtime
-        if (older_than is not None or encoder is not None) and unused >= (older_than or 0.0) * _DAY:
+        if (older_than is not None or encoder is not None) and max(unused, 0.0) >= (older_than or 0.0) * _DAY:
             paths, whole = list(folder.iterdir()), True
             paths.sort(key=lambda path: path.name != NAME)  # the journal first: no line without its shard
         else:

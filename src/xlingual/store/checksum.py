@@ -12,10 +12,22 @@ Words = NDArray[np.uint64]
 
 
 def row_checksums(vectors: NDArray[Any], keys: Words) -> Words:
-    """Return uint64 [n] for vectors [n, d], one after the other in memory, and their keys [n, 2].
+    """Return uint64 [n] for vectors [n, d] and their keys [n, 2].
 
-    The sum over the words of a row times odd weights, modulo 2^64, and the key: one changed word always
-    changes it, and so does a row that stands at another key's place.
+    A row that stands at another key's place has a wrong one.
+    """
+    return row_sums(vectors) ^ key_sums(keys)
+
+
+def key_sums(keys: Words) -> Words:
+    """Return uint64 [n] for keys [n, 2]."""
+    return keys[:, 0] ^ _mixed(keys[:, 1])
+
+
+def row_sums(vectors: NDArray[Any]) -> Words:
+    """Return uint64 [n] for vectors [n, d], one after the other in memory.
+
+    The sum over the words of a row times odd weights, modulo 2^64: one changed word always changes it.
     """
     width = vectors.shape[1] * vectors.itemsize
     size = next(size for size in (8, 4, 2) if width % size == 0)
@@ -23,7 +35,7 @@ def row_checksums(vectors: NDArray[Any], keys: Words) -> Words:
     if size < 8:
         words = words.astype(np.uint64)
     sums: Words = np.einsum("ij,j->i", words, _weights(words.shape[1]))
-    return sums ^ keys[:, 0] ^ _mixed(keys[:, 1])
+    return sums
 
 
 @lru_cache(maxsize=8)

@@ -21,7 +21,8 @@ from xlingual.store.journal import NAME, Journal
 from xlingual.store.shard import BrokenShardError, FileShard, MemoryShard, Shard, open_shard, write_shard
 
 IDENTITY = "identity.json"
-_BLOCK = 256  # rows copied and checked at a time, so that they are still in the processor's cache
+_BLOCK_BYTES = 1 << 21  # copied and checked at a time, so that they are still in the processor's cache
+_MOST = 1 / 8  # share of a shard above which all of it is mapped at once
 
 
 class DamagedError(XlingualError):
@@ -82,7 +83,7 @@ class Collection:
             raise IndexError("no such row in the store")
         out = np.empty((len(numbers), self.dim or 0), dtype=np.float32)
         shard_of = np.searchsorted(self._starts, numbers, side="right") - 1
-        order = np.argsort(shard_of, kind="stable")
+        order = np.argsort(numbers, kind="stable")  # as they lie in the files: whole stretches need one copy
         cut: NDArray[np.bool_] | None = None
         broken = False
         for lines in np.split(order, np.flatnonzero(np.diff(shard_of[order])) + 1) if len(order) else []:
@@ -106,6 +107,7 @@ class Collection:
         Raises XlingualError where the disk is full (what was added before is kept), InputError where the
         vectors do not fit to those that are here.
         """
+        self._refresh()  # of several vectors of one key, the first in the journal counts
         vectors = self._fitting(np.asarray(encoded.vectors))
         words = key_words(b"".join(keys))
         cut = None if encoded.truncated is None else np.asarray(encoded.truncated, dtype=np.bool_)
@@ -248,20 +250,25 @@ class Collection:
 
 def _copy(shard: Shard, rows: Ints, out: Vectors, lines: Ints) -> None:
     """Copy rows of a shard to lines of `out`; raise BrokenShardError where they are not as written."""
-    vectors = shard.vectors()
-    for start in range(0, len(rows), _BLOCK):
-        chosen, to = rows[start : start + _BLOCK], lines[start : start + _BLOCK]
+    vectors = shard.vectors(most=len(rows) > _MOST * len(shard))
+    size = max(1, _BLOCK_BYTES // max(1, vectors.shape[1] * vectors.itemsize))
+    for start in range(0, len(rows), size):
+        chosen, to = rows[start : start + size], lines[start : start + size]
         block = _picked(vectors, chosen)
         if not shard.whole(block, chosen):
             raise BrokenShardError("vectors are not as they were written")
-        if to[-1] - to[0] == len(to) - 1:  # ascending, so these are all the lines between
-            out[to[0] : to[-1] + 1] = block
-        else:
-            out[to] = block
+        where = _stretch(to)
+        out[to if where is None else where] = block
 
 
 def _picked(vectors: NDArray[Any], rows: Ints) -> NDArray[Any]:
     """Return rows of an array, as a view where they follow each other."""
-    if rows[-1] - rows[0] == len(rows) - 1 and (np.diff(rows) == 1).all():
-        return vectors[rows[0] : rows[-1] + 1]
-    return vectors.take(rows, axis=0)
+    where = _stretch(rows)
+    return vectors.take(rows, axis=0) if where is None else vectors[where]
+
+
+def _stretch(index: Ints) -> slice | None:
+    """Return the slice that ascending numbers without a gap are; None where they are not."""
+    if index[-1] - index[0] == len(index) - 1 and (np.diff(index) == 1).all():
+        return slice(int(index[0]), int(index[-1]) + 1)
+    return None

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
+import sys
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,7 +16,7 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from xlingual.store.checksum import Words, key_words, row_checksums
+from xlingual.store.checksum import Words, key_sums, key_words, row_checksums, row_sums
 from xlingual.store.disk import write_file
 from xlingual.store.journal import ShardLine
 
@@ -42,7 +45,7 @@ class MemoryShard:
     def __len__(self) -> int:
         return len(self.array)
 
-    def vectors(self) -> NDArray[Any]:
+    def vectors(self, most: bool = True) -> NDArray[Any]:
         """Return the vectors [n, d]."""
         return self.array
 
@@ -78,21 +81,35 @@ class FileShard:
         """How many dimensions its vectors have."""
         return self.line.dim
 
-    def vectors(self) -> NDArray[Any]:
+    @cached_property
+    def _sums(self) -> Words:
+        """What the sums over its rows must be."""
+        return self.checksums ^ key_sums(self.keys)
+
+    def vectors(self, most: bool = True) -> NDArray[Any]:
         """Return the vectors [n, d], mapped: the file is open no longer than the array lives.
 
-        Raises BrokenShardError where the file is gone or cut short.
+        `most`: most of them will be used, so that the system may map them all at once. Raises
+        BrokenShardError where the file is gone or cut short.
         """
-        shape = (self.line.rows, self.line.dim)
+        count = self.line.rows * self.line.dim
         try:
-            mapped = np.memmap(self.path, self.line.dtype, mode="r", offset=self.offset, shape=shape)
+            with self.path.open("rb") as handle:
+                mapped = _mapped(handle.fileno(), most)
+            flat = np.frombuffer(mapped, self.line.dtype, count, self.offset)
         except (OSError, ValueError) as error:
             raise BrokenShardError(_reason(error)) from error
-        return mapped.view(np.ndarray)
+        return flat.reshape(self.line.rows, self.line.dim)
 
-    def whole(self, vectors: NDArray[Any], rows: Any) -> bool:  # noqa: ANN401
+    def whole(self, vectors: NDArray[Any], rows: Any) -> bool:  # noqa: ANN401  (what indexes an array)
         """Tell whether the vectors of some rows are as they were written."""
-        return bool((row_checksums(vectors, self.keys[rows]) == self.checksums[rows]).all())
+        return bool((row_sums(vectors) == self._sums[rows]).all())
+
+
+def _mapped(handle: int, most: bool) -> mmap.mmap:
+    if most and sys.platform == "linux":  # all pages in one call, not one for each
+        return mmap.mmap(handle, 0, flags=mmap.MAP_SHARED | mmap.MAP_POPULATE, prot=mmap.PROT_READ)
+    return mmap.mmap(handle, 0, access=mmap.ACCESS_READ)
 
 
 Shard: TypeAlias = FileShard | MemoryShard

@@ -91,7 +91,7 @@ def validate_backretrieval(
     drawn = SEEDS if seeds is None and splits is None else seeds or 1  # the rows of splits are the seeds
     with collected_warnings() as warnings:
         named = _both(manifest, pairs) if both_directions and pairs is not None else pairs
-        options = Options(named, sample_size, splits, drawn, seed, threads, progress, open_store(store))
+        options = Options(named, sample_size, splits, drawn, seed, threads, progress, store=open_store(store))
         workspace = Workspace(
             NAME,
             manifest,
