@@ -11,6 +11,7 @@ SPEED = (
     "pool_speed",
     "memory",
     "start_up",
+    "store_speed",
 )
 STATISTICS = ("coverage", "coverage_real", "family_error", "planned_power", "agreement_coverage")
 NETWORKS = ("encoder_speed",)  # need torch

@@ -29,6 +29,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.data)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_store(tmp_path_factory):
+    """Keep the vectors of all tests in a folder of their own: never in the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XLINGUAL_STORE", str(tmp_path_factory.mktemp("store")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def real_data():
     """Give the folder of the real data; skip where it is absent."""

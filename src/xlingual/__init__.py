@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from xlingual.results.gate import Gate
     from xlingual.results.plan import Plan
     from xlingual.results.validation import Validation
+    from xlingual.store import Store
 
 _HOMES = {
     "Calibration": "results.calibration",
@@ -44,6 +45,7 @@ _HOMES = {
     "Pictures": "records",
     "Plan": "results.plan",
     "Results": "results",
+    "Store": "store",
     "Texts": "records",
     "Validation": "results.validation",
     "XlingualError": "errors",
@@ -73,6 +75,7 @@ __all__ = [
     "Pictures",
     "Plan",
     "Results",
+    "Store",
     "Texts",
     "Validation",
     "XlingualError",

@@ -12,6 +12,7 @@ from xlingual.cli import screen
 from xlingual.cli.multilingual_pool import multilingual_pool
 from xlingual.cli.options import (
     check_output,
+    chosen_store,
     manifest_options,
     output_options,
     read_manifest,
@@ -145,12 +146,14 @@ def _evaluate(
     refuse_extra(ctx)
     calibration = _calibration(given)
     check_output(given["out"], given["report"], ctx.command.name)
+    store = chosen_store(given)
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
         if progress is not None:
             progress("reading the manifest", 0, 1)
         results = task(
             read_manifest(manifest, given),
             progress=progress,
+            store=store,
             **{name: given[name] for name in _PASSED_ON if name in given},
         )
     if calibration is not None:

@@ -23,6 +23,8 @@ _PIPE = 141  # 128 + SIGPIPE, as of other programs
 _VERBS = {
     "demo": ("demo:demo", "Make built-in data, evaluate encoders of rising quality, write a report."),
     "data": ("data:data", "Check a manifest, describe or make a pool, make built-in data."),
+    "embed": ("embed:embed", "Compute vectors of texts and pictures once, and write them to files."),
+    "store": ("store:store", "Look after the vectors that are kept."),
     "evaluate": ("evaluate:evaluate", "Evaluate text encoders on a manifest."),
     "validate": ("validate:validate", "Hold a measure without translations against true retrieval."),
     "compare": ("compare:compare", "Compare encoders query by query: is the difference real?"),

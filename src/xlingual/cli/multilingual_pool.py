@@ -8,7 +8,15 @@ from typing import Any
 import click
 
 from xlingual.cli import screen
-from xlingual.cli.options import check_folder, check_output, output_options, refuse_extra, text_encoder_option
+from xlingual.cli.options import (
+    check_folder,
+    check_output,
+    chosen_store,
+    output_options,
+    refuse_extra,
+    store_options,
+    text_encoder_option,
+)
 from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.pools import listed_languages
 from xlingual.errors import InputError
@@ -34,6 +42,7 @@ def _depth(ctx: click.Context, parameter: click.Parameter, value: str) -> int | 
 @click.option("--languages", metavar="ar,de,…", help="Only these languages, in this order.  [default: all]")
 @click.option("--split", metavar="NAME", help="Use only the rows of this split.")
 @text_encoder_option
+@store_options
 @click.option(
     "--candidate-text",
     default="sentence",
@@ -106,6 +115,7 @@ def multilingual_pool(ctx: click.Context, /, pool: Path, **given: Any) -> None: 
     check_output(given["out"], given["report"], NAME)
     if given["trec"] is not None:
         check_folder(given["trec"], "--trec")
+    store = chosen_store(given)
     languages = given.pop("languages")
     wanted = None if languages is None else listed_languages(languages)
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
@@ -115,6 +125,7 @@ def multilingual_pool(ctx: click.Context, /, pool: Path, **given: Any) -> None: 
             MultilingualPool.read(pool, wanted, given.pop("split")),
             picture=_pair(given.pop("picture")),
             progress=progress,
+            store=store,
             **{name: value for name, value in given.items() if name not in _OUTPUT},
         )
     write_and_show(results, given)

@@ -31,6 +31,28 @@ text_encoder_option = click.option(
 )
 
 
+def store_options(function: F) -> F:
+    """Add the options that say where vectors are kept."""
+    options = [
+        click.option(
+            "--store",
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            help="Where vectors are kept, to be computed once.  [default: in the user's cache folder]",
+        ),
+        click.option("--no-store", is_flag=True, help="Keep no vectors, and use none that are kept."),
+    ]
+    return _added(function, options)
+
+
+def chosen_store(given: dict[str, Any]) -> Path | str | None:
+    """Return the folder that --store names, None for --no-store, else "default"; both leave `given`."""
+    store, none = given.pop("store"), given.pop("no_store")
+    if store is not None and none:
+        raise InputError("--store and --no-store exclude each other: leave one out")
+    return None if none else (store or "default")
+
+
 def manifest_options(function: F) -> F:
     """Add MANIFEST and the options that say how to read it."""
     options = [
@@ -65,6 +87,7 @@ def samples_of(seeds: int | None, otherwise: str = "") -> Callable[[F], F]:
 def _sample_options(seeds: int | None, otherwise: str) -> list[Callable[[Any], Any]]:
     return [
         text_encoder_option,
+        store_options,
         click.option(
             "--pairs",
             "--pair",

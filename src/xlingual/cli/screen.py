@@ -128,14 +128,16 @@ def progress_bar(console: Console) -> Progress:
     from rich.text import Text
 
     class Left(ProgressColumn):
-        """Share done and time left; nothing while the bar pulses."""
+        """Share done, texts or pictures a second, and time left; nothing while the bar pulses."""
 
         def render(self, task: Task) -> Text:
             if task.total is None:
                 return Text("")
             seconds = task.time_remaining
             left = "" if seconds is None or task.finished else f", {timedelta(seconds=int(seconds))} left"
-            return Text(f"{task.percentage:.0f} %{left}")
+            counted = task.description.startswith("encoding") and task.speed and not task.finished
+            rate = f", {task.speed:,.3g} a second" if counted else ""
+            return Text(f"{task.percentage:.0f} %{rate}{left}")
 
     return Progress(
         TextColumn("{task.description}", markup=False),

@@ -10,6 +10,7 @@ import click
 from xlingual.cli import screen
 from xlingual.cli.options import (
     check_output,
+    chosen_store,
     manifest_options,
     output_options,
     read_manifest,
@@ -56,7 +57,7 @@ def backretrieval(ctx: click.Context, /, manifest: Path, **given: Any) -> None: 
     refuse_extra(ctx)
     out: Path | None = given["out"]
     check_output(out, given["report"], "validation")
-    options = {name: given[name] for name in _PASSED_ON}
+    options = {name: given[name] for name in _PASSED_ON} | {"store": chosen_store(given)}
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
         if progress is not None:
             progress("reading the manifest", 0, 1)

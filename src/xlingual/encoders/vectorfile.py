@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xlingual.errors import InputError, MissingExtraError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed
 
 SUFFIXES = (".npy", ".safetensors")
 _MAGIC = b"\x93NUMPY"
@@ -86,10 +86,8 @@ def _open_npy(path: Path) -> NDArray[Any]:
 
 
 def _open_safetensors(path: Path, key: str | None) -> NDArray[Any]:
-    try:
-        from safetensors import SafetensorError, safe_open
-    except ImportError:
-        raise MissingExtraError("reading .safetensors", "safetensors") from None
+    from safetensors import SafetensorError, safe_open
+
     try:
         with safe_open(path, framework="np") as handle:
             shapes = {name: handle.get_slice(name).get_shape() for name in handle.keys()}  # noqa: SIM118

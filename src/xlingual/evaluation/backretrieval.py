@@ -41,6 +41,7 @@ from xlingual.measures import (
 from xlingual.ranking import one_library_thread
 from xlingual.records import Floats
 from xlingual.results import Results, Summary
+from xlingual.store import StoreLike, open_store
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,6 +64,7 @@ def backretrieval(
     threads: int = 1,
     examples: bool = True,
     progress: Report | None = None,
+    store: StoreLike = "default",
 ) -> Results:
     """Evaluate text encoders by Backretrieval, over language pairs and seeds.
 
@@ -79,6 +81,8 @@ def backretrieval(
         threads: tiles computed side by side; changes no number.
         examples: keep the best and worst queries of the leading encoder, for the report.
         progress: called with (what, done, of all).
+        store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
+            keeps none.
 
     Returns:
         Results with one entry per encoder, pair, measure and seed, with chance, oracle and ceiling.
@@ -88,7 +92,7 @@ def backretrieval(
 
     """
     ranked = parse_rank_measures(measures, beside=[SIM])
-    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress)
+    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress, store=open_store(store))
     with collected_warnings() as warnings:
         workspace = Workspace(NAME, manifest, options, text_encoders, matching=False)
         results = _Run(workspace, image_encoder, ranked).results(examples)
@@ -104,7 +108,7 @@ class _Run:
     ) -> None:
         self.workspace, self.measures = workspace, measures
         self.manifest, self.tasks = workspace.manifest, workspace.tasks
-        self.image_name, self.image_encoder, pictures = workspace.pictures(image_spec)
+        self.image_name, self.image_identity, pictures = workspace.pictures(image_spec)
         self.pictures = pictures
         refuse_small_pools(pictures, self.tasks, measures)
 
@@ -166,7 +170,7 @@ class _Run:
                 table.scored[name, measure.name, number] = Scored(
                     score(measure, values, ways),
                     one.n_tied(),
-                    self.workspace.signature(task, measure.name, name, images=self.image_encoder.identity),
+                    self.workspace.signature(task, measure.name, name, images=self.image_identity),
                 )
                 self._add_rows(per_query, name, task, measure, one, values)
         entries, summary = table.entries(), table.summaries()

@@ -34,6 +34,7 @@ from xlingual.measures import Measure, RankMeasure, RecallAt, parse_rank_measure
 from xlingual.ranking import Counts, one_library_thread, scan
 from xlingual.records import Ints, RankCounts
 from xlingual.results import Results
+from xlingual.store import StoreLike, open_store
 
 NAME = "crosslingual-retrieval"
 
@@ -50,6 +51,7 @@ def crosslingual_retrieval(
     measures: Sequence[str | Measure] = ("R@10",),
     threads: int = 1,
     progress: Report | None = None,
+    store: StoreLike = "default",
 ) -> Results:
     """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
 
@@ -61,7 +63,7 @@ def crosslingual_retrieval(
 
     """
     ranked = parse_rank_measures(measures)
-    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress)
+    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress, store=open_store(store))
     with collected_warnings() as warnings:
         workspace = Workspace(NAME, manifest, options, text_encoders, matching=True)
         results = _evaluate(workspace, ranked)

@@ -19,6 +19,7 @@ from xlingual.evaluation.summary import Baseline, Scored, ScoreTable
 from xlingual.measures import DistanceCorrelation
 from xlingual.ranking import one_library_thread
 from xlingual.results import Results
+from xlingual.store import StoreLike, open_store
 
 NAME = "distance-correlation"
 
@@ -35,6 +36,7 @@ def distance_correlation(
     seed: int = 0,
     threads: int = 1,
     progress: Report | None = None,
+    store: StoreLike = "default",
 ) -> Results:
     """Evaluate text encoders by the correlation of text and picture distances, on a non-matching sample.
 
@@ -45,7 +47,7 @@ def distance_correlation(
         InputError: data, specs or options are not what they must be; the text says what to do.
 
     """
-    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress)
+    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress, store=open_store(store))
     with collected_warnings() as warnings:
         workspace = Workspace(NAME, manifest, options, text_encoders, matching=False)
         results = _Run(workspace, image_encoder).results()
@@ -58,7 +60,7 @@ class _Run:
 
     def __init__(self, workspace: Workspace, image_spec: EncoderLike) -> None:
         self.workspace = workspace
-        self.image_name, self.image_encoder, pictures = workspace.pictures(image_spec)
+        self.image_name, self.image_identity, pictures = workspace.pictures(image_spec)
         self.pairs = [Pairs.of(task.sample) for task in workspace.tasks]
         self.pictures = PictureRanks(pictures, workspace.tasks, self.pairs)
 
@@ -71,7 +73,7 @@ class _Run:
             tell = workspace.progress(f"correlating distances: {name}")
             for number, found in self._correlations(vectors):
                 task = workspace.tasks[number]
-                signature = workspace.signature(task, measure.name, name, images=self.image_encoder.identity)
+                signature = workspace.signature(task, measure.name, name, images=self.image_identity)
                 table.scored[name, measure.name, number] = Scored(found.score, None, signature, found.note)
                 table.baselines[measure.name, number] = Baseline(chance=0.0)
                 tell(number + 1, len(workspace.tasks))

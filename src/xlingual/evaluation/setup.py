@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypedDict
 
 import numpy as np
 
@@ -27,12 +27,20 @@ from xlingual.embed import (
 from xlingual.encoders import EncoderLike
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.ranking import Cosine
-from xlingual.records import Encoder, Ints
+from xlingual.records import Ints
 from xlingual.results import Results
 from xlingual.signature import CONVENTIONS, Signature
+from xlingual.store import Store
 
 EncoderSpecs: TypeAlias = "Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike"
 Report: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all
+
+
+class Embedding(TypedDict):
+    """Keywords of `embed_texts`, `embed_pool` and `embed_pictures`."""
+
+    store: Store | None
+    progress: Report | None
 
 
 @dataclass(frozen=True)
@@ -46,11 +54,16 @@ class Options:
     seed: int = 0
     threads: int = 1
     progress: Report | None = None
+    store: Store | None = None
 
     def report(self, what: str, done: int, total: int) -> None:
         """Tell how far the work is, where somebody listens."""
         if self.progress is not None:
             self.progress(what, done, total)
+
+    def embedding(self) -> Embedding:
+        """Return how vectors are come by, for the functions of `embed`."""
+        return {"store": self.store, "progress": self.progress}
 
     @contextmanager
     def working(self, what: str) -> Iterator[None]:
@@ -207,25 +220,32 @@ class Workspace:
         with self.timings.stage("texts: fit"), self.working("fitting encoders"):
             refuse_fitted_rows(self.text_encoders, texts)
         self._identities = {
-            name: batch_identity(encoder, texts) for name, encoder in self.text_encoders.items()
+            name: batch_identity(encoder, texts, store=options.store)
+            for name, encoder in self.text_encoders.items()
         }
+        self.truncated: dict[str, dict[str, int]] = {}
 
     def encoded(self) -> Iterator[tuple[str, TextVectors]]:
         """Yield each encoder's name and vectors, one at a time: no more than one set is held."""
         for name, encoder in self.text_encoders.items():
             with self.timings.stage("texts: encode"), self.working(f"encoding texts: {name}"):
-                vectors = embed_texts(self.manifest, name, encoder, self.rows)
+                vectors = embed_texts(self.manifest, name, encoder, self.rows, **self.options.embedding())
+            if vectors.truncated is not None:
+                self.truncated[name] = vectors.truncated
             yield name, vectors
 
-    def pictures(self, spec: EncoderLike) -> tuple[str, Encoder, PictureIndex]:
-        """Return the name of an image encoder, the encoder, and the pictures of all tasks."""
+    def pictures(self, spec: EncoderLike) -> tuple[str, str, PictureIndex]:
+        """Return the name and the identity of an image encoder, and the pictures of all tasks."""
         name, encoder = encoders.image_encoder(spec, languages=self.languages)
         with self.timings.stage("pictures: encode"), self.working("encoding pictures"):
-            return name, encoder, embed_pictures(self.manifest, name, encoder, rows_of_tasks(self.tasks))
+            rows = rows_of_tasks(self.tasks)
+            pictures = embed_pictures(self.manifest, name, encoder, rows, **self.options.embedding())
+        return name, batch_identity(encoder, store=self.options.store), pictures
 
     def finished(self, results: Results) -> Results:
         """Return the results with what is known about the run."""
         results.timings = dict(self.timings.seconds)
+        results.truncated = self.truncated
         results.diagnostics = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}
         return results
 

@@ -118,6 +118,7 @@ class Results:
     warnings: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
     diagnostics: dict[str, int] = field(default_factory=dict)  # pairs screened in float32, decided in float64
+    truncated: dict[str, dict[str, int]] = field(default_factory=dict)  # encoder → language → texts cut
     tables: dict[str, pa.Table] = field(default_factory=dict)  # further ones, each a file NAME.parquet
 
     def __repr__(self) -> str:
@@ -136,6 +137,7 @@ class Results:
             "summary": [asdict(row) for row in self.summary],
             "warnings": list(self.warnings),
             "diagnostics": dict(self.diagnostics),
+            "truncated": {encoder: dict(counts) for encoder, counts in self.truncated.items()},
             "timings": dict(self.timings),
         }
 
@@ -199,6 +201,7 @@ class Results:
             warnings=list(content.get("warnings", [])),
             timings=dict(content.get("timings", {})),
             diagnostics=dict(content.get("diagnostics", {})),
+            truncated={name: dict(counts) for name, counts in content.get("truncated", {}).items()},
             tables={
                 name: _read_table(folder / f"{name}.parquet")
                 for name in TABLES

@@ -156,6 +156,7 @@ class Validation:
     degradations: list[Degradation] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
+    truncated: dict[str, dict[str, int]] = field(default_factory=dict)  # encoder → language → texts cut
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `validation.json` holds."""
@@ -203,6 +204,7 @@ def _validation(content: Mapping[str, Any]) -> Validation:
         ],
         warnings=list(content["warnings"]),
         timings=dict(content["timings"]),
+        truncated={name: dict(counts) for name, counts in content.get("truncated", {}).items()},
     )
 
 

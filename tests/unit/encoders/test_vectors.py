@@ -1,6 +1,5 @@
 import hashlib
 import pickle
-import sys
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from xlingual.data.manifest import Manifest
 from xlingual.encoders.vectors import VectorsEncoder
-from xlingual.errors import DataWarning, InputError, MissingExtraError
+from xlingual.errors import DataWarning, InputError
 from xlingual.records import Numbering, Pictures, Texts
 
 LANGUAGES = ("en", "de")
@@ -292,18 +291,10 @@ def test_safetensors(tmp_path):
 
 
 def test_safetensors_of_bfloat16_are_refused_in_words(tmp_path):
-    pytest.importorskip("safetensors")
     header = b'{"a":{"dtype":"BF16","shape":[4,3],"data_offsets":[0,24]}}'
     path = tmp_path / "v.safetensors"
     path.write_bytes(len(header).to_bytes(8, "little") + header + bytes(24))
     assert "float16 or float32" in refused(lambda: encode(path))
-
-
-def test_safetensors_names_its_extra(tmp_path, monkeypatch):
-    (tmp_path / "v.safetensors").write_bytes(b"x")
-    monkeypatch.setitem(sys.modules, "safetensors", None)
-    with pytest.raises(MissingExtraError, match=r"xlingual\[safetensors\]"):
-        encode(tmp_path / "v.safetensors")
 
 
 def test_a_key_is_for_safetensors(tmp_path):

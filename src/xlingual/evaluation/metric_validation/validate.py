@@ -30,6 +30,7 @@ from xlingual.evaluation.setup import (
 )
 from xlingual.measures import Measure, RecallAt, parse_measure
 from xlingual.results.validation import Validation
+from xlingual.store import StoreLike, open_store
 
 SEEDS = 25
 _FEWEST = 3  # encoders over which a correlation says anything
@@ -52,6 +53,7 @@ def validate_backretrieval(
     threshold: float = 0.5,
     threads: int = 1,
     progress: Report | None = None,
+    store: StoreLike = "default",
 ) -> Validation:
     """Hold Backretrieval, SIM and CORR against true cross-lingual retrieval, over encoders.
 
@@ -76,6 +78,8 @@ def validate_backretrieval(
         threshold: XLR that divides the encoders into below and above.
         threads: pieces of work done side by side; changes no number.
         progress: called with (what, done, of all).
+        store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
+            keeps none.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -87,7 +91,7 @@ def validate_backretrieval(
     drawn = SEEDS if seeds is None and splits is None else seeds or 1  # the rows of splits are the seeds
     with collected_warnings() as warnings:
         named = _both(manifest, pairs) if both_directions and pairs is not None else pairs
-        options = Options(named, sample_size, splits, drawn, seed, threads, progress)
+        options = Options(named, sample_size, splits, drawn, seed, threads, progress, store=open_store(store))
         workspace = Workspace(
             NAME,
             manifest,
@@ -98,18 +102,19 @@ def validate_backretrieval(
         )
         _refuse_few(list(workspace.text_encoders))
         refuse_small_truth(workspace.beside, [recall])
-        image_name, encoder, pictures = workspace.pictures(image_encoder)
+        image_name, images, pictures = workspace.pictures(image_encoder)
         refuse_small_pools(pictures, workspace.tasks, [recall])
         found = ValidationPass(workspace, pictures, recall, levels).run()
         families = {name: _family(pattern, name) for name in workspace.text_encoders}
         with workspace.timings.stage("agreement"), workspace.working("agreement over encoders"):
-            assembly = Assembly(workspace, recall, found, families, encoder.identity)
+            assembly = Assembly(workspace, recall, found, families, images)
             validation = Validation(
                 recall.name, image_name, threshold, family, assembly.pairs(threshold), assembly.directions()
             )
             if degrade is not None:
                 validation.degradations = assembly.degradations(levels)
     validation.warnings, validation.timings = warnings, dict(workspace.timings.seconds)
+    validation.truncated = workspace.truncated
     return validation
 
 

@@ -25,6 +25,7 @@ from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Tally, Timi
 from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
 from xlingual.records import Encoder, Texts
 from xlingual.results import Results
+from xlingual.store import StoreLike, open_store
 
 NAME = "multilingual-pool"
 
@@ -45,6 +46,7 @@ def multilingual_pool(
     trec_depth: int | None = 1000,
     threads: int = 1,
     progress: Report | None = None,
+    store: StoreLike = "default",
 ) -> Results:
     """Evaluate text encoders by how well questions find their answers among candidates of all languages.
 
@@ -66,6 +68,8 @@ def multilingual_pool(
         trec_depth: how many candidates of each question a run holds, None for all.
         threads: threads side by side; they change no number.
         progress: is told (what, done, of all).
+        store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
+            keeps none.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -83,7 +87,8 @@ def multilingual_pool(
                 "MultilingualPool.read(path)"
             )
         choice = choose(pool, views, policy, candidate_text, subsets)
-        run = _Run(pool, choice, Options(seed=seed, threads=threads, progress=progress), examples)
+        options = Options(seed=seed, threads=threads, progress=progress, store=open_store(store))
+        run = _Run(pool, choice, options, examples)
         run.prepare(text_encoders, picture)
         own = policy == "prefer-own"
         folder = nullcontext() if trec is None else trec_folder(trec, pool, trec_depth, own_language=own)
@@ -106,6 +111,7 @@ class _Run:
     picture: tuple[str, str] | None = None
     timings: Timings = field(default_factory=Timings)
     tally: Tally = field(default_factory=Tally)
+    truncated: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def prepare(self, specs: EncoderSpecs, picture: tuple[str, str] | None) -> None:
         """Make the encoders, and refuse what cannot be evaluated, before any work is done."""
@@ -126,7 +132,9 @@ class _Run:
         texts = self._texts()
         with self.timings.stage("texts: fit"):
             refuse_fitted_rows(self.encoders, *texts)
-        self.identities = {name: batch_identity(one, *texts) for name, one in self.encoders.items()}
+        self.identities = {
+            name: batch_identity(one, *texts, store=self.options.store) for name, one in self.encoders.items()
+        }
 
     def _refuse_one_language(self) -> None:
         pool = self.pool
@@ -144,8 +152,12 @@ class _Run:
         """Yield each encoder's name and vectors [n, d] and [m, d], one at a time."""
         for name, encoder in self.encoders.items():
             with self.timings.stage("texts: encode"), self.options.working(f"encoding texts: {name}"):
-                questions, candidates = embed_pool(self.pool, name, encoder, self.choice.candidate_text)
-            yield name, questions, candidates
+                found = embed_pool(
+                    self.pool, name, encoder, self.choice.candidate_text, **self.options.embedding()
+                )
+            if found.truncated is not None:
+                self.truncated[name] = found.truncated
+            yield name, found.questions, found.candidates
 
     def evaluated(self, measures: Sequence[PoolMeasure], rankings: TrecFolder | None) -> Results:
         """Return the results of all encoders, and write their rankings where they are wanted."""
@@ -180,6 +192,7 @@ class _Run:
             name: table for name, rows in tables.items() if (table := table_of(rows)) is not None
         }
         results.timings = dict(self.timings.seconds)
+        results.truncated = self.truncated
         results.diagnostics = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}
         return results
 

@@ -1,0 +1,97 @@
+"""`xlingual embed`: vectors of all texts and pictures, computed once, in the store and in files."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from xlingual.cli import screen
+from xlingual.cli.options import (
+    COLUMNS,
+    check_folder,
+    chosen_store,
+    manifest_options,
+    read_manifest,
+    refuse_extra,
+    store_options,
+)
+from xlingual.errors import InputError
+
+if TYPE_CHECKING:
+    from xlingual.data.manifest import Manifest
+    from xlingual.data.pools.pool import MultilingualPool
+    from xlingual.workflows.embed import Exported
+
+
+@click.command(context_settings={"allow_extra_args": True})
+@manifest_options
+@click.option("--text-encoder", "text_encoders", multiple=True, metavar="SPEC", help="Repeat for several.")
+@click.option("--image-encoder", metavar="SPEC", help="Encoder of the pictures.")
+@click.option(
+    "--candidate-text",
+    default="sentence",
+    show_default=True,
+    type=click.Choice(["sentence", "sentence+context"]),
+    help="What of a pool's candidates is embedded.",
+)
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder for the files."
+)
+@click.option(
+    "--half", is_flag=True, help="Half precision: of the files, and of a store that --store DIR begins."
+)
+@store_options
+@click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
+@click.pass_context
+def embed(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401  (options)
+    """Compute the vectors of all texts and pictures of MANIFEST, or of a pool, and write them to files.
+
+    Vectors that are kept in the store are not computed again; what is interrupted goes on where it stopped.
+    """
+    from xlingual.store import Store
+    from xlingual.workflows.embed import embed
+
+    refuse_extra(ctx)
+    check_folder(given["out"])
+    store: Any = chosen_store(given)
+    if given["half"] and isinstance(store, Path):
+        store = Store(store, half=True)
+    with screen.warnings_as_lines(), screen.progress(given["quiet"]) as progress:
+        if progress is not None:
+            progress("reading the data", 0, 1)
+        found = embed(
+            _data(manifest, given),
+            given["out"],
+            text_encoders=given["text_encoders"],
+            image_encoder=given["image_encoder"],
+            candidate_text=given["candidate_text"],
+            half=given["half"],
+            store=store,
+            progress=progress,
+        )
+    if not given["quiet"]:
+        _show(found)
+
+
+def _data(path: Path, given: dict[str, Any]) -> Manifest | MultilingualPool:
+    from xlingual.data.pools.pool import MultilingualPool
+    from xlingual.data.pools.reading import is_pool
+
+    if not is_pool(path):
+        return read_manifest(path, given)
+    for name in (*COLUMNS, "rows"):
+        if given[name] is not None:
+            raise InputError(f"--{name.replace('_', '-')} is for manifests, {path} is a pool: leave it out")
+    return MultilingualPool.read(path, split=given["split"])
+
+
+def _show(found: list[Exported]) -> None:
+    for one in found:
+        option = "--image-encoder" if one.kind == "pictures" else "--text-encoder"
+        files = "a file" if len(one.files) == 1 else f"{len(one.files)} files"
+        kept = "" if one.kept else " (not in the store)"
+        click.echo(f"{one.name}: {sum(one.files.values()):,} {one.kind}, {one.dim} dimensions, {files}{kept}")
+        click.echo(f"  use: {option} {shlex.quote(one.spec)}")

@@ -1,0 +1,231 @@
+"""Encoding a batch: nothing twice, what the store has not at all, and the rest kept as it is computed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from xlingual.data.pictures import read_bytes
+from xlingual.embed.checks import checked
+from xlingual.encoders import PythonEncoder
+from xlingual.errors import InputError, XlingualError
+from xlingual.records import Encoded, Encoder, Ints, Pictures, Texts, content_keys, digest
+from xlingual.store import Collection, DamagedError, Store
+
+Report: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all
+
+SHARD_ROWS = 1024  # rows of a shard, where the encoder is fast
+SHARD_SECONDS = 30.0  # where it is slow, about so much work is in a shard: all that a crash can lose
+_FIRST = 32  # rows whose time tells how fast it is
+_ATTEMPTS = 3  # at reading back what was written
+
+
+@dataclass(frozen=True)
+class Way:
+    """How vectors are come by: who is asked, in words; the store; and who is told of progress."""
+
+    who: str  # "text encoder 'labse'"
+    what: str  # "encoding texts: labse"
+    store: Store | None = None
+    report: Report | None = None
+
+
+def encode(encoder: Encoder, batch: Texts | Pictures, way: Way) -> Encoded:
+    """Return checked vectors [n, d] of a batch, and which texts were cut.
+
+    An encoder that says what its vectors depend on (`content`) encodes equal rows once, and no row that the
+    store has. Others get the whole batch as it is.
+    """
+    keys = row_keys(encoder, batch)
+    if keys is None:
+        _told_cost(encoder, batch, way)
+        return _asked(encoder, batch, way.who)
+    first: dict[bytes, int] = {}
+    for row, key in enumerate(keys):
+        first.setdefault(key, row)
+    place = {key: i for i, key in enumerate(first)}
+    inverse = np.array([place[key] for key in keys], dtype=np.int64)
+    rows = np.array(list(first.values()), dtype=np.int64)
+    if way.store is None or not is_kept(encoder):
+        kept = _Kept(len(rows))
+        _compute(encoder, batch, rows, np.arange(len(rows)), kept.add, way)
+        return kept.encoded(inverse)
+    return _stored(encoder, batch, rows, list(first), inverse, way.store.collection(encoder.identity), way)
+
+
+def is_kept(encoder: Encoder) -> bool:
+    """Tell whether an encoder's vectors may outlive the program: its identity must be its own."""
+    return bool(_content(encoder)) and not isinstance(encoder, PythonEncoder)
+
+
+def row_keys(encoder: Encoder, batch: Texts | Pictures) -> list[bytes] | None:
+    """Return the key of each row, or None where vectors depend on more than a key holds.
+
+    None also where a picture is absent or missing: the encoder, given all of them, says which.
+    """
+    columns = _content(encoder)
+    if not columns or not len(batch):
+        return None
+    if isinstance(batch, Texts):
+        return content_keys(batch, columns)
+    sources = [source for source in batch.source if source is not None]
+    try:
+        keys = [digest(read_bytes(source)) for source in sources]
+    except InputError:
+        return None
+    return keys if len(keys) == len(batch) else None
+
+
+def _content(encoder: Encoder) -> Sequence[str]:
+    if getattr(encoder, "depends_on_batch", False):
+        return ()
+    return getattr(encoder, "content", None) or ()
+
+
+def _stored(
+    encoder: Encoder,
+    batch: Texts | Pictures,
+    rows: Ints,
+    keys: list[bytes],
+    inverse: Ints,
+    collection: Collection,
+    way: Way,
+) -> Encoded:
+    """Return the vectors of the rows with these keys, in the order `inverse`; the store has all of them then.
+
+    Damaged shards are found while reading: their rows are computed again.
+    """
+    for _ in range(_ATTEMPTS):
+        numbers = collection.find(keys)
+        missing = np.flatnonzero(numbers < 0)
+        if len(missing):
+            writer = _Writer(collection, keys)
+            try:
+                _compute(encoder, batch, rows, missing, writer.add, way)
+            finally:  # what an encoder did before it failed, or was interrupted, is kept
+                writer.flush()
+            numbers = collection.find(keys)
+        try:
+            if (numbers >= 0).all():
+                return collection.read(numbers[inverse])
+        except DamagedError:
+            continue
+    raise XlingualError(
+        f"the store {collection.folder.parent} does not give back what was written to it: its disk may be "
+        "failing; choose another folder with --store DIR, or --no-store"
+    )
+
+
+def _compute(
+    encoder: Encoder,
+    batch: Texts | Pictures,
+    rows: Ints,
+    missing: Ints,
+    keep: Callable[[Ints, Encoded], None],
+    way: Way,
+) -> None:
+    """Encode the missing ones of the rows, long texts first, and hand each piece to `keep`.
+
+    A piece is short while the encoder is not known to be fast. Texts of like lengths are encoded together.
+    """
+    if isinstance(batch, Texts):
+        context = batch.context or [""] * len(batch)
+        lengths = np.array([len(batch.text[row]) + len(context[row]) for row in rows[missing].tolist()])
+        missing = missing[np.argsort(-lengths, kind="stable")]
+    cost = _told_cost(encoder, batch, way, rows[missing])
+    done, size, dim = 0, _FIRST, None
+    while done < len(missing):
+        piece = missing[done : done + size]
+        start = time.perf_counter()
+        found = _asked(encoder, batch.take(rows[piece]), way.who)
+        dim = found.vectors.shape[1] if dim is None else dim
+        if found.vectors.shape[1] != dim:
+            raise InputError(
+                f"{way.who} gives some texts {dim} and others {found.vectors.shape[1]} dimensions: all must "
+                "lie in one space"
+            )
+        keep(piece, found)
+        rate = len(piece) / max(time.perf_counter() - start, 1e-6)
+        done += len(piece)
+        size = max(1, int(min(SHARD_ROWS, 4 * size, rate * SHARD_SECONDS)))
+        if way.report is not None:
+            way.report(way.what + cost, done, len(missing))
+
+
+def _asked(encoder: Encoder, batch: Texts | Pictures, who: str) -> Encoded:
+    """Return what the encoder gives for a batch, checked."""
+    noting = getattr(encoder, "encode_noting", None)
+    found = Encoded(encoder.encode(batch)) if noting is None else noting(batch)
+    vectors = checked(found.vectors, len(batch), who, batch.ids)
+    cut = None if found.truncated is None else np.asarray(found.truncated, dtype=np.bool_)
+    return Encoded(vectors, cut)
+
+
+def _told_cost(encoder: Encoder, batch: Texts | Pictures, way: Way, rows: Ints | None = None) -> str:
+    """Ask an encoder that knows it for the cost, which it may refuse; return it for the progress line."""
+    estimate = getattr(encoder, "estimate", None)
+    count = len(batch) if rows is None else len(rows)
+    if estimate is None or not count:
+        return ""
+    cost = f" ({estimate(batch if rows is None else batch.take(rows))})"
+    if way.report is not None:
+        way.report(way.what + cost, 0, count)
+    return cost
+
+
+class _Kept:
+    """Vectors of n rows in memory; no more than one array of them."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._vectors: np.ndarray | None = None
+        self._cut: np.ndarray | None = None
+
+    def add(self, piece: Ints, encoded: Encoded) -> None:
+        """Put the vectors of some rows in their places."""
+        found = encoded.vectors
+        if self._vectors is None:
+            self._vectors = np.empty((self._count, found.shape[1]), dtype=found.dtype)
+        self._vectors[piece] = found
+        if encoded.truncated is not None:
+            self._cut = np.zeros(self._count, dtype=np.bool_) if self._cut is None else self._cut
+            self._cut[piece] = encoded.truncated
+
+    def encoded(self, inverse: Ints) -> Encoded:
+        """Return the vectors, repeated and ordered by `inverse`."""
+        vectors: Any = self._vectors
+        if np.array_equal(inverse, np.arange(self._count)):
+            return Encoded(vectors, self._cut)
+        return Encoded(vectors[inverse], None if self._cut is None else self._cut[inverse])
+
+
+@dataclass
+class _Writer:
+    """Adds vectors to a collection as they are computed, a shard at a time."""
+
+    collection: Collection
+    keys: Sequence[bytes]
+    _pieces: list[tuple[Ints, Encoded]] = field(default_factory=list)
+    _since: float = field(default_factory=time.monotonic)
+
+    def add(self, piece: Ints, encoded: Encoded) -> None:
+        """Take the vectors of some rows; write a shard when there is enough for one."""
+        self._pieces.append((piece, encoded))
+        rows = sum(len(found.vectors) for _, found in self._pieces)
+        if rows >= SHARD_ROWS or time.monotonic() - self._since >= SHARD_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what there is."""
+        pieces, self._pieces, self._since = self._pieces, [], time.monotonic()
+        if not pieces:
+            return
+        keys = [self.keys[row] for piece, _ in pieces for row in piece.tolist()]
+        vectors = np.concatenate([found.vectors for _, found in pieces])
+        cut = [found.truncated for _, found in pieces]
+        noted = None if any(part is None for part in cut) else np.concatenate(cut)  # all or none
+        self.collection.add(keys, Encoded(vectors, noted))

@@ -1,0 +1,69 @@
+"""Texts that encoders are fitted on, and what an encoder's vectors depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from xlingual.data.manifest import Manifest, read_reference
+from xlingual.data.pools.fit import read_pool_texts
+from xlingual.data.pools.reading import is_pool
+from xlingual.data.reading.select import split_reference
+from xlingual.embed.encoding import is_kept
+from xlingual.errors import InputError
+from xlingual.records import Encoder, Texts, digest
+from xlingual.store import HALF, Store
+
+
+def fit_texts_for(manifest: Manifest) -> Callable[[str], Texts]:
+    """Return the function that loads the texts named by a spec's `fit=FILE#split`, a manifest or a pool.
+
+    A manifest is read with the columns that the evaluated one was read with.
+    """
+    return lambda reference: load_fit_texts(reference, **manifest.columns.as_read())
+
+
+def load_fit_texts(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (options of Manifest.read)
+    """Return the texts that `fit=` names: of a manifest, or of a multilingual pool, or of a part of it."""
+    try:
+        if is_pool(split_reference(reference)[0]):
+            return read_pool_texts(reference)
+        other = read_reference(reference, **columns)
+    except InputError as error:
+        raise InputError(f"fit={reference}: {error}") from error
+    return other.texts(np.arange(len(other)))
+
+
+def refuse_fitted_rows(encoders: Mapping[str, Encoder], *evaluated: Texts) -> None:
+    """Raise InputError where an encoder was fitted on texts that are to be evaluated.
+
+    Encoders that are fitted are fitted here, before any other work.
+    """
+    fitted: dict[str, frozenset[bytes]] = {
+        name: getattr(encoder, "fitted_on", frozenset()) for name, encoder in encoders.items()
+    }
+    if not any(fitted.values()):
+        return
+    digests = frozenset[bytes]().union(*(texts.row_digests() for texts in evaluated))
+    for name, fitted_on in fitted.items():
+        seen = digests & fitted_on
+        if seen:
+            raise InputError(
+                f"text encoder {name!r} was fitted on {len(seen)} of the {sum(map(len, evaluated))} texts "
+                "that are evaluated: choose other rows (for instance fit=FILE#train and --split test)"
+            )
+
+
+def batch_identity(encoder: Encoder, *texts: Texts, store: Store | None = None) -> str:
+    """Return what determines the vectors: the encoder's identity, and more where more counts.
+
+    An encoder with `depends_on_batch` (one that counts words in the texts it is given) gives a text other
+    vectors among other texts. A store of half precision rounds the vectors that it keeps.
+    """
+    if not getattr(encoder, "depends_on_batch", False):
+        rounded = store is not None and store.half and is_kept(encoder)
+        return f"{encoder.identity}#{HALF}" if rounded else encoder.identity
+    digests = frozenset[bytes]().union(*(part.row_digests() for part in texts))
+    return f"{encoder.identity}#among={digest(*sorted(digests)).hex()[:12]}"

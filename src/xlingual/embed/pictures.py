@@ -1,0 +1,126 @@
+"""Vectors of pictures: the distinct ones of a manifest, each encoded once."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xlingual.data.manifest import Manifest
+from xlingual.data.pictures import read_bytes
+from xlingual.embed.checks import warn_of_zeros
+from xlingual.embed.encoding import Report, Way, encode
+from xlingual.errors import DataWarning
+from xlingual.ranking import Pool
+from xlingual.records import Encoder, Ints, Pictures, digest
+from xlingual.store import Store
+
+
+@dataclass(frozen=True)
+class PictureIndex:
+    """The distinct pictures of a manifest: `code[row]` is the picture of a text row, -1 where not embedded.
+
+    Pictures are distinct when their bytes differ; where there are no bytes, when their vectors differ.
+    `pool.code[picture]` is the distinct *vector* of a picture: different pictures may have equal vectors.
+    """
+
+    code: Ints  # [rows of the manifest]
+    pool: Pool
+
+    def __len__(self) -> int:
+        return len(self.pool.code)
+
+
+def embed_pictures(
+    manifest: Manifest,
+    name: str,
+    encoder: Encoder,
+    rows: Ints,
+    *,
+    store: Store | None = None,
+    progress: Report | None = None,
+) -> PictureIndex:
+    """Return the distinct pictures of the text rows and their vectors, each encoded once."""
+    pictures, vectors, same = _encoded(manifest, name, encoder, rows, store, progress)
+    by_vector = Pool.of(vectors)
+    picture = _distinct_pictures(by_vector.code, pictures.source)
+    _, representative, number = np.unique(picture, return_index=True, return_inverse=True)
+    code = np.full(len(manifest), -1, dtype=np.int64)
+    code[rows] = number[same]
+    pool = Pool.of(vectors, representative)
+    return PictureIndex(code, pool)
+
+
+def picture_vectors(
+    manifest: Manifest,
+    name: str,
+    encoder: Encoder,
+    rows: Ints,
+    *,
+    store: Store | None = None,
+    progress: Report | None = None,
+) -> np.ndarray:
+    """Return the vectors [n, d] of the pictures of text rows, one for each row."""
+    _, vectors, same = _encoded(manifest, name, encoder, rows, store, progress)
+    return vectors[same]
+
+
+def _encoded(
+    manifest: Manifest,
+    name: str,
+    encoder: Encoder,
+    rows: Ints,
+    store: Store | None,
+    progress: Report | None,
+) -> tuple[Pictures, np.ndarray, Ints]:
+    """Return pictures of the rows, their vectors [m, d], and which of them each row shows [n].
+
+    A row whose picture has bytes or a path is represented by the first row that shows the same.
+    """
+    slot = manifest.picture[rows]
+    key = np.where(slot >= 0, slot, len(manifest.picture_source) + np.arange(len(rows)))
+    _, first, same = np.unique(key, return_index=True, return_inverse=True)
+    pictures = manifest.pictures(rows[first])
+    _warn_of_missing_files(pictures.source, pictures.ids)
+    way = Way(f"image encoder {name!r}", "encoding pictures", store, progress)
+    vectors = encode(encoder, pictures, way).vectors
+    warn_of_zeros(vectors, way.who, "pictures", [repr(row) for row in pictures.ids])
+    return pictures, vectors, same
+
+
+def _distinct_pictures(vector_code: Ints, sources: Sequence[bytes | Path | None]) -> Ints:
+    """Return one number per distinct picture, for pictures in which equal vectors have equal codes.
+
+    Only pictures whose vectors are equal need their bytes compared.
+    """
+    shared = np.bincount(vector_code)[vector_code] > 1
+    labels: dict[Any, int] = {}
+    picture = np.empty(len(sources), dtype=np.int64)
+    for i, (code, source) in enumerate(zip(vector_code.tolist(), sources, strict=True)):
+        content = _content(source) if shared[i] else i
+        picture[i] = labels.setdefault((code, content), len(labels))
+    return picture
+
+
+def _content(source: bytes | Path | None) -> bytes | None:
+    """Return a digest of a picture's bytes, or None where there are none to read."""
+    if source is None or (isinstance(source, Path) and not source.is_file()):
+        return None
+    return digest(read_bytes(source))
+
+
+def _warn_of_missing_files(sources: Sequence[bytes | Path | None], ids: Sequence[str]) -> None:
+    """Warn of picture files that are not there; an encoder that opens pictures refuses them itself."""
+    missing = [i for i, source in enumerate(sources) if isinstance(source, Path) and not source.is_file()]
+    if missing:
+        first = f"{str(sources[missing[0]])!r}, shown by {ids[missing[0]]!r}"
+        warnings.warn(
+            f"{len(missing)} of {len(sources)} picture files are missing (first: {first}): reports show a "
+            "placeholder for them",
+            DataWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,130 @@
+"""Vectors of texts: of a manifest, and of the questions and candidates of a pool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.data.manifest import Manifest
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.embed.checks import cut_by_language, warn_of_cut_texts, warn_of_zeros
+from xlingual.embed.encoding import Report, Way, encode
+from xlingual.errors import InputError
+from xlingual.ranking import Pool, UnitVectors
+from xlingual.records import Encoded, Encoder, Ints, Texts
+from xlingual.store import Store
+
+
+@dataclass(frozen=True)
+class TextVectors:
+    """Vectors [n, d] of some rows of a manifest; `position[row]` is a row's line, -1 where it has none.
+
+    `truncated` counts the texts of each language that were cut, where the encoder notes it.
+    """
+
+    vectors: np.ndarray
+    position: Ints
+    truncated: dict[str, int] | None = None
+
+    def pool(self, rows: Ints) -> Pool:
+        """Return the vectors of the rows, equal ones collapsed."""
+        return Pool.of(self.vectors, self.position[rows])
+
+    def unit(self, rows: Ints) -> UnitVectors:
+        """Return the vectors of the rows at unit length, one for each row."""
+        return UnitVectors(self.vectors, self.position[rows])
+
+
+@dataclass(frozen=True)
+class PoolVectors:
+    """Vectors of questions [n, d] and of candidates [m, d]; `truncated` counts the cut texts by language."""
+
+    questions: np.ndarray
+    candidates: np.ndarray
+    truncated: dict[str, int] | None = None
+
+
+def embed_texts(
+    manifest: Manifest,
+    name: str,
+    encoder: Encoder,
+    rows: Ints,
+    *,
+    store: Store | None = None,
+    progress: Report | None = None,
+) -> TextVectors:
+    """Return the vectors of the text rows; raise InputError where the encoder's answer cannot be used."""
+    texts = manifest.texts(rows)
+    found = _embedded(encoder, texts, "texts", _way(name, store, progress))
+    position = np.full(len(manifest), -1, dtype=np.int64)
+    position[rows] = np.arange(len(rows))
+    cut = cut_by_language(found.truncated, texts.language)
+    warn_of_cut_texts(cut, f"text encoder {name!r}", len(texts))
+    return TextVectors(found.vectors, position, cut)
+
+
+def embed_pool(
+    pool: MultilingualPool,
+    name: str,
+    encoder: Encoder,
+    candidate_text: str = "sentence",
+    *,
+    store: Store | None = None,
+    progress: Report | None = None,
+) -> PoolVectors:
+    """Return the vectors of the questions and of the candidates, each encoded once.
+
+    An encoder with `depends_on_batch` gets both in one batch, which is then its collection.
+    """
+    questions, candidates = pool.question_texts(), pool.candidate_texts(candidate_text)
+    way = _way(name, store, progress)
+    if getattr(encoder, "depends_on_batch", False):
+        both = _embedded(encoder, joined(questions, candidates), "questions and candidates", way)
+        count = len(questions)
+        asked, offered = (
+            Encoded(both.vectors[part], None if both.truncated is None else both.truncated[part])
+            for part in (slice(count), slice(count, None))
+        )
+    else:
+        asked = _embedded(encoder, questions, "questions", way)
+        offered = _embedded(encoder, candidates, "candidates", way)
+    if asked.vectors.shape[1] != offered.vectors.shape[1]:
+        raise InputError(
+            f"text encoder {name!r} gives questions {asked.vectors.shape[1]} and candidates "
+            f"{offered.vectors.shape[1]} dimensions: both must lie in one space"
+        )
+    cut = _added(
+        cut_by_language(asked.truncated, questions.language),
+        cut_by_language(offered.truncated, candidates.language),
+    )
+    warn_of_cut_texts(cut, f"text encoder {name!r}", len(questions) + len(candidates))
+    return PoolVectors(asked.vectors, offered.vectors, cut)
+
+
+def joined(*batches: Texts) -> Texts:
+    """Return several batches as one, without what they do not share (roles, contexts, numberings)."""
+    return Texts(
+        text=[text for batch in batches for text in batch.text],
+        language=[tag for batch in batches for tag in batch.language],
+        ids=[row for batch in batches for row in batch.ids],
+    )
+
+
+def _way(name: str, store: Store | None, progress: Report | None) -> Way:
+    return Way(f"text encoder {name!r}", f"encoding texts: {name}", store, progress)
+
+
+def _embedded(encoder: Encoder, texts: Texts, what: str, way: Way) -> Encoded:
+    """Return the vectors of texts; raise InputError where the encoder's answer cannot be used."""
+    found = encode(encoder, texts, way)
+    named = [f"{row!r} ({tag})" for row, tag in zip(texts.ids, texts.language, strict=True)]
+    warn_of_zeros(found.vectors, way.who, what, named)
+    return found
+
+
+def _added(*counts: dict[str, int] | None) -> dict[str, int] | None:
+    known = [part for part in counts if part is not None]
+    if not known:
+        return None
+    return {tag: sum(part.get(tag, 0) for part in known) for part in known for tag in part}

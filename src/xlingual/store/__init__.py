@@ -1,0 +1,10 @@
+"""The store: vectors on disk, found by what was encoded and by what encoded it. See docs/store.md.
+
+A vector belongs to an encoder's identity and to a digest of the text or picture, so languages, tasks and
+manifests share it, and another encoder is never served it.
+"""
+
+from xlingual.store.collection import Collection, DamagedError
+from xlingual.store.store import HALF, Store, StoreLike, default_folder, open_store
+
+__all__ = ["HALF", "Collection", "DamagedError", "Store", "StoreLike", "default_folder", "open_store"]

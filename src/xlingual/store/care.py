@@ -1,0 +1,224 @@
+"""Looking after a store: what it holds, whether all of it is whole, what can go, and taking vectors out."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import numpy as np
+
+from xlingual.errors import InputError
+from xlingual.results import make_folder
+from xlingual.store.collection import IDENTITY
+from xlingual.store.disk import TEMPORARY
+from xlingual.store.journal import NAME, Journal
+from xlingual.store.shard import SUFFIX, BrokenShardError, FileShard, open_shard
+from xlingual.store.store import Store
+
+_YOUNG = 3600.0  # seconds in which a file without a journal line may belong to a process that is writing
+_BLOCK = 4096
+_DAY = 86400.0
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What a store holds of one encoder."""
+
+    identity: str
+    dtype: str
+    dim: int | None
+    vectors: int
+    size: int  # bytes
+    used: float  # seconds since 1970
+    damaged: int  # shards and lines of the journal whose damage nobody has met yet
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check of all checksums found: how many shards and vectors are whole, and what is not."""
+
+    identity: str
+    shards: int
+    vectors: int
+    damaged: tuple[str, ...]  # one sentence each
+
+
+@dataclass(frozen=True)
+class Freed:
+    """What was removed."""
+
+    files: int
+    size: int  # bytes
+    encoders: tuple[str, ...]  # all of whose vectors went
+
+
+def holdings(store: Store, encoder: str | None = None) -> list[Holding]:
+    """Return what the store holds of each encoder, the last used first."""
+    found = []
+    for folder in _chosen(store, encoder):
+        identity, dtype = _named(folder)
+        journal, shards, broken = _opened(folder)
+        found.append(
+            Holding(
+                identity,
+                dtype,
+                shards[0].dim if shards else None,
+                sum(map(len, shards)),
+                sum(_size(path) for path in folder.iterdir()),
+                (folder / IDENTITY).stat().st_mtime,
+                len(broken) + len(journal.unseen_damage()),
+                folder,
+            )
+        )
+    return sorted(found, key=lambda one: -one.used)
+
+
+def verify(store: Store, encoder: str | None = None) -> Iterator[Checked]:
+    """Check every checksum of the store, and tell of each encoder what was found; nothing is changed."""
+    for folder in _chosen(store, encoder):
+        journal, shards, broken = _opened(folder)
+        whole = []
+        for shard in shards:
+            try:
+                _check(shard)
+                whole.append(shard)
+            except BrokenShardError as error:
+                broken.append(f"{shard.path}: {error}")
+        broken += [f"{journal.path}: a {mark} is not as it was written" for mark in journal.unseen_damage()]
+        yield Checked(_named(folder)[0], len(whole), sum(map(len, whole)), tuple(broken))
+
+
+def collect_garbage(store: Store, *, older_than: float | None = None, encoder: str | None = None) -> Freed:
+    """Remove files that count no longer; with `older_than` (days) or `encoder` also whole encoders.
+
+    Files that the journal does not name stay for an hour: another process may be writing them. `older_than`
+    removes encoders whose vectors were not used for so many days, `encoder` those whose identity it is, or
+    matches (with * and ?); with both, what fits both.
+    """
+    files = size = 0
+    gone = []
+    for folder in _chosen(store, encoder):
+        identity, _ = _named(folder)
+        unused = time.time() - (folder / IDENTITY).stat().st_mtime
+        if (older_than is not None or encoder is not None) and max(unused, 0.0) >= (older_than or 0.0) * _DAY:
+            paths, whole = list(folder.iterdir()), True
+            paths.sort(key=lambda path: path.name != NAME)  # the journal first: no line without its shard
+        else:
+            paths, whole = list(_orphans(folder)), False
+        for path in paths:
+            amount = _size(path)
+            with suppress(OSError):
+                path.unlink()
+                files, size = files + 1, size + amount
+        if whole:
+            gone.append(identity)
+            shutil.rmtree(folder, ignore_errors=True)
+    return Freed(files, size, tuple(gone))
+
+
+def export(store: Store, out: Path, encoder: str | None = None) -> list[tuple[str, Path, int]]:
+    """Write the vectors of each encoder to `out`: vectors [n, d], keys [n, 16], and whose they are.
+
+    Return (identity, file of vectors, number of vectors) of each; raise InputError where some are damaged.
+    """
+    make_folder(out)
+    written = []
+    for folder in _chosen(store, encoder):
+        identity, dtype = _named(folder)
+        _, shards, broken = _opened(folder)
+        if broken:
+            raise _refused(broken[0])
+        if not shards:
+            continue
+        path = out / f"{folder.name}.npy"
+        shape = sum(map(len, shards)), shards[0].dim
+        vectors = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
+        start = 0
+        for shard in shards:
+            try:
+                _check(shard)
+            except BrokenShardError as error:
+                raise _refused(f"{shard.path}: {error}") from error
+            vectors[start : start + len(shard)] = shard.vectors()
+            start += len(shard)
+        vectors.flush()
+        keys = np.concatenate([shard.keys for shard in shards]).astype("<u8").view(np.uint8)
+        np.save(out / f"{folder.name}.keys.npy", keys.reshape(-1, 16))
+        shutil.copyfile(folder / IDENTITY, out / f"{folder.name}.json")
+        written.append((identity, path, shape[0]))
+    return written
+
+
+def _refused(what: str) -> InputError:
+    return InputError(f"{what}: run what made these vectors once more, then export again")
+
+
+def _chosen(store: Store, encoder: str | None) -> list[Path]:
+    """Return the folders of the encoders whose identity, or folder, is `encoder` or matches it."""
+    folders = store.folders()
+    if encoder is None:
+        return folders
+    found = [f for f in folders if encoder == f.name or fnmatchcase(_named(f)[0], encoder)]
+    if not found:
+        raise InputError(
+            f"the store {store.root} has no vectors of {encoder!r}: xlingual store ls lists what it has; "
+            "* stands for any letters"
+        )
+    return found
+
+
+def _named(folder: Path) -> tuple[str, str]:
+    """Return identity and precision of a folder; its name where that file is damaged."""
+    try:
+        content = json.loads((folder / IDENTITY).read_text(encoding="utf-8"))
+        return str(content["identity"]), str(content["dtype"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return folder.name, "float32"
+
+
+def _opened(folder: Path) -> tuple[Journal, list[FileShard], list[str]]:
+    """Return the journal, the shards that can be opened, and what is wrong with the others."""
+    journal = Journal(folder / NAME, folder.name)
+    journal.refresh()
+    shards, broken = [], []
+    for line in journal.live():
+        try:
+            shards.append(open_shard(folder, line))
+        except BrokenShardError as error:
+            broken.append(f"{folder / line.shard}: {error}")
+    return journal, shards, broken
+
+
+def _check(shard: FileShard) -> None:
+    vectors = shard.vectors()
+    for start in range(0, len(shard), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        if not shard.whole(vectors[part], part):
+            raise BrokenShardError("vectors are not as they were written")
+
+
+def _orphans(folder: Path) -> Iterator[Path]:
+    """Yield files that no line of the journal needs and no process is writing."""
+    journal = Journal(folder / NAME, folder.name)
+    journal.refresh()
+    live = {line.shard for line in journal.live()}
+    for path in list(folder.iterdir()):
+        if path.name in live or not path.name.endswith((SUFFIX, TEMPORARY)):
+            continue
+        with suppress(OSError):
+            if path.name in journal.dropped or time.time() - path.stat().st_mtime > _YOUNG:
+                yield path
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

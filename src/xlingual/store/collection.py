@@ -1,0 +1,274 @@
+"""The vectors of one encoder: found by key, read from mapped files, checked as they are read."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xlingual.errors import DataWarning, InputError, XlingualError
+from xlingual.records import Encoded, Ints, Vectors
+from xlingual.store.checksum import Words, key_words
+from xlingual.store.disk import is_full, is_unwritable, write_file
+from xlingual.store.journal import NAME, Journal
+from xlingual.store.shard import BrokenShardError, FileShard, MemoryShard, Shard, open_shard, write_shard
+
+IDENTITY = "identity.json"
+_BLOCK_BYTES = 1 << 21  # copied and checked at a time, so that they are still in the processor's cache
+_MOST = 1 / 8  # share of a shard above which all of it is mapped at once
+
+
+class DamagedError(XlingualError):
+    """Vectors that were found are damaged and left out from now on: find the keys again."""
+
+
+class Collection:
+    """The vectors of one encoder identity, in a folder of their own.
+
+    Rows have numbers, which stay theirs as long as the object lives. Where the folder cannot be written to,
+    added rows are kept in memory.
+    """
+
+    def __init__(self, folder: Path, identity: str, *, half: bool = False) -> None:
+        self.folder, self.identity = folder, identity
+        self._dtype = np.dtype(np.float16 if half else np.float32)
+        self._journal = Journal(folder / NAME, folder.name)
+        self._shards: list[Shard] = []
+        self._starts: list[int] = [0]  # the number of each shard's first row, and of the next one's
+        self._names: set[str] = set()
+        self._dead: set[int] = set()  # places in `_shards`
+        self._index: tuple[Words, Ints, Ints] | None = None
+        self._writable = True
+        self._made = self._touched = False
+
+    @property
+    def dim(self) -> int | None:
+        """How many dimensions its vectors have; None where there are none."""
+        dims = (shard.dim for place, shard in enumerate(self._shards) if place not in self._dead)
+        return next(dims, None)
+
+    def find(self, keys: Sequence[bytes]) -> Ints:
+        """Return the number of each key's row [n], -1 where there is none; keys have 16 bytes."""
+        self._refresh()
+        wanted = key_words(b"".join(keys))
+        known, second, order = self._indexed()
+        place = np.searchsorted(known, wanted[:, 0])
+        found = np.full(len(wanted), -1, dtype=np.int64)
+        asked = np.arange(len(wanted))
+        while len(asked):  # several keys may share their first half; hardly ever twice round
+            at = place[asked]
+            within = at < len(known)
+            asked, at = asked[within], at[within]
+            same = known[at] == wanted[asked, 0]
+            asked, at = asked[same], at[same]
+            hit = second[at] == wanted[asked, 1]
+            found[asked[hit]] = order[at[hit]]
+            asked = asked[~hit]
+            place[asked] += 1
+        return found
+
+    def read(self, numbers: Ints) -> Encoded:
+        """Return the vectors of rows as float32 [n, d], and which texts were cut (None where never noted).
+
+        Raises DamagedError, after a warning, where some of them are not as they were written.
+        """
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < self._starts[-1]:
+            raise IndexError("no such row in the store")
+        out = np.empty((len(numbers), self.dim or 0), dtype=np.float32)
+        shard_of = np.searchsorted(self._starts, numbers, side="right") - 1
+        order = np.argsort(numbers, kind="stable")  # as they lie in the files: whole stretches need one copy
+        cut: NDArray[np.bool_] | None = None
+        broken = False
+        for lines in np.split(order, np.flatnonzero(np.diff(shard_of[order])) + 1) if len(order) else []:
+            place = int(shard_of[lines[0]])
+            shard, rows = self._shards[place], numbers[lines] - self._starts[place]
+            try:
+                _copy(shard, rows, out, lines)
+            except BrokenShardError as error:
+                self._drop(place, str(error))
+                broken = True
+            if shard.truncated is not None:
+                cut = np.zeros(len(numbers), dtype=np.bool_) if cut is None else cut
+                cut[lines] = shard.truncated[rows]
+        if broken:
+            raise DamagedError(f"{self.folder}: damaged vectors were left out")
+        return Encoded(out, cut)
+
+    def add(self, keys: Sequence[bytes], encoded: Encoded) -> None:
+        """Keep vectors [n, d] under their keys, as one shard that is whole on the disk when this returns.
+
+        Raises XlingualError where the disk is full (what was added before is kept), InputError where the
+        vectors do not fit to those that are here.
+        """
+        self._refresh()  # of several vectors of one key, the first in the journal counts
+        vectors = self._fitting(np.asarray(encoded.vectors))
+        words = key_words(b"".join(keys))
+        cut = None if encoded.truncated is None else np.asarray(encoded.truncated, dtype=np.bool_)
+        if len(vectors) == 0:
+            return
+        if self._writable:
+            try:
+                self._append(self._written(words, vectors, cut))
+                return
+            except OSError as error:
+                self._refuse_unless_unwritable(error)
+        self._append(MemoryShard(words, cut, vectors))
+
+    def _written(self, words: Words, vectors: NDArray[Any], cut: NDArray[np.bool_] | None) -> FileShard:
+        self._make()
+        shard = write_shard(self.folder, words, vectors, cut)
+        try:
+            self._journal.add(shard.line)
+        except BaseException:
+            with suppress(OSError):
+                shard.path.unlink()
+            raise
+        return shard
+
+    def _make(self) -> None:
+        """Make the folder and say in it whose it is."""
+        if self._made and self.folder.is_dir():
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        content = {"identity": self.identity, "dtype": self._dtype.name}
+        path = self.folder / IDENTITY
+        text = json.dumps(content, ensure_ascii=False).encode()
+        if not path.is_file() or path.read_bytes() != text:
+            write_file(path, text)
+        self._made = True
+
+    def _fitting(self, vectors: NDArray[Any]) -> NDArray[Any]:
+        dim = self.dim
+        if dim is not None and vectors.shape[1] != dim:
+            raise InputError(
+                f"encoder {self.identity!r} gives {vectors.shape[1]} dimensions, its vectors in the store "
+                f"{self.folder.parent} have {dim}: an identity must change when vectors do; remove the old "
+                "ones with xlingual store gc --encoder"
+            )
+        with np.errstate(over="ignore"):
+            found = np.ascontiguousarray(vectors, dtype=self._dtype)
+        if self._dtype == np.float16 and not np.isfinite(found).all():
+            raise InputError(
+                f"encoder {self.identity!r}: a number in its vectors is too large for half precision: leave "
+                "out --half"
+            )
+        return found
+
+    def _refuse_unless_unwritable(self, error: OSError) -> None:
+        """Go on in memory, with a warning, where nothing can be written; else raise XlingualError."""
+        root = self.folder.parent
+        if is_unwritable(error):
+            self._writable = False
+            warnings.warn(
+                f"the store {root} cannot be written to ({error.strerror}): vectors are not kept; choose "
+                "another folder with --store DIR, or --no-store",
+                DataWarning,
+                stacklevel=4,
+            )
+            return
+        kept = f"the {self._starts[-1]:,} vectors of this encoder that are in it stay"
+        if is_full(error):
+            raise XlingualError(
+                f"the disk of the store {root} is full ({error.strerror}): {kept}; free some space or choose "
+                "another folder with --store DIR, and run the same again: it goes on from there"
+            ) from error
+        raise XlingualError(
+            f"writing to the store {root} failed ({error.strerror or error}): {kept}; mend it, choose "
+            "another folder with --store DIR, or --no-store"
+        ) from error
+
+    def _append(self, shard: Shard) -> None:
+        self._shards.append(shard)
+        self._starts.append(self._starts[-1] + len(shard))
+        self._names.add(shard.name)
+        self._index = None
+
+    def _refresh(self) -> None:
+        """Take in what this or another process has added."""
+        new = self._journal.refresh()
+        if new:
+            self._open_shards()
+        if not self._touched and self._shards:
+            self._touched = True
+            with suppress(OSError):
+                os.utime(self.folder / IDENTITY)  # when it was last used
+
+    def _open_shards(self) -> None:
+        live = {line.shard: line for line in self._journal.live()}
+        for place, shard in enumerate(self._shards):
+            if shard.name in self._names and shard.name not in live and isinstance(shard, FileShard):
+                self._dead.add(place)  # another process found it damaged
+                self._index = None
+        broken = []
+        for name, line in live.items():
+            if name in self._names:
+                continue
+            try:
+                self._append(open_shard(self.folder, line))
+            except BrokenShardError as error:
+                self._names.add(name)
+                broken.append((name, f"{line.rows:,} vectors in {name}: {error}"))
+        broken += [(mark, f"a {mark} of its journal") for mark in self._journal.unseen_damage()]
+        for name, what in broken:
+            self._tell_dropped(name, what)
+
+    def _drop(self, place: int, reason: str) -> None:
+        shard = self._shards[place]
+        self._dead.add(place)
+        self._index = None
+        self._tell_dropped(shard.name, f"{len(shard):,} vectors in {shard.name}: {reason}")
+
+    def _tell_dropped(self, name: str, what: str) -> None:
+        with suppress(OSError):  # it may be read-only
+            self._journal.drop(name)
+        warnings.warn(
+            f"the store {self.folder.parent} is damaged, {what}: they are left out and computed again "
+            f"(encoder {self.identity})",
+            DataWarning,
+            stacklevel=5,
+        )
+
+    def _indexed(self) -> tuple[Words, Ints, Ints]:
+        """Return the first halves of all keys in ascending order, their second halves, their numbers."""
+        if self._index is None:
+            live = [place for place in range(len(self._shards)) if place not in self._dead]
+            keys = [self._shards[place].keys for place in live]
+            numbers = [np.arange(self._starts[place], self._starts[place + 1]) for place in live]
+            words = np.concatenate(keys) if keys else np.empty((0, 2), dtype=np.uint64)
+            number = np.concatenate(numbers) if numbers else np.empty(0, dtype=np.int64)
+            order = np.argsort(words[:, 0], kind="stable")
+            self._index = words[order, 0], words[order, 1], number[order]
+        return self._index
+
+
+def _copy(shard: Shard, rows: Ints, out: Vectors, lines: Ints) -> None:
+    """Copy rows of a shard to lines of `out`; raise BrokenShardError where they are not as written."""
+    vectors = shard.vectors(most=len(rows) > _MOST * len(shard))
+    size = max(1, _BLOCK_BYTES // max(1, vectors.shape[1] * vectors.itemsize))
+    for start in range(0, len(rows), size):
+        chosen, to = rows[start : start + size], lines[start : start + size]
+        block = _picked(vectors, chosen)
+        if not shard.whole(block, chosen):
+            raise BrokenShardError("vectors are not as they were written")
+        where = _stretch(to)
+        out[to if where is None else where] = block
+
+
+def _picked(vectors: NDArray[Any], rows: Ints) -> NDArray[Any]:
+    """Return rows of an array, as a view where they follow each other."""
+    where = _stretch(rows)
+    return vectors.take(rows, axis=0) if where is None else vectors[where]
+
+
+def _stretch(index: Ints) -> slice | None:
+    """Return the slice that ascending numbers without a gap are; None where they are not."""
+    if index[-1] - index[0] == len(index) - 1 and (np.diff(index) == 1).all():
+        return slice(int(index[0]), int(index[-1]) + 1)
+    return None

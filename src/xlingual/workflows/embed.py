@@ -1,0 +1,156 @@
+"""Embedding a whole manifest or pool: vectors go to the store, and to files that any program reads."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from xlingual import encoders
+from xlingual.data.manifest import Manifest
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.embed import (
+    embed_pool,
+    embed_texts,
+    fit_texts_for,
+    is_kept,
+    load_fit_texts,
+    picture_vectors,
+)
+from xlingual.embed.encoding import Report
+from xlingual.encoders import EncoderLike, Spec
+from xlingual.errors import DataWarning, InputError
+from xlingual.records import Encoder, Texts
+from xlingual.results import atomic_file, make_folder
+from xlingual.store import Store, StoreLike, open_store
+
+
+@dataclass(frozen=True)
+class Exported:
+    """The files of one encoder's vectors, and the spec that reads them."""
+
+    name: str
+    kind: str  # "texts" or "pictures"
+    spec: str
+    files: Mapping[str, int]  # file → number of vectors
+    dim: int
+    kept: bool  # whether the store has them
+
+
+def embed(
+    data: Manifest | MultilingualPool,
+    out: str | Path,
+    *,
+    text_encoders: Sequence[EncoderLike] = (),
+    image_encoder: EncoderLike | None = None,
+    candidate_text: str = "sentence",
+    half: bool = False,
+    store: StoreLike = "default",
+    progress: Report | None = None,
+) -> list[Exported]:
+    """Compute the vectors of all texts and pictures, and write them to `out`.
+
+    Texts of a manifest go to `NAME.{lang}.npy`, those of a pool to `NAME.{role}.{lang}.npy`, in the order of
+    their rows; pictures to `NAME.npy`, one for each item, or for each row where rows of an item show
+    different ones. `half` writes float16; a store of half precision is made with `Store(DIR, half=True)`.
+
+    Raises InputError where data or encoders are not what they must be.
+    """
+    if not text_encoders and image_encoder is None:
+        raise InputError("nothing to embed with: name an encoder with --text-encoder or --image-encoder")
+    folder = make_folder(out)
+    job = _Job(data, folder, half, open_store(store), progress)
+    found = job.texts(text_encoders, candidate_text) if text_encoders else []
+    return found if image_encoder is None else [*found, job.pictures(image_encoder)]
+
+
+@dataclass(frozen=True)
+class _Job:
+    data: Manifest | MultilingualPool
+    folder: Path
+    half: bool
+    store: Store | None
+    progress: Report | None
+
+    def texts(self, specs: Sequence[EncoderLike], candidate_text: str) -> list[Exported]:
+        """Embed the texts with each encoder in turn."""
+        load = fit_texts_for(self.data) if isinstance(self.data, Manifest) else load_fit_texts
+        made = encoders.text_encoders(specs, languages=list(self.data.languages), fit_texts=load)
+        found = []
+        for name, encoder in made.items():
+            if isinstance(self.data, Manifest):
+                found.append(self._manifest_texts(self.data, name, encoder))
+            else:
+                found.append(self._pool_texts(self.data, name, encoder, candidate_text))
+        return found
+
+    def _manifest_texts(self, manifest: Manifest, name: str, encoder: Encoder) -> Exported:
+        rows = np.arange(len(manifest))
+        _warn_of_fitted(name, encoder, manifest.texts(rows))
+        vectors = embed_texts(manifest, name, encoder, rows, store=self.store, progress=self.progress).vectors
+        files = {
+            f"{name}.{tag}.npy": vectors[manifest.language == code]
+            for code, tag in enumerate(manifest.languages)
+        }
+        return self._written(name, encoder, "texts", f"{name}.{{lang}}.npy", files)
+
+    def _pool_texts(
+        self, pool: MultilingualPool, name: str, encoder: Encoder, candidate_text: str
+    ) -> Exported:
+        _warn_of_fitted(name, encoder, pool.question_texts(), pool.candidate_texts(candidate_text))
+        both = embed_pool(pool, name, encoder, candidate_text, store=self.store, progress=self.progress)
+        files = {}
+        for code, tag in enumerate(pool.languages):
+            files[f"{name}.questions.{tag}.npy"] = both.questions[pool.questions.language == code]
+            files[f"{name}.candidates.{tag}.npy"] = both.candidates[pool.candidates.language == code]
+        return self._written(name, encoder, "texts", f"{name}.{{role}}.{{lang}}.npy", files)
+
+    def pictures(self, spec: EncoderLike) -> Exported:
+        """Embed the pictures of a manifest."""
+        if not isinstance(self.data, Manifest):
+            raise InputError("a pool has no pictures: leave out --image-encoder")
+        manifest = self.data
+        name, encoder = encoders.image_encoder(spec, languages=list(manifest.languages))
+        _, first = np.unique(manifest.item, return_index=True)
+        one_each = bool((manifest.picture == manifest.picture[first][manifest.item]).all())
+        rows = first if one_each else np.arange(len(manifest))
+        vectors = picture_vectors(manifest, name, encoder, rows, store=self.store, progress=self.progress)
+        return self._written(name, encoder, "pictures", f"{name}.npy", {f"{name}.npy": vectors})
+
+    def _written(
+        self, name: str, encoder: Encoder, kind: str, pattern: str, files: Mapping[str, np.ndarray]
+    ) -> Exported:
+        for file, vectors in files.items():
+            with np.errstate(over="ignore"):
+                array = vectors.astype(np.float16 if self.half else np.float32, copy=False)
+            if not np.isfinite(array).all():
+                raise InputError(
+                    f"encoder {name!r}: a number in its vectors is too large for half precision: leave "
+                    "out --half"
+                )
+            with atomic_file(self.folder / file) as path, path.open("wb") as handle:
+                np.save(handle, array)
+        return Exported(
+            name,
+            kind,
+            str(Spec(name, "vectors", str(self.folder / pattern))),
+            {str(self.folder / file): len(vectors) for file, vectors in files.items()},
+            int(next(iter(files.values())).shape[1]),
+            self.store is not None and is_kept(encoder),
+        )
+
+
+def _warn_of_fitted(name: str, encoder: Encoder, *batches: Texts) -> None:
+    """Warn where an encoder was fitted on embedded texts: the files do not tell whoever evaluates them."""
+    fitted: frozenset[bytes] = getattr(encoder, "fitted_on", frozenset())
+    seen = fitted & frozenset[bytes]().union(*(batch.row_digests() for batch in batches)) if fitted else ()
+    if seen:
+        warnings.warn(
+            f"text encoder {name!r} was fitted on {len(seen):,} of these texts: evaluate its vectors on "
+            "others, since files of vectors do not tell",
+            DataWarning,
+            stacklevel=2,
+        )

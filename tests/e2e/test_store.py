@@ -1,0 +1,166 @@
+"""`xlingual embed` and `xlingual store`, and the store behind every evaluation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.encoders.pixels import PixelsEncoder
+from xlingual.encoders.random import RandomEncoder
+from xlingual.store import Store
+
+
+@pytest.fixture
+def keeping(monkeypatch: pytest.MonkeyPatch, work: Path) -> dict[str, int]:
+    """Let two built-in encoders be kept, and count what they encode."""
+    asked = {"random": 0, "pixels": 0}
+    monkeypatch.setattr(RandomEncoder, "content", ("text", "language"), raising=False)
+    monkeypatch.setattr(PixelsEncoder, "content", ("bytes",), raising=False)
+    monkeypatch.setenv("XLINGUAL_STORE", str(work / "own"))
+    for name, kind in (("random", RandomEncoder), ("pixels", PixelsEncoder)):
+        encode = kind.encode
+
+        def counting(self: Any, batch: Any, name: str = name, encode: Any = encode) -> Any:
+            asked[name] += len(batch)
+            return encode(self, batch)
+
+        monkeypatch.setattr(kind, "encode", counting)
+    return asked
+
+
+EMBED = ("embed", "s", "--text-encoder", "random:?dim=8", "--image-encoder", "pixels", "--out", "e")
+
+
+def numbers(folder: str) -> list[Any]:
+    return [row["value"] for row in json.loads(Path(folder, "results.json").read_text())["results"]]
+
+
+def test_files_of_embed_are_what_evaluations_read(xlingual: Any, keeping: dict[str, int]) -> None:
+    done = xlingual(*EMBED)
+    assert (done.code, done.err) == (0, "")
+    assert "use: --text-encoder 'random=vectors:e/random.{lang}.npy'" in done.out
+    assert "use: --image-encoder pixels=vectors:e/pixels.npy" in done.out
+    assert keeping["pixels"] == len(np.load("e/pixels.npy")) > 0
+    once = dict(keeping)
+    for text, image, out in (
+        ("random:?dim=8", "pixels", "a"),
+        ("random=vectors:e/random.{lang}.npy", "pixels=vectors:e/pixels.npy", "b"),
+    ):
+        run = ("--text-encoder", text, "--image-encoder", image, "--out", out, "--threads", "1")
+        assert xlingual("evaluate", "bkr", "s", *run).code == 0
+    assert numbers("a") == numbers("b")
+    assert keeping == once  # the evaluation was served
+
+
+def test_no_store(xlingual: Any, keeping: dict[str, int]) -> None:
+    run = ("evaluate", "bkr", "s", "--text-encoder", "random", "--image-encoder", "pixels", "--threads", "1")
+    first = xlingual(*run, "--no-store", "--json")
+    assert not Path("own").exists()
+    counted = dict(keeping)
+    second = xlingual(*run, "--store", "mine", "--json")
+    third = xlingual(*run, "--store", "mine", "--json")
+    assert keeping == {name: 2 * count for name, count in counted.items()}
+    values = [[row["value"] for row in json.loads(done.out)["results"]] for done in (first, second, third)]
+    assert values[0] == values[1] == values[2]
+    assert not Path("own").exists() and len(Store("mine").folders()) == 2
+    refused = xlingual(*run, "--no-store", "--store", "mine")
+    assert (refused.code, refused.err.startswith("error: --store and --no-store exclude")) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("evaluate", "bkr"),
+        ("evaluate", "xlr"),
+        ("evaluate", "corr"),
+        ("evaluate", "lareqa"),
+        ("validate", "bkr"),
+        ("embed",),
+    ],
+)
+def test_every_verb_that_encodes_has_the_options(xlingual: Any, verb: tuple[str, ...]) -> None:
+    shown = xlingual(*verb, "--help").out
+    assert "--store DIR" in shown and "--no-store" in shown
+
+
+def test_half_precision(xlingual: Any, keeping: dict[str, int]) -> None:
+    assert xlingual(*EMBED, "--store", "half", "--half").code == 0
+    assert np.load("e/random.en.npy").dtype == np.float16
+    assert Store("half").half
+    assert xlingual(*EMBED, "--half").code == 0  # the user's own store stays as it is
+    assert not Store("own").half
+    refused = xlingual(*EMBED, "--store", "own", "--half")
+    assert (refused.code, "full precision" in refused.err) == (2, True)
+
+
+def test_a_pool(xlingual: Any, keeping: dict[str, int], tmp_path: Path) -> None:
+    rows = [
+        ({"id": f"{tag}{i}", "lang": tag, "text": f"text {i} {tag}"}, str(i))
+        for tag in ("en", "de")
+        for i in range(12)
+    ]
+    folder = tmp_path / "pool"
+    folder.mkdir()
+    questions = [{**row, "key": number} for row, number in rows]
+    candidates = [{**row, "keys": [number]} for row, number in rows]
+    for name, lines in (("questions", questions), ("candidates", candidates)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    pool = MultilingualPool.read(folder)
+    done = xlingual("embed", folder, "--text-encoder", "random", "--out", "e")
+    assert "random=vectors:e/random.{role}.{lang}.npy" in done.out
+    assert np.load("e/random.questions.de.npy").shape == (12, 64)
+    run = ("evaluate", "lareqa", folder, "--views", "none", "--json", "--threads", "1")
+    values = [
+        [row["value"] for row in json.loads(xlingual(*run, "--text-encoder", spec).out)["results"]]
+        for spec in ("random", "vectors:e/random.{role}.{lang}.npy")
+    ]
+    assert values[0] == values[1]
+    assert len(pool.languages) == 2
+    refused = xlingual("embed", folder, "--text-encoder", "random", "--image-encoder", "pixels", "--out", "e")
+    assert (refused.code, "a pool has no pictures" in refused.err) == (2, True)
+    refused = xlingual("embed", folder, "--text-encoder", "random", "--out", "e", "--rows", "0:3")
+    assert (refused.code, "--rows is for manifests" in refused.err) == (2, True)
+
+
+def test_embed_needs_an_encoder(xlingual: Any) -> None:
+    refused = xlingual("embed", "s", "--out", "e")
+    assert (refused.code, "nothing to embed with" in refused.err) == (2, True)
+
+
+def test_a_fitted_encoder_is_told_of(xlingual: Any) -> None:
+    done = xlingual("embed", "s", "--text-encoder", "lsa:?fit=s#train&dim=8", "--out", "e")
+    assert done.code == 0 and "(not in the store)" in done.out
+    assert done.warnings and "was fitted on" in done.warnings[0]
+
+
+def test_looking_after_the_store(xlingual: Any, keeping: dict[str, int]) -> None:
+    empty = xlingual("store", "ls")
+    assert (empty.code, "is empty" in empty.out) == (0, True)
+    xlingual(*EMBED)
+    listed = xlingual("store", "ls").out
+    assert "pixels:v1" in listed and "random" in listed and f"{np.load('e/random.en.npy').shape[1]}" in listed
+    found = json.loads(xlingual("store", "ls", "--json").out)["encoders"]
+    assert {one["identity"] for one in found} >= {"pixels:v1"}
+    assert xlingual("store", "verify").code == 0
+    assert xlingual("store", "export", "--encoder", "pixels*", "--out", "x").code == 0
+    assert len(list(Path("x").glob("*.keys.npy"))) == 1
+
+    path = next(Path("own").rglob("*.safetensors"))
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(bytes(content))
+    done = xlingual("store", "verify")
+    assert (done.code, path.name in done.err, "damaged" in done.out) == (1, True, True)
+    again = xlingual(*EMBED)
+    assert again.code == 0 and len(again.warnings) == 1 and "computed again" in again.warnings[0]
+    assert xlingual("store", "verify", "--quiet").code == 0
+    assert "removed 1 file," in xlingual("store", "gc").out
+    assert "removed all vectors of pixels:v1" in xlingual("store", "gc", "--encoder", "pixels:v1").out
+    assert "pixels" not in xlingual("store", "ls").out
+    refused = xlingual("store", "ls", "--encoder", "nothing")
+    assert (refused.code, "has no vectors of 'nothing'" in refused.err) == (2, True)

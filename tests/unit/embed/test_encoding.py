@@ -1,0 +1,315 @@
+"""Nothing is encoded twice, what was computed is kept, and equal texts share a vector."""
+
+import numpy as np
+import pytest
+
+from xlingual import Manifest, crosslingual_retrieval
+from xlingual.embed import batch_identity, embed_pictures, embed_texts
+from xlingual.embed import encoding as module
+from xlingual.encoders import PythonEncoder, text_encoders
+from xlingual.errors import DataWarning, InputError, XlingualError
+from xlingual.records import Encoded
+from xlingual.store import Store
+
+WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+
+
+class Counting:
+    """Gives vectors that depend on the text alone, and remembers what it was asked."""
+
+    identity = "counting:1"
+    content = ("text",)
+
+    def __init__(self, **more):
+        self.asked = []
+        self.__dict__.update(more)
+
+    def encode(self, batch):
+        self.asked.append(list(batch.text))
+        return np.array([vector_of(text) for text in batch.text], dtype=np.float32)
+
+    @property
+    def texts(self):
+        return [text for batch in self.asked for text in batch]
+
+
+class Noting(Counting):
+    identity = "noting:1"
+
+    def encode_noting(self, batch):
+        return Encoded(self.encode(batch), np.array([len(text) > 5 for text in batch.text]))
+
+
+def vector_of(text):
+    return [len(text) + 1, sum(map(ord, text)) % 97, ord((text or "x")[0])]
+
+
+def manifest_of(*languages, words=WORDS):
+    rows = [
+        {"id": f"{tag}{i}", "lang": tag, "text": f"{word} {tag if tag != 'same' else ''}".strip(), "item": i}
+        for tag in languages
+        for i, word in enumerate(words)
+    ]
+    return Manifest.from_rows(rows)
+
+
+def embedded(manifest, encoder, store=None, **more):
+    return embed_texts(manifest, "x", encoder, np.arange(len(manifest)), store=store, **more).vectors
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+def expected(manifest):
+    return np.array([vector_of(text) for text in manifest.text], dtype=np.float32)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_equal_texts_are_encoded_once(store, kept):
+    manifest = manifest_of("en", "same", "de", words=[*WORDS, *WORDS])
+    encoder = Counting()
+    found = embedded(manifest, encoder, store if kept else None)
+    np.testing.assert_array_equal(found, expected(manifest))
+    assert sorted(encoder.texts) == sorted(set(manifest.text))
+
+
+def test_another_manifest_and_another_task_are_served(store):
+    embedded(manifest_of("en", "de"), Counting(), store)
+    encoder = Counting()
+    other = manifest_of("de", words=WORDS[::-1])
+    np.testing.assert_array_equal(embedded(other, encoder, Store(store.root)), expected(other))
+    crosslingual_retrieval(manifest_of("en", "de"), text_encoders=encoder, store=store.root, measures=["R@2"])
+    assert encoder.asked == []
+
+
+def test_evaluations_use_the_users_store_unless_told_otherwise(monkeypatch, tmp_path):
+    monkeypatch.setenv("XLINGUAL_STORE", str(tmp_path / "own"))
+    run = {"text_encoders": Counting(), "measures": ["R@2"]}
+    one = crosslingual_retrieval(manifest_of("en", "de"), **run, store=None)
+    assert not (tmp_path / "own").exists()
+    two = crosslingual_retrieval(manifest_of("en", "de"), **run)
+    three = crosslingual_retrieval(manifest_of("en", "de"), text_encoders=Counting(), measures=["R@2"])
+    assert len(Store(tmp_path / "own").folders()) == 1
+    assert (
+        [e.value for e in one.entries] == [e.value for e in two.entries] == [e.value for e in three.entries]
+    )
+
+
+def test_a_changed_encoder_is_never_served_old_vectors(store):
+    manifest = manifest_of("en")
+    embedded(manifest, Counting(), store)
+    encoder = Counting(identity="counting:2")
+    embedded(manifest, encoder, store)
+    assert sorted(encoder.texts) == sorted(manifest.text)
+
+
+@pytest.mark.parametrize(
+    ("content", "count"), [(("text",), 12), (("text", "language"), 24), (("text", "role"), 12)]
+)
+def test_what_counts_is_what_the_encoder_says(store, content, count):
+    rows = [
+        {"id": f"{tag}{i}", "lang": tag, "text": word} for tag in ("en", "de") for i, word in enumerate(WORDS)
+    ]
+    encoder = Counting(content=content)
+    embedded(Manifest.from_rows(rows), encoder, store)
+    assert len(encoder.texts) == count
+
+
+@pytest.mark.parametrize("more", [{"content": ()}, {"depends_on_batch": True}])
+def test_other_encoders_get_the_batch_as_it_is_and_nothing_is_kept(store, more):
+    manifest = manifest_of("en", words=[*WORDS, *WORDS])
+    encoder = Counting(**more)
+    for _ in range(2):
+        embedded(manifest, encoder, store)
+    assert encoder.asked == [manifest.text, manifest.text]
+    assert not store.root.exists()
+
+
+def test_an_object_without_an_identity_of_its_own_is_not_kept(store):
+    class Mine:
+        content = ("text",)
+
+        def encode(self, batch):
+            return np.array([vector_of(text) for text in batch.text], dtype=np.float32)
+
+    (encoder,) = text_encoders(Mine(), languages=["en"]).values()
+    assert isinstance(encoder, PythonEncoder)
+    manifest = manifest_of("en")
+    np.testing.assert_array_equal(embedded(manifest, encoder, store), expected(manifest))
+    assert not store.root.exists()
+
+
+def test_long_texts_are_encoded_first_and_together(store, monkeypatch):
+    monkeypatch.setattr(module, "_FIRST", 4)
+    encoder = Counting()
+    embedded(manifest_of("en"), encoder, store)
+    lengths = [len(text) for text in encoder.texts]
+    assert lengths == sorted(lengths, reverse=True)
+
+
+def test_pieces_grow_while_the_encoder_is_fast(store):
+    words = [f"word {i}" for i in range(6000)]
+    encoder, told = Counting(), []
+    embedded(manifest_of("en", words=words), encoder, store, progress=lambda *step: told.append(step))
+    assert [len(batch) for batch in encoder.asked[:5]] == [32, 128, 512, 1024, 1024]
+    assert told[0] == ("encoding texts: x", 32, 6000) and told[-1] == ("encoding texts: x", 6000, 6000)
+    shards = list(store.collection(encoder.identity).folder.glob("*.safetensors"))
+    assert len(shards) == 6  # 32 + 128 + 512 + 1024 rows, four of 1024, and the rest
+
+
+def test_a_slow_encoder_writes_often(store, monkeypatch):
+    monkeypatch.setattr(module, "SHARD_SECONDS", 0.0)
+    encoder = Counting()
+    embedded(manifest_of("en"), encoder, store)
+    monkeypatch.setattr(module, "_FIRST", 4)
+    embedded(manifest_of("de"), encoder, store)
+    assert [len(batch) for batch in encoder.asked] == [12, 4, 1, 1, 1, 1, 1, 1, 1, 1]
+
+
+def test_what_was_done_before_a_failure_is_kept(store, monkeypatch):
+    monkeypatch.setattr(module, "_FIRST", 1)
+
+    class Failing(Counting):
+        def encode(self, batch):
+            if len(self.asked) == 2:
+                raise KeyboardInterrupt
+            return super().encode(batch)
+
+    first, second = Failing(), Counting()
+    manifest = manifest_of("en")
+    with pytest.raises(KeyboardInterrupt):
+        embedded(manifest, first, store)
+    np.testing.assert_array_equal(embedded(manifest, second, Store(store.root)), expected(manifest))
+    assert sorted([*first.texts, *second.texts]) == sorted(manifest.text)
+
+
+def test_a_damaged_shard_is_computed_again(store):
+    manifest = manifest_of("en", "de")
+    embedded(manifest, Counting(), store)
+    (path,) = store.collection(Counting.identity).folder.glob("*.safetensors")
+    content = bytearray(path.read_bytes())
+    content[-len(manifest) * 17 - 5] ^= 1  # among the vectors
+    path.write_bytes(bytes(content))
+    encoder = Counting()
+    with pytest.warns(DataWarning, match="damaged"):
+        found = embedded(manifest, encoder, Store(store.root))
+    np.testing.assert_array_equal(found, expected(manifest))
+    assert sorted(encoder.texts) == sorted(manifest.text)
+    again = Counting()
+    embedded(manifest, again, Store(store.root))
+    assert again.asked == []
+
+
+def test_a_disk_that_gives_nothing_back_is_told(store, monkeypatch):
+    monkeypatch.setattr("xlingual.store.shard.FileShard.whole", lambda *_: False)
+    with (
+        pytest.warns(DataWarning, match="damaged"),
+        pytest.raises(XlingualError, match=r"does not give back.*--no-store"),
+    ):
+        embedded(manifest_of("en"), Counting(), store)
+
+
+def test_half_precision_is_part_of_the_identity(tmp_path):
+    half = Store(tmp_path / "half", half=True)
+    assert batch_identity(Counting(), store=half) == "counting:1#float16"
+    assert batch_identity(Counting(content=()), store=half) == "counting:1"
+    results = crosslingual_retrieval(
+        manifest_of("en", "de"), text_encoders=Counting(), measures=["R@2"], store=half
+    )
+    assert "encoder:counting:1#float16" in results.entries[0].signature
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_vectors_of_several_sizes_are_refused(store, monkeypatch, kept):
+    monkeypatch.setattr(module, "_FIRST", 4)
+
+    class Odd(Counting):
+        def encode(self, batch):
+            self.asked.append(list(batch.text))
+            return np.ones((len(batch), 2 + len(self.asked)), dtype=np.float32)
+
+    with pytest.raises(InputError, match="'x' gives some texts 3 and others 4 dimensions"):
+        embedded(manifest_of("en"), Odd(), store if kept else None)
+
+
+def test_vectors_that_are_not_numbers_are_never_kept(store):
+    class Broken(Counting):
+        def encode(self, batch):
+            return np.full((len(batch), 2), np.nan, dtype=np.float32)
+
+    with pytest.raises(InputError, match="NaN"):
+        embedded(manifest_of("en"), Broken(), store)
+    assert not store.root.exists()
+
+
+def test_what_it_costs_is_told_of_what_is_missing_only(store):
+    class Dear(Counting):
+        def estimate(self, batch):
+            if len(batch) > 12:
+                raise InputError("too dear")
+            return f"{len(batch)} cents"
+
+    told = []
+    embedded(manifest_of("en"), Dear(), store, progress=lambda *step: told.append(step))
+    assert told[0] == ("encoding texts: x (12 cents)", 0, 12)
+    embedded(manifest_of("en", "de"), Dear(), store, progress=lambda *step: told.append(step))
+    with pytest.raises(InputError, match="too dear"):
+        embedded(manifest_of("es", "fr"), Dear(), store)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("content", [(), ("text",)])
+def test_cut_texts_are_counted_by_language(store, kept, content):
+    manifest = manifest_of("same", "de")
+    encoder = Noting(content=content)
+    for _ in range(2):  # the second time from the store
+        with pytest.warns(DataWarning, match=r"'x': 14 of 24 texts were longer .* \(same 2, de 12\)"):
+            found = embed_texts(
+                manifest, "x", encoder, np.arange(len(manifest)), store=store if kept else None
+            )
+        assert found.truncated == {"same": 2, "de": 12}
+    assert embed_texts(manifest, "x", Counting(), np.arange(24)).truncated is None
+
+
+def test_results_report_cut_texts(tmp_path):
+    encoders = {"notes": Noting(), "does not": Counting()}
+    with pytest.warns(DataWarning, match="were cut"):
+        results = crosslingual_retrieval(
+            manifest_of("same", "de"), text_encoders=encoders, measures=["R@2"], store=tmp_path / "s"
+        )
+    assert results.truncated == {"notes": {"same": 2, "de": 12}}
+    assert any("14 of 24 texts" in sentence for sentence in results.warnings)
+    results.write(tmp_path / "out")
+    assert type(results).read(tmp_path / "out").truncated == results.truncated
+
+
+class Bytes:
+    identity = "bytes:1"
+    content = ("bytes",)
+
+    def __init__(self):
+        self.asked = 0
+
+    def encode(self, batch):
+        self.asked += len(batch)
+        raw = [source if isinstance(source, bytes) else source.read_bytes() for source in batch.source]
+        return np.array([[len(content), content[0]] for content in raw], dtype=np.float32)
+
+
+def test_pictures_are_known_by_their_bytes(store, tmp_path):
+    for number, name in enumerate("abcd"):
+        (tmp_path / f"{name}.png").write_bytes(b"xyz"[number % 3 :])
+    rows = [{"id": name, "lang": "en", "text": name, "image": f"{name}.png"} for name in "abcd"]
+    manifest = Manifest.from_rows(rows, folder=tmp_path)
+    encoder = Bytes()
+    pictures = embed_pictures(manifest, "x", encoder, np.arange(4), store=store)
+    assert encoder.asked == 3  # a and d show the same
+    assert len(pictures) == 3 and pictures.code[0] == pictures.code[3]
+    rows = [{"id": "e", "lang": "en", "text": "e", "image": b"yz"}]
+    embed_pictures(Manifest.from_rows(rows), "x", encoder, np.arange(1), store=store)
+    assert encoder.asked == 3
+    (tmp_path / "b.png").write_bytes(b"new")
+    embed_pictures(manifest, "x", encoder, np.arange(4), store=store)
+    assert encoder.asked == 4
