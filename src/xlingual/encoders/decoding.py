@@ -87,9 +87,15 @@ def _outcomes(
 
     def one(source: bytes | Path | None, row: str) -> T | InputError:
         try:
-            return prepare(open_picture(source, row=row, side=side))
+            picture = open_picture(source, row=row, side=side)
         except InputError as error:
             return error
+        try:
+            return prepare(picture)
+        except (InputError, ValueError, ZeroDivisionError, OverflowError) as error:
+            return InputError(
+                f"row {row!r}: the picture cannot be used: {' '.join(str(error).split())[:200]}"
+            )
 
     rows = zip(pictures.source, pictures.ids, strict=True)
     if threads == 0:
