@@ -48,8 +48,8 @@ def decoded(
             yield value
     if failed:
         raise InputError(
-            f"{failed[0]} ({len(failed)} of {len(pictures)} pictures cannot be opened; --skip-broken leaves "
-            "their rows out)"
+            f"{failed[0]} ({len(failed)} of {len(pictures)} pictures are missing or broken; --skip-broken "
+            "leaves their rows out)"
         )
 
 

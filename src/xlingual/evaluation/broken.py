@@ -31,8 +31,9 @@ def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
     without = len(rows) - len(with_picture)
     counted = [f"{without} have no picture"] if without else []
     if reasons:
+        pictures = "a picture" if len(reasons) == 1 else f"{len(reasons)} pictures"
         counted.append(
-            f"{len(left_out) - without} show one of {len(reasons)} pictures that cannot be opened (first: "
+            f"{len(left_out) - without} show {pictures} that cannot be opened (first: "
             f"{next(iter(reasons.values()))})"
         )
     told = f"{len(left_out)} of {len(rows)} texts take no part (--skip-broken): {', '.join(counted)}"

@@ -109,7 +109,7 @@ def test_broken_pictures_are_named_and_counted(saved, tmp_path):
     with pytest.raises(InputError) as caught:
         encoder.encode(batch(PICTURES[0], b"hello", PICTURES[1], gone, None))
     assert "row 'p1': the picture cannot be decoded (not a picture)" in str(caught.value)
-    assert "3 of 5 pictures cannot be opened; --skip-broken" in str(caught.value)
+    assert "3 of 5 pictures are missing or broken; --skip-broken" in str(caught.value)
     assert "\n" not in str(caught.value)
     with pytest.raises(InputError, match="row 'p0': the picture cannot be used: it has 3 × 900 pixels"):
         encoder.encode(batch(Image.new("RGB", (3, 900))))
@@ -164,7 +164,9 @@ def test_identity_follows_weights_and_options(saved, tmp_path):
     folder, model, processor = saved["vit"]
     model.save_pretrained(tmp_path)
     processor.save_pretrained(tmp_path)
-    same = {HuggingFacePictures(f, batch=b, device="cpu").identity for f in (folder, tmp_path) for b in (1, 9)}
+    same = {
+        HuggingFacePictures(f, batch=b, device="cpu").identity for f in (folder, tmp_path) for b in (1, 9)
+    }
     assert len(same) == 1
     others = {
         HuggingFacePictures(folder, pool="mean").identity,
@@ -209,7 +211,7 @@ def test_what_cannot_be_loaded(saved, tmp_path):
         build(str(tmp_path / "none"), {}, None)
     bare = tmp_path / "bare"
     saved["vit"][1].save_pretrained(bare)
-    with pytest.raises(InputError, match="hf:.*no processor of pictures.*preprocessor_config.json"):
+    with pytest.raises(InputError, match=r"hf:.*no processor of pictures.*preprocessor_config.json"):
         HuggingFacePictures(bare).encode(pictures)
     (bare / "model.safetensors").rename(bare / "pytorch_model.bin")
     with pytest.raises(InputError, match="is a pickle"):
@@ -220,7 +222,7 @@ def test_what_cannot_be_loaded(saved, tmp_path):
     saved["clip"][1].vision_model.save_pretrained(half)
     saved["clip"][2].save_pretrained(half)
     (half / "config.json").write_text((saved["clip"][0] / "config.json").read_text())
-    with pytest.raises(InputError, match="the checkpoint lacks .* weights of CLIPVisionModelWithProjection"):
+    with pytest.raises(InputError, match=r"the checkpoint lacks .* weights of CLIPVisionModelWithProjection"):
         HuggingFacePictures(half).encode(pictures)
 
 

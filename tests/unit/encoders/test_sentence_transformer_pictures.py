@@ -75,9 +75,7 @@ def test_batches_and_order_change_no_vector(forms):
 
 def test_first_dimensions(forms):
     whole, cut = (SentenceTransformerPictures(forms["today"], dim=d) for d in (None, 5))
-    np.testing.assert_allclose(
-        cut.encode(batch(*PICTURES)), whole.encode(batch(*PICTURES))[:, :5], atol=1e-6
-    )
+    np.testing.assert_allclose(cut.encode(batch(*PICTURES)), whole.encode(batch(*PICTURES))[:, :5], atol=1e-6)
     assert cut.identity != whole.identity and cut.content == ("bytes",)
 
 
