@@ -50,6 +50,7 @@ def message(answer: httpx.Response) -> str:
 
 
 def with_message(what: str, said: str) -> str:
+    """Return what happened and, where there are any, the words of the service."""
     return f"{what}: {said!r}" if said else what
 
 

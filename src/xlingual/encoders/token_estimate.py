@@ -6,6 +6,7 @@ The rates were set with the tokenizer cl100k_base on texts of 18 languages. The 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -51,7 +52,7 @@ def tokens_of(texts: Iterable[str]) -> int:
         if len(part) == _AT_ONCE:
             total += _tokens("".join(part))
             part.clear()
-    return max(count, int(np.ceil(total + _tokens("".join(part)))))
+    return max(count, math.ceil(round(total + _tokens("".join(part)), 3)))
 
 
 def _tokens(text: str) -> float:
