@@ -189,6 +189,11 @@ SCHEMES: Mapping[str, Scheme] = {
                 Option("rate", amount, None, "most requests a minute"),
                 Option("price", amount, None, "price of a million tokens, for the estimate"),
                 Option("max_cost", amount, None, "refuse to start where the estimate is higher"),
+                Option(
+                    "retries", whole_number(0), 6, "how often a request that failed in passing is repeated"
+                ),
+                Option("timeout", amount, 60.0, "seconds to wait for an answer"),
+                Option("encoding_format", one_of("float", "base64"), "float", "how vectors travel"),
                 Option("revision", not_empty, None, "of your own: a new one makes all vectors anew"),
                 *(option for option in TEXT if "prompt" in option.name),
             ),
