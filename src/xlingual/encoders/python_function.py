@@ -16,7 +16,7 @@ from xlingual.encoders.schemes import PICTURES, TEXTS, Context
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Pictures, Texts, Vectors
 
-__all__ = ["PythonFunction", "build", "load_function"]
+__all__ = ["PythonFunction", "build", "identity_of", "load_function"]
 
 _AT_ONCE = 256  # pictures whose bytes are held at a time
 _CONTENT = {TEXTS: ("text", "language", "role", "context"), PICTURES: ("bytes",)}
@@ -43,7 +43,7 @@ class PythonFunction:
         self.revision = revision
         self._call, self._whole_batch = _callable(target, argument)
         self._dim: int | None = None
-        self._source = source_digest(argument, target)
+        self._identity = identity_of(target, argument, revision)  # of the source as it is now
         if revision is not None and not getattr(target, "depends_on_batch", False):
             self.content = tuple(getattr(target, "content", ())) or (
                 _CONTENT[kind] if self._whole_batch or kind == PICTURES else ("text",)
@@ -54,12 +54,7 @@ class PythonFunction:
     @property
     def identity(self) -> str:
         """Where it is, a hash of its source file, the revision, and its own identity where it has one."""
-        where, _, name = self.argument.rpartition(":")
-        place = PurePath(where).name if is_file(where) else where
-        own = getattr(self.target, "identity", None)
-        parts = {"source": self._source, "revision": self.revision, "own": own}
-        given = "&".join(f"{key}={_safe(value)}" for key, value in parts.items() if value)
-        return f"python:{_safe(place)}:{name}" + (f"?{given}" if given else "")
+        return self._identity
 
     def encode(self, batch: Texts | Pictures) -> Vectors:
         """Return float32 [n, d]: what the function returns, checked."""
@@ -125,6 +120,16 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Python
         with failures(argument, f"making an object of {found.__name__}"):
             found = found()
     return PythonFunction(found, argument, kind=context.kind, revision=options["revision"])
+
+
+def identity_of(target: object, argument: str, revision: str | None) -> str:
+    """Return where a user's object is, a hash of its source, the revision, and its own identity, if any."""
+    where, _, name = argument.rpartition(":")
+    place = PurePath(where).name if is_file(where) else where
+    own = getattr(target, "identity", None)
+    parts = {"source": source_digest(argument, target), "revision": revision, "own": own}
+    given = "&".join(f"{key}={_safe(value)}" for key, value in parts.items() if value)
+    return f"python:{_safe(place)}:{_safe(name)}" + (f"?{given}" if given else "")
 
 
 def _callable(target: object, argument: str) -> tuple[Callable[[Any], Any], bool]:
