@@ -62,6 +62,11 @@ class ApiEncoder:
         self._found: int | None = dim  # dimensions of the vectors, once known
 
     @property
+    def piece(self) -> int:
+        """After how many texts vectors should be put away: a request, which is paid for."""
+        return self.batch
+
+    @property
     def content(self) -> tuple[str, ...]:
         """What a vector depends on: the text, and with prompts for roles the role."""
         return ("text", "role") if self.prompts.keys() - {None} else ("text",)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.errors import InputError, XlingualError
+from xlingual.encoders.loading import failures
+from xlingual.errors import InputError
 from xlingual.records import Pictures
 
 MOST = 1e9  # of a score, so that it can be compared to 9 decimals
@@ -22,31 +23,26 @@ class OwnSimilarity:
     its version.
     """
 
-    def __init__(self, function: Callable[[Pictures, Pictures], Any], identity: str) -> None:
+    def __init__(self, function: Callable[[Pictures, Pictures], Any], identity: str, argument: str) -> None:
         self.function, self.identity = function, identity
+        self._argument = argument  # what it is called in messages, behind `python:`
 
     def similarity(self, first: Pictures, second: Pictures, /) -> np.ndarray:
         """Return the scores, float64 [n, m]; raise InputError where they are not what they must be."""
-        try:
+        with failures(self._argument, "the similarity"):
             given = self.function(first, second)
-        except XlingualError:
-            raise
-        except Exception as error:  # whatever a user's own code raises
-            raise InputError(
-                f"{self.identity}: failed on {len(first)} × {len(second)} pictures, the first of rows "
-                f"{first.ids[0]!r} and {second.ids[0]!r} ({type(error).__name__}: {_one_line(error)})"
-            ) from error
-        scores = np.asarray(given)
+        with failures(self._argument, "making numbers of what the similarity returned"):
+            scores = np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
         if scores.dtype.kind not in "fiu" or scores.shape != (len(first), len(second)):
             raise InputError(
-                f"{self.identity}: expected numbers of shape ({len(first)}, {len(second)}), found "
+                f"python:{self._argument}: expected numbers of shape ({len(first)}, {len(second)}), found "
                 f"{scores.dtype} {scores.shape}"
             )
         bad = np.argwhere(~(np.abs(scores.astype(np.float64)) <= MOST))
         if len(bad):
             i, j = bad[0]
             raise InputError(
-                f"{self.identity}: the similarity of the pictures of rows {first.ids[i]!r} and "
+                f"python:{self._argument}: the similarity of the pictures of rows {first.ids[i]!r} and "
                 f"{second.ids[j]!r} is {scores[i, j]}: expected a number of at most {MOST:,.0f}"
             )
         return scores.astype(np.float64)
@@ -62,16 +58,22 @@ def is_similarity(entry: object) -> bool:
     return callable(getattr(entry, "similarity", None)) or (callable(entry) and _needs_two(entry))
 
 
-def own_similarity(entry: Any, identity: str | None = None) -> OwnSimilarity:  # noqa: ANN401  (a user's own)
-    """Return the similarity that a function, or an object with a method `similarity`, stands for."""
-    told = identity or getattr(entry, "identity", None)
-    if told is not None and (not isinstance(told, str) or not told):
+def own_similarity(
+    entry: Any,  # noqa: ANN401  (a user's own)
+    identity: str | None = None,
+    argument: str | None = None,
+) -> OwnSimilarity:
+    """Return the similarity that a function, or an object with a method `similarity`, stands for.
+
+    Without an identity of its own it has that of the function's name, which cannot tell two versions apart.
+    """
+    named = entry if hasattr(entry, "__qualname__") else type(entry)
+    where = f"{named.__module__}.{named.__qualname__}"
+    told = identity or getattr(entry, "identity", None) or f"python:{where}"
+    if not isinstance(told, str):
         raise InputError(f"the identity of a similarity must be a non-empty str, found {told!r}")
-    if told is None:
-        named = entry if hasattr(entry, "__qualname__") else type(entry)
-        told = f"python:{named.__module__}.{named.__qualname__}"
     method = getattr(entry, "similarity", None)
-    return OwnSimilarity(method if callable(method) else entry, told)
+    return OwnSimilarity(method if callable(method) else entry, told, argument or where)
 
 
 def _needs_two(function: Callable[..., Any]) -> bool:
@@ -82,7 +84,3 @@ def _needs_two(function: Callable[..., Any]) -> bool:
         return False
     by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(p.default is p.empty and p.kind in by_position for p in parameters) == 2
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]

@@ -11,12 +11,13 @@ from urllib.parse import quote
 import numpy as np
 
 from xlingual.encoders.loading import failures, is_file, load_function, source_digest
+from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.schemes import PICTURES, TEXTS, Context
 from xlingual.errors import InputError
 from xlingual.pictures import read_bytes
 from xlingual.records import Encoded, Pictures, Texts, Vectors
 
-__all__ = ["PythonFunction", "build", "load_function"]
+__all__ = ["PythonFunction", "build", "identity_of", "load_function"]
 
 _AT_ONCE = 256  # pictures whose bytes are held at a time
 _CONTENT = {TEXTS: ("text", "language", "role", "context"), PICTURES: ("bytes",)}
@@ -43,7 +44,7 @@ class PythonFunction:
         self.revision = revision
         self._call, self._whole_batch = _callable(target, argument)
         self._dim: int | None = None
-        self._source = source_digest(argument, target)
+        self._identity = identity_of(target, argument, revision)  # of the source as it is now
         if revision is not None and not getattr(target, "depends_on_batch", False):
             self.content = tuple(getattr(target, "content", ())) or (
                 _CONTENT[kind] if self._whole_batch or kind == PICTURES else ("text",)
@@ -54,12 +55,7 @@ class PythonFunction:
     @property
     def identity(self) -> str:
         """Where it is, a hash of its source file, the revision, and its own identity where it has one."""
-        where, _, name = self.argument.rpartition(":")
-        place = PurePath(where).name if is_file(where) else where
-        own = getattr(self.target, "identity", None)
-        parts = {"source": self._source, "revision": self.revision, "own": own}
-        given = "&".join(f"{key}={_safe(value)}" for key, value in parts.items() if value)
-        return f"python:{_safe(place)}:{name}" + (f"?{given}" if given else "")
+        return self._identity
 
     def encode(self, batch: Texts | Pictures) -> Vectors:
         """Return float32 [n, d]: what the function returns, checked."""
@@ -118,13 +114,33 @@ class PythonFunction:
         return array.astype(np.float32)
 
 
-def build(argument: str, options: Mapping[str, Any], context: Context) -> PythonFunction:
-    """Return the encoder for a spec."""
+def _identity(argument: str, target: object, source: str, revision: str | None) -> str:
+    where, _, name = argument.rpartition(":")
+    place = PurePath(where).name if is_file(where) else where
+    parts = {"source": source, "revision": revision, "own": getattr(target, "identity", None)}
+    given = "&".join(f"{key}={_safe(value)}" for key, value in parts.items() if value)
+    return f"python:{_safe(place)}:{name}" + (f"?{given}" if given else "")
+
+
+def build(argument: str, options: Mapping[str, Any], context: Context) -> PythonFunction | OwnSimilarity:
+    """Return the encoder for a spec; for pictures also a similarity, where the function takes two batches."""
     found = load_function(argument)
     if isinstance(found, type):
         with failures(argument, f"making an object of {found.__name__}"):
             found = found()
+    if context.kind == PICTURES and is_similarity(found):
+        return own_similarity(found, identity_of(found, argument, options["revision"]), argument)
     return PythonFunction(found, argument, kind=context.kind, revision=options["revision"])
+
+
+def identity_of(target: object, argument: str, revision: str | None) -> str:
+    """Return where a user's object is, a hash of its source, the revision, and its own identity, if any."""
+    where, _, name = argument.rpartition(":")
+    place = PurePath(where).name if is_file(where) else where
+    own = getattr(target, "identity", None)
+    parts = {"source": source_digest(argument, target), "revision": revision, "own": own}
+    given = "&".join(f"{key}={_safe(value)}" for key, value in parts.items() if value)
+    return f"python:{_safe(place)}:{_safe(name)}" + (f"?{given}" if given else "")
 
 
 def _callable(target: object, argument: str) -> tuple[Callable[[Any], Any], bool]:

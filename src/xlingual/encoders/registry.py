@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from xlingual.encoders.globs import expand
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
-from xlingual.encoders.schemes import PICTURES, SCHEMES, TEXTS, Context, build, check, read_options
+from xlingual.encoders.plugins import Known
+from xlingual.encoders.schemes import PICTURES, TEXTS, Context, build, check, read_options
 from xlingual.encoders.spec import Spec, parse
 from xlingual.errors import InputError
 from xlingual.records import Encoder, ImageSimilarity, Pictures, Texts
@@ -95,7 +96,7 @@ def _named(
 def _renamed(name: str, entry: EncoderLike) -> str:
     if not isinstance(entry, str):
         return "in a mapping from name to object"
-    return f"for example {replace(parse(entry, SCHEMES), name=f'{name}-2')}"
+    return f"for example {replace(parse(entry, Known()), name=f'{name}-2')}"
 
 
 def _resolve(
@@ -108,7 +109,7 @@ def _resolve(
             return [(str(named), cast("Encoder", own_similarity(entry)))]
         encoder = _python_encoder(entry)
         return [(wanted or _object_name(entry), encoder)]
-    spec = parse(entry, SCHEMES) if isinstance(entry, str) else Spec(None, "vectors", os.fspath(entry))
+    spec = parse(entry, Known()) if isinstance(entry, str) else Spec(None, "vectors", os.fspath(entry))
     name = wanted if wanted is not None else spec.name
     if spec.scheme != "vectors" or "*" not in spec.argument:
         return [(name or _default_name(spec), build(spec, kind, context))]

@@ -36,7 +36,7 @@ OPTIONS = {"text_encoders": ["chargram", "random"], "image_encoder": "pixels"}
 
 
 def test_without_it_the_first_is_named_and_all_are_counted():
-    with pytest.raises(InputError, match=r"row 'r3': .*\(4 of 41 pictures are missing or broken; --skip-broken"):
+    with pytest.raises(InputError, match=r"row 'r3': .*\(4 of 41 pictures are missing or broken; --skip"):
         backretrieval(manifest(), **OPTIONS, measures=["R@3"])
 
 
