@@ -6,7 +6,7 @@ What that layer is, by family (`pool=` and `layer=` choose another):
   positions (after the last layer norm, where there is one);
 - CLIP: the projected vector that it compares with texts; SigLIP: its attention pooling;
 - ViT, DINOv2, DeiT, …: the model's pooled output where its weights are in the checkpoint (of DINOv2 the first
-  token), else the first token after the last layer norm. A checkpoint of a classifier has no pooler, and one
+  token), else the class token after the last layer norm. A checkpoint of a classifier has no pooler, and one
   with random weights is never used.
 """
 
@@ -55,12 +55,14 @@ class HuggingFacePictures:
         batch: int = 32,
         device: str | None = None,
         dtype: str = "float32",
+        threads: int | None = None,
     ) -> None:
         if pool == "last":
             raise InputError(
                 "hf: pool=last is for texts; of pictures there are mean, cls and pooler, or leave it out"
             )
         self.folder, self.pool, self.layer, self.batch, self.dtype = folder, pool, layer, batch, dtype
+        self._threads = threads  # that decode pictures
         self._device, self._who = device, name or f"hf:{folder}"
 
     @cached_property
@@ -81,6 +83,7 @@ class HuggingFacePictures:
             self._run,
             batch_size=self.batch,
             who=self._who,
+            threads=self._threads,
         )
 
     @cached_property
@@ -135,7 +138,10 @@ class HuggingFacePictures:
             hidden = self._hidden(model, inputs)
         if hidden.ndim == 4:  # [n, channels, height, width]
             return hidden.mean(dim=(2, 3))
-        return hidden.mean(dim=1) if self.pool == "mean" else hidden[:, 0]
+        if self.pool == "cls" and not network.has_class_token:
+            raise InputError(f"{self._who}: pool=cls: this model has no class token: write pool=mean")
+        first = network.has_class_token and self.pool != "mean"
+        return hidden[:, 0] if first else hidden.mean(dim=1)
 
     def _hidden(self, model: Any, inputs: dict[str, Any]) -> Any:  # noqa: ANN401  (of transformers and torch)
         """Return a hidden layer, [n, tokens, d] or [n, channels, height, width]."""
@@ -160,6 +166,7 @@ class Network(NamedTuple):
     model: Any
     processor: Any
     pooler_is_random: bool  # the checkpoint has no weights of it
+    has_class_token: bool  # its first token stands for the whole picture
 
     def tensor(self, array: np.ndarray) -> Any:  # noqa: ANN401  (a tensor)
         """Return an array where the model is, numbers in the model's precision."""
@@ -194,7 +201,10 @@ def load(who: str, folder: Path, device: str | None, dtype: str) -> Network:
             f"{who}: the checkpoint lacks {len(others)} weights of {kind.__name__} (first: {others[0]}): "
             "they would be random; is it a model of pictures?"
         )
-    return Network(model.to(choose_device(device, who)).eval(), processor, pooler_is_random=bool(missing))
+    class_token = any(
+        "cls_token" in name or "class_embedding" in name for name, _ in model.named_parameters()
+    )
+    return Network(model.to(choose_device(device, who)).eval(), processor, bool(missing), class_token)
 
 
 def _tower(transformers: Any, config: Any) -> tuple[Any, Any]:  # noqa: ANN401

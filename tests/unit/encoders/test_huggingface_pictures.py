@@ -147,6 +147,18 @@ def test_layers_of_convolutions_are_means_over_positions(saved):
     np.testing.assert_allclose(found, output.hidden_states[2].mean((2, 3)).numpy(), atol=1e-5)
 
 
+def test_a_model_without_a_class_token_has_means(saved):
+    folder, model, processor = saved["siglip"]
+    with torch.no_grad():
+        inputs = processor(images=PICTURES, return_tensors="pt")
+        output = model.vision_model(**inputs, output_hidden_states=True)
+    for options, expected in (({"layer": 1}, output.hidden_states[1]), ({"pool": "mean"}, output[0])):
+        found = HuggingFacePictures(folder, **options).encode(batch(*PICTURES))
+        np.testing.assert_allclose(found, expected.mean(1).numpy(), atol=1e-5)
+    with pytest.raises(InputError, match="this model has no class token: write pool=mean"):
+        HuggingFacePictures(folder, pool="cls").encode(batch(*PICTURES))
+
+
 def test_a_pooler_that_is_not_in_the_checkpoint_is_never_used(saved, tmp_path):
     _, model, processor = saved["vit"]
     classifier = transformers.ViTForImageClassification(model.config)

@@ -148,6 +148,19 @@ def test_vectors_are_needed_elsewhere(manifest):
         image_encoder({"mine": cosine})
 
 
+def test_a_spec_names_a_function_of_a_file(manifest, tmp_path):
+    source = "import numpy as np\n\ndef g(first, second):\n    return np.ones((len(first), len(second)))\n"
+    (tmp_path / "mine.py").write_text(source)
+    spec = f"python:{tmp_path / 'mine.py'}:g"
+    constant = run(manifest, f"ones={spec}?revision=2")
+    for entry in constant.entries:
+        assert entry.value == pytest.approx(entry.chance) and entry.image_encoder == "ones"
+    _, first = image_model(f"{spec}?revision=2")
+    assert first.identity.startswith("python:mine.py:g?") and "revision=2" in first.identity
+    (tmp_path / "mine.py").write_text(source + "# another\n")
+    assert image_model(f"{spec}?revision=2")[1].identity != first.identity
+
+
 def test_what_is_a_similarity():
     assert is_similarity(cosine) and is_similarity(lambda a, b, scale=1: 0)
     assert not is_similarity(lambda batch: 0) and not is_similarity(lambda batch, size=1: 0)
