@@ -53,7 +53,9 @@ class TextNetwork:
     def dim(self) -> int:
         """Number of dimensions."""
         if self.pool == "features":
-            return int(self.config.projection_dim if hasattr(self.config, "projection_dim") else 0)
+            text = self.config.text_config
+            sizes = (getattr(self.config, "projection_dim", None), getattr(text, "projection_size", None))
+            return int(next((size for size in sizes if size), text.hidden_size))
         return int(getattr(self.config, "hidden_size", 0) or 0)
 
     def max_length(self, wanted: int | None) -> int | None:
