@@ -104,7 +104,9 @@ def _rows() -> list[Row]:
 def _chosen(name: str, rows: Sequence[Row]) -> Row:
     """Return the row of a name, however much of a spec it is."""
     word = name.partition(":")[0].partition("?")[0]
-    found = {row.name: row for row in reversed(rows)}  # the built-in one, where a plug-in has its name
+    found: dict[str, Row] = {}
+    for row in rows:
+        found.setdefault(row.name, row)  # the built-in one, where a plug-in has its name
     if word not in found:
         raise InputError(f"no scheme {word!r}.{did_you_mean(word, found)} Known: {listed(found, 40)}")
     if found[word].scheme is None:

@@ -26,8 +26,9 @@ text_encoder_option = click.option(
     multiple=True,
     required=True,
     metavar="SPEC",
-    help="Text encoder: vectors:PATH (or just a path), random, chargram or lsa:?fit=FILE#SPLIT; "
-    "repeat for several. Quote patterns with *. See docs/encoders.md.",
+    help="Text encoder: vectors:PATH (or just a path), st:, hf:, onnx:, wordvec:, translate:, api:, python:, "
+    "random, chargram or lsa:?fit=FILE#SPLIT; repeat for several. Quote patterns with *. "
+    "See: xlingual encoders.",
 )
 
 

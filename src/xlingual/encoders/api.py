@@ -103,7 +103,8 @@ class ApiEncoder:
 
     def encode(self, batch: Texts) -> Vectors:
         """Return float32 [n, d]; equal texts are sent once."""
-        self.estimate(batch)  # refuses what costs too much
+        if self.price.most is not None:
+            self.estimate(batch)  # refuses what costs too much
         texts = self._prompted(batch)
         number = {text: i for i, text in enumerate(dict.fromkeys(texts))}
         distinct = list(number)

@@ -79,7 +79,8 @@ class Requests:
         return httpx.Client(
             headers={"Authorization": f"Bearer {key}"} if key else {},
             timeout=httpx.Timeout(self.timeout, connect=min(_CONNECT, self.timeout)),
-            trust_env=not self.service.local,
+            # a transport of its own has no proxy, but still the certificates of the environment
+            transport=httpx.HTTPTransport() if self.service.local else None,
         )
 
     def vectors(self, client: httpx.Client, request: dict[str, Any]) -> Vectors:

@@ -276,6 +276,22 @@ def test_nobody_listens(monkeypatch):
     assert encoder.requests.clock.slept == []
 
 
+def test_what_is_paid_for_comes_in_pieces_of_a_request(server):
+    assert made(server, "&batch=7").piece == 7
+
+
+def test_a_service_elsewhere_is_reached_through_the_proxy(monkeypatch):
+    with fake.serving() as proxy:  # a proxy is asked for the whole address
+        for name in ("NO_PROXY", "no_proxy", "http_proxy"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("HTTP_PROXY", proxy.url)
+        monkeypatch.setenv("K_TEST", KEY)
+        with pytest.warns(DataWarning, match="unencrypted"):
+            found = text_encoders(["api:tiny?key_env=K_TEST&base_url=http://x.example/v1"], languages=["en"])
+        message = refused(found["api"].encode, texts(["a"]))
+    assert "no such path http://x.example/v1/embeddings" in message
+
+
 def test_a_service_that_was_there_before_is_waited_for(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with fake.serving() as server:
