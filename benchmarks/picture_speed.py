@@ -16,7 +16,7 @@ from xlingual.encoders.huggingface_pictures import HuggingFacePictures
 from xlingual.encoders.picture_batches import encode_pictures
 from xlingual.records import Pictures
 
-COUNT, SIZE, BATCH, ROUNDS = 128, (1600, 1200), 16, 2
+COUNT, SIZE, BATCH, ROUNDS = 64, (1600, 1200), 16, 2
 
 
 def main() -> None:

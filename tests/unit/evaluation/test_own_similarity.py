@@ -1,6 +1,7 @@
 """Backretrieval with a similarity of the user's own instead of vectors of pictures."""
 
 import io
+import sys
 
 import numpy as np
 import pytest
@@ -148,6 +149,16 @@ def test_vectors_are_needed_elsewhere(manifest):
         image_encoder({"mine": cosine})
 
 
+@pytest.fixture
+def _files_forgotten():
+    before = set(sys.modules)
+    yield
+    for name in set(sys.modules) - before:
+        if name.startswith("xlingual_user_"):
+            del sys.modules[name]
+
+
+@pytest.mark.usefixtures("_files_forgotten")
 def test_a_spec_names_a_function_of_a_file(manifest, tmp_path):
     source = "import numpy as np\n\ndef g(first, second):\n    return np.ones((len(first), len(second)))\n"
     (tmp_path / "mine.py").write_text(source)
