@@ -17,9 +17,9 @@ from xlingual.encoders import text_encoders
 from xlingual.records import Texts
 
 LAYERS, WIDTH = 6, 384
-TEXTS = 160
+TEXTS = 400
 BATCHES = (4, 8, 16, 32)
-ROUNDS = 3
+ROUNDS = 2
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 T = TypeVar("T")
+_TEXT_ONLY = {"pair": None, "prompts": "model"}  # of single schemes, with their defaults
 MOST_NARROW = 100  # times that a side may be the other: processors scale the shorter one up
 
 
@@ -73,9 +74,10 @@ class _Waiting(Generic[T]):
 
 def refuse_text_options(who: str, options: Mapping[str, Any]) -> None:
     """Raise InputError for an option that pictures have no use for."""
-    for option in TEXT:
-        if options.get(option.name, option.default) != option.default:
-            raise InputError(f"{who}: {option.name} is an option for texts: leave it out for pictures")
+    usual = {option.name: option.default for option in TEXT} | _TEXT_ONLY
+    for name, default in usual.items():
+        if options.get(name, default) != default:
+            raise InputError(f"{who}: {name} is an option for texts: leave it out for pictures")
 
 
 def _refuse_narrow(picture: Image) -> None:

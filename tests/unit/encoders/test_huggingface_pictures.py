@@ -13,6 +13,7 @@ transformers = pytest.importorskip("transformers")
 
 from PIL import Image  # noqa: E402
 
+from xlingual.encoders import image_encoder  # noqa: E402
 from xlingual.encoders.huggingface_pictures import HuggingFacePictures, build  # noqa: E402
 from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.records import Pictures  # noqa: E402
@@ -190,6 +191,16 @@ def test_identity_follows_weights_and_options(saved, tmp_path):
     others.add(HuggingFacePictures(tmp_path).identity)
     assert len(others | same) == 5
     assert HuggingFacePictures(folder).content == ("bytes",)
+
+
+def test_a_spec_names_it(saved):
+    folder = saved["clip"][0]
+    name, encoder = image_encoder(f"eye=hf:{folder}?batch=2&dtype=bfloat16&pool=cls")
+    assert name == "eye" and isinstance(encoder, HuggingFacePictures)
+    told = HuggingFacePictures(folder, batch=2, dtype="bfloat16", pool="cls")
+    assert encoder.identity == told.identity
+    with pytest.raises(InputError, match="pair is an option for texts"):
+        image_encoder(f"hf:{folder}?pair=context")
 
 
 def test_half_precision_is_near(saved):

@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 sentence_transformers = pytest.importorskip("sentence_transformers")
 
+from xlingual.encoders import image_encoder  # noqa: E402
 from xlingual.encoders.huggingface_pictures import HuggingFacePictures  # noqa: E402
 from xlingual.encoders.sentence_transformer_pictures import SentenceTransformerPictures, build  # noqa: E402
 from xlingual.errors import InputError  # noqa: E402
@@ -77,6 +78,13 @@ def test_first_dimensions(forms):
     whole, cut = (SentenceTransformerPictures(forms["today"], dim=d) for d in (None, 5))
     np.testing.assert_allclose(cut.encode(batch(*PICTURES)), whole.encode(batch(*PICTURES))[:, :5], atol=1e-6)
     assert cut.identity != whole.identity and cut.content == ("bytes",)
+
+
+def test_a_spec_names_it(forms):
+    name, encoder = image_encoder(f"st:{forms['today']}?dim=5")
+    assert name == "st" and isinstance(encoder, SentenceTransformerPictures)
+    assert encoder.identity == SentenceTransformerPictures(forms["today"], dim=5).identity
+    assert encoder.encode(batch(*PICTURES)).shape == (5, 5)
 
 
 def test_broken_pictures_are_named(forms):

@@ -233,5 +233,17 @@ def sentence_transformer(folder, base, prompts, dense=True):
 
 MAKERS = {
     maker.__name__: maker
-    for maker in (bert, bert_masked, distilbert, xlmr, xlm, qwen, clip, siglip, t5, sentence_bert, sentence_plain)
+    for maker in (
+        bert,
+        bert_masked,
+        distilbert,
+        xlmr,
+        xlm,
+        qwen,
+        clip,
+        siglip,
+        t5,
+        sentence_bert,
+        sentence_plain,
+    )
 }

@@ -339,14 +339,12 @@ def test_a_batch_that_does_not_fit_is_halved(checkpoints, monkeypatch):
     expected, run = hf.encode(texts()), hf.network.run
 
     def small_memory(pieces, languages=()):
-        if len(pieces) > 3:
+        if len(pieces) > 1:
             raise torch.OutOfMemoryError("Tried to allocate 20 GiB")
         return run(pieces, languages)
 
     monkeypatch.setattr(hf.network, "run", small_memory)
-    with pytest.warns(
-        DataWarning, match=r"a batch of 8 did not fit into memory, one of 2 did: write batch=2"
-    ):
+    with pytest.warns(DataWarning, match=r"a batch of [2-8] did not fit into memory, one of 1 did: "):
         found = hf.encode(texts())
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
