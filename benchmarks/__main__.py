@@ -9,6 +9,7 @@ SPEED = (
     "many_encoders",
     "validation_speed",
     "pool_speed",
+    "picture_speed",
     "memory",
     "start_up",
     "store_speed",

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from xlingual.extras import missing, pip_line
+
 
 class XlingualError(Exception):
     """A problem that the user can mend; its text is one line."""
@@ -19,10 +21,12 @@ class InputError(XlingualError, ValueError):
 
 
 class MissingExtraError(XlingualError, ImportError):
-    """An optional package is needed; the text names the pip line that installs it."""
+    """An optional package is needed; the text names what is missing and the pip line that installs it."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an optional package: pip install 'xlingual[{extra}]'")
+        absent = ", ".join(missing(extra))
+        found = f" ({absent}: not installed)" if absent else ""
+        super().__init__(f"{what} needs an optional package{found}: {pip_line(extra)}")
         self.extra = extra
 
 

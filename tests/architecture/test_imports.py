@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from xlingual.encoders import SCHEMES
+from xlingual.extras import EXTRAS, packages
+
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {
     "PIL",
@@ -58,6 +61,7 @@ def test_import_loads_no_third_party_package():
         ["embed", "--help"],
         ["store", "--help"],
         ["store", "gc", "--help"],
+        ["encoders", "--help"],
         ["data", "describe", "--help"],
         ["data", "mix-pool", "--help"],
         ["data", "squad-to-pool", "--help"],
@@ -97,6 +101,17 @@ def test_every_extra_named_in_an_error_exists():
                 named |= {a.value for a in node.args[1:] if isinstance(a, ast.Constant)}
     assert named, "no extra is named anywhere: has the pattern changed?"
     assert named <= extras
+
+
+def test_the_table_of_extras_is_that_of_the_installation():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert {name: tuple(lines) for name, lines in declared.items() if name != "dev"} == dict(EXTRAS)
+    for extra in EXTRAS:
+        assert all(re.fullmatch(r"[a-z0-9-]+", package) for package in packages(extra)), extra
+
+
+def test_every_extra_of_a_scheme_exists():
+    assert {scheme.extra for scheme in SCHEMES.values() if scheme.extra} <= set(EXTRAS)
 
 
 def test_files_stay_small():

@@ -1,5 +1,8 @@
 """What every encoder of texts must do, whatever it is."""
 
+from pathlib import Path
+from runpy import run_path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -59,9 +62,22 @@ SPECS = {
     "lsa": "lsa:?fit=m.csv#train",
     "lsa-few": "lsa:?pairs=4&dim=2&fit=m.csv#train",
     "python": Mine(),
+    "python-function": "python:{folder}/mine.py:encode",
+    "api": "api:tiny?dim=6&base_url={service}",
 }
+FUNCTION = "def encode(texts):\n    return [[len(text), text.count('e')] for text in texts]\n"
+SERVICE = {}  # where the embeddings service of these tests is, while they run
 # frequencies of the collection: what a text is encoded with matters
 WHOLE_COLLECTION = {"chargram"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def service():
+    server = Path(__file__).parents[1] / "unit/encoders/embedding_server.py"
+    with run_path(str(server))["serving"]() as running, pytest.MonkeyPatch.context() as patch:
+        patch.delenv("OPENAI_API_KEY", raising=False)
+        SERVICE["url"] = running.url
+        yield
 
 
 @pytest.fixture(params=list(SPECS))
@@ -77,7 +93,8 @@ def make(name, folder):
             vectors[5] = vectors[0]
             np.save(path, vectors.astype(np.float16))
     spec = SPECS[name]
-    spec = spec.format(folder=folder) if isinstance(spec, str) else spec
+    (folder / "mine.py").write_text(FUNCTION, encoding="utf-8")
+    spec = spec.format(folder=folder, service=SERVICE["url"]) if isinstance(spec, str) else spec
     found = text_encoders({name: spec}, languages=["en", "de"], fit_texts=lambda reference: collection())
     return found[name]
 

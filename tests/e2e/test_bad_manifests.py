@@ -46,6 +46,17 @@ def test_unreadable_picture(bkr: Any) -> None:
     refused(bkr(image="pixels"), "'scene-000003'", "scene-000003.png", "not a picture", "replace")
 
 
+def test_broken_pictures_are_skipped_where_asked_for(bkr: Any) -> None:
+    Path("s/images/scene-000003.png").write_text("no picture")
+    Path("s/images/scene-000004.png").unlink()
+    told = ("2 of 120 pictures are missing or broken", "--skip-broken", "'scene-000003'")
+    refused(bkr(image="pixels"), *told)
+    outcome = bkr("--skip-broken", "--quiet", image="pixels")
+    assert outcome.code == 0 and len(outcome.warnings) == 1
+    assert "texts take no part (--skip-broken)" in outcome.warnings[0]
+    assert "show 2 pictures that cannot be opened (first: row 'scene-000003'" in outcome.warnings[0]
+
+
 def test_no_pictures_at_all(bkr: Any) -> None:
     manifest = write_lines("m.jsonl", long_rows())
     refused(bkr(manifest=manifest, text="random", image="pixels"), "no row has a picture", "--image-column")

@@ -16,6 +16,7 @@ import pytest
         (["compare"], "--by COLUMN"),
         (["gate"], "3 cannot tell"),
         (["plan"], "--effect"),
+        (["encoders"], "whether the packages it needs are installed"),
     ],
 )
 def test_help_of_a_verb(process: Any, verb: list[str], words: str) -> None:

@@ -13,6 +13,7 @@ from xlingual.cli.multilingual_pool import multilingual_pool
 from xlingual.cli.options import (
     check_output,
     chosen_store,
+    image_options,
     manifest_options,
     output_options,
     read_manifest,
@@ -45,9 +46,6 @@ measure_option = click.option(
     metavar="NAME",
     help="R@k, RR or MedR; repeat for several.",
 )
-image_option = click.option(
-    "--image-encoder", required=True, metavar="SPEC", help="Image encoder: vectors:PATH or pixels."
-)
 examples_option = click.option(
     "--examples/--no-examples", default=True, help="Keep texts and thumbnails for the report."
 )
@@ -56,7 +54,7 @@ examples_option = click.option(
 @evaluate.command(context_settings=_EXTRA, short_help="Pictures stand in for translations (bkr).")
 @manifest_options
 @sample_options
-@image_option
+@image_options
 @measure_option
 @output_options
 @examples_option
@@ -102,7 +100,7 @@ def crosslingual_retrieval(ctx: click.Context, /, manifest: Path, **given: Any) 
 )
 @manifest_options
 @sample_options
-@image_option
+@image_options
 @output_options
 @click.pass_context
 def distance_correlation(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401
@@ -123,6 +121,7 @@ _PASSED_ON = (
     "measures",
     "threads",
     "examples",
+    "skip_broken",
 )
 
 

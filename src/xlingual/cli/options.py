@@ -26,8 +26,9 @@ text_encoder_option = click.option(
     multiple=True,
     required=True,
     metavar="SPEC",
-    help="Text encoder: vectors:PATH (or just a path), random, chargram or lsa:?fit=FILE#SPLIT; "
-    "repeat for several. Quote patterns with *. See docs/encoders.md.",
+    help="Text encoder: vectors:PATH (or just a path), st:, hf:, onnx:, wordvec:, translate:, api:, python:, "
+    "random, chargram or lsa:?fit=FILE#SPLIT; repeat for several. Quote patterns with *. "
+    "See: xlingual encoders.",
 )
 
 
@@ -67,6 +68,24 @@ def manifest_options(function: F) -> F:
         click.option("--cluster-column", metavar="NAME", help="Column of what makes texts dependent."),
         click.option("--split", metavar="NAME", help="Use only the rows of this split."),
         click.option("--rows", metavar="A:B", help="Use only rows A to B, counted from 0, B left out."),
+    ]
+    return _added(function, options)
+
+
+def image_options(function: F) -> F:
+    """Add the options that say how pictures are compared."""
+    options = [
+        click.option(
+            "--image-encoder",
+            required=True,
+            metavar="SPEC",
+            help="Image encoder: vectors:PATH, pixels, hf:MODEL, st:MODEL … See docs/encoders.md.",
+        ),
+        click.option(
+            "--skip-broken",
+            is_flag=True,
+            help="Leave out texts whose picture is missing or broken, with a warning that counts them.",
+        ),
     ]
     return _added(function, options)
 

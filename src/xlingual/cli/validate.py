@@ -11,6 +11,7 @@ from xlingual.cli import screen
 from xlingual.cli.options import (
     check_output,
     chosen_store,
+    image_options,
     manifest_options,
     output_options,
     read_manifest,
@@ -30,7 +31,7 @@ def validate() -> None:
 )
 @manifest_options
 @samples_of(None, "25, or those of --splits")
-@click.option("--image-encoder", required=True, metavar="SPEC", help="Image encoder: vectors:PATH or pixels.")
+@image_options
 @click.option("--measure", default="R@10", show_default=True, metavar="NAME", help="R@k, of XLR and BkR.")
 @click.option("--both-directions", is_flag=True, help="Add the reverse of each language pair.")
 @click.option(
@@ -93,4 +94,5 @@ _PASSED_ON = (
     "family",
     "degrade",
     "threads",
+    "skip_broken",
 )

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from xlingual.data.pictures import read_bytes
 from xlingual.embed.checks import checked
 from xlingual.encoders import PythonEncoder
 from xlingual.errors import InputError, XlingualError
+from xlingual.pictures import read_bytes
 from xlingual.records import Encoded, Encoder, Ints, Pictures, Texts, content_keys, digest
 from xlingual.store import Collection, DamagedError, Store
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from xlingual.data.manifest import Manifest
-from xlingual.data.pictures import read_bytes
 from xlingual.embed.checks import warn_of_zeros
 from xlingual.embed.encoding import Report, Way, encode
 from xlingual.errors import DataWarning
-from xlingual.ranking import Pool
+from xlingual.pictures import read_bytes
+from xlingual.ranking import Cosine, Pool, UnitVectors
 from xlingual.records import Encoder, Ints, Pictures, digest
 from xlingual.store import Store
 
@@ -33,6 +33,18 @@ class PictureIndex:
 
     def __len__(self) -> int:
         return len(self.pool.code)
+
+    @property
+    def points(self) -> Ints:
+        """The distinct vector of each picture."""
+        return self.pool.code
+
+    def between(
+        self, rows: Ints, columns: Ints, progress: Callable[[int, int], None] | None = None
+    ) -> Cosine:
+        """Return the cosine of distinct vectors: `rows` are the queries, `columns` the candidates."""
+        raw, lines = self.pool.vectors.raw, self.pool.vectors.rows
+        return Cosine(UnitVectors(raw, lines[rows]), UnitVectors(raw, lines[columns]))
 
 
 def embed_pictures(

@@ -190,6 +190,11 @@ SCHEMES: Mapping[str, Scheme] = {
                 Option("rate", amount, None, "most requests a minute"),
                 Option("price", amount, None, "price of a million tokens, for the estimate"),
                 Option("max_cost", amount, None, "refuse to start where the estimate is higher"),
+                Option(
+                    "retries", whole_number(0), 6, "how often a request that failed in passing is repeated"
+                ),
+                Option("timeout", amount, 60.0, "seconds to wait for an answer"),
+                Option("encoding_format", one_of("float", "base64"), "float", "how vectors travel"),
                 Option("revision", not_empty, None, "of your own: a new one makes all vectors anew"),
                 *(option for option in TEXT if "prompt" in option.name),
             ),
@@ -223,13 +228,26 @@ def build(spec: Spec, kind: str, context: Context) -> Encoder:
     options = read_options(spec, scheme, context.seed)
     base = None if spec.base is None else build(spec.base, kind, context)
     own = replace(context, kind=kind, base=base)
+    if scheme.name not in SCHEMES:
+        from xlingual.encoders.plugins import build_of_plugin
+
+        return build_of_plugin(scheme, spec.argument, options, own)
     encoder: Encoder = import_module(scheme.module).build(spec.argument, options, own)
     return encoder
 
 
+def scheme_named(name: str) -> Scheme:
+    """Return the row of a scheme; of another package where it is none of the table."""
+    if name in SCHEMES:
+        return SCHEMES[name]
+    from xlingual.encoders.plugins import scheme_of_plugin  # installed packages are looked at only now
+
+    return scheme_of_plugin(name)
+
+
 def check(spec: Spec, kind: str) -> Scheme:
     """Return the scheme of the spec; raise InputError where it cannot encode `kind` or is used wrongly."""
-    scheme = SCHEMES[spec.scheme]
+    scheme = scheme_named(spec.scheme)
     if spec.base is not None and not scheme.over:
         raise InputError(
             f"spec {str(spec)!r}: {spec.scheme!r} is an encoder and cannot be applied on top of another"

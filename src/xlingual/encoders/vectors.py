@@ -35,6 +35,8 @@ class VectorsEncoder:
     of the languages have texts in it; other files are not asked for.
     """
 
+    opens_pictures = False  # pictures that are missing or broken do not matter
+
     def __init__(
         self,
         pattern: str,

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from xlingual.encoders import SCHEMES, pixels
+from xlingual.encoders import SCHEMES, pixels, token_estimate
 
 PAGE = (Path(__file__).parents[3] / "docs/encoders.md").read_text(encoding="utf-8")
 
@@ -23,3 +23,8 @@ def test_the_page_has_a_row_for_every_scheme_with_its_options(name):
 def test_the_page_has_the_weights_of_pixels():
     for part, weight in pixels.WEIGHTS.items():
         assert f"| {part} | {weight} |" in PAGE
+
+
+def test_the_page_has_the_rates_of_tokens():
+    for script, rate in token_estimate.RATES.items():
+        assert f"| {script} | {rate} |" in PAGE

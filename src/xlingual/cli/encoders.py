@@ -1,0 +1,204 @@
+"""`xlingual encoders`: which schemes there are, what they encode, and what must be installed for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from xlingual.cli import screen
+from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.extras import missing, packages, pip_line
+from xlingual.report.terminal import fitting, plain_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from xlingual.encoders import Scheme
+
+
+@dataclass(frozen=True)
+class Row:
+    """A scheme; `package` is the installed package that offers it, None where it is built in."""
+
+    name: str
+    scheme: Scheme | None
+    package: str | None = None
+    problem: str | None = None  # why it cannot be used
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The optional packages that are not installed."""
+        extra = self.scheme.extra if self.scheme else None
+        return missing(extra) if extra else ()
+
+    @property
+    def pip(self) -> str | None:
+        """What installs the packages that are missing; None where none is."""
+        return pip_line(self.scheme.extra) if self.scheme and self.scheme.extra and self.missing else None
+
+    @property
+    def form(self) -> str:
+        """How its specs are written."""
+        if self.scheme is None:
+            return f"{self.name}:"
+        return f"{self.name}:{self.scheme.argument or ''}" + ("::SPEC" if self.scheme.over else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row for JSON."""
+        scheme = self.scheme
+        found: dict[str, Any] = {"name": self.name, "spec": self.form}
+        if scheme is not None:
+            found |= {
+                "encodes": list(scheme.takes),
+                "summary": scheme.summary,
+                "options": [
+                    {"name": option.name, "default": option.default, "summary": option.summary}
+                    for option in scheme.options
+                ],
+                "packages": list(packages(scheme.extra)) if scheme.extra else [],
+            }
+        return found | {
+            "missing": list(self.missing),
+            "install": self.pip,
+            "offered_by": self.package,
+            "problem": self.problem,
+        }
+
+
+@click.command(short_help="List the encoders, and what is not installed for them.")
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+def encoders(name: str | None, as_json: bool) -> None:
+    """List the schemes of encoders: what each encodes, and whether the packages it needs are installed.
+
+    With NAME, show how specs of that scheme are written and which options they take. Schemes of other
+    installed packages (plug-ins) are listed too. No encoder is loaded.
+    """
+    with screen.warnings_as_lines():
+        rows = _rows()
+        chosen = _chosen(name, rows) if name is not None else None
+    if as_json:
+        screen.print_json(chosen.to_dict() if chosen else {"schemes": [row.to_dict() for row in rows]})
+        return
+    output = screen.console()
+    output.print()
+    if chosen is not None:
+        _show_one(output, chosen)
+    else:
+        _show_all(output, rows)
+
+
+def _rows() -> list[Row]:
+    """Return the built-in schemes, then those of other packages, broken ones too."""
+    from xlingual.encoders import SCHEMES
+    from xlingual.encoders.plugins import plugins
+
+    own = [Row(name, scheme) for name, scheme in SCHEMES.items()]
+    return own + [Row(one.name, one.scheme, one.package, one.problem) for one in plugins()]
+
+
+def _chosen(name: str, rows: Sequence[Row]) -> Row:
+    """Return the row of a name, however much of a spec it is."""
+    word = name.partition(":")[0].partition("?")[0]
+    found: dict[str, Row] = {}
+    for row in rows:
+        found.setdefault(row.name, row)  # the built-in one, where a plug-in has its name
+    if word not in found:
+        raise InputError(f"no scheme {word!r}.{did_you_mean(word, found)} Known: {listed(found, 40)}")
+    if found[word].scheme is None:
+        raise InputError(f"{word}: is a scheme of {found[word].package}, but {found[word].problem}")
+    return found[word]
+
+
+def _show_all(output: Console, rows: Sequence[Row]) -> None:
+    usable = [row for row in rows if row.scheme is not None]
+    output.print(fitting(output, [_all_table(usable, full) for full in (True, False)], unsaid=["spec"]))
+    for row in usable:
+        if row.pip:
+            output.print(
+                f" {row.name} needs {' and '.join(row.missing)}: {row.pip}", markup=False, soft_wrap=True
+            )
+    for row in rows:
+        if row.problem:
+            output.print(
+                f" {row.name}, a scheme of {row.package}, cannot be used: {row.problem}",
+                markup=False,
+                soft_wrap=True,
+            )
+    output.print(" options of one: xlingual encoders NAME; how specs are written: docs/encoders.md")
+
+
+def _all_table(rows: Sequence[Row], full: bool) -> Table:
+    """Return the table of schemes; in the short form a scheme is its name only."""
+    from rich.text import Text
+
+    table = plain_table()
+    table.add_column("spec" if full else "scheme", no_wrap=True)
+    table.add_column("encodes", no_wrap=True)
+    table.add_column("what it is", overflow="fold", max_width=24)
+    table.add_column("packages", no_wrap=True)
+    for row in rows:
+        if row.scheme is not None:
+            cells = (
+                row.form if full else row.name,
+                ", ".join(row.scheme.takes),
+                row.scheme.summary,
+                _state(row),
+            )
+            table.add_row(*(Text(cell) for cell in cells))
+    return table
+
+
+def _state(row: Row) -> str:
+    """Return whether what a scheme needs is there, in a word or two."""
+    if row.missing:
+        return "missing"
+    if row.package is not None:
+        return row.package
+    return "installed" if row.scheme and row.scheme.extra else "–"
+
+
+def _show_one(output: Console, row: Row) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    scheme = row.scheme
+    if scheme is None:
+        return
+    options = "?key=value&…" if scheme.options else ""
+    lines = [
+        f"{row.name}:{scheme.argument or ''}{options}" + ("::SPEC" if scheme.over else ""),
+        scheme.summary,
+    ]
+    lines.append(f"encodes {' and '.join(scheme.takes)}")
+    if row.package:
+        lines.append(f"offered by {row.package}")
+    if scheme.extra:
+        state = f"not installed: {', '.join(row.missing)}; {row.pip}" if row.missing else "installed"
+        lines.append(f"needs {', '.join(packages(scheme.extra))} ({state})")
+    for i, line in enumerate(lines):
+        output.print(Padding(Text(line, style="bold" if i == 0 else ""), (0, 0, 0, 1)))
+    if not scheme.options:
+        output.print(" it has no options")
+        return
+    table = plain_table()
+    table.add_column("option", no_wrap=True)
+    table.add_column("default", no_wrap=True)
+    table.add_column("what it is", overflow="fold", max_width=40)
+    for option in scheme.options:
+        table.add_row(*(Text(cell) for cell in (option.name, _default(option.default), option.summary)))
+    output.print()
+    output.print(fitting(output, [table]))
+
+
+def _default(value: object) -> str:
+    """Return a default as a spec would have it."""
+    if value is None:
+        return "–"
+    if isinstance(value, tuple):
+        return "-".join(str(part) for part in value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,188 @@
+"""`api:`: vectors from a service that speaks OpenAI's embeddings protocol (many local servers do)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import numpy as np
+
+from xlingual.encoders.api_requests import Clock, Requests
+from xlingual.encoders.api_service import Service
+from xlingual.encoders.schemes import Context
+from xlingual.encoders.token_estimate import tokens_of
+from xlingual.errors import InputError, MissingExtraError
+from xlingual.records import Texts
+
+if TYPE_CHECKING:
+    from xlingual.records import Vectors
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a million tokens cost, and the most that one run may cost, in a currency of the user's."""
+
+    of_a_million: float | None = None
+    most: float | None = None
+
+    def of(self, tokens: int) -> float | None:
+        """Return the price of so many tokens, None where it is not known."""
+        return None if self.of_a_million is None else tokens * self.of_a_million / 1e6
+
+
+class ApiEncoder:
+    """Sends distinct texts, in the order given, `batch` in a request.
+
+    The service cannot say whether it has cut a text, so none is noted as cut. An empty batch sends nothing;
+    its vectors have the dimensions that earlier answers had.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        requests: Requests,
+        *,
+        batch: int = 128,
+        dim: int | None = None,
+        revision: str | None = None,
+        prompts: Mapping[str | None, str | None] | None = None,
+        price: Price | None = None,
+        base64: bool = False,
+    ) -> None:
+        self.model = model
+        self.requests = requests
+        self.batch = batch
+        self.dim = dim
+        self.revision = revision
+        self.prompts = {role: text for role, text in (prompts or {}).items() if text is not None}
+        self.price = price or Price()
+        self.base64 = base64
+        self._found: int | None = dim  # dimensions of the vectors, once known
+
+    @property
+    def piece(self) -> int:
+        """After how many texts vectors should be put away: a request, which is paid for."""
+        return self.batch
+
+    @property
+    def content(self) -> tuple[str, ...]:
+        """What a vector depends on: the text, and with prompts for roles the role."""
+        return ("text", "role") if self.prompts.keys() - {None} else ("text",)
+
+    @property
+    def identity(self) -> str:
+        """The service's host and path, the model, and what changes its vectors; never a key."""
+        named = {"dim": self.dim, "revision": self.revision} | {
+            f"{role}_prompt" if role else "prompt": text for role, text in self.prompts.items()
+        }
+        given = "&".join(f"{key}={_safe(str(value))}" for key, value in named.items() if value is not None)
+        return f"api:{_safe(self.model)}@{_safe(self.requests.service.place)}" + (
+            f"?{given}" if given else ""
+        )
+
+    def __repr__(self) -> str:
+        return f"ApiEncoder({self.identity!r})"
+
+    def estimate(self, batch: Texts) -> str:
+        """Return tokens, requests and, with a price, the cost; raise InputError above `max_cost`."""
+        distinct = list(dict.fromkeys(self._prompted(batch)))
+        tokens = tokens_of(distinct)
+        asked = -(-len(distinct) // self.batch)
+        cost = self.price.of(tokens)
+        said = f"about {tokens:,} tokens ({len(distinct):,} distinct texts, {asked:,} requests)"
+        if cost is not None:
+            said += f", about {_money(cost)} at {self.price.of_a_million:g} a million tokens"
+        if cost is not None and self.price.most is not None and cost > self.price.most:
+            raise InputError(
+                f"api:{self.model}: {said}: more than max_cost={self.price.most:g}; nothing was sent. "
+                "Raise it, or encode fewer texts"
+            )
+        return f"api:{self.model}: {said}"
+
+    def encode(self, batch: Texts) -> Vectors:
+        """Return float32 [n, d]; equal texts are sent once."""
+        if self.price.most is not None:
+            self.estimate(batch)  # refuses what costs too much
+        texts = self._prompted(batch)
+        number = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+        distinct = list(number)
+        if not distinct:
+            return np.empty((0, self._found or 0), dtype=np.float32)
+        parts = []
+        with self.requests.open() as client:
+            for start in range(0, len(distinct), self.batch):
+                vectors = self.requests.vectors(client, self._request(distinct[start : start + self.batch]))
+                self._check_size(vectors.shape[1])
+                parts.append(vectors)
+        found: Vectors = np.concatenate(parts)[[number[text] for text in texts]]
+        return found
+
+    def _prompted(self, batch: Texts) -> list[str]:
+        prompt = self.prompts.get(batch.role, self.prompts.get(None, ""))
+        # half of a surrogate pair cannot be sent
+        return [(prompt + text).encode("utf-8", "replace").decode() for text in batch.text]
+
+    def _request(self, texts: list[str]) -> dict[str, Any]:
+        more = {} if self.dim is None else {"dimensions": self.dim}
+        encoding = "base64" if self.base64 else "float"
+        return {"model": self.model, "input": texts, "encoding_format": encoding, **more}
+
+    def _check_size(self, size: int) -> None:
+        if self._found is not None and size != self._found:
+            what = f"earlier ones had {self._found}"
+            if self.dim is not None:
+                what = (
+                    f"dim={self.dim} was asked for; leave it out where the model cannot shorten its vectors"
+                )
+            raise InputError(
+                f"api:{self.model} at {self.requests.service.place}: vectors have {size} dimensions, "
+                f"but {what}"
+            )
+        self._found = size
+
+
+def _safe(text: str) -> str:
+    """Return the text as one printable word without the signs that separate parts of an identity."""
+    return quote(text, safe="/:@+,.[]~-_")
+
+
+def _money(amount: float) -> str:
+    """Return an amount with at least two places, and at least two figures."""
+    return f"{amount:,.2f}" if amount >= 0.1 or amount == 0 else f"{amount:.2g}"
+
+
+def build(argument: str, options: Mapping[str, Any], context: Context) -> ApiEncoder:
+    """Return the encoder for a spec; raises where its key or httpx is absent, before any other work."""
+    try:
+        import httpx  # noqa: F401
+    except ImportError:
+        raise MissingExtraError("api:", "api") from None
+    if options["max_cost"] is not None and options["price"] is None:
+        raise InputError("api: max_cost needs price=, what a million tokens cost")
+    for name in ("rate", "timeout"):
+        if options[name] == 0:
+            raise InputError(f"api: {name} must be more than 0")
+    service = Service.of(options["base_url"], options["key_env"])
+    service.check()
+    return ApiEncoder(
+        argument,
+        Requests(
+            service,
+            rate=options["rate"],
+            retries=options["retries"],
+            timeout=options["timeout"],
+            clock=Clock(),
+        ),
+        batch=options["batch"],
+        dim=options["dim"],
+        revision=options["revision"],
+        prompts={
+            None: options["prompt"],
+            "query": options["query_prompt"],
+            "candidate": options["candidate_prompt"],
+        },
+        price=Price(options["price"], options["max_cost"]),
+        base64=options["encoding_format"] == "base64",
+    )

@@ -1,0 +1,160 @@
+"""Requests to an embeddings service: paced, tried again where that may help, answers checked."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xlingual.encoders.api_answers import message, refusal, retry_after, vectors_of, with_message
+from xlingual.encoders.api_service import Service, without_key
+from xlingual.errors import InputError
+
+if TYPE_CHECKING:
+    import httpx
+
+    from xlingual.records import Vectors
+
+_PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 529}  # answers that another time may be better
+_FIRST_WAIT, _LONGEST_WAIT = 1.0, 60.0  # seconds
+_PATIENCE = 600.0  # seconds; a service that asks for a longer pause ends the run
+_CONNECT = 10.0  # seconds
+
+
+@dataclass
+class Clock:
+    """Time as the requests see it; tests bring their own."""
+
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    jitter: Callable[[], float] = field(default_factory=lambda: random.SystemRandom().random)  # 0 ≤ x < 1
+
+
+class _AgainError(Exception):
+    """A failure that may pass; `wait` is how long the service asks to wait, in seconds."""
+
+    def __init__(self, why: str, wait: float | None = None) -> None:
+        super().__init__(why)
+        self.wait = wait
+
+
+class Requests:
+    """POST {base_url}/embeddings for one model, one request at a time.
+
+    At most `rate` requests are begun a minute, repeated ones included. A request that fails in passing (a
+    timeout, a broken connection, 408, 409, 425, 429, 500, 502, 503, 504, 529) is repeated up to `retries`
+    times, after 1, 2, 4 … seconds, at most 60, shortened at random by up to a half so that several runs do
+    not return together; a longer `Retry-After` of the service is kept to.
+    """
+
+    def __init__(
+        self,
+        service: Service,
+        *,
+        rate: float | None,
+        retries: int,
+        timeout: float,
+        clock: Clock | None = None,
+    ) -> None:
+        self.service = service
+        self.rate = rate
+        self.retries = retries
+        self.timeout = timeout
+        self.clock = clock or Clock()
+        self._next = -np.inf  # the earliest time of the next request
+        self._answered = False  # whether the service has ever answered
+
+    def open(self) -> httpx.Client:
+        """Return a connection with the key in its header; close it when the run ends.
+
+        The environment's proxies (HTTPS_PROXY, NO_PROXY) are used, but for a local service.
+        """
+        import httpx
+
+        key = self.service.key()
+        return httpx.Client(
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            timeout=httpx.Timeout(self.timeout, connect=min(_CONNECT, self.timeout)),
+            # a transport of its own has no proxy, but still the certificates of the environment
+            transport=httpx.HTTPTransport() if self.service.local else None,
+        )
+
+    def vectors(self, client: httpx.Client, request: dict[str, Any]) -> Vectors:
+        """Return float32 [n, d] for the n texts of `request["input"]`; raise InputError where that fails."""
+        for attempt in range(self.retries + 1):
+            self._pace()
+            try:
+                answer = self._post(client, request)
+            except _AgainError as failure:
+                last = failure
+            else:
+                return vectors_of(answer, len(request["input"]), self._who(request))
+            if attempt < self.retries:
+                self._wait(attempt, last.wait, self._who(request))
+        times = "once" if self.retries == 0 else f"{self.retries + 1} times"
+        raise InputError(
+            f"{self._who(request)}: tried {times}, at last: {last}; what is stored so far is kept: run again "
+            "later, with a lower ?rate= or more ?retries="
+        )
+
+    def _pace(self) -> None:
+        if self.rate is None:
+            return
+        now = self.clock.now()
+        if now < self._next:
+            self.clock.sleep(self._next - now)
+        self._next = max(now, self._next) + 60 / self.rate
+
+    def _wait(self, attempt: int, asked: float | None, who: str) -> None:
+        if asked is not None and asked > _PATIENCE:
+            raise InputError(
+                f"{who}: asks to wait {asked:.0f} seconds; what is stored so far is kept: run again then"
+            )
+        usual = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0**attempt) * (1 - 0.5 * self.clock.jitter())
+        self.clock.sleep(max(usual, asked or 0.0))
+
+    def _post(self, client: httpx.Client, request: dict[str, Any]) -> Any:  # noqa: ANN401
+        """Return the JSON of the answer; raise _AgainError where it may help to ask again, else InputError.
+
+        What httpx raises is not chained: it holds the request, and so the key.
+        """
+        import httpx
+
+        who = self._who(request)
+        key = client.headers.get("authorization", "").removeprefix("Bearer ")
+        try:
+            answer = client.post(f"{self.service.base_url}/embeddings", json=request)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
+            why = f"cannot connect ({without_key(str(error), key) or type(error).__name__})"
+            if self._answered:
+                raise _AgainError(why) from None
+            raise InputError(f"{who}: {why}: is the service running, and ?base_url= right?") from None
+        except httpx.TimeoutException:
+            raise _AgainError(f"no answer within {self.timeout:g} seconds") from None
+        except httpx.TransportError as error:
+            raise _AgainError(f"the connection broke ({type(error).__name__})") from None
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            raise InputError(
+                f"{who}: the request failed ({type(error).__name__}): check ?base_url="
+            ) from None
+        self._answered = True
+        said = without_key(message(answer), key)
+        if answer.status_code in _PASSING and "insufficient_quota" not in answer.text:
+            raise _AgainError(with_message(f"answered {answer.status_code}", said), retry_after(answer))
+        if answer.status_code != 200:
+            raise InputError(f"{who}: {refusal(answer, said, request, self.service.key_env, bool(key))}")
+        try:
+            return answer.json()
+        except ValueError:
+            kind = without_key(answer.headers.get("content-type", ""), key).partition(";")[0]
+            raise InputError(
+                f"{who}: the answer is no JSON ({kind or 'of no known type'}): is ?base_url= right? "
+                "It usually ends in /v1"
+            ) from None
+
+    def _who(self, request: dict[str, Any]) -> str:
+        return f"api:{request['model']} at {self.service.place}"

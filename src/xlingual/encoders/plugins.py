@@ -1,0 +1,172 @@
+"""Schemes of other packages, found through the entry-point group `xlingual.encoders`.
+
+A package lists `NAME = "package.module:object"` in that group, where the object is a `Scheme` called NAME or
+a function without parameters that returns one. The list of installed packages is read only where a spec names
+a scheme that is none of the built-in ones, or where all schemes are to be listed.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from xlingual.encoders.schemes import PICTURES, SCHEMES, TEXTS, Context, Scheme
+from xlingual.errors import DataWarning, InputError, XlingualError, did_you_mean
+from xlingual.extras import EXTRAS
+from xlingual.records import Encoder
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "xlingual.encoders"
+_NAME = re.compile(r"[A-Za-z][\w+-]+")  # what a spec can name; a path has other signs, or a suffix
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A scheme that an installed package offers; `problem` says why it cannot be used."""
+
+    name: str
+    package: str  # name and version
+    scheme: Scheme | None
+    problem: str | None = None
+
+
+class Known(Collection[str]):
+    """The names of all schemes; other packages are looked at only for a word that is not built in."""
+
+    def __contains__(self, name: object) -> bool:
+        if not isinstance(name, str) or name in SCHEMES:
+            return name in SCHEMES
+        return _NAME.fullmatch(name) is not None and name in self._others
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*SCHEMES, *self._others])
+
+    def __len__(self) -> int:
+        return len(SCHEMES) + len(self._others)
+
+    @cached_property
+    def _others(self) -> Collection[str]:
+        return [name for name in _found() if name not in SCHEMES and _NAME.fullmatch(name)]
+
+
+def plugins() -> list[Plugin]:
+    """Return what all installed packages offer, each loaded; broken ones with their problem."""
+    return [_plugin(name, entries) for name, entries in sorted(_found().items())]
+
+
+def scheme_of_plugin(name: str) -> Scheme:
+    """Return the scheme that an installed package offers; raise InputError where it cannot be used."""
+    entries = _found().get(name)
+    if not entries:
+        raise InputError(f"unknown scheme {name!r}.{did_you_mean(name, Known())}")
+    plugin = _plugin(name, entries)
+    if plugin.scheme is None:
+        raise InputError(f"{name}: is a scheme of {plugin.package}, but {plugin.problem}")
+    return plugin.scheme
+
+
+def build_of_plugin(scheme: Scheme, argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
+    """Return the encoder that a scheme of another package makes; raise InputError where that fails."""
+    who = f"{scheme.name}: the plug-in of {_plugin(scheme.name, _found()[scheme.name]).package}"
+    try:
+        encoder: Encoder = import_module(scheme.module).build(argument, options, context)
+    except (XlingualError, MemoryError):
+        raise
+    except (Exception, SystemExit) as error:
+        raise InputError(f"{who} failed: {_words(error)}") from error
+    identity = getattr(encoder, "identity", None)
+    if not callable(getattr(encoder, "encode", None)) or not isinstance(identity, str) or not identity:
+        raise InputError(
+            f"{who} returned a value of the type {type(encoder).__name__}; expected an encoder, with a "
+            "method encode and an identity"
+        )
+    return encoder
+
+
+def _found() -> Mapping[str, list[EntryPoint]]:
+    """Return name → entry points of that name."""
+    from importlib.metadata import entry_points
+
+    try:
+        entries = list(entry_points(group=GROUP))
+    except Exception:  # one package with a damaged list of entry points spoils them all
+        entries = _one_by_one()
+    found: dict[str, list[EntryPoint]] = {}
+    for entry in entries:
+        if entry not in found.setdefault(entry.name, []):
+            found[entry.name].append(entry)
+    return found
+
+
+def _one_by_one() -> list[EntryPoint]:
+    """Return the entry points of all packages whose list can be read; warn of the others."""
+    from importlib.metadata import distributions
+
+    found: dict[str, list[EntryPoint]] = {}
+    for package in distributions():
+        name = "?"
+        try:
+            name = package.metadata["Name"]
+            entries = [entry for entry in package.entry_points if entry.group == GROUP]
+        except Exception as error:
+            warnings.warn(
+                f"the entry points of the installed package {name} cannot be read ({_words(error)}): schemes "
+                "that it may offer are not known",
+                DataWarning,
+                stacklevel=4,
+            )
+        else:
+            found.setdefault(name, entries)  # the first on the path is the one that is imported
+    return [entry for entries in found.values() for entry in entries]
+
+
+def _plugin(name: str, entries: list[EntryPoint]) -> Plugin:
+    packages = " and ".join(dict.fromkeys(_package(entry) for entry in entries))
+    if name in SCHEMES:
+        return Plugin(name, packages, None, "a built-in scheme has this name; its author must choose another")
+    if not _NAME.fullmatch(name):
+        return Plugin(name, packages, None, "no spec can name it: letters, digits, _, + and - only")
+    if len(entries) > 1:
+        return Plugin(name, packages, None, "several packages offer it; uninstall all but one")
+    try:
+        scheme: Any = entries[0].load()
+        if callable(scheme) and not isinstance(scheme, Scheme | type):
+            scheme = scheme()
+    except (Exception, SystemExit) as error:
+        return Plugin(name, packages, None, f"loading it failed: {_words(error)}")
+    problem = _problem(name, scheme)
+    return Plugin(name, packages, None if problem else scheme, problem)
+
+
+def _problem(name: str, scheme: object) -> str | None:
+    """Return what is wrong with the object that an entry point names, None where it is a good scheme."""
+    if not isinstance(scheme, Scheme):
+        return f"its entry point names {type(scheme).__name__}, not an xlingual.encoders.Scheme"
+    if scheme.name != name:
+        return f"its entry point names the scheme {scheme.name!r}: both names must be the same"
+    if not scheme.takes or not set(scheme.takes) <= {TEXTS, PICTURES}:
+        return f"its `takes` is {scheme.takes!r}; expected 'texts', 'pictures' or both, in a tuple"
+    if scheme.extra is not None and scheme.extra not in EXTRAS:
+        return f"its `extra` is {scheme.extra!r}, which is no extra of xlingual"
+    return None
+
+
+def _package(entry: EntryPoint) -> str:
+    try:
+        return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "an unknown package"
+    except Exception:  # a package without a name or version
+        return "an unknown package"
+
+
+def _words(error: BaseException) -> str:
+    said = " ".join(str(error).split())
+    if isinstance(error, XlingualError):
+        return said
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

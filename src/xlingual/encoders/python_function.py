@@ -1,0 +1,198 @@
+"""`python:`: a function, class or object of the user's own as an encoder."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+
+from xlingual.encoders.loading import failures, is_file, load_function, source_digest
+from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
+from xlingual.encoders.schemes import PICTURES, TEXTS, Context
+from xlingual.errors import InputError
+from xlingual.pictures import read_bytes
+from xlingual.records import Encoded, Pictures, Texts, Vectors
+
+__all__ = ["PythonFunction", "build", "identity_of", "load_function"]
+
+_AT_ONCE = 256  # pictures whose bytes are held at a time
+_CONTENT = {TEXTS: ("text", "language", "role", "context"), PICTURES: ("bytes",)}
+_PASSED_ON = ("fitted_on", "depends_on_batch", "estimate")  # of an object that has them
+
+
+class PythonFunction:
+    """Calls a user's function; checks what it returns, and turns its errors into one line.
+
+    What is called, `target`: an object with a method `encode` gets the batch, as any encoder does. So does a
+    function whose parameter is annotated `Texts` or `Pictures`, or that has a true attribute `takes_batch`.
+    Any other function gets a list: of the texts, or of the bytes of at most 256 pictures at a time.
+
+    Only with a `revision` it has `content`, so that its vectors are kept: nobody but the user can tell when a
+    function gives other vectors, since it may read other files.
+    """
+
+    content: tuple[str, ...]  # absent where nothing is to be kept
+
+    def __init__(self, target: object, argument: str, *, kind: str, revision: str | None = None) -> None:
+        self.target = target
+        self.argument = argument
+        self.kind = kind
+        self.revision = revision
+        self._call, self._whole_batch = _callable(target, argument)
+        self._dim: int | None = None
+        self._identity = identity_of(target, argument, revision)  # of the source as it is now
+        if revision is not None and not getattr(target, "depends_on_batch", False):
+            self.content = tuple(getattr(target, "content", ())) or (
+                _CONTENT[kind] if self._whole_batch or kind == PICTURES else ("text",)
+            )
+        if callable(getattr(target, "encode_noting", None)):
+            self.encode_noting = self._encode_noting
+
+    @property
+    def identity(self) -> str:
+        """Where it is, a hash of its source file, the revision, and its own identity where it has one."""
+        return self._identity
+
+    def encode(self, batch: Texts | Pictures) -> Vectors:
+        """Return float32 [n, d]: what the function returns, checked."""
+        if self._whole_batch:
+            return self._vectors(self._run(self._call, batch), len(batch))
+        if isinstance(batch, Texts):
+            return self._of_list(list(batch.text), "")
+        parts = [
+            self._of_list([read_bytes(source, row=row) for source, row in _rows(batch, start)], None)
+            for start in range(0, len(batch), _AT_ONCE)
+        ]
+        return np.concatenate(parts) if parts else self._nothing()
+
+    def _encode_noting(self, batch: Texts) -> Encoded:
+        noting: Callable[[Any], Any] = self.target.encode_noting  # type: ignore[attr-defined]
+        found = self._run(noting, batch)
+        if not isinstance(found, Encoded):
+            raise InputError(f"python:{self.argument}: encode_noting must return Encoded, not {_type(found)}")
+        return Encoded(self._vectors(found.vectors, len(batch)), found.truncated)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        if name in _PASSED_ON:
+            return getattr(self.target, name)
+        raise AttributeError(name)
+
+    def _of_list(self, rows: list[Any], sample: str | None) -> Vectors:
+        """Return the vectors of a list; for an empty one of texts, `sample` tells the dimensions."""
+        if rows:
+            return self._vectors(self._run(self._call, rows), len(rows))
+        if self._dim is None and sample is not None:
+            self._vectors(self._run(self._call, [sample]), 1)
+        return self._nothing()
+
+    def _nothing(self) -> Vectors:
+        return np.empty((0, self._dim or 0), dtype=np.float32)
+
+    def _run(self, function: Callable[[Any], Any], given: object) -> Any:  # noqa: ANN401
+        with failures(self.argument, "the function"):
+            return function(given)
+
+    def _vectors(self, found: Any, count: int) -> Vectors:  # noqa: ANN401
+        """Return float32 [count, d] of what came back; raise InputError where it is anything else."""
+        with failures(self.argument, "making numbers of what it returned"):
+            array = np.asarray(found.detach().cpu() if hasattr(found, "detach") else found)
+        if array.dtype.kind not in "fiub" or array.ndim != 2 or len(array) != count:
+            what = f"shape {array.shape}" if array.dtype.kind in "fiub" else _type(found)
+            raise InputError(
+                f"python:{self.argument}: returned {what} for {count} {self.kind}; expected numbers of shape "
+                f"({count}, d), one row for each"
+            )
+        if self._dim not in (None, array.shape[1]):
+            raise InputError(
+                f"python:{self.argument}: returned {array.shape[1]} dimensions, and {self._dim} before"
+            )
+        self._dim = array.shape[1]
+        return array.astype(np.float32)
+
+
+def _identity(argument: str, target: object, source: str, revision: str | None) -> str:
+    where, _, name = argument.rpartition(":")
+    place = PurePath(where).name if is_file(where) else where
+    parts = {"source": source, "revision": revision, "own": getattr(target, "identity", None)}
+    given = "&".join(f"{key}={_safe(value)}" for key, value in parts.items() if value)
+    return f"python:{_safe(place)}:{name}" + (f"?{given}" if given else "")
+
+
+def build(argument: str, options: Mapping[str, Any], context: Context) -> PythonFunction | OwnSimilarity:
+    """Return the encoder for a spec; for pictures also a similarity, where the function takes two batches."""
+    found = load_function(argument)
+    if isinstance(found, type):
+        with failures(argument, f"making an object of {found.__name__}"):
+            found = found()
+    if context.kind == PICTURES and is_similarity(found):
+        return own_similarity(found, identity_of(found, argument, options["revision"]), argument)
+    return PythonFunction(found, argument, kind=context.kind, revision=options["revision"])
+
+
+def identity_of(target: object, argument: str, revision: str | None) -> str:
+    """Return where a user's object is, a hash of its source, the revision, and its own identity, if any."""
+    where, _, name = argument.rpartition(":")
+    place = PurePath(where).name if is_file(where) else where
+    own = getattr(target, "identity", None)
+    parts = {"source": source_digest(argument, target), "revision": revision, "own": own}
+    given = "&".join(f"{key}={_safe(value)}" for key, value in parts.items() if value)
+    return f"python:{_safe(place)}:{_safe(name)}" + (f"?{given}" if given else "")
+
+
+def _callable(target: object, argument: str) -> tuple[Callable[[Any], Any], bool]:
+    """Return what to call, and whether with the whole batch; raise InputError where nothing fits."""
+    encode = getattr(target, "encode", None)
+    if callable(encode):
+        return encode, True
+    if not callable(target):
+        raise InputError(
+            f"python:{argument}: is {_type(target)}; expected a function of a list of texts, or an object "
+            "(or a class) with a method encode"
+        )
+    parameters = _parameters(target)
+    if parameters is None:  # some built-in functions do not tell
+        return target, False
+    by_place = [one for one in parameters if one.kind not in (one.KEYWORD_ONLY, one.VAR_KEYWORD)]
+    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    required = [one for one in parameters if one.default is one.empty and one.kind not in optional]
+    if not by_place or len(required) > 1 or any(one.kind is one.KEYWORD_ONLY for one in required):
+        names = ", ".join(one.name for one in required) or "none"
+        raise InputError(
+            f"python:{argument}: must take one thing, a list of texts or pictures; its parameters that have "
+            f"no default: {names}"
+        )
+    return target, bool(getattr(target, "takes_batch", False)) or _is_batch(by_place[0].annotation)
+
+
+def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
+    """Return the parameters of a function, annotations as objects where they can be found; None if untold."""
+    for as_objects in (True, False):
+        try:
+            return list(inspect.signature(function, eval_str=as_objects).parameters.values())
+        except Exception:  # annotations in quotes may hold, and raise, anything
+            continue
+    return None
+
+
+def _is_batch(annotation: object) -> bool:
+    """Return whether a parameter is annotated `Texts` or `Pictures`, as a class or as a word."""
+    if isinstance(annotation, str):  # imported for type checkers only
+        names = (word.strip(" '\"").rpartition(".")[2] for word in annotation.split("|"))
+        return any(name in ("Texts", "Pictures") for name in names)
+    return any(kind in (Texts, Pictures) for kind in getattr(annotation, "__args__", (annotation,)))
+
+
+def _rows(batch: Pictures, start: int) -> list[tuple[Any, str]]:
+    return list(zip(batch.source, batch.ids, strict=True))[start : start + _AT_ONCE]
+
+
+def _safe(text: object) -> str:
+    return quote(str(text), safe="/:@+,.")
+
+
+def _type(value: object) -> str:
+    return f"a value of the type {type(value).__name__}"

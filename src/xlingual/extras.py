@@ -1,0 +1,56 @@
+"""Optional packages: what each extra of the installation brings. `pyproject.toml` says the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_TORCH = "torch>=2.5,<2.14"
+_TOKENIZERS = "tokenizers>=0.20"
+
+# extra → what pip installs for it
+EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "safetensors": ("safetensors>=0.4",),
+    "torch": (_TORCH, "safetensors>=0.4"),
+    "st": ("sentence-transformers>=3", _TORCH),
+    "hf": ("transformers>=4.45", _TOKENIZERS, _TORCH),
+    "onnx": ("onnxruntime>=1.18", _TOKENIZERS),
+    "api": ("httpx>=0.27",),
+    "mt": ("sacrebleu>=2.4", "sacremoses>=0.1", "nltk>=3.9"),
+    "study": ("starlette>=0.40", "uvicorn>=0.30"),
+    "ray": ("ray>=2.40", "fsspec>=2024.6"),
+    "ann": ("faiss-cpu>=1.8",),
+    "segment": ("sentencex>=1.0",),
+}
+_MODULES = {"faiss-cpu": "faiss"}  # packages that are imported by a name of their own
+
+
+def packages(extra: str) -> tuple[str, ...]:
+    """Return the names of the packages of an extra, as pip knows them.
+
+    >>> packages("st")
+    ('sentence-transformers', 'torch')
+    """
+    return tuple(requirement.partition(">=")[0] for requirement in EXTRAS[extra])
+
+
+def missing(extra: str) -> tuple[str, ...]:
+    """Return which packages of an extra are not installed; none of them is imported."""
+    return tuple(package for package in packages(extra) if not _installed(package))
+
+
+def pip_line(extra: str) -> str:
+    """Return what installs an extra.
+
+    >>> pip_line("api")
+    "pip install 'xlingual[api]'"
+    """
+    return f"pip install 'xlingual[{extra}]'"
+
+
+def _installed(package: str) -> bool:
+    from importlib.util import find_spec
+
+    try:
+        return find_spec(_MODULES.get(package, package.replace("-", "_"))) is not None
+    except (ImportError, ValueError):  # a module that is half there
+        return False

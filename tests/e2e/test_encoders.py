@@ -1,0 +1,186 @@
+"""`xlingual encoders`, and what goes wrong with services, functions and plug-ins: one line each."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from xlingual import extras
+from xlingual.encoders import SCHEMES
+
+HERE = Path(__file__).parent
+refused = run_path(str(HERE / "refusals.py"))["refused"]
+fake = SimpleNamespace(**run_path(str(HERE.parent / "unit/encoders/embedding_server.py")))
+
+
+@pytest.fixture
+def xlr(xlingual: Any) -> Any:
+    """Return cross-lingual retrieval of the prepared data with a text encoder, into `out`."""
+
+    def command(spec: str, *more: object) -> Any:
+        return xlingual(
+            *("evaluate", "xlr", "s", "--pairs", "en-de", "--text-encoder", spec, "--out", "out", *more)
+        )
+
+    return command
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    pytest.importorskip("httpx")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with fake.serving() as running:
+        yield running
+
+
+@pytest.fixture
+def plugin(work: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Install a package with a good, a broken and a clashing plug-in."""
+    info = work / "site" / "xl_package-1.2.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: xl-package\nVersion: 1.2\n")
+    names = "xlgood = xl_e2e:good\nxlbad = xl_e2e:bad\nrandom = xl_e2e:good\n"
+    (info / "entry_points.txt").write_text(f"[xlingual.encoders]\n{names}")
+    (work / "site" / "xl_e2e.py").write_text(
+        "from xlingual.encoders import Scheme\n"
+        "def good():\n"
+        "    return Scheme('xlgood', ('texts',), 'sees [all]', 'xl_e2e', argument='X', extra='api')\n"
+    )
+    monkeypatch.syspath_prepend(str(work / "site"))
+    yield
+    sys.modules.pop("xl_e2e", None)
+
+
+def test_the_list_has_every_scheme(xlingual: Any) -> None:
+    outcome = xlingual("encoders")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert max(map(len, outcome.out.splitlines())) <= 120
+    lines = outcome.out.splitlines()
+    for scheme in SCHEMES.values():
+        row = next(line.split() for line in lines if line.startswith(f" {scheme.name}:"))
+        assert set(scheme.takes) == {word.strip(",") for word in row} & {"texts", "pictures"}
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_list_fits_the_window(xlingual: Any, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    from xlingual.cli import screen
+
+    monkeypatch.setattr(screen, "_PLAIN_WIDTH", width)
+    for name in ([], *([name] for name in SCHEMES)):
+        out = xlingual("encoders", *name).out
+        assert max(map(len, out.splitlines())) <= width
+        assert "left out" not in out
+        assert "…" not in out.replace("value&…", "").replace("mps …", "")
+
+
+def test_what_is_missing_is_named_with_its_pip_line(xlingual: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "_installed", lambda package: package in ("tokenizers", "httpx"))
+    out = xlingual("encoders").out
+    assert " onnx needs onnxruntime: pip install 'xlingual[onnx]'\n" in out
+    assert " hf needs transformers and torch: pip install 'xlingual[hf]'\n" in out
+    rows = {line.split()[0].partition(":")[0]: line.split()[-1] for line in out.splitlines() if ":" in line}
+    assert (rows["onnx"] != "installed", rows["api"], rows["lsa"]) == (True, "installed", "–")
+    found = json.loads(xlingual("encoders", "--json").out)["schemes"]
+    by_name = {row["name"]: row for row in found}
+    assert list(by_name) == list(SCHEMES)
+    assert by_name["hf"]["missing"] == ["transformers", "torch"]
+    assert by_name["hf"]["install"] == "pip install 'xlingual[hf]'"
+    assert (by_name["api"]["packages"], by_name["api"]["install"]) == (["httpx"], None)
+    assert "not installed: onnxruntime; pip install 'xlingual[onnx]'" in xlingual("encoders", "onnx").out
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_options_of_one(xlingual: Any, name: str) -> None:
+    out = xlingual("encoders", name).out
+    for option in SCHEMES[name].options:
+        assert f"\n {option.name} " in out
+    found = json.loads(xlingual("encoders", f"{name}:model", "--json").out)
+    assert [option["name"] for option in found["options"]] == [one.name for one in SCHEMES[name].options]
+
+
+def test_an_unknown_name(xlingual: Any) -> None:
+    refused(xlingual("encoders", "vectros"), "'vectros'", "Did you mean 'vectors'?", "chargram, lsa")
+    refused(xlingual("encoders", "a", "b"), "unexpected extra argument")
+
+
+def test_plug_ins_are_listed_good_and_bad(xlingual: Any, plugin: None) -> None:
+    outcome = xlingual("encoders")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert " xlgood:X" in outcome.out and "sees [all]" in outcome.out and "xl-package 1.2\n" in outcome.out
+    assert " xlbad, a scheme of xl-package 1.2, cannot be used: loading it failed: Attr" in outcome.out
+    assert " random, a scheme of xl-package 1.2, cannot be used: a built-in scheme has" in outcome.out
+    found = json.loads(xlingual("encoders", "--json").out)["schemes"][len(SCHEMES) :]
+    assert {row["name"]: bool(row["problem"]) for row in found} == {
+        "random": True,
+        "xlbad": True,
+        "xlgood": False,
+    }
+    assert "offered by xl-package 1.2" in xlingual("encoders", "xlgood").out
+    assert "random vectors that know nothing" in xlingual("encoders", "random").out
+    refused(xlingual("encoders", "xlbad"), "xl-package 1.2", "loading it failed")
+
+
+def test_a_broken_plug_in_harms_only_its_users(xlr: Any, plugin: None) -> None:
+    refused(xlr("xlbad:x"), "xlbad", "xl-package 1.2", "loading it failed: AttributeError")
+    refused(xlr("xlgood:x"), "the plug-in of xl-package 1.2 failed: AttributeError")
+    refused(xlr("xlgod:x"), "'xlgod'", "Did you mean 'xlgood'?")
+    assert xlr("random").code == 0
+
+
+FUNCTION = (
+    "def f(texts):\n    return 1 / 0\n\ndef g(texts):\n    return [[1.0, float('nan')] for _ in texts]\n"
+)
+
+
+def test_bad_functions(xlr: Any, work: Path) -> None:
+    Path("mine.py").write_text(FUNCTION, encoding="utf-8")
+    refused(xlr("python:mine.py:f"), "python:mine.py:f", "mine.py:2: ZeroDivisionError: division by zero")
+    refused(xlr("python:mine.py:g"), "NaN or infinity")
+    refused(xlr("python:mine.py:h"), "no function or class 'h'", "f, g")
+    refused(xlr("python:mien.py:f"), "no such file 'mien.py'", "Did you mean 'mine.py'?")
+    refused(xlr("python:xl_no_module:f"), "no module 'xl_no_module'", "PYTHONPATH")
+    refused(xlr("python:"), "python: needs an argument: python:MODULE:FUNCTION")
+
+
+def test_a_function_is_evaluated(xlr: Any, work: Path) -> None:
+    Path("mine.py").write_text("def f(texts):\n    return [[len(t), 1.0] for t in texts]\n", encoding="utf-8")
+    assert xlr("ours=python:mine.py:f?revision=2").code == 0
+    system = json.loads(Path("out/results.json").read_text(encoding="utf-8"))
+    assert "revision=2" in json.dumps(system)
+
+
+def test_bad_services(xlr: Any, server: Any) -> None:
+    refused(xlr("api:m"), "api.openai.com/v1", "OPENAI_API_KEY")
+    refused(xlr("api:tiny?base_url=http://127.0.0.1:9/v1"), "cannot connect", "is the service running")
+    refused(xlr(server.spec.replace("tiny", "huge")), "unknown model", "The model 'huge' does not exist")
+    refused(xlr(f"{server.spec}x"), "404", "?base_url=")
+    refused(xlr(f"{server.spec}&price=1000000&max_cost=1"), "more than max_cost=1", "nothing was sent")
+    server.script = [lambda answer: answer | {"data": answer["data"][1:]}]
+    refused(xlr(server.spec), "texts were sent and", "vectors came back")
+    server.needs_key = True
+    refused(xlr(server.spec), "asks for a key", "OPENAI_API_KEY (401)")
+
+
+def test_the_key_is_in_no_output(xlr: Any, server: Any, monkeypatch: pytest.MonkeyPatch, work: Path) -> None:
+    monkeypatch.setenv("MY_KEY", fake.KEY)
+    server.needs_key = True
+    outcome = xlr(f"{server.spec}&key_env=MY_KEY", "--report")
+    assert outcome.code == 0
+    assert server.headers[0]["Authorization"] == f"Bearer {fake.KEY}"
+    files = [path for path in Path("out").rglob("*") if path.is_file()]
+    assert len(files) >= 3
+    everything = b"".join(path.read_bytes() for path in files) + f"{outcome.out}{outcome.err}".encode()
+    assert b"api:tiny@127.0.0.1" in everything
+    assert fake.KEY.encode() not in everything
+    assert fake.KEY[:10].encode() not in everything
+
+
+def test_help_says_nothing_of_the_environment(process: Any) -> None:
+    assert fake.KEY not in process("encoders", "api", variables={"OPENAI_API_KEY": fake.KEY}).out
