@@ -29,6 +29,14 @@ def words(text: str) -> list[str]:
     return _word().findall(normalized(text))
 
 
+def written_words(text: str) -> list[str]:
+    """Return the words with their letter case, in Unicode form NFC.
+
+    NFKC would take Thai and Lao vowels apart, which lists of words keep whole.
+    """
+    return _word().findall(unicodedata.normalize("NFC", text))
+
+
 def character_terms(text: str) -> list[str]:
     """Return every character and every pair of neighbours within a word or clause."""
     runs = words(text)
