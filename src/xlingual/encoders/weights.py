@@ -48,7 +48,7 @@ def model_files(folder: str | Path, *, modules: bool = True) -> list[Path]:
     patterns = (*MODEL, *SENTENCE_TRANSFORMER) if modules else MODEL
     found = {path for path in root.iterdir() if any(fnmatchcase(path.name, name) for name in patterns)}
     if modules:
-        for part in _module_folders(root):
+        for part in module_folders(root):
             found.update(path for path in part.rglob("*") if path.suffix not in (".bin", ".md"))
     files = sorted(path for path in found if path.is_file())
     if not files:
@@ -59,7 +59,7 @@ def model_files(folder: str | Path, *, modules: bool = True) -> list[Path]:
     return files
 
 
-def _module_folders(root: Path) -> list[Path]:
+def module_folders(root: Path) -> list[Path]:
     """Return the sub-folders that `modules.json` names."""
     path = root / "modules.json"
     if not path.is_file():
