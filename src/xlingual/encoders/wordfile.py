@@ -76,9 +76,7 @@ class WordFile:
     def _index(self, most: int | None) -> int:
         """Note the hash of each word, its line and where lines begin; return how many words there are."""
         separator, columns = self._separator, self.dim
-        ends = tuple(
-            separator + end for end in (b"", b"\n", b"\r\n", b"\r")
-        )  # fastText ends lines with a blank
+        ends = tuple(separator + end for end in (b"", b"\n", b"\r\n", b"\r"))  # fastText: a blank
         hashes, lines, offsets, blank = array("q"), array("q"), array("q"), 0
         with _open(self.path) as handle:
             position = len(handle.readline()) if self._skipped else 0

@@ -37,9 +37,7 @@ def test_scripts_without_blanks_are_cut_by_the_longest_known_word(text, known, e
     assert [word if has else "!" + word for word, has in segment(text, known)] == expected
 
 
-@given(
-    st.text(alphabet="ab Aé红色椅子น้ำ. ", max_size=30), st.sets(st.text(alphabet="abé红色椅น้ำ", max_size=3))
-)
+@given(st.text(alphabet="abAé红色椅子น้ำ. ", max_size=9), st.sets(st.text(alphabet="abé红色椅น้ำ", max_size=3)))
 def test_what_is_found_was_announced_and_nothing_is_lost(text, known):
     announced = set(lookups(text))
     parts = segment(text, known)
