@@ -111,7 +111,12 @@ SCHEMES: Mapping[str, Scheme] = {
             "models of sentence-transformers, for texts and (CLIP) for pictures",
             "xlingual.encoders.sentence_transformer",
             argument="NAME_OR_PATH",
-            options=(*MODEL, *TEXT, Option("dim", whole_number(1), None, "keep the first dimensions only")),
+            options=(
+                *MODEL,
+                *TEXT,
+                Option("dim", whole_number(1), None, "keep the first dimensions only"),
+                Option("prompts", one_of("model", "none"), "model", "whether the model's own prompts are used"),
+            ),
             extra="st",
         ),
         Scheme(
@@ -125,6 +130,7 @@ SCHEMES: Mapping[str, Scheme] = {
                 *TEXT,
                 Option("pool", one_of("mean", "cls", "pooler", "last"), None, "one vector of many: mean"),
                 Option("layer", integer, -1, "hidden layer: 0 the embeddings, -1 the last"),
+                Option("pair", one_of("context"), None, "candidates are read as a pair with their context"),
             ),
             extra="hf",
         ),

@@ -1,0 +1,224 @@
+"""`st:`: models of sentence-transformers as encoders of texts; of pictures: `sentence_transformer_pictures`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xlingual.encoders.batching import in_batches
+from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
+from xlingual.encoders.prompts import Prompts
+from xlingual.encoders.schemes import PICTURES, Context
+from xlingual.encoders.tokens import Pieces, TextTokens, told_limit
+from xlingual.encoders.torch_runtime import choose_device, loading, require, torch_dtype
+from xlingual.encoders.transformer_text import position_limit
+from xlingual.encoders.weights import checkpoint_digest
+from xlingual.errors import InputError
+from xlingual.records import Encoded, Encoder, Ints, Texts, Vectors
+
+_TASK = {"query": "query", "candidate": "document"}  # our roles → their tasks
+_DOCUMENT = ("document", "passage", "corpus")  # names of prompts; the first one that is not empty counts
+
+
+class SentenceTransformerEncoder:
+    """A model of sentence-transformers, used as the library does; loaded when first used.
+
+    Questions and candidates get the prompts that the model's settings have for queries and documents, unless
+    the options say otherwise, and texts without a role the default prompt. Equal texts are encoded once.
+    """
+
+    def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
+        self.folder, self.options, self.who = folder, options, who
+        own = model_prompts(folder) if options["prompts"] == "model" else None
+        self.prompts = Prompts.of(options, own)
+        check_weights(who, folder, modules=True)
+
+    @cached_property
+    def content(self) -> tuple[str, ...]:
+        """All of a row that its vector depends on."""
+        return ("text", "role") if self.prompts.by_role or self._has_routes else ("text",)
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of the model's files, the prompts and the options that change vectors."""
+        names = ("dim", "dtype", "max_length", "long")
+        told = "&".join(f"{name}={self.options[name]}" for name in names if self.options[name] is not None)
+        return f"st:{checkpoint_digest(self.folder)[:16]}?{told}{self.prompts}"
+
+    @cached_property
+    def model(self) -> Any:  # noqa: ANN401  (a SentenceTransformer)
+        """The model, read from the files that the identity is of."""
+        from sentence_transformers import SentenceTransformer
+
+        identity, device = self.identity, choose_device(self.options["device"], self.who)
+        with loading(self.who):
+            model = SentenceTransformer(
+                str(self.folder),
+                device=str(device),
+                local_files_only=True,
+                trust_remote_code=False,
+                truncate_dim=self.options["dim"],
+                model_kwargs={"use_safetensors": True, "torch_dtype": torch_dtype(self.options["dtype"])},
+            )
+        if f"st:{checkpoint_digest(self.folder)[:16]}?" not in identity:
+            raise InputError(f"{self.who}: files of the model changed while it was read: start again")
+        self._check_dim(model)
+        self._set_length(model)
+        return model.to(torch_dtype(self.options["dtype"])).eval()
+
+    @cached_property
+    def tokens(self) -> TextTokens | None:
+        """The model's tokenizer with its limit; None where the model has no tokenizer of transformers."""
+        tokenizer = getattr(self.model, "tokenizer", None)
+        if not callable(tokenizer):
+            return None
+        limit = told_limit(tokenizer)
+        if "message" not in getattr(self.model[0], "modality_config", ()):
+            return TextTokens(tokenizer, limit, self.options["long"], self.who)
+        if self.options["long"] == "windows":
+            raise InputError(f"{self.who}: reads texts as messages of a chat, which have no windows")
+        around = self.model.preprocess([""])["input_ids"].shape[-1] - len(tokenizer("")["input_ids"])
+        return TextTokens(tokenizer, limit and limit - around, "truncate", self.who)
+
+    def encode(self, batch: Texts) -> Vectors:
+        """Return float32 [n, d]."""
+        return self.encode_noting(batch).vectors
+
+    def encode_noting(self, batch: Texts) -> Encoded:
+        """Return float32 [n, d], and which texts were cut."""
+        prompt, distinct = self.prompts.before(batch.role), list(dict.fromkeys(batch.text))
+        number = {text: i for i, text in enumerate(distinct)}
+        index = np.array([number[text] for text in batch.text], dtype=np.int64)
+        pieces = self._pieces(distinct, prompt)
+        whole = np.bincount(pieces.owner, minlength=len(distinct)) == 1
+        texts = np.flatnonzero(whole)
+        windows = np.flatnonzero(~whole[pieces.owner]) if len(distinct) else texts
+        dim = int(_dimension(self.model) or 0)
+        vectors = np.empty((len(pieces.owner), dim), dtype=np.float32)
+        lengths, size = pieces.lengths, self.options["batch"]
+
+        def run_texts(rows: Ints) -> Vectors:
+            return self._encode([distinct[int(texts[i])] for i in rows], prompt, batch.role)
+
+        def run_windows(rows: Ints) -> Vectors:
+            return self._forward([pieces.features[int(windows[i])] for i in rows], prompt, batch.role)
+
+        whole_pieces = np.flatnonzero(whole[pieces.owner]) if len(distinct) else texts
+        for chosen, run in ((whole_pieces, run_texts), (windows, run_windows)):
+            vectors[chosen] = in_batches(lengths[chosen], size, run, who=self.who, dim=dim)
+        return Encoded(pieces.averaged(vectors)[index], pieces.truncated[index])
+
+    def _pieces(self, texts: Sequence[str], prompt: str) -> Pieces:
+        if self.tokens is not None:
+            return self.tokens.pieces([prompt + text for text in texts], (), [prompt] * len(texts))
+        n = len(texts)  # nothing is ever cut; characters tell the lengths
+        characters: list[dict[str, list[int]]] = [{"input_ids": [0] * len(text)} for text in texts]
+        return Pieces(characters, np.arange(n), np.ones(n, dtype=np.int64), np.zeros(n, dtype=np.bool_))
+
+    def _encode(self, texts: list[str], prompt: str, role: str | None) -> Vectors:
+        """Return the library's vectors of whole texts."""
+        named = {"query": "encode_query", "candidate": "encode_document"}.get(role or "", "encode")
+        encode = getattr(self.model, named, self.model.encode)  # by role since 5.0 of the library
+        found: Vectors = encode(
+            texts, prompt=prompt, batch_size=len(texts), show_progress_bar=False, convert_to_tensor=True
+        )
+        return _as_numpy(found)
+
+    def _forward(self, windows: Sequence[Mapping[str, list[int]]], prompt: str, role: str | None) -> Vectors:
+        """Return the model's vectors of tokens, without the library's own reading of texts."""
+        import torch
+
+        assert self.tokens is not None
+        width = max(len(window["input_ids"]) for window in windows)
+        padding = self.tokens.tokenizer.pad_token_id or 0
+        rows = {
+            name: [w[name] + [padding if name == "input_ids" else 0] * (width - len(w[name])) for w in windows]
+            for name in windows[0]
+        }
+        rows["attention_mask"] = [
+            [1] * len(w["input_ids"]) + [0] * (width - len(w["input_ids"])) for w in windows
+        ]
+        inputs: dict[str, Any] = {name: torch.tensor(row).to(self.model.device) for name, row in rows.items()}
+        if prompt:  # for models that leave the prompt out of the mean
+            inputs["prompt_length"] = len(self.tokens.before) + self.tokens.prompt_length(prompt)
+        task = {"task": _TASK[role]} if self._has_routes and role in _TASK else {}
+        with torch.inference_mode():
+            vectors = self.model(inputs, **task)["sentence_embedding"]
+        return _as_numpy(vectors[:, : self.options["dim"] or self.model.truncate_dim])
+
+    @cached_property
+    def _has_routes(self) -> bool:
+        """Whether the model treats queries and documents in different ways, prompts apart."""
+        path = self.folder / "modules.json"
+        listing = path.read_text(encoding="utf-8") if path.is_file() else ""
+        settings = read_json(self.folder / "sentence_bert_config.json")
+        by_task = ("query_length", "document_length", "query_expansion")
+        return any(word in listing for word in ("Router", "Asym")) or any(
+            settings.get(name) is not None for name in by_task
+        )
+
+    def _check_dim(self, model: Any) -> None:  # noqa: ANN401
+        wanted = self.options["dim"]
+        model.truncate_dim, own = None, model.truncate_dim
+        has = _dimension(model)
+        model.truncate_dim = own
+        if wanted is not None and has is not None and wanted > has:
+            raise InputError(f"{self.who}: dim={wanted}, but the model's vectors have {has} dimensions")
+
+    def _set_length(self, model: Any) -> None:  # noqa: ANN401
+        """Set how many tokens are read at once: what is wanted, never more than the network has places for."""
+        network = getattr(model[0], "auto_model", None)
+        limit = None if network is None else position_limit(network, network.config)
+        wanted, told = self.options["max_length"], told_limit(getattr(model, "tokenizer", None))
+        if wanted is not None and limit is not None and wanted > limit:
+            raise InputError(
+                f"{self.who}: max_length={wanted} is more than the {limit} tokens that the model can read"
+            )
+        if wanted is not None and network is None:
+            raise InputError(f"{self.who}: the model reads texts of any length: leave max_length out")
+        known = [number for number in (told, limit) if number is not None]
+        best = wanted if wanted is not None else min(known, default=None)
+        if best is not None and best != told:
+            model.max_seq_length = best
+
+
+def model_prompts(folder: Path) -> Prompts:
+    """Return the prompts that a model's settings have: for queries, for documents, and by default.
+
+    As in the library, the default prompt is not for queries and documents.
+    """
+    settings = read_json(folder / "config_sentence_transformers.json")
+    known = {str(name): str(text or "") for name, text in (settings.get("prompts") or {}).items()}
+    plain = known.get(settings.get("default_prompt_name") or "", "")
+    document = next((known[name] for name in _DOCUMENT if known.get(name)), "")
+    return Prompts(plain, known.get("query", ""), document)
+
+
+def _dimension(model: Any) -> int | None:  # noqa: ANN401
+    read = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
+    found: int | None = read()
+    return found
+
+
+def _as_numpy(vectors: Any) -> Vectors:  # noqa: ANN401  (a tensor)
+    found: Vectors = vectors.float().cpu().numpy()
+    return found
+
+
+def build(argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
+    """Return the encoder for a spec; the model is found, and fetched where need be, but not loaded."""
+    who = f"st:{argument}"
+    require(who, "st", "torch", "transformers", "sentence_transformers")
+    if context.kind == PICTURES:
+        from xlingual.encoders import sentence_transformer_pictures
+
+        encoder: Encoder = sentence_transformer_pictures.build(argument, options, context)
+        return encoder
+    # the library's own models may be written without their owner's name
+    short = "/" not in argument and "\\" not in argument and not Path(argument).exists()
+    name = f"sentence-transformers/{argument}" if short else argument
+    return SentenceTransformerEncoder(model_folder(who, name, options["revision"], "st"), options, who)

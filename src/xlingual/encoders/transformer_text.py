@@ -1,0 +1,172 @@
+"""A text network of transformers: loaded, run on padded tokens, pooled to one vector for each text."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xlingual.encoders.tokens import Features, told_limit
+from xlingual.encoders.torch_runtime import choose_device, loading, loading_info, torch_dtype
+from xlingual.errors import InputError, listed
+from xlingual.records import Vectors
+
+
+class TextNetwork:
+    """A tokenizer and a network, and how its hidden states become one vector.
+
+    `pool`: mean over all tokens but padding; the first token (cls); the last one (last); what the network's
+    own head makes of the first one (pooler); features (the projection of a network for texts and pictures).
+    `layer` counts hidden layers: 0 the embeddings, -1 the last.
+    """
+
+    def __init__(self, folder: Path, options: Mapping[str, Any], pool: str, who: str) -> None:
+        import torch
+        from transformers import AutoModel, AutoTokenizer
+
+        self.who, self.pool, self.layer = who, pool, int(options["layer"])
+        self.device = choose_device(options["device"], who)
+        local = {"local_files_only": True, "trust_remote_code": False}
+        with loading(who), torch.no_grad():
+            self.tokenizer = AutoTokenizer.from_pretrained(folder, **local)
+            model, info = AutoModel.from_pretrained(
+                folder,
+                use_safetensors=True,
+                torch_dtype=torch_dtype(options["dtype"]),
+                output_loading_info=True,
+                **local,
+            )
+            self.config = model.config
+            self._refuse_random(*loading_info(info))
+            if self.config.is_encoder_decoder:
+                model = model.get_encoder()
+            self.model = model.to(self.device).eval()
+        self.tokenizer.padding_side = "right"
+        self.accepts = frozenset(inspect.signature(self.model.forward).parameters)
+        self.limit = position_limit(self.model, self.config)
+        self._check_pool()
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions."""
+        if self.pool == "features":
+            return int(self.config.projection_dim if hasattr(self.config, "projection_dim") else 0)
+        return int(getattr(self.config, "hidden_size", 0) or 0)
+
+    def max_length(self, wanted: int | None) -> int | None:
+        """Return how many tokens are read at once: what is wanted, else the smallest limit that is told."""
+        if wanted is not None and self.limit is not None and wanted > self.limit:
+            raise InputError(
+                f"{self.who}: max_length={wanted} is more than the {self.limit} tokens that the model can read"
+            )
+        known = [limit for limit in (told_limit(self.tokenizer), self.limit) if limit is not None]
+        return wanted if wanted is not None else min(known, default=None)
+
+    def run(self, pieces: Sequence[Features], languages: Sequence[int] = ()) -> Vectors:
+        """Return float32 [n, d] for pieces of any lengths; one without tokens has the zero vector."""
+        import torch
+
+        lengths = np.array([len(piece["input_ids"]) for piece in pieces])
+        inputs = self._padded(pieces, lengths)
+        if languages:
+            inputs["langs"] = np.repeat(np.asarray(languages)[:, None], inputs["input_ids"].shape[1], axis=1)
+        tensors = {
+            name: torch.from_numpy(values).to(self.device)
+            for name, values in inputs.items()
+            if name in self.accepts
+        }
+        mask = torch.from_numpy(inputs["attention_mask"]).to(self.device)
+        with torch.inference_mode():
+            vectors: Vectors = self._pooled(tensors, mask).float().cpu().numpy()
+        vectors[lengths == 0] = 0
+        return vectors
+
+    def _padded(self, pieces: Sequence[Features], lengths: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the inputs, int64 [n, tokens], padded on the right, and the mask of what is no padding."""
+        width = max(int(lengths.max()), 1)
+        if self._full_width:
+            width = max(width, self.max_length(None) or 0)
+        fill = {"input_ids": self.tokenizer.pad_token_id or 0}
+        padded = {
+            name: np.full((len(pieces), width), fill.get(name, 0), dtype=np.int64) for name in pieces[0]
+        }
+        for name, values in padded.items():
+            for row, piece in enumerate(pieces):
+                values[row, : lengths[row]] = piece[name]
+        # a text without tokens is read as one token of padding: attention needs one that counts
+        padded["attention_mask"] = (np.arange(width) < np.maximum(lengths, 1)[:, None]).astype(np.int64)
+        return padded
+
+    @property
+    def _full_width(self) -> bool:
+        """SigLIP is trained on texts padded to full length, without a mask, and reads its last place."""
+        return self.pool == "features" and str(self.config.model_type).startswith("siglip")
+
+    def _pooled(self, tensors: Mapping[str, Any], mask: Any) -> Any:  # noqa: ANN401  (tensors)
+        if self.pool == "features":
+            given = {name: tensors[name] for name in ("input_ids", "attention_mask") if name in tensors}
+            if self._full_width:
+                given.pop("attention_mask", None)
+            found = self.model.get_text_features(**given)
+            return getattr(found, "pooler_output", found)
+        last = self.layer == -1
+        out = self.model(**tensors, return_dict=True, output_hidden_states=not last)
+        if self.pool == "pooler":
+            return out.pooler_output
+        hidden = (out.last_hidden_state if last else out.hidden_states[self.layer]).float()
+        if self.pool == "cls":
+            return hidden[:, 0]
+        if self.pool == "last":
+            return hidden[range(len(hidden)), mask.sum(dim=1) - 1]
+        weights = mask.unsqueeze(-1).to(hidden.dtype)
+        return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
+
+    def _refuse_random(self, missing: Sequence[str], mismatched: Sequence[str]) -> None:
+        """Raise InputError where weights that count would be random, since the checkpoint has none."""
+        head = [name for name in missing if "pooler." in name]
+        if head and self.pool == "pooler":
+            raise InputError(f"{self.who}: the checkpoint has no pooler ({head[0]}): write pool=mean or cls")
+        unread = ("pooler.", "decoder.", "vision", "visual") if self.config.is_encoder_decoder else ("pooler.",)
+        absent = [*(name for name in missing if not any(part in name for part in unread)), *mismatched]
+        if absent:
+            raise InputError(
+                f"{self.who}: {len(absent)} weights are not in the checkpoint or have another shape, and would "
+                f"be random ({listed(absent, 2)}): is it a model of the type {self.config.model_type}?"
+            )
+
+    def _check_pool(self) -> None:
+        if self.pool == "features":
+            if not hasattr(self.model, "get_text_features") or self.layer != -1:
+                raise InputError(f"{self.who}: a network for texts and pictures has no pool and no layers here")
+            return
+        layers = getattr(self.config, "num_hidden_layers", None)
+        if layers is not None and not -layers - 1 <= self.layer <= layers:
+            raise InputError(f"{self.who}: layer={self.layer}, but the model has the layers 0 to {layers}")
+        has = ["mean", "last"]
+        if self.tokenizer.cls_token is not None:
+            has.insert(1, "cls")
+        if getattr(self.model, "pooler", None) is not None:
+            has.append("pooler")
+        if self.pool not in has:
+            raise InputError(f"{self.who}: the model has no pool={self.pool}; it has {', '.join(has)}")
+        if self.pool == "pooler" and self.layer != -1:
+            raise InputError(f"{self.who}: pool=pooler reads the last layer: leave layer={self.layer} out")
+
+
+def position_limit(model: Any, config: Any) -> int | None:  # noqa: ANN401  (of any library)
+    """Return how many tokens a network has positions for, None where there is no limit.
+
+    Where padding has a position, as in RoBERTa, those up to it are not for tokens.
+    """
+    for name, part in model.named_modules():
+        table = name.rpartition(".")[2]
+        if table in ("position_embeddings", "position_embedding", "embed_positions", "wpe"):
+            places = getattr(part, "num_embeddings", None)
+            padding = getattr(part, "padding_idx", None)
+            if places is not None and not name.startswith("vision"):
+                return int(places) - (padding + 1 if padding is not None else getattr(part, "offset", 0))
+    limit = getattr(config, "max_position_embeddings", None)
+    return int(limit) if limit is not None and limit > 0 else None

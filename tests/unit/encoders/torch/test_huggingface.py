@@ -1,0 +1,366 @@
+"""`hf:` for texts: against transformers and sentence-transformers used directly, on small random networks."""
+
+import json
+import sys
+import types
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from xlingual.encoders import text_encoders  # noqa: E402
+from xlingual.encoders.huggingface import HuggingFaceEncoder  # noqa: E402
+from xlingual.errors import DataWarning, InputError, MissingExtraError  # noqa: E402
+from xlingual.records import Encoder, Texts  # noqa: E402
+
+TEXTS = [
+    "a red chair",
+    "ein roter Stuhl steht am Tisch",
+    "",
+    "lamp",
+    "a very long text " * 12,
+    "a red chair",
+    "water, glass and a table for the lamp of the red chair",
+    "日本 椅子",
+    "!",
+]
+KINDS = ["bert", "bert_masked", "distilbert", "xlmr", "qwen", "t5", "clip", "xlm"]
+
+
+def texts(words=TEXTS, language="en", **more):
+    return Texts(list(words), [language] * len(words), [str(i) for i in range(len(words))], **more)
+
+
+def encoder(folder, options="") -> HuggingFaceEncoder:
+    return text_encoders([f"hf:{folder}{options}"], languages=["en", "de"])["hf"]
+
+
+def folder_of(checkpoints, kind):
+    if kind == "xlm":
+        pytest.importorskip("sacremoses")
+    return checkpoints(kind)
+
+
+def direct(folder, words, maximum=None):
+    """Return the outputs of transformers used directly, one text at a time."""
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    for text in words:
+        cut = {"truncation": True, "max_length": maximum} if maximum else {}
+        inputs = tokenizer(text, return_tensors="pt", **cut)
+        with torch.no_grad():
+            yield model(**inputs, output_hidden_states=True), inputs
+
+
+@pytest.mark.parametrize("kind", ["bert", "xlmr", "distilbert"])
+def test_mean_pooling_is_that_of_sentence_transformers(checkpoints, kind):
+    library = pytest.importorskip("sentence_transformers")
+    modules = pytest.importorskip("sentence_transformers.models")
+    folder = str(checkpoints(kind))
+    word = modules.Transformer(folder, max_seq_length=40)
+    model = library.SentenceTransformer(modules=[word, modules.Pooling(32)], device="cpu")
+    expected = model.encode(TEXTS, batch_size=3)
+    np.testing.assert_allclose(encoder(folder).encode(texts()), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(("kind", "maximum"), [("bert", 40), ("xlmr", 40), ("distilbert", 40)])
+def test_first_and_last_token(checkpoints, kind, maximum):
+    folder = checkpoints(kind)
+    outputs = [out.last_hidden_state[0].numpy() for out, _ in direct(folder, TEXTS, maximum)]
+    first, last = encoder(folder, "?pool=cls"), encoder(folder, "?pool=last")
+    np.testing.assert_allclose(first.encode(texts()), [hidden[0] for hidden in outputs], atol=1e-5)
+    np.testing.assert_allclose(last.encode(texts()), [hidden[-1] for hidden in outputs], atol=1e-5)
+
+
+def test_the_last_token_of_a_network_that_reads_from_left_to_right(checkpoints):
+    folder, words = checkpoints("qwen"), [text for text in TEXTS if text][:3]
+    expected = [out.last_hidden_state[0, -1].numpy() for out, _ in direct(folder, words)]
+    np.testing.assert_allclose(encoder(folder, "?pool=last").encode(texts(words)), expected, atol=1e-5)
+
+
+def test_the_pooler_is_the_networks_own_head(checkpoints):
+    folder = checkpoints("bert")
+    expected = [out.pooler_output[0].numpy() for out, _ in direct(folder, TEXTS, 40)]
+    np.testing.assert_allclose(encoder(folder, "?pool=pooler").encode(texts()), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("layer", [0, 1, 2, 3, -1, -2, -4])
+def test_layers(checkpoints, layer):
+    folder = checkpoints("xlmr")
+    expected = [out.hidden_states[layer][0].mean(dim=0).numpy() for out, _ in direct(folder, TEXTS, 40)]
+    found = encoder(folder, f"?layer={layer}").encode(texts())
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_a_network_for_texts_and_pictures_gives_its_projection(checkpoints):
+    folder = checkpoints("clip")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    for text, found in zip(TEXTS, encoder(folder).encode(texts()), strict=True):
+        inputs = tokenizer(text, return_tensors="pt", truncation=True, max_length=40)
+        inputs.pop("token_type_ids", None)
+        with torch.no_grad():
+            expected = model.get_text_features(**inputs)
+        np.testing.assert_allclose(found, getattr(expected, "pooler_output", expected)[0].numpy(), atol=1e-5)
+
+
+def test_a_network_that_is_told_the_language(checkpoints):
+    folder = folder_of(checkpoints, "xlm")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    xlm = encoder(folder)
+    assert xlm.content == ("text", "language")
+    for language, number in (("en", 0), ("de", 1), ("zh-Hant", 2)):
+        ids = tokenizer("a red chair", return_tensors="pt")["input_ids"]
+        with torch.no_grad():
+            hidden = model(ids, langs=torch.full_like(ids, number)).last_hidden_state[0].numpy()
+        found = xlm.encode(texts(["a red chair", "lamp"], language))[0]
+        np.testing.assert_allclose(found, hidden.mean(axis=0), atol=1e-5)
+    with pytest.raises(InputError, match=r"does not know sw; it knows de, en, zh$"):
+        xlm.encode(texts(["kiti"], "sw"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_texts_in_the_batch_change_no_vector(checkpoints, kind):
+    hf = encoder(folder_of(checkpoints, kind))
+    together = hf.encode(texts())
+    assert together.dtype == np.float32
+    alone = np.concatenate([hf.encode(texts([text])) for text in TEXTS])
+    np.testing.assert_allclose(together, alone, atol=1e-5)
+    order = np.random.default_rng(0).permutation(len(TEXTS))
+    by_two = encoder(folder_of(checkpoints, kind), "?batch=2").encode(texts().take(order))
+    np.testing.assert_allclose(by_two, together[order], atol=1e-5)
+    np.testing.assert_array_equal(together[0], together[5])
+    assert np.abs(together[0] - together[1]).max() > 1e-3
+
+
+@pytest.mark.parametrize("kind", ["bert", "xlmr", "clip"])
+def test_an_empty_batch(checkpoints, kind):
+    hf = encoder(checkpoints(kind))
+    encoded = hf.encode_noting(texts([]))
+    assert encoded.vectors.shape == (0, hf.encode(texts()).shape[1])
+    assert encoded.truncated.shape == (0,)
+
+
+def test_a_text_without_tokens_has_the_zero_vector(checkpoints):
+    vectors = encoder(checkpoints("qwen")).encode(texts(["", "a red chair", ""]))
+    assert not vectors[[0, 2]].any()
+    assert vectors[1].any()
+
+
+def test_texts_that_are_cut_are_noted(checkpoints):
+    words = ["a" * count for count in range(1, 12)]  # a token for each letter
+    encoded = encoder(checkpoints("bert"), "?max_length=8").encode_noting(texts(words))
+    np.testing.assert_array_equal(encoded.truncated, np.arange(1, 12) > 6)
+    np.testing.assert_allclose(encoded.vectors[6:], encoded.vectors[[5] * 5], atol=1e-6)
+    whole = encoder(checkpoints("bert")).encode_noting(texts(words))
+    assert not whole.truncated.any()
+    np.testing.assert_allclose(whole.vectors[:6], encoded.vectors[:6], atol=1e-5)
+
+
+def test_prompts_by_role(checkpoints):
+    folder = checkpoints("bert")
+    plain, hf = encoder(folder), encoder(folder, "?query_prompt=query: &candidate_prompt=passage: ")
+    assert hf.content == ("text", "role")
+    for role, prompt in (("query", "query: "), ("candidate", "passage: "), (None, "")):
+        expected = plain.encode(texts([prompt + text for text in TEXTS]))
+        np.testing.assert_allclose(hf.encode(texts(role=role)), expected, atol=1e-5)
+    both = encoder(folder, "?prompt=text: &query_prompt=query: ")
+    expected = plain.encode(texts(["text: lamp"]))
+    np.testing.assert_allclose(both.encode(texts(["lamp"], role="candidate")), expected, atol=1e-6)
+    assert encoder(folder, "?prompt=text: ").content == plain.content == ("text",)
+
+
+def test_windows_are_averaged_by_their_tokens(checkpoints):
+    folder, long = checkpoints("bert"), "red chair lamp " * 9 + "table"
+    hf = encoder(folder, "?long=windows&max_length=12&prompt=query ")
+    encoded = hf.encode_noting(texts(["lamp", long]))
+    assert not encoded.truncated.any()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    ids = tokenizer(long, add_special_tokens=False)["input_ids"]
+    prompt = tokenizer("query", add_special_tokens=False)["input_ids"]
+    assert len(prompt) == 1 and len(ids) == 28
+    total = np.zeros(32)
+    for start in range(0, 28, 9):  # 12 less two special tokens and the prompt
+        window = [tokenizer.cls_token_id, *prompt, *ids[start : start + 9], tokenizer.sep_token_id]
+        with torch.no_grad():
+            hidden = model(torch.tensor([window])).last_hidden_state[0]
+        total += hidden.mean(dim=0).numpy() * len(ids[start : start + 9])
+    np.testing.assert_allclose(encoded.vectors[1], total / 28, atol=1e-5)
+    short = encoder(folder, "?prompt=query ").encode(texts(["lamp"]))
+    np.testing.assert_allclose(encoded.vectors[:1], short, atol=1e-6)
+
+
+def test_pairs_of_a_candidate_and_its_context(checkpoints):
+    folder, context = checkpoints("bert"), ["a table", "the chair stands there", "the lamp"]
+    hf, words = encoder(folder, "?pair=context&max_length=20"), ["a lamp", "chair", "very long text " * 4]
+    assert hf.content == ("text", "role", "context")
+    encoded = hf.encode_noting(texts(words, role="candidate", context=context))
+    assert encoded.truncated.tolist() == [False, True, True]
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder).eval()
+    for found, text, second in zip(encoded.vectors, words, context, strict=True):
+        inputs = tokenizer(text, second, return_tensors="pt", truncation=True, max_length=20)
+        assert inputs["token_type_ids"].any()
+        with torch.no_grad():
+            expected = model(**inputs).last_hidden_state[0].mean(dim=0).numpy()
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+    alone = encoder(folder, "?max_length=20").encode(texts(words))
+    np.testing.assert_allclose(hf.encode(texts(words, role="query", context=context)), alone, atol=1e-5)
+
+
+def test_the_identity_names_what_changes_vectors(copied):
+    folder = copied("bert")
+    base = encoder(folder)
+    assert isinstance(base, Encoder)
+    same = ["?batch=3", "?device=cpu", "?layer=-1", "?pool=mean"]
+    assert {encoder(folder, option).identity for option in same} == {base.identity}
+    assert encoder(copied("bert", "elsewhere")).identity == base.identity
+    other = [
+        *("?pool=cls", "?layer=1", "?max_length=9", "?long=windows", "?dtype=float16", "?pair=context"),
+        *("?prompt=a", "?query_prompt=a", "?candidate_prompt=a", "?query_prompt=b"),
+    ]
+    identities = {base.identity, *(encoder(folder, option).identity for option in other)}
+    assert len(identities) == 1 + len(other)
+    assert all(name.isprintable() and "|" not in name for name in identities)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "vocab.txt", "tokenizer.json", "config.json"])
+def test_a_changed_file_is_another_identity(copied, name):
+    folder = copied("bert")
+    before = encoder(folder).identity
+    raw = (folder / name).read_bytes()
+    (folder / name).write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]) if name != "config.json" else raw + b" ")
+    assert encoder(folder).identity != before
+
+
+def test_files_that_change_between_identity_and_loading(copied):
+    folder = copied("bert")
+    hf = encoder(folder)
+    assert hf.identity
+    settings = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(settings | {"hidden_act": "relu"}))
+    with pytest.raises(InputError, match="changed while it was read"):
+        hf.encode(texts())
+
+
+def test_half_precision_is_close(checkpoints):
+    vectors = encoder(checkpoints("bert")).encode(texts())
+    half = encoder(checkpoints("bert"), "?dtype=bfloat16").encode(texts())
+    assert half.dtype == np.float32
+    difference = np.abs(half - vectors).max()
+    assert 1e-6 < difference < 0.1
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("distilbert", "?pool=pooler", r"no pool=pooler; it has mean, cls, last$"),
+        ("qwen", "?pool=cls", r"no pool=cls; it has mean, last$"),
+        ("bert_masked", "?pool=pooler", r"the checkpoint has no pooler \(pooler\.dense\.bias\)"),
+        ("bert", "?layer=4", r"layer=4, but the model has the layers 0 to 3$"),
+        ("bert", "?layer=-5", r"layer=-5, but"),
+        ("bert", "?layer=2&pool=pooler", r"pool=pooler reads the last layer"),
+        ("clip", "?pool=mean", None),
+        ("bert", "?max_length=41", r"max_length=41 is more than the 40 tokens"),
+        ("xlmr", "?max_length=41", r"max_length=41 is more than the 40 tokens"),
+        ("bert", "?max_length=2", r"max_length=2 leaves no room beside 2 special tokens"),
+        ("bert", "?max_length=4&long=windows&prompt=query: ", r"no room beside the prompt of 2 tokens"),
+        ("bert", "?pair=context&long=windows", r"pairs cannot be divided into windows"),
+        ("bert", "?device=gpu", r"device=gpu is none: write cpu, cuda, cuda:1 or mps$"),
+        ("bert", "?device=cuda:99", r"device=cuda:99 is not on this machine, which has .*cpu"),
+        ("bert", "?revision=main", r"revision=main is of a model on a hub, but this is a folder$"),
+    ],
+)
+def test_what_does_not_fit_the_model(checkpoints, kind, options, message):
+    with pytest.raises(InputError, match=message) as caught:
+        encoder(checkpoints(kind), options).encode(texts())
+    assert "\n" not in str(caught.value)
+
+
+def test_weights_that_would_be_random_are_refused(copied):
+    from safetensors.numpy import load_file, save_file
+
+    folder = copied("bert")
+    weights = load_file(folder / "model.safetensors")
+    del weights["encoder.layer.1.output.dense.weight"]
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(InputError, match=r"1 weights are not in the checkpoint .*encoder\.layer\.1\.output"):
+        encoder(folder).encode(texts())
+
+
+def test_a_pickle_is_refused(copied):
+    folder = copied("bert")
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    with pytest.raises(InputError, match=r"pytorch_model\.bin is a pickle, .*save_pretrained\(NEW\)$"):
+        encoder(folder)
+    (folder / "pytorch_model.bin").unlink()
+    with pytest.raises(InputError, match=r"a \.safetensors file is needed$"):
+        encoder(folder)
+
+
+def test_code_of_a_model_is_never_run(copied, tmp_path):
+    folder, ran = copied("bert"), tmp_path / "ran"
+    (folder / "own.py").write_text(f"open({str(ran)!r}, 'w')\nclass C: pass\n")
+    settings = json.loads((folder / "config.json").read_text()) | {"model_type": "own"}
+    auto = {"AutoConfig": "own.C", "AutoModel": "own.C"}
+    (folder / "config.json").write_text(json.dumps(settings | {"auto_map": auto}))
+    with pytest.raises(InputError, match=r"brings code of its own, which is never run: .*python:MODULE"):
+        encoder(folder).encode(texts())
+    assert not ran.exists()
+
+
+def test_broken_files_are_named_in_one_line(copied):
+    folder = copied("bert")
+    (folder / "model.safetensors").write_bytes(b"not a table")
+    with pytest.raises(InputError, match=r"cannot be loaded \(Safetensor") as caught:
+        encoder(folder).encode(texts())
+    assert "\n" not in str(caught.value)
+    (folder / "config.json").write_text("{")
+    with pytest.raises(InputError, match=r"config\.json: not JSON"):
+        encoder(folder)
+    (folder / "config.json").unlink()
+    with pytest.raises(InputError, match="no config.json of transformers in this folder"):
+        encoder(folder)
+
+
+def test_a_batch_that_does_not_fit_is_halved(checkpoints, monkeypatch):
+    hf = encoder(checkpoints("bert"), "?batch=8")
+    expected, run = hf.encode(texts()), hf.network.run
+
+    def small_memory(pieces, languages=()):
+        if len(pieces) > 3:
+            raise torch.OutOfMemoryError("Tried to allocate 20 GiB")
+        return run(pieces, languages)
+
+    monkeypatch.setattr(hf.network, "run", small_memory)
+    with pytest.warns(DataWarning, match=r"a batch of 8 did not fit into memory, one of 2 did: write batch=2"):
+        found = hf.encode(texts())
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("package", ["torch", "transformers"])
+def test_a_missing_package_is_named(checkpoints, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtraError, match=r"^hf:.* needs an optional package.*pip install 'xlingual\[hf\]'"):
+        encoder(checkpoints("bert"))
+
+
+def test_the_tokenizer_of_xlm_names_its_package(checkpoints, monkeypatch, tmp_path):
+    import shutil
+
+    folder = shutil.copytree(folder_of(checkpoints, "xlm"), tmp_path / "xlm")
+    monkeypatch.setitem(sys.modules, "sacremoses", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'xlingual\[mt\]'"):
+        encoder(folder).encode(texts())
+
+
+def test_nothing_of_torch_is_loaded_before_the_first_vector(checkpoints, monkeypatch):
+    for name in ("torch", "transformers"):  # there, but of no use
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    hf = encoder(checkpoints("bert"))
+    assert hf.identity.startswith("hf:")
+    assert hf.content == ("text",)
