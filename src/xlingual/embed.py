@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from xlingual.data.manifest import Manifest, read_reference
-from xlingual.data.pictures import read_bytes
 from xlingual.data.pools.fit import read_pool_texts
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.reading import is_pool
 from xlingual.data.reading.select import split_reference
 from xlingual.errors import DataWarning, InputError, listed
+from xlingual.pictures import read_bytes
 from xlingual.ranking import Pool, UnitVectors
 from xlingual.records import Encoder, Ints, Texts, digest
 

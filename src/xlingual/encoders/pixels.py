@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from xlingual.encoders.imagefile import decode_rgb, picture_bytes
+from xlingual.encoders.decoding import decoded, distinct
 from xlingual.encoders.schemes import Context
-from xlingual.errors import InputError
-from xlingual.records import Pictures, digest
+from xlingual.records import Pictures
 
 if TYPE_CHECKING:
+    from PIL.Image import Image
+
     from xlingual.records import Vectors
 
 SIZE = 64  # pictures are scaled to SIZE × SIZE
@@ -51,30 +53,21 @@ class PixelsEncoder:
     """
 
     identity = "pixels:v1"
+    content = ("bytes",)
 
     def encode(self, batch: Pictures) -> Vectors:
         """Return float32 [n, d]; raise InputError naming the row whose picture is absent or broken."""
-        if len(batch) and all(source is None for source in batch.source):
-            raise InputError(
-                "pixels: no row has a picture: name the column of pictures (--image-column), or use vectors "
-                "of the pictures (vectors:PATH)"
-            )
-        slot: dict[bytes, int] = {}
-        slots = np.empty(len(batch), dtype=np.int64)
-        chunk: list[NDArray[np.uint8]] = []
-        parts: list[Vectors] = []
-        for row, (source, name) in enumerate(zip(batch.source, batch.ids, strict=True)):
-            raw = picture_bytes(source, name)
-            known = digest(raw)
-            if known not in slot:
-                slot[known] = len(slot)
-                chunk.append(decode_rgb(raw, SIZE, name, source))
-            slots[row] = slot[known]
-            if len(chunk) == _CHUNK:
-                parts.append(describe(np.stack(chunk)))
-                chunk.clear()
-        parts.append(describe(np.stack(chunk) if chunk else np.empty((0, SIZE, SIZE, 3), dtype=np.uint8)))
-        return np.concatenate(parts)[slots]
+        first, code = distinct(batch)
+        pictures = decoded(batch.take(first), _scaled, side=SIZE, ahead=2 * _CHUNK)
+        parts = [describe(np.stack(chunk)) for chunk in iter(lambda: list(islice(pictures, _CHUNK)), [])]
+        return np.concatenate([describe(np.empty((0, SIZE, SIZE, 3), dtype=np.uint8)), *parts])[code]
+
+
+def _scaled(picture: Image) -> NDArray[np.uint8]:
+    """Return the picture as uint8 [SIZE, SIZE, 3]; its shape is not kept."""
+    from PIL.Image import Resampling
+
+    return np.asarray(picture.resize((SIZE, SIZE), Resampling.BICUBIC, reducing_gap=3.0), dtype=np.uint8)
 
 
 def describe(rgb: NDArray[np.uint8]) -> Vectors:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xlingual.data.manifest import Manifest
-from xlingual.data.pictures import open_picture
 from xlingual.errors import InputError
+from xlingual.pictures import open_picture
 from xlingual.records import Floats, Ints
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@ import numpy as np
 
 from xlingual.data.checks.check import check
 from xlingual.data.manifest import Manifest, read_reference
-from xlingual.data.pictures import open_picture
+from xlingual.pictures import open_picture
 
 
 def test_ikea(real_data):

@@ -9,8 +9,8 @@ import numpy as np
 
 from xlingual.data.checks.records import PictureCheck
 from xlingual.data.manifest import Manifest
-from xlingual.data.pictures import open_picture, read_bytes
 from xlingual.errors import InputError
+from xlingual.pictures import open_picture, read_bytes
 from xlingual.records import digest
 
 Progress = Callable[[int, int], None]  # pictures done, pictures in all

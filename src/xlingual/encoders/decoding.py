@@ -1,0 +1,144 @@
+"""Pictures decoded in worker threads while the encoder works, in order and a bounded number ahead.
+
+Pillow lets other threads run while it decodes and scales, so that decoding overlaps encoding.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from xlingual.errors import InputError
+from xlingual.pictures import open_picture, read_bytes
+from xlingual.records import Ints, Pictures, digest
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+T = TypeVar("T")
+MOST_THREADS = 8  # each may hold a picture of MOST_PIXELS pixels
+_GLANCE = 32  # side of a picture that is only looked at: JPEG is decoded at a small scale
+
+
+def decoded(
+    pictures: Pictures,
+    prepare: Callable[[Image], T],
+    *,
+    side: int | None = None,
+    ahead: int = 64,
+    threads: int | None = None,
+) -> Iterator[T]:
+    """Yield `prepare(picture)` of each picture, in order; both run in worker threads.
+
+    At most `ahead` pictures are begun and not yet taken, so that memory is bounded. `side` as in
+    `open_picture`. `threads=0` does the work in the calling thread.
+
+    Raises InputError naming the first row whose picture is missing or broken, and how many are.
+    """
+    _refuse_none(pictures)
+    failed: list[InputError] = []
+    for value in _outcomes(pictures, prepare, side, ahead, _count(threads)):
+        if isinstance(value, InputError):
+            failed.append(value)
+        elif not failed:  # after a failure the others are only counted
+            yield value
+    if failed:
+        raise InputError(
+            f"{failed[0]} ({len(failed)} of {len(pictures)} pictures cannot be opened; --skip-broken leaves "
+            "their rows out)"
+        )
+
+
+def broken(pictures: Pictures, *, threads: int | None = None) -> dict[int, str]:
+    """Return the positions of pictures that are absent, missing or broken, each with the reason."""
+    found = _outcomes(pictures, lambda picture: None, _GLANCE, 64, _count(threads))
+    return {i: str(outcome) for i, outcome in enumerate(found) if isinstance(outcome, InputError)}
+
+
+def distinct(pictures: Pictures) -> tuple[Ints, Ints]:
+    """Return (first [u], code [n]): the first picture of each content, and which content each picture has.
+
+    Pictures are of one content where their bytes are equal. Only those of equal length are read; one that
+    cannot be read is alone.
+    """
+    sizes = [_size(source) for source in pictures.source]
+    _, number, counts = np.unique(sizes, return_inverse=True, return_counts=True)
+    first: list[int] = []
+    slots: dict[bytes | int, int] = {}
+    code = np.empty(len(sizes), dtype=np.int64)
+    for i, (source, shared) in enumerate(zip(pictures.source, (counts[number] > 1).tolist(), strict=True)):
+        slot = slots.setdefault(_content(source, i) if shared else i, len(first))
+        if slot == len(first):
+            first.append(i)
+        code[i] = slot
+    return np.array(first, dtype=np.int64), code
+
+
+def _outcomes(
+    pictures: Pictures, prepare: Callable[[Image], T], side: int | None, ahead: int, threads: int
+) -> Iterator[T | InputError]:
+    """Yield what each picture gives, or the error that says why it gives nothing."""
+
+    def one(source: bytes | Path | None, row: str) -> T | InputError:
+        try:
+            picture = open_picture(source, row=row, side=side)
+        except InputError as error:
+            return error
+        try:
+            return prepare(picture)
+        except (InputError, ValueError, ZeroDivisionError, OverflowError) as error:
+            return InputError(
+                f"row {row!r}: the picture cannot be used: {' '.join(str(error).split())[:200]}"
+            )
+
+    rows = zip(pictures.source, pictures.ids, strict=True)
+    if threads == 0:
+        yield from (one(*row) for row in rows)
+        return
+    executor = ThreadPoolExecutor(threads, thread_name_prefix="decoding")
+    begun: deque[Future[T | InputError]] = deque()
+    try:
+        for row in rows:
+            begun.append(executor.submit(one, *row))
+            if len(begun) >= max(ahead, 1):
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
+    finally:  # the caller may have stopped early
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _refuse_none(pictures: Pictures) -> None:
+    if len(pictures) and all(source is None for source in pictures.source):
+        raise InputError(
+            "no row has a picture: name the column of pictures (--image-column), or use vectors of the "
+            "pictures (vectors:PATH)"
+        )
+
+
+def _count(threads: int | None) -> int:
+    return min(MOST_THREADS, os.cpu_count() or 1) if threads is None else threads
+
+
+def _size(source: bytes | Path | None) -> int:
+    """Return how many bytes a picture has; -1 where there are none to read."""
+    if isinstance(source, bytes):
+        return len(source)
+    try:
+        return -1 if source is None else source.stat().st_size
+    except (OSError, ValueError):
+        return -1
+
+
+def _content(source: bytes | Path | None, position: int) -> bytes | int:
+    """Return a digest of a picture's bytes, or its position where they cannot be read."""
+    try:
+        return digest(read_bytes(source))
+    except InputError:
+        return position

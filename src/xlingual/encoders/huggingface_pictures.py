@@ -1,0 +1,240 @@
+"""`hf:` on pictures: networks of transformers, seen through their last pooled layer.
+
+What that layer is, by family (`pool=` and `layer=` choose another):
+
+- ResNet, ConvNeXt, RegNet, Swin and other convolutional ones: the model's pooled output, a mean over
+  positions (after the last layer norm, where there is one);
+- CLIP: the projected vector that it compares with texts; SigLIP: its attention pooling;
+- ViT, DINOv2, DeiT, …: the model's pooled output where its weights are in the checkpoint (of DINOv2 the first
+  token), else the first token after the last layer norm. A checkpoint of a classifier has no pooler, and one
+  with random weights is never used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xlingual.encoders.checkpoints import check_weights, model_folder
+from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
+from xlingual.encoders.torch_runtime import choose_device, loading, loading_info, require, torch_dtype
+from xlingual.encoders.weights import checkpoint_digest, model_files
+from xlingual.errors import InputError
+from xlingual.records import Pictures, Vectors
+
+_TOWERS = {  # models of texts and pictures of which only one side is needed
+    "clip": "CLIPVisionModelWithProjection",
+    "siglip": "SiglipVisionModel",
+    "siglip_vision_model": "SiglipVisionModel",
+    "siglip2": "Siglip2VisionModel",
+    "siglip2_vision_model": "Siglip2VisionModel",
+}
+Prepared = Mapping[str, np.ndarray]  # what a model takes of one picture: arrays [1, …] by name
+
+
+class HuggingFacePictures:
+    """A network of transformers on pictures; it is loaded when it is first used.
+
+    Pictures are prepared by the checkpoint's own processor, in the variant that needs Pillow only, in worker
+    threads, while the network runs. Equal bytes are encoded once.
+    """
+
+    content = ("bytes",)
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        name: str | None = None,
+        pool: str | None = None,
+        layer: int = -1,
+        batch: int = 32,
+        device: str | None = None,
+        dtype: str = "float32",
+    ) -> None:
+        if pool == "last":
+            raise InputError(
+                "hf: pool=last is for texts; of pictures there are mean, cls and pooler, or leave it out"
+            )
+        self.folder, self.pool, self.layer, self.batch, self.dtype = folder, pool, layer, batch, dtype
+        self._device, self._who = device, name or f"hf:{folder}"
+
+    @cached_property
+    def identity(self) -> str:
+        """The digest of the checkpoint's files, and what is read off the network."""
+        read = f"pool={self.pool or 'family'}&layer={self.layer}&dtype={self.dtype}"
+        return f"hf:{self._digest()}?{read}"
+
+    def _digest(self) -> str:
+        return checkpoint_digest(self.folder, model_files(self.folder, modules=False))[:16]
+
+    def encode(self, batch: Pictures) -> Vectors:
+        """Return float32 [n, d]; raise InputError naming the first row whose picture is absent or broken."""
+        processor = self._network.processor  # loaded before worker threads ask for it
+        return encode_pictures(
+            batch,
+            lambda picture: dict(processor(images=[picture], return_tensors="np")),
+            self._run,
+            batch_size=self.batch,
+            who=self._who,
+        )
+
+    @cached_property
+    def _network(self) -> Network:
+        """The network, read from the files that the identity is of."""
+        identity = self.identity
+        network = load(self._who, self.folder, self._device, self.dtype)
+        if f"hf:{self._digest()}?" not in identity:
+            raise InputError(f"{self._who}: files of the model changed while it was read: start again")
+        return network
+
+    def _run(self, pictures: Sequence[Prepared]) -> Vectors:
+        """Return the vectors of prepared pictures; those of one shape go through the network together."""
+        import torch
+
+        network = self._network
+        shapes: dict[tuple[tuple[int, ...], ...], list[int]] = {}
+        for i, arrays in enumerate(pictures):
+            shapes.setdefault(tuple(array.shape for array in arrays.values()), []).append(i)
+        found: list[Vectors] = [np.empty(0, dtype=np.float32)] * len(pictures)
+        for rows in shapes.values():
+            inputs = {
+                name: network.tensor(np.concatenate([pictures[i][name] for i in rows]))
+                for name in pictures[rows[0]]
+            }
+            with torch.inference_mode():
+                pooled = self._pooled(network, inputs)
+            for i, vector in zip(rows, pooled.float().cpu().numpy(), strict=True):
+                found[i] = vector
+        return np.stack(found)
+
+    def _pooled(self, network: Network, inputs: dict[str, Any]) -> Any:  # noqa: ANN401  (a tensor)
+        """Return one vector of each picture, [n, d]."""
+        model = network.model
+        if self.layer == -1 and self.pool in (None, "pooler"):
+            if hasattr(model, "get_image_features"):
+                features = model.get_image_features(**inputs)
+                return features if hasattr(features, "flatten") else features.pooler_output
+            output = model(**inputs)
+            pooled = getattr(output, "image_embeds", None)
+            if pooled is None and not network.pooler_is_random:
+                pooled = getattr(output, "pooler_output", None)
+            if pooled is not None:
+                return pooled.flatten(1)
+            if self.pool == "pooler":
+                raise InputError(
+                    f"{self._who}: pool=pooler: the checkpoint has no weights of a pooled output; "
+                    "write pool=cls or pool=mean, or leave pool out"
+                )
+            hidden = output.last_hidden_state
+        else:
+            hidden = self._hidden(model, inputs)
+        if hidden.ndim == 4:  # [n, channels, height, width]
+            return hidden.mean(dim=(2, 3))
+        return hidden.mean(dim=1) if self.pool == "mean" else hidden[:, 0]
+
+    def _hidden(self, model: Any, inputs: dict[str, Any]) -> Any:  # noqa: ANN401  (of transformers and torch)
+        """Return a hidden layer, [n, tokens, d] or [n, channels, height, width]."""
+        who = self._who
+        if self.layer != -1 and self.pool == "pooler":
+            raise InputError(f"{who}: pool=pooler has no layers: leave layer out, or write pool=cls or mean")
+        if hasattr(model, "get_image_features"):
+            raise InputError(f"{who}: this model has its last pooled layer only: leave out pool, layer")
+        if self.layer == -1:
+            return model(**inputs).last_hidden_state
+        layers = model(**inputs, output_hidden_states=True).hidden_states
+        if not layers or not -len(layers) <= self.layer < len(layers):
+            raise InputError(
+                f"{who}: layer={self.layer} is not there: the layers are 0 to {len(layers or ()) - 1}"
+            )
+        return layers[self.layer]
+
+
+class Network(NamedTuple):
+    """A loaded model with the processor of its pictures."""
+
+    model: Any
+    processor: Any
+    pooler_is_random: bool  # the checkpoint has no weights of it
+
+    def tensor(self, array: np.ndarray) -> Any:  # noqa: ANN401  (a tensor)
+        """Return an array where the model is, numbers in the model's precision."""
+        import torch
+
+        tensor = torch.from_numpy(array).to(self.model.device)
+        return tensor.to(self.model.dtype) if tensor.is_floating_point() else tensor
+
+
+def load(who: str, folder: Path, device: str | None, dtype: str) -> Network:
+    """Return the model and the processor of a folder; raise InputError where they cannot be used."""
+    require(who, "hf", "torch", "transformers")
+    check_weights(who, folder)
+    import transformers
+
+    with loading(who):
+        processor = _processor(transformers, folder, who)
+        config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
+        kind, config = _tower(transformers, config)
+        model, found = kind.from_pretrained(
+            folder,
+            config=config,
+            use_safetensors=True,
+            local_files_only=True,
+            output_loading_info=True,
+            dtype=torch_dtype(dtype),
+        )
+    missing, _ = loading_info(found)
+    others = [name for name in missing if "pooler" not in name]
+    if others:
+        raise InputError(
+            f"{who}: the checkpoint lacks {len(others)} weights of {kind.__name__} (first: {others[0]}), which "
+            "would be random: is it a model of pictures?"
+        )
+    return Network(model.to(choose_device(device, who)).eval(), processor, pooler_is_random=bool(missing))
+
+
+def _tower(transformers: Any, config: Any) -> tuple[Any, Any]:  # noqa: ANN401
+    """Return the class of the network that sees pictures, and its config."""
+    name = _TOWERS.get(config.model_type)
+    if config.model_type == "clip_vision_model":  # with or without the projection, as it was written
+        name = next(iter(config.architectures or ()), "CLIPVisionModel")
+    if name is None:
+        return transformers.AutoModel, config
+    vision = getattr(config, "vision_config", config)
+    if hasattr(config, "vision_config") and hasattr(config, "projection_dim"):
+        vision.projection_dim = config.projection_dim  # the whole model's counts
+    return getattr(transformers, name), vision
+
+
+def _processor(transformers: Any, folder: Path, who: str) -> Any:  # noqa: ANN401
+    """Return the checkpoint's processor of pictures, the one that needs Pillow only."""
+    from packaging.version import Version
+
+    chosen = {"backend": "pil"} if Version(transformers.__version__) >= Version("5") else {"use_fast": False}
+    try:
+        return transformers.AutoImageProcessor.from_pretrained(folder, local_files_only=True, **chosen)
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(
+            f"{who}: no processor of pictures could be loaded ({reason}): a model of pictures has a "
+            "preprocessor_config.json"
+        ) from error
+
+
+def build(argument: str, options: Mapping[str, Any], context: object) -> HuggingFacePictures:
+    """Return the encoder for a spec; the model is found, and fetched where need be, but not loaded."""
+    who = f"hf:{argument}"
+    refuse_text_options(who, options)
+    return HuggingFacePictures(
+        model_folder(who, argument, options.get("revision"), "hf"),
+        name=who,
+        pool=options.get("pool"),
+        layer=options.get("layer", -1),
+        batch=options.get("batch", 32),
+        device=options.get("device"),
+        dtype=options.get("dtype", "float32"),
+    )

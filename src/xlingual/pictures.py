@@ -1,0 +1,126 @@
+"""Opening pictures: the one way from bytes or a path to an upright RGB image, or to one clear error.
+
+Pillow is imported inside the functions, so that this module costs nothing to import. Everything here may be
+called from several threads.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xlingual.errors import InputError
+from xlingual.records import MOST_PIXELS, PICTURE_FORMATS
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MAX_BYTES = 200_000_000
+_ORIENTATION = 0x0112  # EXIF's number of the tag that says how a picture is to be turned
+_TURNS = {
+    2: "FLIP_LEFT_RIGHT",
+    3: "ROTATE_180",
+    4: "FLIP_TOP_BOTTOM",
+    5: "TRANSPOSE",
+    6: "ROTATE_270",
+    7: "TRANSVERSE",
+    8: "ROTATE_90",
+}
+
+
+def read_bytes(source: bytes | Path | None, *, row: str | None = None) -> bytes:
+    """Return the encoded image of a picture; `row`, the id of the row that shows it, is for messages."""
+    where = "" if row is None else f"row {row!r}: "
+    if source is None:
+        who = "a row" if row is None else f"row {row!r}"
+        raise InputError(f"{who} has no picture: give one, or use vectors of the pictures (vectors:PATH)")
+    if isinstance(source, bytes):
+        return source
+    try:
+        if source.stat().st_size > MAX_BYTES:
+            raise InputError(
+                f"{where}the picture {source} is larger than {MAX_BYTES // 10**6} MB: make it smaller"
+            )
+        return source.read_bytes()
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(
+            f"{where}cannot read the picture {source} ({reason}): put it there, correct the path in the "
+            "manifest, or use vectors of the pictures (vectors:PATH)"
+        ) from error
+
+
+def open_picture(source: bytes | Path | None, *, row: str | None = None, side: int | None = None) -> Image:
+    """Return a picture as an RGB image: upright (EXIF), transparency over white, the first frame.
+
+    Where the picture will be scaled down to about `side` pixels, a JPEG may be decoded at a smaller scale,
+    at least four times that; pictures of other formats keep their size.
+
+    Raises InputError, naming the row and the file, where it is missing, no image, broken, or larger than
+    `MOST_PIXELS`, which is looked at before anything is decoded.
+    """
+    content = read_bytes(source, row=row)
+    return decode(content, source if isinstance(source, Path) else None, row=row, side=side)
+
+
+def decode(
+    content: bytes, path: Path | None = None, *, row: str | None = None, side: int | None = None
+) -> Image:
+    """Return the image of encoded bytes, as `open_picture` does; `path`, their file, is for messages."""
+    from PIL import Image
+
+    where = ("" if row is None else f"row {row!r}: ") + "the picture" + (f" {path}" if path else "")
+    try:
+        with Image.open(BytesIO(content), formats=PICTURE_FORMATS) as image:
+            if image.width * image.height > MOST_PIXELS:
+                raise Image.DecompressionBombError
+            if side is not None:
+                image.draft("RGB", (4 * side, 4 * side))  # lets JPEG skip detail that scaling would lose
+            return _over_white(_upright(image))
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        raise InputError(f"{where} has more than {MOST_PIXELS:,} pixels: make it smaller") from None
+    except Exception as error:  # Pillow raises errors of many kinds for broken files
+        found = "is empty" if not content else f"cannot be decoded ({_reason(error)})"
+        raise InputError(
+            f"{where} {found}: replace it by a {', '.join(PICTURE_FORMATS[:-1])} or {PICTURE_FORMATS[-1]} "
+            "file, or leave the row out"
+        ) from error
+
+
+def _upright(image: Image) -> Image:
+    """Return the image turned as its EXIF says; damaged EXIF says nothing."""
+    from PIL.Image import Transpose
+
+    image.load()  # PNG may hold its EXIF behind the pixels
+    try:
+        turn = _TURNS.get(image.getexif().get(_ORIENTATION, 1))
+    except (OSError, ValueError, SyntaxError, TypeError, struct.error):
+        turn = None
+    return image.transpose(Transpose[turn]) if turn else image
+
+
+def _over_white(image: Image) -> Image:
+    """Return the image in RGB, transparent parts white."""
+    from PIL import Image as Images
+
+    if image.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off instead of scaling
+        import numpy as np
+
+        grey = np.asarray(image).astype(np.float64) / 257
+        return Images.fromarray(grey.clip(0, 255).astype(np.uint8)).convert("RGB")
+    if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
+        colours = image.convert("RGBA")
+        white = Images.new("RGBA", colours.size, "white")
+        return Images.alpha_composite(white, colours).convert("RGB")
+    return image.convert("RGB")
+
+
+def _reason(error: Exception) -> str:
+    """Return why Pillow failed, without the object in memory that it may name."""
+    reason = re.sub(r"\s*<_io\.[^>]*>", "", " ".join(str(error).split()))[:100]
+    return "not a picture" if "cannot identify image file" in reason else reason or type(error).__name__
