@@ -21,7 +21,8 @@ class Recorder:
 
 
 def batch(*rows, **more):
-    return Texts([text for _, text in rows], [tag for tag, _ in rows], [str(i) for i in range(len(rows))], **more)
+    text, language = [text for _, text in rows], [tag for tag, _ in rows]
+    return Texts(text, language, [str(i) for i in range(len(rows))], **more)
 
 
 @pytest.fixture
@@ -156,9 +157,9 @@ def test_broken_dictionaries(translating, text, message):
 
 
 def test_files_that_are_not_there_or_not_text(translating, tmp_path):
-    with pytest.raises(InputError, match="dictionary .*none.tsv not found"):
+    with pytest.raises(InputError, match=r"dictionary .*none\.tsv not found"):
         translating(None, name="none.tsv")
-    with pytest.raises(InputError, match="dictionary of the language de .*de.tsv not found"):
+    with pytest.raises(InputError, match=r"dictionary of the language de .*de\.tsv not found"):
         translating(None, name="{lang}.tsv")
     (tmp_path / "latin.tsv").write_bytes(b"gr\xfcn\tgreen\n")
     with pytest.raises(InputError, match="cannot be read as UTF-8"):
