@@ -18,9 +18,9 @@ _UNWANTED = ("onnx/*", "*/onnx/*", "openvino/*", "*/openvino/*")
 def model_folder(who: str, name: str, revision: str | None, extra: str) -> Path:
     """Return the folder of a model: `name` itself where it is a folder, else what a hub has by that name.
 
-    A model that was fetched before is taken from the cache of `huggingface_hub`, also without a network. `who`
-    begins the messages, `extra` is the optional package that brings the client. Raises InputError where there
-    is no such folder, name or revision, and where the hub cannot be reached.
+    A model that was fetched before is taken from the cache of `huggingface_hub`, also without a network.
+    `who` begins the messages, `extra` is the optional package that brings the client. Raises InputError
+    where there is no such folder, name or revision, and where the hub cannot be reached.
     """
     path = Path(name).expanduser()
     if path.is_dir():
@@ -40,8 +40,9 @@ def _from_hub(who: str, name: str, revision: str | None, extra: str) -> Path:
     except ImportError:
         raise MissingExtraError(who, extra) from None
     try:
-        kept = {"allow_patterns": list(_WANTED), "ignore_patterns": list(_UNWANTED)}
-        return Path(snapshot_download(name, revision=revision, **kept))
+        wanted, unwanted = list(_WANTED), list(_UNWANTED)
+        found = snapshot_download(name, revision=revision, allow_patterns=wanted, ignore_patterns=unwanted)
+        return Path(found)
     except GatedRepoError:
         raise InputError(
             f"{who}: its authors ask you to accept a licence: do so on the model's page, then `hf auth login`"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,8 @@ class HuggingFaceEncoder:
             )
         two_towers = "text_config" in self.settings and "vision_config" in self.settings
         self.pool = options["pool"] or ("features" if two_towers else "mean")
+        if two_towers and options["pool"]:
+            raise InputError(f"{who}: a network for texts and pictures has its own pooling: leave pool out")
         if options["pair"] and options["long"] == "windows":
             raise InputError(f"{who}: pairs cannot be divided into windows: leave pair or long=windows out")
         check_weights(who, folder)
@@ -144,9 +147,7 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     who = f"hf:{argument}"
     require(who, "hf", "torch", "transformers")
     if context.kind == PICTURES:
-        from xlingual.encoders import huggingface_pictures
-
-        encoder: Encoder = huggingface_pictures.build(argument, options, context)
-        return encoder
+        pictures: Encoder = import_module(f"{__name__}_pictures").build(argument, options, context)
+        return pictures
     folder = model_folder(who, argument, options["revision"], "hf")
     return HuggingFaceEncoder(folder, options, who)

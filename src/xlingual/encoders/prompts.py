@@ -43,4 +43,6 @@ class Prompts:
         parts = {"prompt": self.plain}
         if self.by_role:
             parts |= {"query_prompt": self.query, "candidate_prompt": self.candidate}
-        return "".join(f"&{name}={quote(text, safe='')}" for name, text in parts.items() if text or self.by_role)
+        return "".join(
+            f"&{name}={quote(text, safe='')}" for name, text in parts.items() if text or self.by_role
+        )

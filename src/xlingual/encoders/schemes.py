@@ -115,7 +115,9 @@ SCHEMES: Mapping[str, Scheme] = {
                 *MODEL,
                 *TEXT,
                 Option("dim", whole_number(1), None, "keep the first dimensions only"),
-                Option("prompts", one_of("model", "none"), "model", "whether the model's own prompts are used"),
+                Option(
+                    "prompts", one_of("model", "none"), "model", "whether the model's own prompts are used"
+                ),
             ),
             extra="st",
         ),

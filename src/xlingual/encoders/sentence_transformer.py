@@ -1,9 +1,10 @@
-"""`st:`: models of sentence-transformers as encoders of texts; of pictures: `sentence_transformer_pictures`."""
+"""`st:`: models of sentence-transformers; texts here, pictures in `sentence_transformer_pictures`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +137,9 @@ class SentenceTransformerEncoder:
         width = max(len(window["input_ids"]) for window in windows)
         padding = self.tokens.tokenizer.pad_token_id or 0
         rows = {
-            name: [w[name] + [padding if name == "input_ids" else 0] * (width - len(w[name])) for w in windows]
+            name: [
+                w[name] + [padding if name == "input_ids" else 0] * (width - len(w[name])) for w in windows
+            ]
             for name in windows[0]
         }
         rows["attention_mask"] = [
@@ -170,7 +173,7 @@ class SentenceTransformerEncoder:
             raise InputError(f"{self.who}: dim={wanted}, but the model's vectors have {has} dimensions")
 
     def _set_length(self, model: Any) -> None:  # noqa: ANN401
-        """Set how many tokens are read at once: what is wanted, never more than the network has places for."""
+        """Set how many tokens are read at once: what is wanted, never more than the network can read."""
         network = getattr(model[0], "auto_model", None)
         limit = None if network is None else position_limit(network, network.config)
         wanted, told = self.options["max_length"], told_limit(getattr(model, "tokenizer", None))
@@ -214,10 +217,8 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     who = f"st:{argument}"
     require(who, "st", "torch", "transformers", "sentence_transformers")
     if context.kind == PICTURES:
-        from xlingual.encoders import sentence_transformer_pictures
-
-        encoder: Encoder = sentence_transformer_pictures.build(argument, options, context)
-        return encoder
+        pictures: Encoder = import_module(f"{__name__}_pictures").build(argument, options, context)
+        return pictures
     # the library's own models may be written without their owner's name
     short = "/" not in argument and "\\" not in argument and not Path(argument).exists()
     name = f"sentence-transformers/{argument}" if short else argument

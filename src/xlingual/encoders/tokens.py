@@ -114,8 +114,8 @@ class TextTokens:
         room = (self.max_length or _NO_LIMIT) - self.specials - start
         if room < 1:
             raise InputError(
-                f"{self.who}: max_length={self.max_length} leaves no room beside the prompt of {start} tokens "
-                f"and {self.specials} special ones"
+                f"{self.who}: max_length={self.max_length} leaves no room beside {start} tokens of the "
+                f"prompt and {self.specials} special ones"
             )
         parts = [ids[i : i + room] for i in range(start, len(ids), room)]
         return [
@@ -149,4 +149,6 @@ def _bare(tokenizer: Any, text: str) -> list[int]:  # noqa: ANN401
 
 def _common(one: Sequence[int], other: Sequence[int]) -> int:
     """Return the length of what two sequences begin with in common."""
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return next(
+        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )

@@ -85,6 +85,6 @@ def _explained(who: str, error: Exception) -> Exception:
 
 def loading_info(info: Any) -> tuple[list[str], list[str]]:  # noqa: ANN401  (a dict or an object, by version)
     """Return the names of the weights that a checkpoint lacks, and of those that have another shape."""
-    read = info.get if isinstance(info, dict) else lambda name, default: getattr(info, name, default)
-    missing, mismatched = read("missing_keys", ()), read("mismatched_keys", ())
+    found = info if isinstance(info, dict) else vars(info)
+    missing, mismatched = found.get("missing_keys", ()), found.get("mismatched_keys", ())
     return sorted(missing), sorted(str(entry) for entry in mismatched)

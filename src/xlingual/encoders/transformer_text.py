@@ -60,7 +60,7 @@ class TextNetwork:
         """Return how many tokens are read at once: what is wanted, else the smallest limit that is told."""
         if wanted is not None and self.limit is not None and wanted > self.limit:
             raise InputError(
-                f"{self.who}: max_length={wanted} is more than the {self.limit} tokens that the model can read"
+                f"{self.who}: max_length={wanted} is more than the {self.limit} tokens that the model reads"
             )
         known = [limit for limit in (told_limit(self.tokenizer), self.limit) if limit is not None]
         return wanted if wanted is not None else min(known, default=None)
@@ -129,18 +129,22 @@ class TextNetwork:
         head = [name for name in missing if "pooler." in name]
         if head and self.pool == "pooler":
             raise InputError(f"{self.who}: the checkpoint has no pooler ({head[0]}): write pool=mean or cls")
-        unread = ("pooler.", "decoder.", "vision", "visual") if self.config.is_encoder_decoder else ("pooler.",)
+        unread = (
+            ("pooler.", "decoder.", "vision", "visual") if self.config.is_encoder_decoder else ("pooler.",)
+        )
         absent = [*(name for name in missing if not any(part in name for part in unread)), *mismatched]
         if absent:
             raise InputError(
-                f"{self.who}: {len(absent)} weights are not in the checkpoint or have another shape, and would "
-                f"be random ({listed(absent, 2)}): is it a model of the type {self.config.model_type}?"
+                f"{self.who}: {len(absent)} weights are not in the checkpoint or have another shape: they "
+                f"would be random ({listed(absent, 2)}): is it a model of the type {self.config.model_type}?"
             )
 
     def _check_pool(self) -> None:
         if self.pool == "features":
             if not hasattr(self.model, "get_text_features") or self.layer != -1:
-                raise InputError(f"{self.who}: a network for texts and pictures has no pool and no layers here")
+                raise InputError(
+                    f"{self.who}: a network for texts and pictures has one layer here: leave layer out"
+                )
             return
         layers = getattr(self.config, "num_hidden_layers", None)
         if layers is not None and not -layers - 1 <= self.layer <= layers:

@@ -111,9 +111,9 @@ def bert_masked(folder, _):
     from transformers import BertConfig, BertForMaskedLM
 
     size = wordpiece(folder)
-    seeded(BertForMaskedLM, BertConfig(vocab_size=size, max_position_embeddings=40, **small())).save_pretrained(
-        folder
-    )
+    seeded(
+        BertForMaskedLM, BertConfig(vocab_size=size, max_position_embeddings=40, **small())
+    ).save_pretrained(folder)
 
 
 def distilbert(folder, _):
@@ -169,7 +169,9 @@ def qwen(folder, _):
     core = json.loads(text) | {"post_processor": None}
     folder.mkdir()
     (folder / "core.json").write_text(json.dumps(core), encoding="utf-8")
-    PreTrainedTokenizerFast(tokenizer_file=str(folder / "core.json"), eos_token="[SEP]").save_pretrained(folder)
+    PreTrainedTokenizerFast(tokenizer_file=str(folder / "core.json"), eos_token="[SEP]").save_pretrained(
+        folder
+    )
     (folder / "core.json").unlink()
     config = Qwen2Config(vocab_size=size + 8, max_position_embeddings=64, num_key_value_heads=4, **small())
     seeded(Qwen2Model, config).save_pretrained(folder)

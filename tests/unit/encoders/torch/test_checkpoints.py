@@ -34,7 +34,9 @@ def test_a_file_is_no_model(tmp_path):
 
 @pytest.mark.parametrize("name", ["org/model", "model"])
 def test_a_model_that_is_not_there_offline(offline, name):
-    message = rf"^st:{name}: not in the cache, .*`hf download {name} --local-dir FOLDER`, then write st:FOLDER$"
+    message = (
+        rf"^st:{name}: not in the cache, .*`hf download {name} --local-dir FOLDER`, then write st:FOLDER$"
+    )
     with pytest.raises(InputError, match=message) as caught:
         model_folder(f"st:{name}", name, None, "st")
     assert "\n" not in str(caught.value)

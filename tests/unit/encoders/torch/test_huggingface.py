@@ -196,19 +196,20 @@ def test_windows_are_averaged_by_their_tokens(checkpoints):
 
 def test_pairs_of_a_candidate_and_its_context(checkpoints):
     folder, context = checkpoints("bert"), ["a table", "the chair stands there", "the lamp"]
-    hf, words = encoder(folder, "?pair=context&max_length=20"), ["a lamp", "chair", "very long text " * 4]
+    hf, words = encoder(folder, "?pair=context&max_length=12"), ["a lamp", "chair", "very long text " * 4]
     assert hf.content == ("text", "role", "context")
     encoded = hf.encode_noting(texts(words, role="candidate", context=context))
-    assert encoded.truncated.tolist() == [False, True, True]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    lengths = [len(ids) for ids in tokenizer(words, context)["input_ids"]]
+    assert encoded.truncated.tolist() == [length > 12 for length in lengths] == [False, True, True]
     model = transformers.AutoModel.from_pretrained(folder).eval()
     for found, text, second in zip(encoded.vectors, words, context, strict=True):
-        inputs = tokenizer(text, second, return_tensors="pt", truncation=True, max_length=20)
+        inputs = tokenizer(text, second, return_tensors="pt", truncation=True, max_length=12)
         assert inputs["token_type_ids"].any()
         with torch.no_grad():
             expected = model(**inputs).last_hidden_state[0].mean(dim=0).numpy()
         np.testing.assert_allclose(found, expected, atol=1e-5)
-    alone = encoder(folder, "?max_length=20").encode(texts(words))
+    alone = encoder(folder, "?max_length=12").encode(texts(words))
     np.testing.assert_allclose(hf.encode(texts(words, role="query", context=context)), alone, atol=1e-5)
 
 
@@ -264,11 +265,12 @@ def test_half_precision_is_close(checkpoints):
         ("bert", "?layer=4", r"layer=4, but the model has the layers 0 to 3$"),
         ("bert", "?layer=-5", r"layer=-5, but"),
         ("bert", "?layer=2&pool=pooler", r"pool=pooler reads the last layer"),
-        ("clip", "?pool=mean", None),
+        ("clip", "?pool=mean", "has its own pooling: leave pool out$"),
+        ("clip", "?layer=1", "has one layer here: leave layer out$"),
         ("bert", "?max_length=41", r"max_length=41 is more than the 40 tokens"),
         ("xlmr", "?max_length=41", r"max_length=41 is more than the 40 tokens"),
         ("bert", "?max_length=2", r"max_length=2 leaves no room beside 2 special tokens"),
-        ("bert", "?max_length=4&long=windows&prompt=query: ", r"no room beside the prompt of 2 tokens"),
+        ("bert", "?max_length=4&long=windows&prompt=query: ", r"no room beside 2 tokens of the prompt"),
         ("bert", "?pair=context&long=windows", r"pairs cannot be divided into windows"),
         ("bert", "?device=gpu", r"device=gpu is none: write cpu, cuda, cuda:1 or mps$"),
         ("bert", "?device=cuda:99", r"device=cuda:99 is not on this machine, which has .*cpu"),
@@ -323,7 +325,7 @@ def test_broken_files_are_named_in_one_line(copied):
     with pytest.raises(InputError, match=r"config\.json: not JSON"):
         encoder(folder)
     (folder / "config.json").unlink()
-    with pytest.raises(InputError, match="no config.json of transformers in this folder"):
+    with pytest.raises(InputError, match=r"no config\.json of transformers in this folder"):
         encoder(folder)
 
 
@@ -337,7 +339,9 @@ def test_a_batch_that_does_not_fit_is_halved(checkpoints, monkeypatch):
         return run(pieces, languages)
 
     monkeypatch.setattr(hf.network, "run", small_memory)
-    with pytest.warns(DataWarning, match=r"a batch of 8 did not fit into memory, one of 2 did: write batch=2"):
+    with pytest.warns(
+        DataWarning, match=r"a batch of 8 did not fit into memory, one of 2 did: write batch=2"
+    ):
         found = hf.encode(texts())
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
@@ -345,7 +349,9 @@ def test_a_batch_that_does_not_fit_is_halved(checkpoints, monkeypatch):
 @pytest.mark.parametrize("package", ["torch", "transformers"])
 def test_a_missing_package_is_named(checkpoints, monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtraError, match=r"^hf:.* needs an optional package.*pip install 'xlingual\[hf\]'"):
+    with pytest.raises(
+        MissingExtraError, match=r"^hf:.* needs an optional package.*pip install 'xlingual\[hf\]'"
+    ):
         encoder(checkpoints("bert"))
 
 
