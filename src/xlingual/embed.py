@@ -21,7 +21,7 @@ from xlingual.data.pools.reading import is_pool
 from xlingual.data.reading.select import split_reference
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.pictures import read_bytes
-from xlingual.ranking import Pool, UnitVectors
+from xlingual.ranking import Cosine, Pool, UnitVectors
 from xlingual.records import Encoder, Ints, Texts, digest
 
 
@@ -54,6 +54,18 @@ class PictureIndex:
 
     def __len__(self) -> int:
         return len(self.pool.code)
+
+    @property
+    def points(self) -> Ints:
+        """The distinct vector of each picture."""
+        return self.pool.code
+
+    def between(
+        self, rows: Ints, columns: Ints, progress: Callable[[int, int], None] | None = None
+    ) -> Cosine:
+        """Return the cosine of distinct vectors: `rows` are the queries, `columns` the candidates."""
+        raw, lines = self.pool.vectors.raw, self.pool.vectors.rows
+        return Cosine(UnitVectors(raw, lines[rows]), UnitVectors(raw, lines[columns]))
 
 
 def fit_texts_for(manifest: Manifest) -> Callable[[str], Texts]:

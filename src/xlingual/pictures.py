@@ -6,8 +6,11 @@ called from several threads.
 
 from __future__ import annotations
 
+import os
 import re
 import struct
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +21,7 @@ from xlingual.records import MOST_PIXELS, PICTURE_FORMATS
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+THREADS = min(8, os.cpu_count() or 1)  # that open pictures; each may hold one of MOST_PIXELS pixels
 MAX_BYTES = 200_000_000
 _ORIENTATION = 0x0112  # EXIF's number of the tag that says how a picture is to be turned
 _TURNS = {
@@ -66,6 +70,12 @@ def open_picture(source: bytes | Path | None, *, row: str | None = None, side: i
     """
     content = read_bytes(source, row=row)
     return decode(content, source if isinstance(source, Path) else None, row=row, side=side)
+
+
+def open_pictures(sources: Sequence[bytes | Path | None], rows: Sequence[str]) -> list[Image]:
+    """Return several pictures, opened side by side; `rows` are the ids of the rows that show them."""
+    with ThreadPoolExecutor(THREADS, thread_name_prefix="decoding") as executor:
+        return list(executor.map(lambda source, row: open_picture(source, row=row), sources, rows))
 
 
 def decode(

@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from PIL.Image import Image
 
     Ints: TypeAlias = NDArray[np.int64]
     Floats: TypeAlias = NDArray[np.float64]
@@ -92,6 +94,16 @@ class Pictures:
 
     def __len__(self) -> int:
         return len(self.source)
+
+    @cached_property
+    def images(self) -> list[Image]:
+        """The pictures opened: PIL images in RGB, upright, transparency over white.
+
+        They stay open with the batch. Raises InputError naming the row where one is absent or broken.
+        """
+        from xlingual.pictures import open_pictures
+
+        return open_pictures(self.source, self.ids)
 
     def take(self, rows: Ints) -> Pictures:
         """Return the chosen rows as a batch of their own."""
@@ -180,6 +192,18 @@ class Encoder(Protocol):
 
     def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts or Pictures, as the encoder takes)
         """Return float32 [n, d]: one vector for each row of the batch."""
+
+
+@runtime_checkable
+class ImageSimilarity(Protocol):
+    """Compares pictures of two batches in any way, in place of an encoder and the cosine of its vectors."""
+
+    @property
+    def identity(self) -> str:
+        """Everything that changes the scores, in one line."""
+
+    def similarity(self, first: Pictures, second: Pictures, /) -> Any:  # noqa: ANN401  (numbers [n, m])
+        """Return how alike each picture of one batch is to each of the other, [n, m]; larger is more."""
 
 
 @runtime_checkable

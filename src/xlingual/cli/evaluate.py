@@ -12,6 +12,7 @@ from xlingual.cli import screen
 from xlingual.cli.multilingual_pool import multilingual_pool
 from xlingual.cli.options import (
     check_output,
+    image_options,
     manifest_options,
     output_options,
     read_manifest,
@@ -44,9 +45,6 @@ measure_option = click.option(
     metavar="NAME",
     help="R@k, RR or MedR; repeat for several.",
 )
-image_option = click.option(
-    "--image-encoder", required=True, metavar="SPEC", help="Image encoder: vectors:PATH or pixels."
-)
 examples_option = click.option(
     "--examples/--no-examples", default=True, help="Keep texts and thumbnails for the report."
 )
@@ -55,7 +53,7 @@ examples_option = click.option(
 @evaluate.command(context_settings=_EXTRA, short_help="Pictures stand in for translations (bkr).")
 @manifest_options
 @sample_options
-@image_option
+@image_options
 @measure_option
 @output_options
 @examples_option
@@ -101,7 +99,7 @@ def crosslingual_retrieval(ctx: click.Context, /, manifest: Path, **given: Any) 
 )
 @manifest_options
 @sample_options
-@image_option
+@image_options
 @output_options
 @click.pass_context
 def distance_correlation(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401
@@ -122,6 +120,7 @@ _PASSED_ON = (
     "measures",
     "threads",
     "examples",
+    "skip_broken",
 )
 
 

@@ -49,6 +49,24 @@ def manifest_options(function: F) -> F:
     return _added(function, options)
 
 
+def image_options(function: F) -> F:
+    """Add the options that say how pictures are compared."""
+    options = [
+        click.option(
+            "--image-encoder",
+            required=True,
+            metavar="SPEC",
+            help="Image encoder: vectors:PATH, pixels, hf:MODEL, st:MODEL … See docs/encoders.md.",
+        ),
+        click.option(
+            "--skip-broken",
+            is_flag=True,
+            help="Leave out texts whose picture is missing or broken, with a warning that counts them.",
+        ),
+    ]
+    return _added(function, options)
+
+
 def sample_options(function: F) -> F:
     """Add the options that say which languages and samples are evaluated."""
     return samples_of(1)(function)

@@ -10,6 +10,7 @@ import click
 from xlingual.cli import screen
 from xlingual.cli.options import (
     check_output,
+    image_options,
     manifest_options,
     output_options,
     read_manifest,
@@ -29,7 +30,7 @@ def validate() -> None:
 )
 @manifest_options
 @samples_of(None, "25, or those of --splits")
-@click.option("--image-encoder", required=True, metavar="SPEC", help="Image encoder: vectors:PATH or pixels.")
+@image_options
 @click.option("--measure", default="R@10", show_default=True, metavar="NAME", help="R@k, of XLR and BkR.")
 @click.option("--both-directions", is_flag=True, help="Add the reverse of each language pair.")
 @click.option(
@@ -92,4 +93,5 @@ _PASSED_ON = (
     "family",
     "degrade",
     "threads",
+    "skip_broken",
 )

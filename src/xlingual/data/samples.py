@@ -134,7 +134,7 @@ def read_splits(path: str | Path, n_items: int) -> Splits:
 
 
 class Sampler:
-    """Draws samples of a manifest for language pairs and seeds."""
+    """Draws samples of a manifest for language pairs and seeds; of `usable` rows, bool [n], where told."""
 
     def __init__(
         self,
@@ -144,6 +144,7 @@ class Sampler:
         splits: Splits | None = None,
         seeds: int = 1,
         seed: int = 0,
+        usable: np.ndarray | None = None,
     ) -> None:
         if not 1 <= seeds <= MOST_SEEDS:
             raise InputError(f"--seeds must be 1 to {MOST_SEEDS}, got {seeds}")
@@ -154,17 +155,21 @@ class Sampler:
         self.manifest, self.size, self.splits = manifest, size, splits
         self.seeds = list(range(seed, seed + seeds)) if splits is None else list(range(len(splits.source)))
         self._order: tuple[int, Ints] | None = None  # the last seed's permutation
+        self._usable = None if usable is None or usable.all() else usable
         self._items = {
-            language: np.unique(manifest.item[manifest.rows_of(language)]) for language in manifest.languages
+            language: np.unique(manifest.item[self._of(language)]) for language in manifest.languages
         }
 
     @property
     def description(self) -> str:
         """The sampling in a few words, for signatures."""
+        without = ""
+        if self._usable is not None:
+            without = f"-without-{zlib.crc32(np.flatnonzero(~self._usable).tobytes()):08x}"
         if self.splits is not None:
             digest = zlib.crc32(self.splits.source.tobytes() + self.splits.target.tobytes())
-            return f"splits-{digest:08x}"
-        return "all" if self.size is None else str(self.size)
+            return f"splits-{digest:08x}{without}"
+        return ("all" if self.size is None else str(self.size)) + without
 
     def non_matching(self, source: str, target: str) -> list[Sample]:
         """Return one sample for each seed in which no target belongs to the item of a source.
@@ -260,5 +265,13 @@ class Sampler:
                 f"item {self.manifest.item_ids[missing[0]]!r} of the splits has no text in {language!r} "
                 f"({len(missing)} such items); make splits of items that have both languages"
             )
-        chosen: Ints = rows[np.isin(self.manifest.item[rows], items)]
+        usable = self._of(language)
+        chosen: Ints = usable[np.isin(self.manifest.item[usable], items)]
+        if not len(chosen):
+            raise InputError(f"no text in {language!r} of the splits can be used: its pictures are left out")
         return chosen
+
+    def _of(self, language: str) -> Ints:
+        """Return the usable text rows of a language."""
+        rows = self.manifest.rows_of(language)
+        return rows if self._usable is None else rows[self._usable[rows]]

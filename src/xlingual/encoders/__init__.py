@@ -1,7 +1,15 @@
 """Encoders: texts or pictures to vectors, one adapter per file; they know no task."""
 
 from xlingual.encoders.options import Option
-from xlingual.encoders.registry import EncoderLike, PythonEncoder, image_encoder, text_encoders
+from xlingual.encoders.own_similarity import OwnSimilarity
+from xlingual.encoders.registry import (
+    EncoderLike,
+    ImageModelLike,
+    PythonEncoder,
+    image_encoder,
+    image_model,
+    text_encoders,
+)
 from xlingual.encoders.schemes import SCHEMES, Context, Scheme
 from xlingual.encoders.spec import Spec, parse
 
@@ -9,11 +17,14 @@ __all__ = [
     "SCHEMES",
     "Context",
     "EncoderLike",
+    "ImageModelLike",
     "Option",
+    "OwnSimilarity",
     "PythonEncoder",
     "Scheme",
     "Spec",
     "image_encoder",
+    "image_model",
     "parse",
     "text_encoders",
 ]

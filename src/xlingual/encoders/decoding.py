@@ -5,7 +5,6 @@ Pillow lets other threads run while it decodes and scales, so that decoding over
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,14 +14,13 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from xlingual.errors import InputError
-from xlingual.pictures import open_picture, read_bytes
+from xlingual.pictures import THREADS, open_picture, read_bytes
 from xlingual.records import Ints, Pictures, digest
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 T = TypeVar("T")
-MOST_THREADS = 8  # each may hold a picture of MOST_PIXELS pixels
 _GLANCE = 32  # side of a picture that is only looked at: JPEG is decoded at a small scale
 
 
@@ -43,21 +41,21 @@ def decoded(
     """
     _refuse_none(pictures)
     failed: list[InputError] = []
-    for value in _outcomes(pictures, prepare, side, ahead, _count(threads)):
+    for value in _outcomes(pictures, prepare, side, ahead, THREADS if threads is None else threads):
         if isinstance(value, InputError):
             failed.append(value)
         elif not failed:  # after a failure the others are only counted
             yield value
     if failed:
         raise InputError(
-            f"{failed[0]} ({len(failed)} of {len(pictures)} pictures cannot be opened; --skip-broken leaves "
-            "their rows out)"
+            f"{failed[0]} ({len(failed)} of {len(pictures)} pictures are missing or broken; --skip-broken "
+            "leaves their rows out)"
         )
 
 
 def broken(pictures: Pictures, *, threads: int | None = None) -> dict[int, str]:
     """Return the positions of pictures that are absent, missing or broken, each with the reason."""
-    found = _outcomes(pictures, lambda picture: None, _GLANCE, 64, _count(threads))
+    found = _outcomes(pictures, lambda picture: None, _GLANCE, 64, THREADS if threads is None else threads)
     return {i: str(outcome) for i, outcome in enumerate(found) if isinstance(outcome, InputError)}
 
 
@@ -93,9 +91,8 @@ def _outcomes(
         try:
             return prepare(picture)
         except (InputError, ValueError, ZeroDivisionError, OverflowError) as error:
-            return InputError(
-                f"row {row!r}: the picture cannot be used: {' '.join(str(error).split())[:200]}"
-            )
+            reason = " ".join(str(error).split())[:200]
+            return InputError(f"row {row!r}: the picture cannot be used: {reason}")
 
     rows = zip(pictures.source, pictures.ids, strict=True)
     if threads == 0:
@@ -120,10 +117,6 @@ def _refuse_none(pictures: Pictures) -> None:
             "no row has a picture: name the column of pictures (--image-column), or use vectors of the "
             "pictures (vectors:PATH)"
         )
-
-
-def _count(threads: int | None) -> int:
-    return min(MOST_THREADS, os.cpu_count() or 1) if threads is None else threads
 
 
 def _size(source: bytes | Path | None) -> int:

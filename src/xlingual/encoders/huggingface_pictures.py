@@ -191,8 +191,8 @@ def load(who: str, folder: Path, device: str | None, dtype: str) -> Network:
     others = [name for name in missing if "pooler" not in name]
     if others:
         raise InputError(
-            f"{who}: the checkpoint lacks {len(others)} weights of {kind.__name__} (first: {others[0]}), which "
-            "would be random: is it a model of pictures?"
+            f"{who}: the checkpoint lacks {len(others)} weights of {kind.__name__} (first: {others[0]}): "
+            "they would be random; is it a model of pictures?"
         )
     return Network(model.to(choose_device(device, who)).eval(), processor, pooler_is_random=bool(missing))
 

@@ -11,16 +11,19 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from xlingual.encoders.globs import expand
+from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.schemes import PICTURES, SCHEMES, TEXTS, Context, build, check, read_options
 from xlingual.encoders.spec import Spec, parse
 from xlingual.errors import InputError
-from xlingual.records import Encoder, Texts
+from xlingual.records import Encoder, ImageSimilarity, Pictures, Texts
 
 if TYPE_CHECKING:
     from xlingual.records import Vectors
 
 # a spec, a path to a file of vectors, or any object that has `encode`
 EncoderLike: TypeAlias = "str | os.PathLike[str] | Encoder"
+# the same, or anything that compares the pictures of two batches
+ImageModelLike: TypeAlias = "EncoderLike | ImageSimilarity | Callable[[Pictures, Pictures], Any]"
 
 
 def text_encoders(
@@ -42,9 +45,22 @@ def text_encoders(
     return _named(specs, TEXTS, context)
 
 
-def image_encoder(spec: EncoderLike, *, languages: Sequence[str] = ()) -> tuple[str, Encoder]:
+def image_encoder(spec: ImageModelLike, *, languages: Sequence[str] = ()) -> tuple[str, Encoder]:
     """Return the name and the encoder of pictures that a spec, a path or an object stands for."""
-    found = _named(spec, PICTURES, Context(tuple(languages)))
+    name, found = image_model(spec, languages=languages)
+    if isinstance(found, OwnSimilarity):
+        raise InputError(
+            f"image encoder {name!r} compares pictures and gives no vectors, which are needed here: it can "
+            "be used by evaluate backretrieval only"
+        )
+    return name, found
+
+
+def image_model(
+    spec: ImageModelLike, *, languages: Sequence[str] = ()
+) -> tuple[str, Encoder | OwnSimilarity]:
+    """Return the name and the encoder of pictures, or the similarity of pictures, that a spec stands for."""
+    found = _named(cast("EncoderLike", spec), PICTURES, Context(tuple(languages)))
     if len(found) > 1:
         raise InputError(f"image encoder {spec!r} matches {len(found)} files; give the path of one")
     return next(iter(found.items()))
@@ -87,6 +103,9 @@ def _resolve(
 ) -> Iterable[tuple[str, Encoder]]:
     """Return the (name, encoder) pairs that one entry stands for; several only where a spec has a `*`."""
     if not isinstance(entry, str | os.PathLike):
+        if kind == PICTURES and is_similarity(entry):
+            named = wanted or getattr(entry, "name", None) or getattr(entry, "__name__", type(entry).__name__)
+            return [(str(named), cast("Encoder", own_similarity(entry)))]
         encoder = _python_encoder(entry)
         return [(wanted or _object_name(entry), encoder)]
     spec = parse(entry, SCHEMES) if isinstance(entry, str) else Spec(None, "vectors", os.fspath(entry))

@@ -34,6 +34,8 @@ class VectorsEncoder:
     used, and where none has, the file does not belong to the data.
     """
 
+    opens_pictures = False  # pictures that are missing or broken do not matter
+
     def __init__(self, pattern: str, languages: Sequence[str], key: str | None = None) -> None:
         self.pattern = pattern
         self.languages = tuple(languages)

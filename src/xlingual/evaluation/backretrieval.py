@@ -14,7 +14,7 @@ import numpy as np
 
 from xlingual.data.manifest import Manifest
 from xlingual.embed import TextVectors
-from xlingual.encoders import EncoderLike
+from xlingual.encoders import ImageModelLike
 from xlingual.evaluation.examples import ExampleRows, examples_table
 from xlingual.evaluation.found import Found, nodes, refuse_small_pools
 from xlingual.evaluation.nearest import Nearest, nearest_texts
@@ -53,7 +53,7 @@ def backretrieval(
     manifest: Manifest,
     *,
     text_encoders: EncoderSpecs,
-    image_encoder: EncoderLike,
+    image_encoder: ImageModelLike,
     pairs: str | Sequence[str] | None = None,
     sample_size: int | None = None,
     splits: str | Path | None = None,
@@ -63,13 +63,15 @@ def backretrieval(
     threads: int = 1,
     examples: bool = True,
     progress: Report | None = None,
+    skip_broken: bool = False,
 ) -> Results:
     """Evaluate text encoders by Backretrieval, over language pairs and seeds.
 
     Args:
         manifest: texts with pictures, in two languages or more.
         text_encoders: specs, paths or objects with `encode`; a mapping names them.
-        image_encoder: one spec, path or object; its cosine is the picture similarity g.
+        image_encoder: one spec, path or object; its cosine is the picture similarity g. Or g itself: a
+            function of two batches of pictures that returns scores [n, m].
         pairs: language pairs such as "en-de,de-en"; None takes all ordered pairs.
         sample_size: items drawn for each side; None takes all.
         splits: an `.npz` with fixed samples, instead of `sample_size`, `seeds` and `seed`.
@@ -79,6 +81,7 @@ def backretrieval(
         threads: tiles computed side by side; changes no number.
         examples: keep the best and worst queries of the leading encoder, for the report.
         progress: called with (what, done, of all).
+        skip_broken: leave out texts whose picture is absent, missing or broken, with a warning.
 
     Returns:
         Results with one entry per encoder, pair, measure and seed, with chance, oracle and ceiling.
@@ -88,10 +91,12 @@ def backretrieval(
 
     """
     ranked = parse_rank_measures(measures, beside=[SIM])
-    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress)
+    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken)
     with collected_warnings() as warnings:
-        workspace = Workspace(NAME, manifest, options, text_encoders, matching=False)
-        results = _Run(workspace, image_encoder, ranked).results(examples)
+        workspace = Workspace(
+            NAME, manifest, options, text_encoders, matching=False, image_spec=image_encoder
+        )
+        results = _Run(workspace, ranked).results(examples)
     results.warnings = warnings
     return results
 
@@ -99,12 +104,10 @@ def backretrieval(
 class _Run:
     """One evaluation: embeds, ranks, scores, in this order."""
 
-    def __init__(
-        self, workspace: Workspace, image_spec: EncoderLike, measures: Sequence[RankMeasure]
-    ) -> None:
+    def __init__(self, workspace: Workspace, measures: Sequence[RankMeasure]) -> None:
         self.workspace, self.measures = workspace, measures
         self.manifest, self.tasks = workspace.manifest, workspace.tasks
-        self.image_name, self.image_encoder, pictures = workspace.pictures(image_spec)
+        self.image_name, self.image_identity, pictures = workspace.compared_pictures()
         self.pictures = pictures
         refuse_small_pools(pictures, self.tasks, measures)
 
@@ -166,7 +169,7 @@ class _Run:
                 table.scored[name, measure.name, number] = Scored(
                     score(measure, values, ways),
                     one.n_tied(),
-                    self.workspace.signature(task, measure.name, name, images=self.image_encoder.identity),
+                    self.workspace.signature(task, measure.name, name, images=self.image_identity),
                 )
                 self._add_rows(per_query, name, task, measure, one, values)
         entries, summary = table.entries(), table.summaries()

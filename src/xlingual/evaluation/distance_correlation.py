@@ -35,6 +35,7 @@ def distance_correlation(
     seed: int = 0,
     threads: int = 1,
     progress: Report | None = None,
+    skip_broken: bool = False,
 ) -> Results:
     """Evaluate text encoders by the correlation of text and picture distances, on a non-matching sample.
 
@@ -45,10 +46,12 @@ def distance_correlation(
         InputError: data, specs or options are not what they must be; the text says what to do.
 
     """
-    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress)
+    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken)
     with collected_warnings() as warnings:
-        workspace = Workspace(NAME, manifest, options, text_encoders, matching=False)
-        results = _Run(workspace, image_encoder).results()
+        workspace = Workspace(
+            NAME, manifest, options, text_encoders, matching=False, image_spec=image_encoder
+        )
+        results = _Run(workspace).results()
     results.warnings = warnings
     return results
 
@@ -56,9 +59,9 @@ def distance_correlation(
 class _Run:
     """One evaluation; the ranks of picture distances are shared by all encoders."""
 
-    def __init__(self, workspace: Workspace, image_spec: EncoderLike) -> None:
+    def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self.image_name, self.image_encoder, pictures = workspace.pictures(image_spec)
+        self.image_name, self.image_encoder, pictures = workspace.pictures()
         self.pairs = [Pairs.of(task.sample) for task in workspace.tasks]
         self.pictures = PictureRanks(pictures, workspace.tasks, self.pairs)
 

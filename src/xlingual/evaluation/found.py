@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.data.manifest import Manifest
-from xlingual.embed import PictureIndex
 from xlingual.errors import InputError
 from xlingual.evaluation.nearest import Nearest
+from xlingual.evaluation.picture_space import PictureSpace
 from xlingual.evaluation.ragged import sums
 from xlingual.evaluation.setup import Task
 from xlingual.evaluation.side_ranks import Routes
@@ -62,7 +62,7 @@ def nodes(manifest: Manifest, number: int, task: Task, retrieved: Ints) -> tuple
 
 
 def refuse_small_pools(
-    pictures: PictureIndex, tasks: Sequence[Task], measures: Sequence[RankMeasure]
+    pictures: PictureSpace, tasks: Sequence[Task], measures: Sequence[RankMeasure]
 ) -> None:
     """Raise InputError where every query would be a hit: k is not below the number of distinct pictures."""
     depth = max((m.k for m in measures if isinstance(m, RecallAt)), default=0)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.embed import PictureIndex
+from xlingual.evaluation.picture_space import PictureSpace
 from xlingual.evaluation.setup import Task, one_pass
-from xlingual.ranking import Cosine, UnitVectors
+from xlingual.ranking import Progress
 from xlingual.records import Ints
 
 
@@ -23,7 +23,7 @@ class Sides:
     tasks: list[int]
 
 
-def sides_of(pictures: PictureIndex, tasks: Sequence[Task]) -> list[Sides]:
+def sides_of(pictures: PictureSpace, tasks: Sequence[Task]) -> list[Sides]:
     """Gather tasks with the same source pictures and target pictures: their ranking is the same."""
     found: dict[tuple[bytes, bytes, bytes], Sides] = {}
     for number, task in enumerate(tasks):
@@ -49,19 +49,17 @@ def grouped(sides: Sequence[Sides], tasks: Sequence[Task]) -> list[list[Sides]]:
 class PicturePass:
     """The pictures of some sides in one similarity: rows are target pictures, columns source pictures.
 
-    Rows and columns are distinct *vectors*: different pictures may share one.
+    Rows and columns are distinct *points*: different pictures may share a vector.
     """
 
-    def __init__(self, pictures: PictureIndex, sides: Sequence[Sides]) -> None:
+    def __init__(
+        self, pictures: PictureSpace, sides: Sequence[Sides], progress: Progress | None = None
+    ) -> None:
         self.sides = sides
-        self._code = pictures.pool.code
-        vectors = pictures.pool.vectors
+        self._code = pictures.points
         self._rows = np.unique(self._code[np.concatenate([side.targets for side in sides])])
         self._columns = np.unique(self._code[np.concatenate([side.sources for side in sides])])
-        self.similarity = Cosine(
-            UnitVectors(vectors.raw, vectors.rows[self._rows]),
-            UnitVectors(vectors.raw, vectors.rows[self._columns]),
-        )
+        self.similarity = pictures.between(self._rows, self._columns, progress)
 
     def rows(self, pictures: Ints) -> Ints:
         """Return the rows of target pictures."""

@@ -109,9 +109,9 @@ def _oracle_target(ranks: SideRanks, task: int, columns: Ints) -> Ints:
 
 
 def _chance_similarity(ranks: SideRanks, task: int) -> float:
-    """Return the mean similarity of all pairs of a source and a target: the product of mean vectors."""
+    """Return the mean similarity of all pairs of a source and a target."""
     similarity = ranks.over.similarity
-    return float(
-        similarity.queries.mean(np.bincount(ranks.target_rows(task), minlength=similarity.shape[0]))
-        @ similarity.candidates.mean(np.bincount(ranks.source_columns(task), minlength=similarity.shape[1]))
+    return similarity.mean(
+        np.bincount(ranks.target_rows(task), minlength=similarity.shape[0]),
+        np.bincount(ranks.source_columns(task), minlength=similarity.shape[1]),
     )

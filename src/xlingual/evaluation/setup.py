@@ -24,9 +24,11 @@ from xlingual.embed import (
     fit_texts_for,
     refuse_fitted_rows,
 )
-from xlingual.encoders import EncoderLike
+from xlingual.encoders import EncoderLike, ImageModelLike, OwnSimilarity
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.ranking import Cosine
+from xlingual.evaluation.broken import usable_rows
+from xlingual.evaluation.picture_space import PictureSpace, compared_pictures
+from xlingual.ranking import PictureScores
 from xlingual.records import Encoder, Ints
 from xlingual.results import Results
 from xlingual.signature import CONVENTIONS, Signature
@@ -46,6 +48,7 @@ class Options:
     seed: int = 0
     threads: int = 1
     progress: Report | None = None
+    skip_broken: bool = False
 
     def report(self, what: str, done: int, total: int) -> None:
         """Tell how far the work is, where somebody listens."""
@@ -81,7 +84,7 @@ class Tally:
     screened: int = 0
     decided: int = 0
 
-    def add(self, similarity: Cosine) -> None:
+    def add(self, similarity: PictureScores) -> None:
         """Add what a similarity has computed."""
         self.screened += similarity.screened
         self.decided += similarity.decided
@@ -101,17 +104,25 @@ class Timings:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
-def make_tasks(manifest: Manifest, options: Options, *, matching: bool) -> tuple[list[Task], Sampler]:
+def make_tasks(
+    manifest: Manifest, options: Options, *, matching: bool, usable: np.ndarray | None = None
+) -> tuple[list[Task], Sampler]:
     """Return a task for each language pair and seed, pairs in order, and the sampler that made them.
 
-    With several pairs named by default, a pair for which no sample can be drawn is left out with a warning;
-    a pair that was asked for must be possible.
+    Of the text rows the `usable` ones, bool [n], take part; all where None. With several pairs named by
+    default, a pair for which no sample can be drawn is left out with a warning; a pair that was asked for
+    must be possible.
     """
     splits = None if options.splits is None else read_splits(options.splits, manifest.n_items)
     if splits is not None and (options.sample_size is not None or options.seeds != 1 or options.seed != 0):
         raise InputError("--splits fixes samples and seeds: leave out --sample-size, --seeds and --seed")
     sampler = Sampler(
-        manifest, size=options.sample_size, splits=splits, seeds=options.seeds, seed=options.seed
+        manifest,
+        size=options.sample_size,
+        splits=splits,
+        seeds=options.seeds,
+        seed=options.seed,
+        usable=usable,
     )
     tasks: list[Task] = []
     problems: dict[str, str] = {}
@@ -185,6 +196,7 @@ class Workspace:
         text_specs: EncoderSpecs,
         *,
         matching: bool,
+        image_spec: ImageModelLike | None = None,
         beside: Callable[[Sequence[Task], Sampler], tuple[list[Task], list[Task]]] | None = None,
     ) -> None:
         if not isinstance(manifest, Manifest):
@@ -194,7 +206,9 @@ class Workspace:
         self.name, self.manifest, self.options, self.matching = name, manifest, options, matching
         self.timings = Timings()
         self.tally = Tally()
-        self.tasks, self.sampler = make_tasks(manifest, options, matching=matching)
+        self._image_spec = image_spec
+        usable = self._usable() if options.skip_broken and image_spec is not None else None
+        self.tasks, self.sampler = make_tasks(manifest, options, matching=matching, usable=usable)
         self.beside: list[Task] = []  # tasks without pictures
         if beside is not None:  # it may leave out tasks, or cut their samples
             self.tasks, self.beside = beside(self.tasks, self.sampler)
@@ -217,11 +231,36 @@ class Workspace:
                 vectors = embed_texts(self.manifest, name, encoder, self.rows)
             yield name, vectors
 
-    def pictures(self, spec: EncoderLike) -> tuple[str, Encoder, PictureIndex]:
-        """Return the name of an image encoder, the encoder, and the pictures of all tasks."""
-        name, encoder = encoders.image_encoder(spec, languages=self.languages)
+    def pictures(self) -> tuple[str, Encoder, PictureIndex]:
+        """Return the name of the image encoder, the encoder, and the pictures of all tasks."""
+        name, encoder = encoders.image_encoder(self._given_image(), languages=self.languages)
+        return name, encoder, self._embedded(name, encoder)
+
+    def compared_pictures(self) -> tuple[str, str, PictureSpace]:
+        """Return name and identity of the image encoder or similarity, and the pictures of all tasks."""
+        name, found = encoders.image_model(self._given_image(), languages=self.languages)
+        if isinstance(found, OwnSimilarity):
+            return name, found.identity, compared_pictures(self.manifest, found, rows_of_tasks(self.tasks))
+        return name, found.identity, self._embedded(name, found)
+
+    def _given_image(self) -> ImageModelLike:
+        if self._image_spec is None:
+            raise InputError("no image encoder is given: name one, for example pixels or vectors:PATH")
+        return self._image_spec
+
+    def _embedded(self, name: str, encoder: Encoder) -> PictureIndex:
         with self.timings.stage("pictures: encode"), self.working("encoding pictures"):
-            return name, encoder, embed_pictures(self.manifest, name, encoder, rows_of_tasks(self.tasks))
+            return embed_pictures(self.manifest, name, encoder, rows_of_tasks(self.tasks))
+
+    def _usable(self) -> np.ndarray | None:
+        """Return which rows have a picture that can be opened; None where no picture is opened."""
+        pairs = resolve_pairs(self.options.pairs, self.manifest.languages)
+        languages = list(dict.fromkeys(language for pair in pairs for language in pair))
+        _, found = encoders.image_model(self._given_image(), languages=languages)
+        if not getattr(found, "opens_pictures", True):
+            return None
+        with self.timings.stage("pictures: open"), self.working("opening pictures"):
+            return usable_rows(self.manifest, languages)
 
     def finished(self, results: Results) -> Results:
         """Return the results with what is known about the run."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.embed import PictureIndex
 from xlingual.evaluation.nearest import Nearest, tie_cap
 from xlingual.evaluation.picture_pass import PicturePass, Sides
+from xlingual.evaluation.picture_space import PictureSpace
 from xlingual.evaluation.setup import Task
 from xlingual.ranking import Counts, Reduction, Top, TopK, Transposed, as_scores
 from xlingual.records import Floats, Ints, RankCounts
@@ -30,7 +30,7 @@ class SideRanks:
         self,
         over: PicturePass,
         sides: Sides,
-        pictures: PictureIndex,
+        pictures: PictureSpace,
         tasks: Sequence[Task],
         nearest: Sequence[Sequence[Nearest]],
         depth: int,

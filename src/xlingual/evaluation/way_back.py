@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xlingual.embed import PictureIndex
 from xlingual.evaluation.nearest import Nearest
 from xlingual.evaluation.picture_pass import PicturePass, grouped, sides_of
+from xlingual.evaluation.picture_space import PictureSpace
 from xlingual.evaluation.references import Reference, reference
 from xlingual.evaluation.setup import Tally, Task
 from xlingual.evaluation.side_ranks import Routes, SideRanks
@@ -19,7 +19,7 @@ from xlingual.ranking import Progress, scan
 
 
 def ways_back(
-    pictures: PictureIndex,
+    pictures: PictureSpace,
     tasks: Sequence[Task],
     nearest: Sequence[Sequence[Nearest]],
     measures: Sequence[RankMeasure],
@@ -33,10 +33,9 @@ def ways_back(
     references: dict[int, Reference] = {}
     groups = grouped(sides_of(pictures, tasks), tasks)
     for done, group in enumerate(groups):
-        over = PicturePass(pictures, group)
-        for ranks in _ranked(
-            over, pictures, tasks, nearest, measures, threads, _part(progress, done, groups)
-        ):
+        part = _part(progress, done, groups)
+        over = PicturePass(pictures, group, part)
+        for ranks in _ranked(over, pictures, tasks, nearest, measures, threads, part):
             for task in ranks.sides.tasks:
                 references[task] = reference(ranks, task, measures)
                 for encoder in range(len(nearest)):
@@ -50,7 +49,7 @@ def ways_back(
 
 def _ranked(
     over: PicturePass,
-    pictures: PictureIndex,
+    pictures: PictureSpace,
     tasks: Sequence[Task],
     nearest: Sequence[Sequence[Nearest]],
     measures: Sequence[RankMeasure],

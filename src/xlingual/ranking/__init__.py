@@ -15,9 +15,10 @@ from typing import TypeAlias
 import numpy as np
 
 from xlingual.ranking.counts import Counts
+from xlingual.ranking.given import GivenScores
 from xlingual.ranking.group_counts import GroupCounts
 from xlingual.ranking.scan import TILE_BYTES, Progress, Reduction, Tile, Transposed, one_library_thread, scan
-from xlingual.ranking.similarity import UNIT, Cosine, Similarity, as_scores, pairs
+from xlingual.ranking.similarity import UNIT, Cosine, PictureScores, Similarity, as_scores, pairs
 from xlingual.ranking.top import Top, TopK
 from xlingual.ranking.vectors import Pool, UnitVectors
 from xlingual.records import Ints
@@ -26,7 +27,9 @@ __all__ = [
     "UNIT",
     "Cosine",
     "Counts",
+    "GivenScores",
     "GroupCounts",
+    "PictureScores",
     "Pool",
     "Progress",
     "Reduction",

@@ -38,6 +38,21 @@ class Similarity(Protocol):
         """Return the exact keys of pairs, int64 [p]: equal keys are ties."""
 
 
+class PictureScores(Similarity, Protocol):
+    """A similarity of pictures, of which means are asked for too."""
+
+    @property
+    def screened(self) -> int:
+        """Pairs in tiles so far."""
+
+    @property
+    def decided(self) -> int:
+        """Pairs scored exactly so far."""
+
+    def mean(self, query_weights: Ints, candidate_weights: Ints) -> float:
+        """Return the mean score of all pairs, weighted by how often each side counts."""
+
+
 class Cosine:
     """Cosine similarity of two sets of vectors; a zero vector has similarity 0 to everything.
 
@@ -134,6 +149,13 @@ class Cosine:
                 candidates[pairs],
             )
         return keys
+
+    def mean(self, query_weights: Ints, candidate_weights: Ints) -> float:
+        """Return the mean cosine of all pairs, weighted by how often each side counts.
+
+        It is the product of the mean vectors.
+        """
+        return float(self.queries.mean(query_weights) @ self.candidates.mean(candidate_weights))
 
     def block(self, queries: Ints, candidates: Ints) -> Floats:
         """Return float64 cosines [queries, candidates]."""

@@ -52,6 +52,7 @@ def validate_backretrieval(
     threshold: float = 0.5,
     threads: int = 1,
     progress: Report | None = None,
+    skip_broken: bool = False,
 ) -> Validation:
     """Hold Backretrieval, SIM and CORR against true cross-lingual retrieval, over encoders.
 
@@ -76,6 +77,7 @@ def validate_backretrieval(
         threshold: XLR that divides the encoders into below and above.
         threads: pieces of work done side by side; changes no number.
         progress: called with (what, done, of all).
+        skip_broken: leave out texts whose picture is absent, missing or broken, with a warning.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -87,18 +89,19 @@ def validate_backretrieval(
     drawn = SEEDS if seeds is None and splits is None else seeds or 1  # the rows of splits are the seeds
     with collected_warnings() as warnings:
         named = _both(manifest, pairs) if both_directions and pairs is not None else pairs
-        options = Options(named, sample_size, splits, drawn, seed, threads, progress)
+        options = Options(named, sample_size, splits, drawn, seed, threads, progress, skip_broken)
         workspace = Workspace(
             NAME,
             manifest,
             options,
             text_encoders,
             matching=False,
+            image_spec=image_encoder,
             beside=lambda tasks, sampler: paired_samples(manifest, tasks, sampler, strict=pairs is not None),
         )
         _refuse_few(list(workspace.text_encoders))
         refuse_small_truth(workspace.beside, [recall])
-        image_name, encoder, pictures = workspace.pictures(image_encoder)
+        image_name, encoder, pictures = workspace.pictures()
         refuse_small_pools(pictures, workspace.tasks, [recall])
         found = ValidationPass(workspace, pictures, recall, levels).run()
         families = {name: _family(pattern, name) for name in workspace.text_encoders}

@@ -1,0 +1,236 @@
+"""`hf:` on pictures: the real loading code on tiny checkpoints, against direct calls of transformers."""
+
+import json
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+
+from PIL import Image  # noqa: E402
+
+from xlingual.encoders.huggingface_pictures import HuggingFacePictures, build  # noqa: E402
+from xlingual.errors import DataWarning, InputError  # noqa: E402
+from xlingual.records import Pictures  # noqa: E402
+
+shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("picture_models.py"))))
+FAMILIES = ("resnet", "regnet", "convnext", "vit", "dinov2", "clip", "siglip")
+DIMENSIONS = {"clip": 12}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quiet():
+    log = transformers.utils.logging
+    level = log.get_verbosity()
+    log.set_verbosity_error()
+    log.disable_progress_bar()
+    yield
+    log.set_verbosity(level)
+    log.enable_progress_bar()
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    return {family: (folder / family, *shared.save(folder / family, family)) for family in FAMILIES}
+
+
+def batch(*pictures):
+    sources = [p if isinstance(p, bytes | Path | None) else shared.encoded(p) for p in pictures]
+    return Pictures(sources, ["en"] * len(sources), [f"p{i}" for i in range(len(sources))])
+
+
+PICTURES = [shared.noise(i, (50 + 7 * i, 40)) for i in range(5)]
+
+
+def directly(model, processor, pictures):
+    with torch.no_grad():
+        inputs = processor(images=pictures, return_tensors="pt")
+        if hasattr(model, "get_image_features"):
+            return model.get_image_features(**inputs).pooler_output.numpy()
+        return model(**inputs).pooler_output.flatten(1).numpy()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_vectors_are_those_of_transformers(saved, family):
+    folder, model, processor = saved[family]
+    encoder = HuggingFacePictures(folder, batch=2)
+    vectors = encoder.encode(batch(*PICTURES))
+    expected = directly(model, processor, PICTURES)
+    assert vectors.dtype == np.float32 and vectors.shape == (5, DIMENSIONS.get(family, 16))
+    np.testing.assert_allclose(vectors, expected, atol=1e-5)
+    assert np.abs(vectors[0] - vectors[1]).max() > 1e-7
+    assert encoder.encode(batch()).shape == (0, vectors.shape[1])
+
+
+@pytest.mark.parametrize("family", ["resnet", "dinov2", "clip"])
+def test_batches_change_no_vector(saved, family):
+    alone = HuggingFacePictures(saved[family][0], batch=1).encode(batch(*PICTURES))
+    together = HuggingFacePictures(saved[family][0], batch=64).encode(batch(*PICTURES[::-1]))
+    np.testing.assert_allclose(alone, together[::-1], atol=1e-5)
+
+
+def test_equal_bytes_have_one_vector_and_are_encoded_once(saved, tmp_path, monkeypatch):
+    encoder = HuggingFacePictures(saved["vit"][0], batch=2)
+    (tmp_path / "copy.png").write_bytes(shared.encoded(PICTURES[0]))
+    seen = []
+    run = encoder._run
+    monkeypatch.setattr(encoder, "_run", lambda pictures: (seen.append(len(pictures)), run(pictures))[1])
+    vectors = encoder.encode(batch(PICTURES[0], PICTURES[1], tmp_path / "copy.png", PICTURES[0], PICTURES[2]))
+    assert seen == [2, 1]
+    np.testing.assert_array_equal(vectors[0], vectors[2])
+    np.testing.assert_array_equal(vectors[0], vectors[3])
+
+
+def test_every_way_to_write_a_picture_is_read(saved):
+    encoder = HuggingFacePictures(saved["clip"][0])
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    turned = shared.encoded(PICTURES[0].transpose(Image.Transpose.ROTATE_90), exif=exif)
+    opaque = PICTURES[0].convert("RGBA")
+    plain, upright, clear = encoder.encode(batch(PICTURES[0], turned, opaque))
+    np.testing.assert_allclose(plain, upright, atol=1e-6)
+    np.testing.assert_allclose(plain, clear, atol=1e-6)
+    grey = PICTURES[0].convert("L")
+    deep = Image.fromarray(np.asarray(grey).astype(np.uint16) * 257)
+    shallow, sixteen = encoder.encode(batch(grey, deep))
+    np.testing.assert_allclose(shallow, sixteen, atol=1e-5)
+    cmyk = shared.encoded(PICTURES[0].convert("CMYK"), "JPEG")
+    assert np.isfinite(encoder.encode(batch(PICTURES[0].convert("P"), cmyk))).all()
+
+
+def test_broken_pictures_are_named_and_counted(saved, tmp_path):
+    encoder = HuggingFacePictures(saved["resnet"][0], batch=1)
+    gone = tmp_path / "gone.png"
+    with pytest.raises(InputError) as caught:
+        encoder.encode(batch(PICTURES[0], b"hello", PICTURES[1], gone, None))
+    assert "row 'p1': the picture cannot be decoded (not a picture)" in str(caught.value)
+    assert "3 of 5 pictures are missing or broken; --skip-broken" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match="row 'p0': the picture cannot be used: it has 3 × 900 pixels"):
+        encoder.encode(batch(Image.new("RGB", (3, 900))))
+    with pytest.raises(InputError, match="no row has a picture: name the column"):
+        encoder.encode(batch(None, None))
+
+
+def test_layers_and_pools(saved):
+    folder, model, processor = saved["vit"]
+    with torch.no_grad():
+        output = model(**processor(images=PICTURES, return_tensors="pt"), output_hidden_states=True)
+    pictures = batch(*PICTURES)
+    for options, expected in (
+        ({"pool": "cls"}, output.last_hidden_state[:, 0]),
+        ({"pool": "mean"}, output.last_hidden_state.mean(1)),
+        ({"pool": "pooler"}, output.pooler_output),
+        ({"layer": 1}, output.hidden_states[1][:, 0]),
+        ({"layer": -2, "pool": "mean"}, output.hidden_states[-2].mean(1)),
+    ):
+        found = HuggingFacePictures(folder, **options).encode(pictures)
+        np.testing.assert_allclose(found, expected.numpy(), atol=1e-5)
+    with pytest.raises(InputError, match="layer=9 is not there: the layers are 0 to 3"):
+        HuggingFacePictures(folder, layer=9).encode(pictures)
+    with pytest.raises(InputError, match="pool=pooler has no layers"):
+        HuggingFacePictures(folder, layer=1, pool="pooler").encode(pictures)
+    with pytest.raises(InputError, match="pool=last is for texts"):
+        HuggingFacePictures(folder, pool="last")
+
+
+def test_layers_of_convolutions_are_means_over_positions(saved):
+    folder, model, processor = saved["resnet"]
+    with torch.no_grad():
+        output = model(**processor(images=PICTURES, return_tensors="pt"), output_hidden_states=True)
+    found = HuggingFacePictures(folder, layer=2).encode(batch(*PICTURES))
+    np.testing.assert_allclose(found, output.hidden_states[2].mean((2, 3)).numpy(), atol=1e-5)
+
+
+def test_a_pooler_that_is_not_in_the_checkpoint_is_never_used(saved, tmp_path):
+    _, model, processor = saved["vit"]
+    classifier = transformers.ViTForImageClassification(model.config)
+    classifier.save_pretrained(tmp_path)
+    processor.save_pretrained(tmp_path)
+    found = HuggingFacePictures(tmp_path).encode(batch(*PICTURES))
+    with torch.no_grad():
+        hidden = classifier.eval().vit(**processor(images=PICTURES, return_tensors="pt")).last_hidden_state
+    np.testing.assert_allclose(found, hidden[:, 0].numpy(), atol=1e-5)
+    with pytest.raises(InputError, match="no weights of a pooled output"):
+        HuggingFacePictures(tmp_path, pool="pooler").encode(batch(*PICTURES))
+
+
+def test_identity_follows_weights_and_options(saved, tmp_path):
+    folder, model, processor = saved["vit"]
+    model.save_pretrained(tmp_path)
+    processor.save_pretrained(tmp_path)
+    same = {
+        HuggingFacePictures(f, batch=b, device="cpu").identity for f in (folder, tmp_path) for b in (1, 9)
+    }
+    assert len(same) == 1
+    others = {
+        HuggingFacePictures(folder, pool="mean").identity,
+        HuggingFacePictures(folder, layer=1).identity,
+        HuggingFacePictures(folder, dtype="bfloat16").identity,
+    }
+    settings = json.loads((tmp_path / "preprocessor_config.json").read_text())
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(settings | {"image_mean": [0, 0, 0]}))
+    others.add(HuggingFacePictures(tmp_path).identity)
+    assert len(others | same) == 5
+    assert HuggingFacePictures(folder).content == ("bytes",)
+
+
+def test_half_precision_is_near(saved):
+    folder = saved["dinov2"][0]
+    whole, half = (
+        HuggingFacePictures(folder, dtype=name).encode(batch(*PICTURES)) for name in ("float32", "bfloat16")
+    )
+    assert half.dtype == np.float32
+    assert 0 < np.abs(whole - half).max() < 0.2
+
+
+def test_memory_that_runs_out_halves_the_batch(saved, monkeypatch):
+    encoder = HuggingFacePictures(saved["vit"][0], batch=4)
+    expected = encoder.encode(batch(*PICTURES))
+    run = encoder._run
+
+    def cramped(pictures):
+        if len(pictures) > 2:
+            raise MemoryError
+        return run(pictures)
+
+    monkeypatch.setattr(encoder, "_run", cramped)
+    with pytest.warns(DataWarning, match="write batch=2"):
+        found = encoder.encode(batch(*PICTURES))
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_what_cannot_be_loaded(saved, tmp_path):
+    pictures = batch(PICTURES[0])
+    with pytest.raises(InputError, match="expected the folder of a model"):
+        build(str(tmp_path / "none"), {}, None)
+    bare = tmp_path / "bare"
+    saved["vit"][1].save_pretrained(bare)
+    with pytest.raises(InputError, match=r"hf:.*no processor of pictures.*preprocessor_config.json"):
+        HuggingFacePictures(bare).encode(pictures)
+    (bare / "model.safetensors").rename(bare / "pytorch_model.bin")
+    with pytest.raises(InputError, match="is a pickle"):
+        HuggingFacePictures(bare).encode(pictures)
+    with pytest.raises(InputError, match="max_length is an option for texts"):
+        build(str(saved["vit"][0]), {"max_length": 5}, None)
+    half = tmp_path / "half"
+    saved["clip"][1].vision_model.save_pretrained(half)
+    saved["clip"][2].save_pretrained(half)
+    (half / "config.json").write_text((saved["clip"][0] / "config.json").read_text())
+    with pytest.raises(InputError, match=r"the checkpoint lacks .* weights of CLIPVisionModelWithProjection"):
+        HuggingFacePictures(half).encode(pictures)
+
+
+def test_pictures_of_several_shapes_go_through_apart(saved, tmp_path):
+    _, model, _ = saved["resnet"]
+    processor = transformers.BitImageProcessorPil(size={"shortest_edge": 32}, do_center_crop=False)
+    model.save_pretrained(tmp_path)
+    processor.save_pretrained(tmp_path)
+    found = HuggingFacePictures(tmp_path).encode(batch(*PICTURES))
+    expected = np.concatenate([directly(model, processor, [picture]) for picture in PICTURES])
+    np.testing.assert_allclose(found, expected, atol=1e-5)

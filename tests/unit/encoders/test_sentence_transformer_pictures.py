@@ -1,0 +1,101 @@
+"""`st:` on pictures: tiny CLIP models in the forms that sentence-transformers writes."""
+
+import json
+import shutil
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+sentence_transformers = pytest.importorskip("sentence_transformers")
+
+from xlingual.encoders.huggingface_pictures import HuggingFacePictures  # noqa: E402
+from xlingual.encoders.sentence_transformer_pictures import SentenceTransformerPictures, build  # noqa: E402
+from xlingual.errors import InputError  # noqa: E402
+from xlingual.records import Pictures  # noqa: E402
+
+shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("picture_models.py"))))
+PICTURES = [shared.noise(i) for i in range(5)]
+
+
+def batch(*pictures):
+    sources = [p if isinstance(p, bytes) else shared.encoded(p) for p in pictures]
+    return Pictures(sources, ["en"] * len(sources), [f"p{i}" for i in range(len(sources))])
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clip")
+    log = transformers.utils.logging
+    level = log.get_verbosity()
+    log.set_verbosity_error()
+    log.disable_progress_bar()
+    _, processor = shared.save(folder, "clip")
+    words = {"<pad>": 0, "<|startoftext|>": 1, "<|endoftext|>": 2, "a</w>": 3, "a": 4}
+    tokenizer = transformers.CLIPTokenizer(vocab=words, merges=[])
+    transformers.CLIPProcessor(image_processor=processor, tokenizer=tokenizer).save_pretrained(folder)
+    processor.save_pretrained(folder)  # older models have it in a file of its own
+    yield folder
+    log.set_verbosity(level)
+    log.enable_progress_bar()
+
+
+@pytest.fixture(scope="module")
+def forms(clip, tmp_path_factory):
+    """The same model: of transformers, as it is written today, and as CLIP models were once written."""
+    today, once = tmp_path_factory.mktemp("today"), tmp_path_factory.mktemp("once")
+    sentence_transformers.SentenceTransformer(str(clip), device="cpu").save(str(today))
+    shutil.copytree(clip, once / "0_CLIPModel")
+    kind = "sentence_transformers.models.CLIPModel"
+    modules = [{"idx": 0, "name": "0", "path": "0_CLIPModel", "type": kind}]
+    (once / "modules.json").write_text(json.dumps(modules))
+    return {"bare": clip, "today": today, "once": once}
+
+
+@pytest.mark.parametrize("form", ["bare", "today", "once"])
+def test_vectors_are_those_of_the_library(forms, form):
+    encoder = SentenceTransformerPictures(forms[form], batch=2, device="cpu")
+    found = encoder.encode(batch(*PICTURES))
+    model = sentence_transformers.SentenceTransformer(str(forms[form]), device="cpu")
+    np.testing.assert_allclose(found, model.encode(PICTURES), atol=1e-5)
+    np.testing.assert_allclose(found, HuggingFacePictures(forms["bare"]).encode(batch(*PICTURES)), atol=1e-5)
+    assert found.dtype == np.float32
+    assert encoder.encode(batch()).shape == (0, found.shape[1])
+
+
+def test_batches_and_order_change_no_vector(forms):
+    alone = SentenceTransformerPictures(forms["today"], batch=1).encode(batch(*PICTURES))
+    together = SentenceTransformerPictures(forms["today"]).encode(batch(*PICTURES[::-1], PICTURES[0]))
+    np.testing.assert_allclose(alone, together[-2::-1], atol=1e-5)
+
+
+def test_first_dimensions(forms):
+    whole, cut = (SentenceTransformerPictures(forms["today"], dim=d) for d in (None, 5))
+    np.testing.assert_allclose(cut.encode(batch(*PICTURES)), whole.encode(batch(*PICTURES))[:, :5], atol=1e-6)
+    assert cut.identity != whole.identity and cut.content == ("bytes",)
+
+
+def test_broken_pictures_are_named(forms):
+    encoder = SentenceTransformerPictures(forms["bare"])
+    with pytest.raises(InputError, match=r"row 'p1': the picture is empty.*1 of 2 pictures"):
+        encoder.encode(batch(PICTURES[0], b""))
+
+
+def test_what_cannot_be_used(forms, tmp_path):
+    text = tmp_path / "text"
+    config = transformers.BertConfig(
+        hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2, vocab_size=10
+    )
+    transformers.BertModel(config).save_pretrained(text)
+    (text / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"]))
+    with pytest.raises(InputError, match="does not embed pictures"):
+        SentenceTransformerPictures(text).encode(batch(PICTURES[0]))
+    with pytest.raises(InputError, match="query_prompt is an option for texts"):
+        build(str(forms["bare"]), {"query_prompt": "q"}, None)
+    (text / "model.safetensors").unlink()
+    with pytest.raises(InputError, match="no weights"):
+        SentenceTransformerPictures(text).encode(batch(PICTURES[0]))

@@ -1,0 +1,122 @@
+"""Texts whose picture cannot be opened: an error that counts them, or left out where that is asked for."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from xlingual.data.manifest import Manifest
+from xlingual.errors import DataWarning, InputError
+from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.evaluation.distance_correlation import distance_correlation
+from xlingual.evaluation.metric_validation.validate import validate_backretrieval
+
+N = 40
+BROKEN = {3: b"not a picture", 8: None, 17: b"BM, and then nothing"}
+
+
+def png(seed):
+    out = io.BytesIO()
+    pixels = np.random.default_rng(seed).integers(0, 256, (2, 2, 3), dtype=np.uint8)
+    Image.fromarray(pixels).save(out, "PNG")
+    return out.getvalue()
+
+
+def manifest(broken=BROKEN, rows=range(N)):
+    return Manifest.from_rows(
+        [
+            {"id": f"r{i}", "text_en": f"e{i}", "text_de": f"d{i}", "image": broken.get(i, png(i))}
+            for i in rows
+        ]
+    )
+
+
+OPTIONS = {"text_encoders": ["chargram", "random"], "image_encoder": "pixels"}
+
+
+def test_without_it_the_first_is_named_and_all_are_counted():
+    with pytest.raises(InputError, match=r"row 'r3': .*\(4 of 41 pictures are missing or broken; --skip-broken"):
+        backretrieval(manifest(), **OPTIONS, measures=["R@3"])
+
+
+def test_with_it_the_numbers_are_those_of_the_other_rows():
+    with pytest.warns(DataWarning) as told:
+        found = backretrieval(manifest(), **OPTIONS, measures=["R@3"], skip_broken=True)
+    assert [str(w.message) for w in told] == found.warnings
+    assert len(found.warnings) == 1
+    counted = "6 of 80 texts take no part (--skip-broken): 2 have no picture, 4 show 2 pictures that"
+    assert counted in found.warnings[0]
+    assert "row 'r3'" in found.warnings[0]
+    queries = set(found.per_query["query"].to_pylist())
+    assert not queries & {"r3", "r8", "r17"} and found.entries[0].n_source + found.entries[0].n_target == 37
+    retrieved = set(found.per_query["retrieved"].to_pylist())
+    assert not retrieved & {"r3", "r8", "r17"}
+
+
+def test_fixed_samples_keep_the_other_rows(tmp_path):
+    sides = np.arange(N).reshape(1, N)
+    np.savez(tmp_path / "s.npz", S=sides[:, :20], T=sides[:, 20:])
+    whole = backretrieval(
+        manifest({}, [i for i in range(N) if i not in BROKEN]),
+        **OPTIONS,
+        splits=_splits(tmp_path, 17),
+        measures=["R@3"],
+        pairs="en-de",
+    )
+    with pytest.warns(DataWarning, match="take no part"):
+        found = backretrieval(
+            manifest(),
+            **OPTIONS,
+            splits=tmp_path / "s.npz",
+            measures=["R@3"],
+            pairs="en-de",
+            skip_broken=True,
+        )
+    assert [(e.encoder, e.measure, e.value) for e in found.entries if e.encoder == "random"] == (
+        [(e.encoder, e.measure, e.value) for e in whole.entries if e.encoder == "random"]
+    )
+
+
+def _splits(folder, n_source):
+    items = np.arange(N - len(BROKEN)).reshape(1, -1)
+    np.savez(folder / "whole.npz", S=items[:, :n_source], T=items[:, n_source:])
+    return folder / "whole.npz"
+
+
+def test_the_signature_says_that_rows_are_left_out():
+    plain = backretrieval(manifest({}), **OPTIONS, measures=["R@3"], skip_broken=True)
+    same = backretrieval(manifest({}), **OPTIONS, measures=["R@3"])
+    assert plain.entries == same.entries  # nothing broken, nothing changed
+    with pytest.warns(DataWarning):
+        cut = backretrieval(manifest(), **OPTIONS, measures=["R@3"], skip_broken=True)
+    assert "sample:all-without-" in cut.entries[0].signature
+    assert "sample:all#" in plain.entries[0].signature
+
+
+def test_vectors_need_no_pictures(tmp_path):
+    np.save(tmp_path / "v.npy", np.random.default_rng(0).standard_normal((N, 4)).astype(np.float32))
+    options = OPTIONS | {"image_encoder": str(tmp_path / "v.npy")}
+    found = backretrieval(manifest(), **options, measures=["R@3"], skip_broken=True)
+    assert found.warnings == [] and found.entries[0].n_source == 20
+
+
+def test_nothing_left():
+    with pytest.raises(InputError, match="nothing is left to evaluate"):
+        backretrieval(manifest(dict.fromkeys(range(N), b"x")), **OPTIONS, skip_broken=True)
+
+
+def test_the_other_tasks_take_it_too():
+    with pytest.warns(DataWarning, match="6 of 80 texts take no part"):
+        found = distance_correlation(manifest(), **OPTIONS, skip_broken=True)
+    assert found.entries[0].value is not None
+    with pytest.warns(DataWarning, match="6 of 80 texts take no part"):
+        validation = validate_backretrieval(
+            manifest(),
+            text_encoders=["chargram", "random", "r2=random:?seed=2"],
+            image_encoder="pixels",
+            measure="R@3",
+            seeds=2,
+            skip_broken=True,
+        )
+    assert len(validation.warnings) == 1
