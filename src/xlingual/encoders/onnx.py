@@ -49,10 +49,9 @@ class OnnxEncoder:
         """A hash of the graph, its weights, tokenizer and settings, and the options that change vectors."""
         settings = [self.folder / name for name in ("tokenizer.json", *SETTINGS)]
         files = [*graph_files(self.path, self.who), *(path for path in settings if path.is_file())]
-        told = "".join(
-            f"&{name}={self.options[name]}" for name in ("max_length", "long") if self.options[name]
-        )
-        return f"onnx:{checkpoint_digest(self.folder, files)[:16]}?pool={self.options['pool']}{told}{self.prompts}"
+        names = ("pool", "max_length", "long")
+        told = "&".join(f"{name}={self.options[name]}" for name in names if self.options[name] is not None)
+        return f"onnx:{checkpoint_digest(self.folder, files)[:16]}?{told}{self.prompts}"
 
     @cached_property
     def graph(self) -> Graph:

@@ -65,9 +65,9 @@ class Graph:
         return np.asarray(answer, dtype=np.float32)[:count]
 
     def batch_size(self, wanted: int) -> int:
-        """Return how many rows the graph takes at a time: what is wanted, unless it is made for one number."""
-        made_for = {slot.shape[0] for slot in self.inputs.values() if slot.shape} - {None}
-        return int(next(iter(made_for)) or wanted) if made_for else wanted
+        """Return how many rows the graph takes at a time: what is wanted, unless it is made for one."""
+        made_for = [slot.shape[0] for slot in self.inputs.values() if slot.shape]
+        return next((size for size in made_for if size is not None), wanted)
 
     def refuse_other_inputs(self, given: Sequence[str], kind: str) -> None:
         """Raise InputError where the graph needs inputs that are not given."""

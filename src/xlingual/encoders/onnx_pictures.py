@@ -164,7 +164,8 @@ def read_processor(folder: Path, who: str) -> Processor:
         return _processor(settings)
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"{who}: preprocessor_config.json: sizes, mean or std not understood ({error})"
+            f"{who}: preprocessor_config.json: its sizes, mean or std are not what they must be ({error}): "
+            "save it again with transformers"
         ) from None
 
 
