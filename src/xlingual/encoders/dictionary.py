@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from xlingual.encoders.segment import segment
+from xlingual.encoders.segment import pieces, segment
 from xlingual.encoders.weights import file_digest
 from xlingual.errors import InputError, listed
 from xlingual.records import digest
@@ -61,7 +61,7 @@ class DictionaryTranslator:
         found: list[str] = []
         total = unknown = 0
         for text in texts:
-            parts = segment(text, words)
+            parts = segment(pieces(text), words)
             total += len(parts)
             unknown += sum(not known for _, known in parts)
             kept = [

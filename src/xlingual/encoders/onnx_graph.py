@@ -86,7 +86,7 @@ def find_graph(folder: Path, file: str | None, names: Sequence[str], who: str) -
             f"{who}: no such folder: give the folder that has the graph (.onnx) and its settings"
         )
     found = sorted(path for place in (folder, folder / "onnx") for path in place.glob("*.onnx"))
-    listing = listed((path.relative_to(folder) for path in found)) or "none"
+    listing = listed(path.relative_to(folder) for path in found) or "none"
     if file is not None:
         path = folder / file
         if not path.is_file() or ".." in Path(file).parts:

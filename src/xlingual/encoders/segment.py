@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
+from functools import lru_cache
 
 from xlingual.encoders.words import written_words
 
@@ -23,10 +24,21 @@ _PIECE = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 
 
-def lookups(text: str) -> Iterator[str]:
-    """Yield everything that `segment` may look up in the list of words for the text."""
-    for piece in _pieces(text):
-        if _IS_UNSPACED.match(piece):
+def pieces(text: str) -> list[str]:
+    """Return the words of a text; each is in scripts without blanks altogether, or not at all."""
+    found: list[str] = []
+    for run in written_words(text):
+        if run.isascii() or not _IS_UNSPACED.search(run):
+            found.append(run)
+        else:
+            found += _PIECE.findall(run)
+    return found
+
+
+def lookups(pieces: Iterable[str]) -> Iterator[str]:
+    """Yield everything that `segment` may look up in the list of words for the pieces of a text."""
+    for piece in pieces:
+        if _is_unspaced(piece):
             for start in range(len(piece)):
                 for end in range(start + 1, min(start + LONGEST, len(piece)) + 1):
                     yield piece[start:end]
@@ -34,16 +46,16 @@ def lookups(text: str) -> Iterator[str]:
             yield from forms(piece)
 
 
-def segment(text: str, known: Container[str]) -> list[tuple[str, bool]]:
+def segment(pieces: Iterable[str], known: Container[str]) -> list[tuple[str, bool]]:
     """Return (word, whether it is known) in the order of the text; a known word as the list writes it.
 
-    Runs of letters, marks and digits are words. Within one, stretches of a script without blanks (Chinese,
-    Japanese, Thai, Lao, Khmer, Burmese, Tibetan) are cut from the left, the longest known word each time;
-    characters at which no known word begins are one unknown word until the next known one.
+    A piece in a script without blanks (Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan) is cut from the
+    left, the longest known word each time; characters at which no known word begins are one unknown word
+    until the next known one.
     """
     found: list[tuple[str, bool]] = []
-    for piece in _pieces(text):
-        if _IS_UNSPACED.match(piece):
+    for piece in pieces:
+        if _is_unspaced(piece):
             found += _longest_matches(piece, known)
         else:
             form = next((form for form in forms(piece) if form in known), None)
@@ -51,6 +63,7 @@ def segment(text: str, known: Container[str]) -> list[tuple[str, bool]]:
     return found
 
 
+@lru_cache(1 << 16)
 def forms(word: str) -> tuple[str, ...]:
     """Return the ways in which a list may write the word, the likeliest first.
 
@@ -61,9 +74,8 @@ def forms(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((word, low, unicodedata.normalize("NFKC", low))))
 
 
-def _pieces(text: str) -> Iterator[str]:
-    for run in written_words(text):
-        yield from _PIECE.findall(run)
+def _is_unspaced(piece: str) -> bool:
+    return piece[0] >= "\u0e00" and _IS_UNSPACED.match(piece) is not None
 
 
 def _longest_matches(piece: str, known: Container[str]) -> list[tuple[str, bool]]:

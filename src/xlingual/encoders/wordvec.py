@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.encoders.schemes import Context
-from xlingual.encoders.segment import lookups, segment
+from xlingual.encoders.segment import lookups, pieces, segment
 from xlingual.encoders.weights import file_digest
 from xlingual.encoders.wordfile import WordFile, check_word_file
 from xlingual.errors import DataWarning, InputError, listed
@@ -112,7 +112,7 @@ class WordvecEncoder:
         words: list[list[str]] = []
         missing: list[int] = []
         for start in range(0, len(texts), _BLOCK):
-            block = texts[start : start + _BLOCK]
+            block = [pieces(text) for text in texts[start : start + _BLOCK]]
             known = file.known({word for text in block for word in lookups(text)})
             for text in block:
                 parts = segment(text, known)

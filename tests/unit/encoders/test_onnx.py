@@ -386,7 +386,7 @@ def test_pictures_that_cannot_be_encoded(seeing, tmp_path):
         seeing({**SCALED, "do_pad": True})
     with pytest.raises(InputError, match="are not what they must be"):
         seeing({**SCALED, "size": {"longest_edge": 4}})
-    with pytest.raises(InputError, match="needs the input|input_ids"):
+    with pytest.raises(InputError, match="needs the input input_ids, which pictures do not give"):
         seeing(name="input_ids").encode(pictures(png(4, 4)))
     (tmp_path / "preprocessor_config.json").unlink()
     with pytest.raises(InputError, match=r"no preprocessor_config\.json"):

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual.encoders.segment import lookups, segment
+from xlingual.encoders.segment import lookups, pieces, segment
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from xlingual.encoders.segment import lookups, segment
     ],
 )
 def test_words_between_blanks(text, known, expected):
-    assert segment(text, known) == expected
+    assert segment(pieces(text), known) == expected
 
 
 @pytest.mark.parametrize(
@@ -34,14 +34,14 @@ def test_words_between_blanks(text, known, expected):
     ],
 )
 def test_scripts_without_blanks_are_cut_by_the_longest_known_word(text, known, expected):
-    assert [word if has else "!" + word for word, has in segment(text, known)] == expected
+    assert [word if has else "!" + word for word, has in segment(pieces(text), known)] == expected
 
 
 @given(st.text(alphabet="abAé红色椅子น้ำ. ", max_size=9), st.sets(st.text(alphabet="abé红色椅น้ำ", max_size=3)))
 def test_what_is_found_was_announced_and_nothing_is_lost(text, known):
-    announced = set(lookups(text))
-    parts = segment(text, known)
+    announced = set(lookups(pieces(text)))
+    parts = segment(pieces(text), known)
     assert {word for word, has in parts if has} <= announced & known
-    assert parts == segment(text, known & announced)
+    assert parts == segment(pieces(text), known & announced)
     letters = sum(char.isalnum() for char in text)
     assert (letters > 0) <= (len(parts) > 0)

@@ -41,7 +41,7 @@ def export(model, path, feeds, outputs):
             str(path),
             input_names=list(feeds),
             output_names=outputs,
-            dynamic_axes={**dict.fromkeys(feeds, free), **dict.fromkeys(outputs, {0: "n"})},
+            dynamic_axes={**dict.fromkeys(feeds, free), **{name: {0: "n"} for name in outputs}},
             dynamo=False,
         )
 
