@@ -59,9 +59,13 @@ SPECS = {
     "lsa": "lsa:?fit=m.csv#train",
     "lsa-few": "lsa:?pairs=4&dim=2&fit=m.csv#train",
     "python": Mine(),
+    "wordvec": "wordvec:{folder}/words.{{lang}}.vec",
+    "wordvec-mean": "wordvec:{folder}/words.{{lang}}.vec?weight=mean",
+    "wordvec-fit": "wordvec:{folder}/words.{{lang}}.vec?weight=sif&fit=m.csv#train",
+    "translate": "translate:{folder}/de.tsv::wordvec:{folder}/words.en.vec?weight=mean",
 }
 # frequencies of the collection: what a text is encoded with matters
-WHOLE_COLLECTION = {"chargram"}
+WHOLE_COLLECTION = {"chargram", "wordvec"}
 
 
 @pytest.fixture(params=list(SPECS))
@@ -76,10 +80,21 @@ def make(name, folder):
             vectors = np.random.default_rng(len(language)).normal(size=(N, 5))
             vectors[5] = vectors[0]
             np.save(path, vectors.astype(np.float16))
+    write_words(folder)
     spec = SPECS[name]
     spec = spec.format(folder=folder) if isinstance(spec, str) else spec
     found = text_encoders({name: spec}, languages=["en", "de"], fit_texts=lambda reference: collection())
     return found[name]
+
+
+def write_words(folder):
+    """Write word vectors of all the words of each language, and a dictionary."""
+    words = [sorted({*" ".join(texts).split()}) for texts in (ENGLISH, [*GERMAN, *ENGLISH])]
+    for language, known in zip(("en", "de"), words, strict=True):
+        lines = [f"{word} {len(word)} {ord(word[0]) % 7} 1\n" for word in known]
+        (folder / f"words.{language}.vec").write_text("".join(lines), encoding="utf-8")
+    pairs = [f"{word}\t{words[0][i % len(words[0])]}\n" for i, word in enumerate(words[1])]
+    (folder / "de.tsv").write_text("".join(pairs), encoding="utf-8")
 
 
 def test_every_scheme_for_texts_is_tested():
