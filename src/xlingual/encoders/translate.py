@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.encoders.dictionary import DictionaryTranslator, Translator
-from xlingual.encoders.schemes import Context
+from xlingual.encoders.schemes import SCHEMES, Context
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.records import Encoded, Encoder, Texts
@@ -133,8 +133,18 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Transl
         raise InputError(
             "translate: vectors that are read from files cannot be translated: translate before you make them"
         )
+    _refuse_idle(argument.startswith(_MODEL), options)
     languages = [tag for tag in context.languages if not _is_same(tag, to)]
     return TranslatingEncoder(base, _translator(argument, options, languages), to)
+
+
+def _refuse_idle(by_model: bool, options: Mapping[str, Any]) -> None:
+    """Raise InputError for an option that is given and would have no effect."""
+    idle = ("unknown",) if by_model else tuple(name for name in options if name not in ("to", "unknown"))
+    for option in SCHEMES["translate"].options:
+        if option.name in idle and options[option.name] != option.default:
+            kind = "dictionaries" if by_model else "models (hf-…)"
+            raise InputError(f"translate: {option.name} is an option of {kind}: leave it out here")
 
 
 def _translator(argument: str, options: Mapping[str, Any], languages: Sequence[str]) -> Translator:

@@ -75,7 +75,7 @@ class TranslationModel:
             truncated.append(len(ids) > held.limit)
             if truncated[-1]:
                 ids = held.tokenizer(prefix + text, truncation=True, max_length=held.limit)["input_ids"]
-            encoded.append(ids)
+            encoded.append(ids or [held.tokenizer.pad_token_id])
         found = [""] * len(texts)
 
         def run(rows: Ints) -> Vectors:

@@ -263,6 +263,22 @@ def test_broken_tokenizers(folder):
         encoder(folder).encode(batch("red"))
 
 
+def test_neither_torch_nor_transformers_is_needed(folder):
+    import subprocess
+    import sys
+
+    program = (
+        "import sys; sys.modules['torch'] = sys.modules['transformers'] = None\n"
+        "from xlingual.encoders import text_encoders\n"
+        "from xlingual.records import Texts\n"
+        "encoder = text_encoders([sys.argv[1]], languages=['en'])['onnx']\n"
+        "print(encoder.identity, encoder.encode(Texts(['red'], ['en'], ['0'])).shape)"
+    )
+    spec = f"onnx:{folder}?pool=mean"
+    done = subprocess.run([sys.executable, "-c", program, spec], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{encoder(folder).identity} (1, 2)\n"
+
+
 # pictures
 
 SCALED = {

@@ -200,6 +200,13 @@ def test_what_cannot_stand_below(tmp_path):
         text_encoders([f"translate:{tmp_path}/d.tsv"], languages=["de"])
 
 
+def test_options_that_would_have_no_effect_are_refused(translating):
+    with pytest.raises(InputError, match="beams is an option of models"):
+        translating(options="?beams=4")
+    with pytest.raises(InputError, match="unknown is an option of dictionaries"):
+        text_encoders(["translate:hf-some/model?unknown=drop::random:"], languages=["de"])
+
+
 @pytest.mark.parametrize(
     ("tag", "codes", "expected"),
     [
