@@ -116,8 +116,8 @@ class TranslationModel:
             return "", None
         tokenizer.src_lang = _code(source, codes, who)
         target = _code(self.to, codes, who)
-        token = getattr(tokenizer, "lang_code_to_token", {}).get(target, target)
-        return "", int(tokenizer.convert_tokens_to_ids(token))
+        number = (getattr(tokenizer, "lang_code_to_id", None) or {}).get(target)
+        return "", int(tokenizer.convert_tokens_to_ids(target) if number is None else number)
 
     def _generate(self, held: Loaded, texts: Sequence[list[int]], start: int | None) -> list[str]:
         """Return translations of texts given as tokens, the longest first."""
@@ -139,9 +139,9 @@ class TranslationModel:
                 **forced,
             )
         # each text has a limit of its own, so that no text's translation depends on its neighbours
-        kept = [
-            row[: 1 + _GROWTH * len(text) + _SPARE] for row, text in zip(answer.tolist(), texts, strict=True)
-        ]
+        most = [1 + _GROWTH * len(text) + _SPARE for text in texts]
+        rows = zip(answer.tolist(), most, strict=True)
+        kept = [[token for token in row[:limit] if token != start] for row, limit in rows]
         decoded: list[str] = held.tokenizer.batch_decode(kept, skip_special_tokens=True)
         return decoded
 

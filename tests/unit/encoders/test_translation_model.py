@@ -164,7 +164,7 @@ def nllb(tmp_path_factory):
 def test_models_of_many_languages_are_told_both(nllb, monkeypatch):
     model = TranslationModel(str(nllb), ["de"], "en")
     seen = spied(monkeypatch, transformers.M2M100ForConditionalGeneration)
-    model.translate(["a b"], "de")
+    assert "eng_Latn" not in model.translate(["a b"], "de").text[0]
     fast = transformers.AutoTokenizer.from_pretrained(nllb)
     ids = fast.convert_tokens_to_ids(CODES)
     assert seen[0]["input_ids"][0, 0] == ids[0] and seen[0]["forced_bos_token_id"] == ids[1]
@@ -172,21 +172,49 @@ def test_models_of_many_languages_are_told_both(nllb, monkeypatch):
         model.translate(["a"], "ja")
 
 
-def test_the_tokenizer_of_marian_itself(marian, tmp_path, monkeypatch):
+@pytest.fixture
+def sentence_pieces(tmp_path):
+    """Give the path of a model of sentencepiece and its pieces."""
     sentencepiece = pytest.importorskip("sentencepiece")
-    import shutil
-
     (tmp_path / "text").write_text("\n".join(" ".join(WORDS[i:] + WORDS[:i]) for i in range(8)) + "\n")
     sentencepiece.SentencePieceTrainer.train(
         input=str(tmp_path / "text"), model_prefix=str(tmp_path / "m"), vocab_size=22, minloglevel=3
     )
     model = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "m.model"))
-    pieces = [">>deu<<", ">>fra<<", *(model.id_to_piece(i) for i in range(3, model.vocab_size()))]
-    vocabulary = {piece: i for i, piece in enumerate(["<pad>", "</s>", "<unk>", *pieces])}
+    return tmp_path / "m.model", [model.id_to_piece(i) for i in range(3, model.vocab_size())]
+
+
+def test_the_tokenizer_of_m2m100_itself(nllb, tmp_path, sentence_pieces, monkeypatch):
+    import shutil
+
+    path, pieces = sentence_pieces
+    folder = tmp_path / "m2m"
+    folder.mkdir()
+    shutil.copy(path, folder / "sentencepiece.bpe.model")
+    vocabulary = {piece: i for i, piece in enumerate(["<s>", "<pad>", "</s>", "<unk>", *pieces])}
+    (folder / "vocab.json").write_text(json.dumps(vocabulary))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "M2M100Tokenizer"}))
+    config = transformers.M2M100Config.from_pretrained(nllb, vocab_size=300)
+    seeded(transformers.M2M100ForConditionalGeneration(config)).save_pretrained(folder)
+    seen = spied(monkeypatch, transformers.M2M100ForConditionalGeneration)
+    found = TranslationModel(str(folder), ["de"], "en").translate(["das haus"], "de")
+    own = transformers.AutoTokenizer.from_pretrained(folder)
+    assert seen[0]["input_ids"][0, 0] == own.get_lang_id("de")
+    assert seen[0]["forced_bos_token_id"] == own.get_lang_id("en")
+    assert "__en__" not in found.text[0]
+
+
+def test_the_tokenizer_of_marian_itself(marian, tmp_path, sentence_pieces, monkeypatch):
+    import shutil
+
+    path, pieces = sentence_pieces
+    vocabulary = {
+        piece: i for i, piece in enumerate(["<pad>", "</s>", "<unk>", ">>deu<<", ">>fra<<", *pieces])
+    }
     folder = tmp_path / "opus"
     folder.mkdir()
-    shutil.copy(tmp_path / "m.model", folder / "source.spm")
-    shutil.copy(tmp_path / "m.model", folder / "target.spm")
+    shutil.copy(path, folder / "source.spm")
+    shutil.copy(path, folder / "target.spm")
     (folder / "vocab.json").write_text(json.dumps(vocabulary))
     (folder / "tokenizer_config.json").write_text(
         json.dumps({"tokenizer_class": "MarianTokenizer", "source_lang": "en", "target_lang": "ROMANCE"})
