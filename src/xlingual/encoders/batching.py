@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.errors import DataWarning, InputError
+from xlingual.records import Encoded, Texts
 
 if TYPE_CHECKING:
     from xlingual.records import Ints, Vectors
 
+LIKE = 0.75  # rows shorter than this part of their batch's longest one would be padding for the most part
+PART = 16_384  # texts whose tokens are held at once
 # how the libraries say it, besides their exceptions of their own
 _SIGNS = ("out of memory", "not enough memory", "can't allocate memory", "failed to allocate", "alloc_failed")
 
@@ -29,19 +32,22 @@ def in_batches(
     """Return float32 [n, d]: what `run(rows)` returns for batches of at most `batch_size` rows, in order.
 
     `lengths[i]` is the length of row i (tokens, characters, pixels; equal numbers keep their order). Rows go
-    from the longest to the shortest: a batch holds little padding, and the batch that needs the most memory
-    is the first. Where one does not fit, this batch and all later ones are halved, and a DataWarning names
-    the size that worked; where even one row does not fit, InputError. `who` begins both messages, `dim` is
-    the d of an empty answer: `run` is never called without rows.
+    from the longest to the shortest, and a batch ends early before a row of less than `LIKE` times the length
+    of its first one: a batch holds little padding, and what needs the most memory is tried first. Where a
+    batch does not fit, it and all later ones are halved, and a DataWarning names the size that worked; where
+    even one row does not fit, InputError. `who` begins both messages, `dim` is the d of an empty answer:
+    `run` is never called without rows.
     """
-    order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
+    length = np.asarray(lengths, dtype=np.int64)
+    order = np.argsort(-length, kind="stable")
     size, answer, start, refused = batch_size, np.zeros((0, dim), dtype=np.float32), 0, 0
     while start < len(order):
         rows = order[start : start + size]
+        rows = rows[length[rows] >= LIKE * length[rows[0]]]
         vectors = _unless_out_of_memory(run, rows)
         if vectors is None:
             refused = refused or len(rows)
-            size = _halved(min(size, len(rows)), lengths, rows, who)
+            size = _halved(min(size, len(rows)), length, rows, who)
             continue
         if start == 0:
             answer = np.empty((len(order), vectors.shape[1]), dtype=np.float32)
@@ -54,6 +60,16 @@ def in_batches(
             stacklevel=2,
         )
     return answer
+
+
+def in_parts(encode: Callable[[Texts], Encoded], batch: Texts, size: int = PART) -> Encoded:
+    """Return what `encode` returns for parts of at most `size` texts, as one: tokens of few are held at once."""
+    if len(batch) <= size:
+        return encode(batch)
+    starts = range(0, len(batch), size)
+    parts = [encode(batch.take(np.arange(start, min(start + size, len(batch))))) for start in starts]
+    vectors: Vectors = np.concatenate([part.vectors for part in parts])
+    return Encoded(vectors, np.concatenate([part.truncated for part in parts]))
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -78,10 +94,10 @@ def _unless_out_of_memory(run: Callable[[Ints], Any], rows: Ints) -> Vectors | N
     return None
 
 
-def _halved(size: int, lengths: Sequence[int] | Ints, rows: Ints, who: str) -> int:
+def _halved(size: int, length: Ints, rows: Ints, who: str) -> int:
     if size == 1:
         raise InputError(
-            f"{who}: out of memory with a single row (of length {int(lengths[int(rows[0])])}): lower "
+            f"{who}: out of memory with a single row (of length {int(length[rows[0]])}): lower "
             "max_length, choose dtype=float16, a smaller model or device=cpu"
         )
     return size // 2

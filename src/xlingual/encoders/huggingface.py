@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.encoders.batching import in_batches
+from xlingual.encoders.batching import in_batches, in_parts
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
@@ -93,6 +93,9 @@ class HuggingFaceEncoder:
 
     def encode_noting(self, batch: Texts) -> Encoded:
         """Return float32 [n, d], and which texts were cut."""
+        return in_parts(self._encoded, batch)
+
+    def _encoded(self, batch: Texts) -> Encoded:
         prompt = self.prompts.before(batch.role)
         paired = bool(self.options["pair"]) and batch.role == "candidate" and len(batch.context) > 0
         rows = list(

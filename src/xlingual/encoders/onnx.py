@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.encoders.batching import in_batches
+from xlingual.encoders.batching import in_batches, in_parts
 from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
 from xlingual.encoders.onnx_tokenizer import SETTINGS, OnnxTokenizer, length_limit
 from xlingual.encoders.prompts import Prompts
@@ -80,7 +80,11 @@ class OnnxEncoder:
         return self.encode_noting(batch).vectors
 
     def encode_noting(self, batch: Texts) -> Encoded:
-        """Return float32 [n, d], and which texts were cut; equal texts are encoded once."""
+        """Return float32 [n, d], and which texts were cut."""
+        return in_parts(self._encoded, batch)
+
+    def _encoded(self, batch: Texts) -> Encoded:
+        """Return the same for a part of the texts, of which equal ones are encoded once."""
         prompt = self.prompts.before(batch.role)
         distinct = list(dict.fromkeys(batch.text))
         number = {text: i for i, text in enumerate(distinct)}

@@ -10,12 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.encoders.batching import in_batches
+from xlingual.encoders.batching import in_batches, in_parts
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
 from xlingual.encoders.tokens import Pieces, TextTokens, told_limit
-from xlingual.encoders.torch_runtime import choose_device, loading, require, torch_dtype
+from xlingual.encoders.torch_runtime import (
+    choose_device,
+    loading,
+    refuse_random,
+    require,
+    told_random,
+    torch_dtype,
+)
 from xlingual.encoders.transformer_text import position_limit
 from xlingual.encoders.weights import checkpoint_digest
 from xlingual.errors import InputError
@@ -56,7 +63,7 @@ class SentenceTransformerEncoder:
         from sentence_transformers import SentenceTransformer
 
         identity, device = self.identity, choose_device(self.options["device"], self.who)
-        with loading(self.who):
+        with loading(self.who) as said:
             model = SentenceTransformer(
                 str(self.folder),
                 device=str(device),
@@ -67,6 +74,10 @@ class SentenceTransformerEncoder:
             )
         if f"st:{checkpoint_digest(self.folder)[:16]}?" not in identity:
             raise InputError(f"{self.who}: files of the model changed while it was read: start again")
+        network = getattr(model[0], "auto_model", None)
+        refuse_random(
+            self.who, told_random(said), getattr(getattr(network, "config", None), "model_type", "?")
+        )
         self._check_dim(model)
         self._set_length(model)
         return model.to(torch_dtype(self.options["dtype"])).eval()
@@ -91,6 +102,9 @@ class SentenceTransformerEncoder:
 
     def encode_noting(self, batch: Texts) -> Encoded:
         """Return float32 [n, d], and which texts were cut."""
+        return in_parts(self._encoded, batch)
+
+    def _encoded(self, batch: Texts) -> Encoded:
         prompt, distinct = self.prompts.before(batch.role), list(dict.fromkeys(batch.text))
         number = {text: i for i, text in enumerate(distinct)}
         index = np.array([number[text] for text in batch.text], dtype=np.int64)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from logging import Handler, LogRecord
 from typing import TYPE_CHECKING, Any
 
 from xlingual.encoders.batching import is_out_of_memory
-from xlingual.errors import InputError, MissingExtraError
+from xlingual.errors import InputError, MissingExtraError, listed
 
 if TYPE_CHECKING:
     import torch
@@ -50,23 +52,60 @@ def torch_dtype(name: str) -> torch.dtype:
 
 
 @contextmanager
-def loading(who: str) -> Iterator[None]:
-    """Hide progress bars and warnings of transformers inside, and say in one line what fails there."""
+def loading(who: str) -> Iterator[list[str]]:
+    """Keep the progress bars and warnings of transformers off the screen inside; give the warnings as a list.
+
+    What fails inside is told in one line.
+    """
     from transformers.utils import logging
 
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
+    level, bars, said = logging.get_verbosity(), logging.is_progress_bar_enabled(), _Kept()
+    logging.set_verbosity_warning()
+    logging.disable_default_handler()
+    logging.add_handler(said)
     logging.disable_progress_bar()
     try:
-        yield
+        yield said.messages
     except (InputError, MissingExtraError):
         raise
     except Exception as error:
         raise _explained(who, error) from error
     finally:
         logging.set_verbosity(level)
+        logging.remove_handler(said)
+        logging.enable_default_handler()
         if bars:
             logging.enable_progress_bar()
+
+
+class _Kept(Handler):
+    """Keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[str] = []
+
+    def emit(self, record: LogRecord) -> None:
+        """Keep a message."""
+        self.messages.append(record.getMessage())
+
+
+def told_random(messages: Sequence[str]) -> list[str]:
+    """Return the names of the weights that, as transformers warned, a checkpoint lacks; not its pooler's."""
+    text = "\n".join(messages)
+    report = re.findall(r"^([\w.]+)\s*\|\s*(?:MISSING|MISMATCH)", text, flags=re.MULTILINE)  # since 5.0
+    lists = re.findall(r"newly initialized[^\[]*\[(.*?)\]", text, flags=re.DOTALL)
+    names = [*report, *(name for part in lists for name in re.findall(r"'([\w.]+)'", part))]
+    return [name for name in names if "pooler." not in name]
+
+
+def refuse_random(who: str, names: Sequence[str], kind: str) -> None:
+    """Raise InputError where there are names of weights that the checkpoint lacks."""
+    if names:
+        raise InputError(
+            f"{who}: {len(names)} weights are not in the checkpoint or have another shape: they would be "
+            f"random ({listed(names, 2)}): is it a model of the type {kind}?"
+        )
 
 
 def _explained(who: str, error: Exception) -> Exception:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from xlingual.encoders.tokens import Features, told_limit
-from xlingual.encoders.torch_runtime import choose_device, loading, loading_info, torch_dtype
-from xlingual.errors import InputError, listed
+from xlingual.encoders.torch_runtime import choose_device, loading, loading_info, refuse_random, torch_dtype
+from xlingual.errors import InputError
 from xlingual.records import Vectors
 
 
@@ -53,7 +53,9 @@ class TextNetwork:
     def dim(self) -> int:
         """Number of dimensions."""
         if self.pool == "features":
-            return int(self.config.projection_dim if hasattr(self.config, "projection_dim") else 0)
+            text = self.config.text_config
+            sizes = (getattr(self.config, "projection_dim", None), getattr(text, "projection_size", None))
+            return int(next((size for size in sizes if size), text.hidden_size))
         return int(getattr(self.config, "hidden_size", 0) or 0)
 
     def max_length(self, wanted: int | None) -> int | None:
@@ -129,15 +131,9 @@ class TextNetwork:
         head = [name for name in missing if "pooler." in name]
         if head and self.pool == "pooler":
             raise InputError(f"{self.who}: the checkpoint has no pooler ({head[0]}): write pool=mean or cls")
-        unread = (
-            ("pooler.", "decoder.", "vision", "visual") if self.config.is_encoder_decoder else ("pooler.",)
-        )
-        absent = [*(name for name in missing if not any(part in name for part in unread)), *mismatched]
-        if absent:
-            raise InputError(
-                f"{self.who}: {len(absent)} weights are not in the checkpoint or have another shape: they "
-                f"would be random ({listed(absent, 2)}): is it a model of the type {self.config.model_type}?"
-            )
+        unread = ["pooler.", *(["decoder."] if self.config.is_encoder_decoder else [])]
+        absent = [name for name in missing if not any(part in name for part in unread)]
+        refuse_random(self.who, [*absent, *mismatched], self.config.model_type)
 
     def _check_pool(self) -> None:
         if self.pool == "features":

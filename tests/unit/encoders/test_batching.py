@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual.encoders.batching import in_batches, is_out_of_memory
+from xlingual.encoders.batching import in_batches, in_parts, is_out_of_memory
 from xlingual.errors import DataWarning, InputError
+from xlingual.records import Encoded, Texts
 
 
 class OutOfMemoryError(RuntimeError):
@@ -36,6 +37,7 @@ def test_every_row_is_run_once_and_the_order_is_restored(lengths, batch_size):
 
     def run(rows):
         assert 1 <= len(rows) <= batch_size
+        assert min(lengths[row] for row in rows) >= 0.75 * lengths[rows[0]]
         seen.extend(rows.tolist())
         return two_columns(rows)
 
@@ -61,7 +63,7 @@ def test_no_rows_are_an_empty_answer_and_no_call():
 def test_a_batch_that_does_not_fit_is_halved(error):
     run, sizes = memory_for(3, error)
     with pytest.warns(DataWarning, match=r"^hf:x: a batch of 7 did not fit into memory, one of 3 did: "):
-        vectors = in_batches(range(7), 16, run, who="hf:x")
+        vectors = in_batches([4] * 7, 16, run, who="hf:x")
     np.testing.assert_array_equal(vectors, two_columns(np.arange(7)))
     assert sizes == [7, 3, 3, 1]
 
@@ -69,7 +71,7 @@ def test_a_batch_that_does_not_fit_is_halved(error):
 def test_one_row_that_does_not_fit_is_an_error():
     run, sizes = memory_for(0, MemoryError())
     with pytest.raises(InputError, match=r"^hf:x: out of memory with a single row \(of length 9\)"):
-        in_batches([4, 9, 1], 2, run, who="hf:x")
+        in_batches([7, 9, 8], 2, run, who="hf:x")
     assert sizes == [2, 1]
 
 
@@ -78,6 +80,22 @@ def test_other_failures_are_not_hidden():
     with pytest.raises(RuntimeError, match="shapes"):
         in_batches([1, 2], 2, run, who="x")
     assert not is_out_of_memory(ValueError("out of memory"))
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 8, 9])
+def test_parts_are_put_together_in_order(size):
+    words = [str(i) for i in range(8)]
+    sizes = []
+
+    def encode(batch):
+        sizes.append(len(batch))
+        number = np.array([int(word) for word in batch.text])
+        return Encoded(two_columns(number).astype(np.float32), number % 2 == 0)
+
+    whole = in_parts(encode, Texts(words, ["en"] * 8, words), size)
+    np.testing.assert_array_equal(whole.vectors, two_columns(np.arange(8)))
+    np.testing.assert_array_equal(whole.truncated, np.arange(8) % 2 == 0)
+    assert max(sizes) <= size and sum(sizes) == 8
 
 
 def test_no_warning_where_everything_fits():

@@ -188,6 +188,16 @@ def clip(folder, _):
     seeded(CLIPModel, config).save_pretrained(folder)
 
 
+def siglip(folder, _):
+    from transformers import SiglipConfig, SiglipModel
+
+    size = wordpiece(folder)
+    tower = small(num_hidden_layers=2)
+    text = {**tower, "vocab_size": size, "max_position_embeddings": 24, "projection_size": 32}
+    vision = {**tower, "image_size": 32, "patch_size": 16}
+    seeded(SiglipModel, SiglipConfig(text_config=text, vision_config=vision)).save_pretrained(folder)
+
+
 def t5(folder, _):
     from transformers import T5Config, T5Model
 
@@ -223,5 +233,17 @@ def sentence_transformer(folder, base, prompts, dense=True):
 
 MAKERS = {
     maker.__name__: maker
-    for maker in (bert, bert_masked, distilbert, xlmr, xlm, qwen, clip, t5, sentence_bert, sentence_plain)
+    for maker in (
+        bert,
+        bert_masked,
+        distilbert,
+        xlmr,
+        xlm,
+        qwen,
+        clip,
+        siglip,
+        t5,
+        sentence_bert,
+        sentence_plain,
+    )
 }
