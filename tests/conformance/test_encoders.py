@@ -64,11 +64,17 @@ SPECS = {
     "python": Mine(),
     "python-function": "python:{folder}/mine.py:encode",
     "api": "api:tiny?dim=6&base_url={service}",
+    "wordvec": "wordvec:{folder}/words.{{lang}}.vec",
+    "wordvec-mean": "wordvec:{folder}/words.{{lang}}.vec?weight=mean",
+    "wordvec-fit": "wordvec:{folder}/words.{{lang}}.vec?weight=sif&fit=m.csv#train",
+    "translate": "translate:{folder}/de.tsv::wordvec:{folder}/words.en.vec?weight=mean",
 }
 FUNCTION = "def encode(texts):\n    return [[len(text), text.count('e')] for text in texts]\n"
 SERVICE = {}  # where the embeddings service of these tests is, while they run
+# networks round differently in other batches; tests/unit/encoders has the same tests for them, to 1e-5
+NETWORKS = {"st", "hf", "onnx"}
 # frequencies of the collection: what a text is encoded with matters
-WHOLE_COLLECTION = {"chargram"}
+WHOLE_COLLECTION = {"chargram", "wordvec"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -92,6 +98,7 @@ def make(name, folder):
             vectors = np.random.default_rng(len(language)).normal(size=(N, 5))
             vectors[5] = vectors[0]
             np.save(path, vectors.astype(np.float16))
+    write_words(folder)
     spec = SPECS[name]
     (folder / "mine.py").write_text(FUNCTION, encoding="utf-8")
     spec = spec.format(folder=folder, service=SERVICE["url"]) if isinstance(spec, str) else spec
@@ -99,9 +106,19 @@ def make(name, folder):
     return found[name]
 
 
+def write_words(folder):
+    """Write word vectors of all the words of each language, and a dictionary."""
+    words = [sorted({*" ".join(texts).split()}) for texts in (ENGLISH, [*GERMAN, *ENGLISH])]
+    for language, known in zip(("en", "de"), words, strict=True):
+        lines = [f"{word} {len(word)} {ord(word[0]) % 7} 1\n" for word in known]
+        (folder / f"words.{language}.vec").write_text("".join(lines), encoding="utf-8")
+    pairs = [f"{word}\t{words[0][i % len(words[0])]}\n" for i, word in enumerate(words[1])]
+    (folder / "de.tsv").write_text("".join(pairs), encoding="utf-8")
+
+
 def test_every_scheme_for_texts_is_tested():
     schemes = {name for name, scheme in SCHEMES.items() if "texts" in scheme.takes}
-    assert schemes <= {name.split("-")[0] for name in SPECS}
+    assert schemes - NETWORKS <= {name.split("-")[0] for name in SPECS}
 
 
 def test_it_is_an_encoder_with_a_stable_identity(named, tmp_path_factory):

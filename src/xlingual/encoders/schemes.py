@@ -173,6 +173,7 @@ SCHEMES: Mapping[str, Scheme] = {
                 Option("to", not_empty, "en", "language that texts are translated to"),
                 *MODEL,
                 Option("beams", whole_number(1), 1, "width of the model's search"),
+                Option("unknown", one_of("keep", "drop"), "keep", "words that the dictionary does not have"),
             ),
             over=True,
         ),
@@ -226,7 +227,9 @@ def build(spec: Spec, kind: str, context: Context) -> Encoder:
     """
     scheme = check(spec, kind)
     options = read_options(spec, scheme, context.seed)
-    base = None if spec.base is None else build(spec.base, kind, context)
+    # an encoder below one that translates sees one language only
+    below = replace(context, languages=(options["to"],)) if "to" in options else context
+    base = None if spec.base is None else build(spec.base, kind, below)
     own = replace(context, kind=kind, base=base)
     if scheme.name not in SCHEMES:
         from xlingual.encoders.plugins import build_of_plugin

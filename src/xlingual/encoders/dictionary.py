@@ -1,0 +1,122 @@
+"""Translation word by word with a bilingual dictionary."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from xlingual.encoders.segment import pieces, segment
+from xlingual.encoders.weights import file_digest
+from xlingual.errors import InputError, listed
+from xlingual.records import digest
+
+
+class Translated(NamedTuple):
+    """Translations of n texts of one language, and what is to be told about them."""
+
+    text: list[str]
+    truncated: list[bool]  # the text was too long for the model and cut
+    words: int = 0  # how many words were looked up
+    unknown: int = 0  # how many of them were not found
+
+
+class Translator(Protocol):
+    """Translates texts of one language at a time; equal identities give equal translations."""
+
+    @property
+    def identity(self) -> str:
+        """Everything that changes the translations, in one line."""
+
+    def translate(self, texts: Sequence[str], language: str) -> Translated:
+        """Return a translation of each text."""
+
+
+@dataclass(eq=False)
+class DictionaryTranslator:
+    """Replaces each word by its first translation; words are found as `wordvec:` finds them.
+
+    A line of a dictionary is `source<TAB>target`, with a third column the language of the source where one
+    file serves several; or `source target`, as MUSE writes it. `{lang}` in the path stands for the language
+    of the source. Punctuation is left out, and with `unknown="drop"` unknown words are too.
+    """
+
+    pattern: str
+    languages: Sequence[str]  # that are translated
+    unknown: str = "keep"
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of the files, and what becomes of unknown words."""
+        tags = sorted(set(self.languages)) if "{lang}" in self.pattern else [""]
+        files = [part for tag in tags for part in (tag, file_digest(self.path(tag)))]
+        return f"dictionary:{digest(*files).hex()}&unknown={self.unknown}"
+
+    def translate(self, texts: Sequence[str], language: str) -> Translated:
+        """Return the translated words of each text, with blanks between them."""
+        words = self._words(language)
+        found: list[str] = []
+        total = unknown = 0
+        for text in texts:
+            parts = segment(pieces(text), words)
+            total += len(parts)
+            unknown += sum(not known for _, known in parts)
+            kept = [
+                words[word] if known else word for word, known in parts if known or self.unknown == "keep"
+            ]
+            found.append(" ".join(kept))
+        return Translated(found, [False] * len(found), total, unknown)
+
+    def path(self, language: str) -> Path:
+        """Return the dictionary of a language; raise InputError where it is not there."""
+        path = Path(self.pattern.replace("{lang}", language))
+        if not path.is_file():
+            which = f"of the language {language} " if "{lang}" in self.pattern else ""
+            raise InputError(
+                f"translate: dictionary {which}{path} not found: give a file with source<TAB>target on each "
+                "line, or a model: translate:hf-NAME::SPEC"
+            )
+        return path
+
+    def _words(self, language: str) -> Mapping[str, str]:
+        path = self.path(language)
+        by_language = self._read.get(path) or self._read.setdefault(path, read_dictionary(path))
+        words = by_language.get(language) or by_language.get("")
+        if not words:
+            raise InputError(
+                f"{path}: has no words of the language {language}; its third column has {listed(by_language)}"
+            )
+        return words
+
+    @cached_property
+    def _read(self) -> dict[Path, dict[str, dict[str, str]]]:
+        return {}
+
+
+def read_dictionary(path: Path) -> dict[str, dict[str, str]]:
+    """Return source → target for each language of the source, "" where the lines name none.
+
+    Of several translations the first counts. Raises InputError naming the line.
+    """
+    found: dict[str, dict[str, str]] = {}
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as UTF-8 ({error})") from error
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        fields = [field.strip() for field in (line.split("\t") if "\t" in line else line.split())]
+        if len(fields) not in ((2, 3) if "\t" in line else (2,)) or not all(fields):
+            raise InputError(
+                f"{path}: line {number} is {line.strip()[:60]!r}: expected source<TAB>target, or with a "
+                "third column source<TAB>target<TAB>language"
+            )
+        source, target, language = (*fields, "")[:3]
+        found.setdefault(language, {}).setdefault(unicodedata.normalize("NFC", source), target)
+    if not found:
+        raise InputError(f"{path}: the dictionary is empty: give source<TAB>target on each line")
+    return found

@@ -1,0 +1,206 @@
+"""`onnx:`: a graph of ONNX as an encoder of texts; of pictures: `onnx_pictures`. Without torch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xlingual.encoders.batching import in_batches, in_parts
+from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
+from xlingual.encoders.onnx_tokenizer import SETTINGS, OnnxTokenizer, length_limit
+from xlingual.encoders.prompts import Prompts
+from xlingual.encoders.schemes import PICTURES, Context
+from xlingual.encoders.tokens import Features, TextTokens
+from xlingual.encoders.torch_runtime import require
+from xlingual.encoders.weights import checkpoint_digest
+from xlingual.errors import InputError, listed
+from xlingual.records import Encoded, Encoder, Texts, Vectors
+
+_NAMES = ("text_model.onnx", "model.onnx")
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
+_POOLED = ("sentence_embedding", "text_embeds", "pooler_output")
+_HIDDEN = ("last_hidden_state", "token_embeddings")
+
+
+class OnnxEncoder:
+    """A graph that reads tokens; loaded when first used. `options` are those of the scheme.
+
+    Without `pool` the vector is the output `sentence_embedding` or `text_embeds`; else what the settings of
+    sentence-transformers in the folder say; else the output `pooler_output`; else the mean of the tokens.
+    """
+
+    def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
+        self.folder, self.options, self.who = folder, options, who
+        self.prompts = Prompts.of(options)
+        self.path = find_graph(folder, options["file"], _NAMES, who)
+
+    @property
+    def content(self) -> tuple[str, ...]:
+        """All of a row that its vector depends on."""
+        return ("text", "role") if self.prompts.by_role else ("text",)
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of the graph, its weights, tokenizer and settings, and the options that change vectors."""
+        settings = [self.folder / name for name in ("tokenizer.json", *SETTINGS)]
+        files = [*graph_files(self.path, self.who), *(path for path in settings if path.is_file())]
+        names = ("pool", "max_length", "long")
+        told = "&".join(f"{name}={self.options[name]}" for name in names if self.options[name] is not None)
+        return f"onnx:{checkpoint_digest(self.folder, files)[:16]}?{told}{self.prompts}"
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph, which takes nothing but texts."""
+        graph_files(self.path, self.who)
+        graph = Graph(self.path, self.who)
+        graph.refuse_other_inputs(_INPUTS, "texts")
+        return graph
+
+    @cached_property
+    def output(self) -> tuple[str, str]:
+        """The output that is read, and how one vector is made of it: pooler, mean, cls or last."""
+        return choose_output(self.graph, self.options["pool"], self.folder, self.who)
+
+    @cached_property
+    def tokens(self) -> TextTokens:
+        """The tokenizer, with how many tokens the graph reads."""
+        made_for = self._made_for
+        limit = length_limit(self.folder, self.options["max_length"], made_for, self.who)
+        typed = "token_type_ids" in self.graph.inputs
+        self.tokenizer = OnnxTokenizer(self.folder, typed=typed, who=self.who)
+        return TextTokens(self.tokenizer, limit, self.options["long"], self.who)
+
+    def encode(self, batch: Texts) -> Vectors:
+        """Return float32 [n, d]."""
+        return self.encode_noting(batch).vectors
+
+    def encode_noting(self, batch: Texts) -> Encoded:
+        """Return float32 [n, d], and which texts were cut."""
+        return in_parts(self._encoded, batch)
+
+    def _encoded(self, batch: Texts) -> Encoded:
+        """Return the same for a part of the texts, of which equal ones are encoded once."""
+        prompt = self.prompts.before(batch.role)
+        distinct = list(dict.fromkeys(batch.text))
+        number = {text: i for i, text in enumerate(distinct)}
+        index = np.array([number[text] for text in batch.text], dtype=np.int64)
+        pieces = self.tokens.pieces([prompt + text for text in distinct], (), [prompt] * len(distinct))
+        vectors = in_batches(
+            pieces.lengths,
+            self.graph.batch_size(self.options["batch"]),
+            lambda which: self._run([pieces.features[int(i)] for i in which]),
+            who=self.who,
+            dim=self.dim,
+        )
+        return Encoded(pieces.averaged(vectors)[index], pieces.truncated[index])
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions; 0 where the graph does not say."""
+        return self.graph.outputs[self.output[0]].shape[-1] or 0
+
+    @property
+    def _made_for(self) -> int | None:
+        """The number of tokens that the graph is made for; None where it takes any."""
+        shape = self.graph.inputs["input_ids"].shape if "input_ids" in self.graph.inputs else ()
+        return shape[1] if len(shape) > 1 else None
+
+    def _run(self, pieces: Sequence[Features]) -> Vectors:
+        """Return float32 [n, d] for pieces of any lengths; one without tokens has the zero vector."""
+        lengths = np.array([len(piece["input_ids"]) for piece in pieces])
+        width = self._made_for or max(int(lengths.max()), 1)
+        # a text without tokens is read as one token of padding: attention needs one that counts
+        mask = np.arange(width) < np.maximum(lengths, 1)[:, None]
+        feeds: dict[str, np.ndarray] = {
+            "attention_mask": mask.astype(np.int64),
+            "position_ids": np.broadcast_to(np.arange(width), mask.shape),
+        }
+        for name in pieces[0]:
+            fill = self.tokenizer.pad_token_id if name == "input_ids" else 0
+            feeds[name] = np.full(mask.shape, fill, dtype=np.int64)
+            for row, piece in enumerate(pieces):
+                feeds[name][row, : lengths[row]] = piece[name]
+        output, pool = self.output
+        answer = self.graph.run({name: feeds[name] for name in self.graph.inputs}, output)
+        vectors = pooled(answer, mask, pool)
+        vectors[lengths == 0] = 0
+        return vectors
+
+
+def pooled(answer: np.ndarray, mask: np.ndarray, pool: str) -> Vectors:
+    """Return [n, d] for an output [n, d] (pooler) or [n, tokens, d], with the mask of tokens [n, tokens]."""
+    if pool == "pooler":
+        return answer.reshape(len(answer), -1)
+    if pool == "cls":
+        return answer[:, 0].copy()
+    if pool == "last":
+        last: Vectors = answer[np.arange(len(answer)), mask.sum(axis=1) - 1]
+        return last
+    weight = mask[:, :, None].astype(np.float32)
+    mean: Vectors = (answer * weight).sum(axis=1) / weight.sum(axis=1)
+    return mean
+
+
+def choose_output(graph: Graph, pool: str | None, folder: Path, who: str) -> tuple[str, str]:
+    """Return the output that is read, and how: "pooler" is one vector for each text."""
+    ready = [name for name in _POOLED if name in graph.outputs]
+    ready += [name for name, slot in graph.outputs.items() if len(slot.shape) == 2 and name not in ready]
+    ready = [name for name in ready if name != "logits"]
+    hidden = [name for name in _HIDDEN if name in graph.outputs]
+    hidden += [name for name, slot in graph.outputs.items() if len(slot.shape) == 3 and name not in hidden]
+    if pool is None:
+        if ready and ready[0] in _POOLED[:2]:
+            return ready[0], "pooler"
+        pool = _sentence_transformers(folder, who) or ("pooler" if ready else "mean")
+    offered = ready if pool == "pooler" else hidden
+    if not offered:
+        wanted = "one vector for each text" if pool == "pooler" else "a vector for each token"
+        raise InputError(
+            f"{who}: pool={pool} needs an output with {wanted}; the graph has {listed(graph.outputs)}: "
+            "choose another pool, or export the graph with that output"
+        )
+    return offered[0], pool
+
+
+def _sentence_transformers(folder: Path, who: str) -> str | None:
+    """Return how the settings of sentence-transformers pool; None where there are none."""
+    path = folder / "1_Pooling" / "config.json"
+    if not path.is_file():
+        return None
+    try:
+        modules = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
+        types = [str(module["type"]).rpartition(".")[2] for module in modules]
+        settings = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        found = f"modules.json or 1_Pooling/config.json cannot be read ({error})"
+        raise InputError(f"{who}: {found}: fetch the model again") from None
+    ways = {"mean_tokens": "mean", "cls_token": "cls", "lasttoken": "last"}
+    modes = [name for name, on in settings.items() if name.startswith("pooling_mode_") and on is True]
+    way = [ways.get(name.removeprefix("pooling_mode_")) for name in modes] or [
+        {"mean": "mean", "cls": "cls", "lasttoken": "last"}.get(str(settings.get("pooling_mode")))
+    ]
+    more = sorted(set(types) - {"Transformer", "Pooling", "Normalize"})
+    if len(way) != 1 or way[0] is None or more:
+        raise InputError(
+            f"{who}: the model pools or goes on ({listed(more or modes)}) in a way that is not in the graph: "
+            "export it with an output sentence_embedding, or say pool= to leave that out"
+        )
+    return way[0]
+
+
+def build(argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
+    """Return the encoder for a spec; the graph is found, but not loaded."""
+    who = f"onnx:{argument}"
+    folder = Path(argument).expanduser()
+    if context.kind == PICTURES:
+        require(who, "onnx", "onnxruntime")
+        from xlingual.encoders.onnx_pictures import OnnxPictures
+
+        return OnnxPictures(folder, options, who)
+    require(who, "onnx", "onnxruntime", "tokenizers")
+    return OnnxEncoder(folder, options, who)

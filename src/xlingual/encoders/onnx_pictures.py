@@ -1,0 +1,210 @@
+"""`onnx:` on pictures: they are scaled, cropped and normalised as preprocessor_config.json says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xlingual.encoders.checkpoints import read_json
+from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
+from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
+from xlingual.encoders.weights import checkpoint_digest
+from xlingual.errors import InputError, listed
+from xlingual.records import Pictures, Vectors
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_NAMES = ("vision_model.onnx", "model.onnx")
+_SETTINGS = ("preprocessor_config.json", "processor_config.json")
+_POOLED = ("image_embeds", "pooler_output", "sentence_embedding")
+_STEPS = ("do_resize", "do_center_crop", "do_rescale", "do_normalize", "do_convert_rgb")
+_SHORTEST_EDGE = ("CLIP", "ConvNext", "ResNet", "Levit", "MobileNet", "PoolFormer", "Chinese", "Efficient")
+_WARPED = 384  # ConvNext's processor crops below this size and warps from it on
+
+
+class OnnxPictures:
+    """A graph that takes `pixel_values` [n, 3, height, width]; loaded when first used.
+
+    Without `pool` the vector is the output `image_embeds` or `pooler_output`, else the mean of the last
+    hidden state over its places. Equal bytes are encoded once.
+    """
+
+    content = ("bytes",)
+
+    def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
+        refuse_text_options(who, options)
+        if options["pool"] == "last":
+            raise InputError(f"{who}: pool=last is for texts; of pictures there are mean, cls and pooler")
+        self.folder, self.options, self.who = folder, options, who
+        self.path = find_graph(folder, options["file"], _NAMES, who)
+        self.processor = read_processor(folder, who)
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of the graph, its weights and the settings, and how its output is pooled."""
+        settings = [path for name in _SETTINGS if (path := self.folder / name).is_file()]
+        digest = checkpoint_digest(self.folder, [*graph_files(self.path, self.who), *settings])
+        return f"onnx:pictures:{digest[:16]}?pool={self.options['pool']}"
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph, which takes nothing but pictures."""
+        graph_files(self.path, self.who)
+        graph = Graph(self.path, self.who)
+        alone = len(graph.inputs) == 1 and "input_ids" not in graph.inputs  # some call it otherwise
+        graph.refuse_other_inputs(list(graph.inputs) if alone else ["pixel_values"], "pictures")
+        return graph
+
+    def encode(self, batch: Pictures) -> Vectors:
+        """Return float32 [n, d]; raise InputError naming the first row whose picture is absent or broken."""
+        return encode_pictures(
+            batch,
+            self.processor.pixels,
+            self._run,
+            batch_size=self.graph.batch_size(self.options["batch"]),
+            who=self.who,
+        )
+
+    def _run(self, pictures: Sequence[np.ndarray]) -> Vectors:
+        """Return the vectors of pictures [3, height, width]; those of one size go through together."""
+        name, output = next(iter(self.graph.inputs)), self._output
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for i, picture in enumerate(pictures):
+            groups.setdefault(picture.shape, []).append(i)
+        found: dict[int, Vectors] = {}
+        for rows in groups.values():
+            answer = self.graph.run({name: np.stack([pictures[i] for i in rows])}, output)
+            found.update(zip(rows, self._pooled(answer), strict=True))
+        return np.stack([found[i] for i in range(len(pictures))])
+
+    @cached_property
+    def _output(self) -> str:
+        """The output that is read."""
+        outputs, pool = self.graph.outputs, self.options["pool"]
+        ready = [name for name in _POOLED if name in outputs]
+        ready += [name for name, slot in outputs.items() if len(slot.shape) == 2 and name != "logits"]
+        hidden = [name for name, slot in outputs.items() if len(slot.shape) in (3, 4) and name not in ready]
+        offered = {"pooler": ready, None: ready + hidden}.get(pool, hidden)
+        if not offered:
+            raise InputError(
+                f"{self.who}: the graph has no output for pool={pool or 'pooler or mean'}, only "
+                f"{listed(outputs)}: choose another pool, or export the model without its classifier"
+            )
+        return str(offered[0])
+
+    def _pooled(self, answer: np.ndarray) -> Vectors:
+        """Return [n, d] of an output [n, d], of tokens [n, tokens, d] or of a map [n, d, height, width]."""
+        cls = self.options["pool"] == "cls"
+        if cls and answer.ndim == 4:
+            raise InputError(f"{self.who}: pool=cls: the output is a map without a first token; use mean")
+        vectors: Vectors = answer
+        if answer.ndim == 3:
+            vectors = answer[:, 0] if cls else answer.mean(axis=1)
+        elif answer.ndim == 4:
+            vectors = answer.mean(axis=(2, 3))
+        return vectors
+
+
+@dataclass(frozen=True)
+class Processor:
+    """What is done to a picture, in this order; a step that is None is left out."""
+
+    resize: tuple[int, int] | None  # height, width
+    shortest: int | None  # instead: the length of the shorter side; the shape is kept
+    resample: int  # as Pillow numbers it
+    crop: tuple[int, int] | None  # height, width, from the middle; black where the picture is smaller
+    scale: float | None
+    mean: tuple[float, ...] | None
+    std: tuple[float, ...] | None
+
+    def pixels(self, picture: Image) -> np.ndarray:
+        """Return float32 [3, height, width] of an RGB picture."""
+        from PIL import Image
+
+        size = self.resize
+        if self.shortest is not None:
+            short, long = sorted(picture.size)
+            other = int(self.shortest * long / short)
+            tall = picture.height >= picture.width
+            size = (other, self.shortest) if tall else (self.shortest, other)
+        if size is not None:
+            picture = picture.resize((size[1], size[0]), Image.Resampling(self.resample))
+        if self.crop is not None:
+            top, left = ((picture.height - self.crop[0]) // 2, (picture.width - self.crop[1]) // 2)
+            picture = picture.crop((left, top, left + self.crop[1], top + self.crop[0]))
+        values = np.asarray(picture, dtype=np.float32)
+        if self.scale is not None:
+            values = values * np.float32(self.scale)
+        if self.mean is not None and self.std is not None:
+            mean, std = np.array((self.mean, self.std), dtype=np.float32)
+            values = (values - mean) / std
+        return np.ascontiguousarray(values.transpose(2, 0, 1), dtype=np.float32)
+
+
+def read_processor(folder: Path, who: str) -> Processor:
+    """Return what preprocessor_config.json says; raise InputError where it says what is not known here."""
+    settings = read_json(folder / _SETTINGS[0]) or read_json(folder / _SETTINGS[1]).get("image_processor", {})
+    if not settings:
+        raise InputError(
+            f"{who}: no preprocessor_config.json in the folder, which says how pictures are scaled: save it "
+            "with AutoImageProcessor.from_pretrained(NAME).save_pretrained(FOLDER)"
+        )
+    others = sorted(
+        name for name, on in settings.items() if name.startswith("do_") and on and name not in _STEPS
+    )
+    if others:
+        raise InputError(f"{who}: preprocessor_config.json asks for {listed(others)}, which onnx: cannot do")
+    try:
+        return _processor(settings)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{who}: preprocessor_config.json: its sizes, mean or std are not what they must be ({error}): "
+            "save it again with transformers"
+        ) from None
+
+
+def _processor(settings: Mapping[str, Any]) -> Processor:
+    size, crop = settings.get("size"), settings.get("crop_size")
+    resize: tuple[int, int] | None = None
+    shortest: int | None = None
+    cropped = _pair(crop) if settings.get("do_center_crop") and crop else None
+    if settings.get("do_resize", size is not None):
+        kind = str(settings.get("image_processor_type") or settings.get("feature_extractor_type") or "")
+        if isinstance(size, int):
+            size = (
+                {"shortest_edge": size}
+                if kind.startswith(_SHORTEST_EDGE)
+                else {"height": size, "width": size}
+            )
+        if not isinstance(size, Mapping):
+            raise ValueError(f"size is {size!r}")
+        edge = size.get("shortest_edge")
+        if edge is None:
+            resize = (int(size["height"]), int(size["width"]))
+        elif settings.get("crop_pct") is None:
+            shortest = int(edge)
+        elif edge < _WARPED:
+            shortest, cropped = int(edge / settings["crop_pct"]), cropped or (int(edge), int(edge))
+        else:
+            resize = (int(edge), int(edge))
+    normal = settings.get("do_normalize", "image_mean" in settings)
+    return Processor(
+        resize,
+        shortest,
+        int(settings.get("resample", 2)),
+        cropped,
+        float(settings.get("rescale_factor", 1 / 255)) if settings.get("do_rescale", True) else None,
+        tuple(map(float, settings["image_mean"])) if normal else None,
+        tuple(map(float, settings["image_std"])) if normal else None,
+    )
+
+
+def _pair(size: int | Mapping[str, int]) -> tuple[int, int]:
+    """Return (height, width) of a size that is one number or both."""
+    return (size, size) if isinstance(size, int) else (int(size["height"]), int(size["width"]))

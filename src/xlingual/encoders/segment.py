@@ -1,0 +1,96 @@
+"""Texts to words of a given list, as a file of word vectors or a dictionary has it.
+
+Such lists keep letter case and are made by other tokenisers, so a word is looked up as it is written first,
+then in lower case, then in lower case and Unicode form NFKC. In scripts without blanks between words it is
+the list that says where words end.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Container, Iterable, Iterator
+from functools import lru_cache
+
+from xlingual.encoders.words import written_words
+
+LONGEST = 12  # characters of the longest word that is looked for in a script without blanks
+
+_UNSPACED = (  # Thai and Lao, Tibetan, Burmese, Khmer; Japanese syllables and Han characters, half-width kana
+    "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff"
+    "々〆〇\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_PIECE = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+
+
+def pieces(text: str) -> list[str]:
+    """Return the words of a text; each is in scripts without blanks altogether, or not at all."""
+    found: list[str] = []
+    for run in written_words(text):
+        if run.isascii() or not _IS_UNSPACED.search(run):
+            found.append(run)
+        else:
+            found += _PIECE.findall(run)
+    return found
+
+
+def lookups(pieces: Iterable[str]) -> Iterator[str]:
+    """Yield everything that `segment` may look up in the list of words for the pieces of a text."""
+    for piece in pieces:
+        if _is_unspaced(piece):
+            for start in range(len(piece)):
+                for end in range(start + 1, min(start + LONGEST, len(piece)) + 1):
+                    yield piece[start:end]
+        else:
+            yield from forms(piece)
+
+
+def segment(pieces: Iterable[str], known: Container[str]) -> list[tuple[str, bool]]:
+    """Return (word, whether it is known) in the order of the text; a known word as the list writes it.
+
+    A piece in a script without blanks (Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan) is cut from the
+    left, the longest known word each time; characters at which no known word begins are one unknown word
+    until the next known one.
+    """
+    found: list[tuple[str, bool]] = []
+    for piece in pieces:
+        if _is_unspaced(piece):
+            found += _longest_matches(piece, known)
+        else:
+            form = next((form for form in forms(piece) if form in known), None)
+            found.append((piece, False) if form is None else (form, True))
+    return found
+
+
+@lru_cache(1 << 16)
+def forms(word: str) -> tuple[str, ...]:
+    """Return the ways in which a list may write the word, the likeliest first.
+
+    >>> forms("Ｈaus")
+    ('Ｈaus', 'ｈaus', 'haus')
+    """
+    low = word.lower()
+    return tuple(dict.fromkeys((word, low, unicodedata.normalize("NFKC", low))))
+
+
+def _is_unspaced(piece: str) -> bool:
+    return piece[0] >= "\u0e00" and _IS_UNSPACED.match(piece) is not None
+
+
+def _longest_matches(piece: str, known: Container[str]) -> list[tuple[str, bool]]:
+    found: list[tuple[str, bool]] = []
+    start = unknown = 0  # piece[unknown:start] is not known
+    while start < len(piece):
+        ends = range(min(start + LONGEST, len(piece)), start, -1)
+        end = next((end for end in ends if piece[start:end] in known), None)
+        if end is None:
+            start += 1
+            continue
+        if unknown < start:
+            found.append((piece[unknown:start], False))
+        found.append((piece[start:end], True))
+        start = unknown = end
+    if unknown < start:
+        found.append((piece[unknown:start], False))
+    return found

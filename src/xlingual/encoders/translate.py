@@ -1,0 +1,167 @@
+"""`translate:…::SPEC`: texts are translated into one language, and encoded by the encoder below."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xlingual.encoders.dictionary import DictionaryTranslator, Translator
+from xlingual.encoders.schemes import SCHEMES, Context
+from xlingual.encoders.vectors import VectorsEncoder
+from xlingual.errors import DataWarning, InputError, listed
+from xlingual.records import Encoded, Encoder, Texts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from xlingual.records import Vectors
+
+_MODEL = "hf-"  # what an argument that names a model begins with
+
+
+class TranslatingEncoder:
+    """Gives the encoder below texts of one language only: "GloVe + translations", Translate-Test.
+
+    Texts that are in the language already pass through. Each different text is translated once. Contexts
+    are translated too, unless the encoder below says (`content`) that it reads none; fields and numbers of
+    rows are not passed on. What the encoder below was fitted on, or that it counts words in the batch, holds
+    for this one; words are then counted in the translations.
+    """
+
+    def __init__(self, base: Encoder, translator: Translator, to: str) -> None:
+        self.base, self.translator, self.to = base, translator, to
+
+    @property
+    def identity(self) -> str:
+        """The translator, the language, and the identity of the encoder below."""
+        return f"translate:v1?to={self.to}&by={self.translator.identity}::{self.base.identity}"
+
+    @property
+    def content(self) -> tuple[str, ...] | None:
+        """Text, language and what the encoder below reads; None where that one does not say."""
+        below: tuple[str, ...] | None = getattr(self.base, "content", None)
+        return None if below is None else tuple(dict.fromkeys(("text", "language", *below)))
+
+    @property
+    def depends_on_batch(self) -> bool:
+        """Whether the vector of a text depends on the other texts of the batch."""
+        return bool(getattr(self.base, "depends_on_batch", False))
+
+    @property
+    def fitted_on(self) -> frozenset[bytes]:
+        """Digests of the rows that the encoder below was fitted on."""
+        fitted: frozenset[bytes] = getattr(self.base, "fitted_on", frozenset())
+        return fitted
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        if (
+            name != "estimate"
+        ):  # it is there where the encoder below has one; lengths are those before translation
+            raise AttributeError(name)
+        return self.base.estimate  # type: ignore[attr-defined]
+
+    def encode(self, batch: Texts) -> Vectors:
+        """Return float32 [n, d]: the vectors of the translations."""
+        return self.encode_noting(batch).vectors
+
+    def encode_noting(self, batch: Texts) -> Encoded:
+        """Return the vectors, and which texts were cut before they were translated or encoded."""
+        translated, cut = self.translated(batch)
+        if hasattr(self.base, "encode_noting"):
+            below: Encoded = self.base.encode_noting(translated)
+            return Encoded(below.vectors, cut if below.truncated is None else cut | below.truncated)
+        return Encoded(self.base.encode(translated), cut)
+
+    def translated(self, batch: Texts) -> tuple[Texts, NDArray[np.bool_]]:
+        """Return the batch in the language `to`, and which of its texts were cut, bool [n]."""
+        reads: tuple[str, ...] = getattr(self.base, "content", None) or ("context",)
+        columns = [batch.text, *([batch.context] if batch.context and "context" in reads else [])]
+        answer, cut = [list(column) for column in columns], np.zeros(len(batch), dtype=np.bool_)
+        unknown: dict[str, float] = {}
+        for tag in dict.fromkeys(batch.language):
+            if _is_same(tag, self.to):
+                continue
+            rows = [row for row, other in enumerate(batch.language) if other == tag]
+            distinct = list(dict.fromkeys(column[row] for column in columns for row in rows))
+            found = self.translator.translate(distinct, tag)
+            place = {text: number for number, text in enumerate(distinct)}
+            for column, target in zip(columns, answer, strict=True):
+                for row in rows:
+                    number = place[column[row]]
+                    target[row] = found.text[number]
+                    cut[row] |= found.truncated[number]
+            if found.unknown:
+                unknown[tag] = found.unknown / found.words
+        _warn_of_unknown(unknown)
+        return replace(
+            batch,
+            text=answer[0],
+            context=answer[1] if len(answer) > 1 else (),
+            language=[self.to] * len(batch),
+            fields={},
+            numberings=(),
+        ), cut
+
+
+def _is_same(tag: str, to: str) -> bool:
+    """Tell whether a text of the language `tag` is in `to`: `en-GB` is in `en`, `pt-BR` not in `pt-PT`."""
+    one, other = (re.split("[-_]", language.lower()) for language in (tag, to))
+    return all(a == b for a, b in zip(one, other, strict=False))
+
+
+def _warn_of_unknown(shares: Mapping[str, float]) -> None:
+    if shares:
+        told = listed((f"{tag} {100 * share:.2g} %" for tag, share in shares.items()), 20)
+        warnings.warn(
+            f"translate: of the different texts, words that the dictionary does not have: {told}",
+            DataWarning,
+            stacklevel=4,
+        )
+
+
+def build(argument: str, options: Mapping[str, Any], context: Context) -> TranslatingEncoder:
+    """Return the encoder for a spec; raise InputError where a dictionary is not there."""
+    base, to = context.base, options["to"]
+    if base is None:
+        raise InputError(f"translate:{argument} needs an encoder below it: translate:{argument}::SPEC")
+    if isinstance(base, VectorsEncoder):
+        raise InputError(
+            "translate: vectors that are read from files cannot be translated: translate before you make them"
+        )
+    _refuse_idle(argument.startswith(_MODEL), options)
+    languages = [tag for tag in context.languages if not _is_same(tag, to)]
+    return TranslatingEncoder(base, _translator(argument, options, languages), to)
+
+
+def _refuse_idle(by_model: bool, options: Mapping[str, Any]) -> None:
+    """Raise InputError for an option that is given and would have no effect."""
+    idle = ("unknown",) if by_model else tuple(name for name in options if name not in ("to", "unknown"))
+    for option in SCHEMES["translate"].options:
+        if option.name in idle and options[option.name] != option.default:
+            kind = "dictionaries" if by_model else "models (hf-…)"
+            raise InputError(f"translate: {option.name} is an option of {kind}: leave it out here")
+
+
+def _translator(argument: str, options: Mapping[str, Any], languages: Sequence[str]) -> Translator:
+    if argument.startswith(_MODEL):
+        from xlingual.encoders.translation_model import TranslationModel
+
+        return TranslationModel(
+            argument.removeprefix(_MODEL),
+            languages,
+            options["to"],
+            beams=options["beams"],
+            batch=options["batch"],
+            device=options["device"],
+            dtype=options["dtype"],
+            revision=options["revision"],
+        )
+    dictionary = DictionaryTranslator(argument, languages, options["unknown"])
+    for tag in languages if "{lang}" in argument else [""]:
+        dictionary.path(tag)
+    return dictionary

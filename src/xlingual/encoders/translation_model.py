@@ -1,0 +1,189 @@
+"""Translation with a network of transformers: MarianMT, M2M-100, NLLB, mBART and others of their kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from xlingual.encoders.batching import in_batches
+from xlingual.encoders.checkpoints import check_weights, model_folder
+from xlingual.encoders.dictionary import Translated
+from xlingual.encoders.language_codes import code_of
+from xlingual.encoders.torch_runtime import choose_device, loading, loading_info, require, torch_dtype
+from xlingual.encoders.weights import checkpoint_digest
+from xlingual.errors import InputError, listed
+from xlingual.records import Ints, Vectors, digest
+
+_GROWTH, _SPARE = 2, 32  # a translation has at most _GROWTH · (tokens of the text) + _SPARE tokens
+_LANGUAGE = re.compile(r"[a-z]{2,3}[_-][A-Za-z_]{2,}")  # a token that NLLB and mBART choose a language with
+
+
+class Loaded(NamedTuple):
+    """A network and its tokenizer."""
+
+    name: str
+    model: Any
+    tokenizer: Any
+    limit: int  # most tokens of a text
+
+
+class TranslationModel:
+    """Greedy search (or a beam of `beams`), the same on every run.
+
+    `{lang}` in the name stands for the language of the source, for models of one pair; one of them is held at
+    a time. Models of many languages are told both languages.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        languages: Sequence[str],
+        to: str,
+        *,
+        beams: int = 1,
+        batch: int = 32,
+        device: str | None = None,
+        dtype: str = "float32",
+        revision: str | None = None,
+    ) -> None:
+        self.name, self.languages, self.to = name, tuple(languages), to
+        self.beams, self.batch, self.device, self.dtype = beams, batch, device, dtype
+        self.revision = revision
+        self._held: Loaded | None = None
+        require(self._who, "hf", "torch", "transformers")
+
+    @cached_property
+    def identity(self) -> str:
+        """Digests of the models' files, and how they search."""
+        tags = sorted(set(self.languages)) if "{lang}" in self.name else [""]
+        models = [part for tag in tags for part in (tag, checkpoint_digest(self._folder(tag)))]
+        return f"hf:{digest(*models).hex()}&beams={self.beams}&dtype={self.dtype}"
+
+    def translate(self, texts: Sequence[str], language: str) -> Translated:
+        """Return the translations; raise InputError where the model does not know one of the languages."""
+        held = self._load(language)
+        prefix, start = self._languages(held, language)
+        encoded: list[list[int]] = []
+        truncated: list[bool] = []
+        for text in texts:
+            ids: list[int] = held.tokenizer(prefix + text, verbose=False)["input_ids"]
+            truncated.append(len(ids) > held.limit)
+            if truncated[-1]:
+                ids = held.tokenizer(prefix + text, truncation=True, max_length=held.limit)["input_ids"]
+            encoded.append(ids or [held.tokenizer.pad_token_id])
+        found = [""] * len(texts)
+
+        def run(rows: Ints) -> Vectors:
+            for row, text in zip(
+                rows.tolist(), self._generate(held, [encoded[i] for i in rows], start), strict=True
+            ):
+                found[row] = text
+            return np.zeros((len(rows), 1), dtype=np.float32)  # batching is made for vectors; none here
+
+        in_batches([len(ids) for ids in encoded], self.batch, run, who=self._who)
+        return Translated(found, truncated)
+
+    @property
+    def _who(self) -> str:
+        return f"translate:hf-{self.name}"
+
+    def _folder(self, language: str) -> Path:
+        name = self.name.replace("{lang}", language)
+        return model_folder(f"translate:hf-{name}", name, self.revision, "hf")
+
+    def _load(self, language: str) -> Loaded:
+        name = self.name.replace("{lang}", language)
+        if self._held is None or self._held.name != name:
+            self._held = None  # the memory of one model is enough
+            self._held = _load(
+                name, self._folder(language), choose_device(self.device, self._who), self.dtype
+            )
+        return self._held
+
+    def _languages(self, held: Loaded, source: str) -> tuple[str, int | None]:
+        """Tell the tokenizer the source; return a prefix of texts and the first token of translations."""
+        tokenizer, who = held.tokenizer, f"translate:hf-{held.name}"
+        marked = list(getattr(tokenizer, "supported_language_codes", None) or ())  # of Marian: >>fra<<
+        if marked:
+            return f"{_code(self.to, marked, who)} ", None
+        codes = list(getattr(tokenizer, "lang_code_to_token", None) or ()) or _language_tokens(tokenizer)
+        if not codes:
+            return "", None
+        tokenizer.src_lang = _code(source, codes, who)
+        target = _code(self.to, codes, who)
+        number = (getattr(tokenizer, "lang_code_to_id", None) or {}).get(target)
+        return "", int(tokenizer.convert_tokens_to_ids(target) if number is None else number)
+
+    def _generate(self, held: Loaded, texts: Sequence[list[int]], start: int | None) -> list[str]:
+        """Return translations of texts given as tokens, the longest first."""
+        import torch
+
+        pad = held.tokenizer.pad_token_id
+        width = max(map(len, texts))
+        ids = torch.tensor([text + [pad] * (width - len(text)) for text in texts])
+        mask = torch.tensor([[1] * len(text) + [0] * (width - len(text)) for text in texts])
+        forced = {} if start is None else {"forced_bos_token_id": start}
+        with torch.inference_mode():
+            answer = held.model.generate(
+                input_ids=ids.to(held.model.device),
+                attention_mask=mask.to(held.model.device),
+                num_beams=self.beams,
+                do_sample=False,
+                max_length=None,
+                max_new_tokens=min(_GROWTH * width + _SPARE, held.limit),
+                **forced,
+            )
+        # each text has a limit of its own, so that no text's translation depends on its neighbours
+        most = [1 + _GROWTH * len(text) + _SPARE for text in texts]
+        rows = zip(answer.tolist(), most, strict=True)
+        kept = [[token for token in row[:limit] if token != start] for row, limit in rows]
+        decoded: list[str] = held.tokenizer.batch_decode(kept, skip_special_tokens=True)
+        return decoded
+
+
+def _load(name: str, folder: Path, device: Any, dtype: str) -> Loaded:  # noqa: ANN401  (of torch)
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    who = f"translate:hf-{name}"
+    check_weights(who, folder)
+    fast = (folder / "tokenizer.json").is_file()
+    if any(folder.glob("*.spm")) or (not fast and any(folder.glob("*.model"))):
+        require(f"the tokenizer of {who}", "hf", "sentencepiece")
+    with loading(who):
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        model, info = AutoModelForSeq2SeqLM.from_pretrained(
+            folder,
+            use_safetensors=True,
+            local_files_only=True,
+            dtype=torch_dtype(dtype),
+            output_loading_info=True,
+        )
+        model = model.to(device).eval()
+    missing, mismatched = loading_info(info)
+    if missing or mismatched:
+        raise InputError(
+            f"{who}: is no whole translation model: it lacks weights ({listed(missing + mismatched, 3)})"
+        )
+    if tokenizer.pad_token_id is None:
+        raise InputError(f"{who}: its tokenizer has no pad token: name one in tokenizer_config.json")
+    told = (tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", None))
+    return Loaded(name, model, tokenizer, min([limit for limit in told if limit and limit < 10**6] or [512]))
+
+
+def _language_tokens(tokenizer: Any) -> list[str]:  # noqa: ANN401
+    """Return the special tokens that name languages, such as `deu_Latn` and `de_DE`."""
+    if not hasattr(tokenizer, "src_lang"):
+        return []
+    return [token for token in tokenizer.all_special_tokens if _LANGUAGE.fullmatch(token)]
+
+
+def _code(tag: str, codes: Sequence[str], who: str) -> str:
+    code = code_of(tag, codes)
+    if code is None:
+        raise InputError(f"{who}: knows no language {tag}; it has {listed(sorted(codes), 20)}")
+    return code

@@ -1,0 +1,179 @@
+"""Files of word vectors in text form: where each word stands, and the vectors of the few that are needed.
+
+One pass over the file notes a hash of each line's word and where the line begins, 24 bytes a line; numbers
+are read from the lines of the words that are asked for, and from no other.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import warnings
+import zlib
+from array import array
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
+
+import numpy as np
+
+from xlingual.errors import DataWarning, InputError, listed
+
+if TYPE_CHECKING:
+    from xlingual.records import Ints, Vectors
+
+_LONGEST_LINE = 1 << 20  # bytes; a longer one is not text
+_HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")
+
+
+class WordFile:
+    """An indexed file `word number number …`, one word a line, plain or .gz; the first line may be `N d`.
+
+    Where a word stands twice the first line counts, as MUSE reads it. A word that has blanks in it (some of
+    GloVe's) is passed over. `most` reads only so many words from the top, the most frequent ones.
+    Raises InputError, naming the line, where lines have different numbers of columns.
+    """
+
+    def __init__(self, path: Path, most: int | None = None) -> None:
+        self.path = path
+        with _open(path) as handle:
+            first = _head(handle.readline(_LONGEST_LINE), path)
+            header = _HEADER.fullmatch(first)
+            data = handle.readline(_LONGEST_LINE) if header else first
+        if not data.strip():
+            raise InputError(f"{path}: has no word vectors: each line is a word and its numbers")
+        self._separator = b"\t" if b"\t" in data else b" "
+        columns = len(data.split(self._separator, 1)[-1].split())
+        self.dim = int(header[2]) if header else columns
+        self._skipped = 1 if header else 0
+        self._check_count(self._index(most), int(header[1]) if header else None, most)
+
+    def known(self, words: Collection[str]) -> set[str]:
+        """Return those of the words that the file has.
+
+        Words are told by 64 bits of hash: that a word is taken for another has, for a million words looked
+        up among two million, a chance of one in ten million.
+        """
+        asked = list(words)
+        place = self._places(asked)
+        return {word for word, at in zip(asked, place.tolist(), strict=True) if at >= 0}
+
+    def vectors(self, words: Collection[str]) -> Vectors:
+        """Return float32 [n, dim], one vector for each of n known words; the file is read from top to bottom.
+
+        Raises InputError naming the line that holds NaN, infinity or no number.
+        """
+        place = self._places(list(words))
+        answer = np.empty((len(place), self.dim), dtype=np.float32)
+        with _open(self.path, 1 << 13) as handle:
+            for row in np.argsort(place, kind="stable").tolist():
+                line = int(place[row])
+                handle.seek(int(self._offset[line]))
+                answer[row] = self._numbers(handle.readline(), line)
+        return answer
+
+    def _index(self, most: int | None) -> int:
+        """Note the hash of each word, its line and where lines begin; return how many words there are."""
+        separator, columns = self._separator, self.dim
+        ends = tuple(separator + end for end in (b"", b"\n", b"\r\n", b"\r"))  # fastText: a blank
+        hashes, lines, offsets, blank = array("q"), array("q"), array("q"), 0
+        with _open(self.path) as handle:
+            position = len(handle.readline()) if self._skipped else 0
+            for number, line in enumerate(handle):
+                if number == most:
+                    break
+                offsets.append(position)
+                position += len(line)
+                if line.count(separator) - line.endswith(ends) != columns:
+                    blank += not line.strip()
+                    self._check_columns(line, number)
+                    continue
+                hashes.append(hash(line[: line.find(separator)]))
+                lines.append(number)
+        self._hash, first = np.unique(np.array(hashes, dtype=np.int64), return_index=True)
+        self._line = np.array(lines, dtype=np.int64)[first]
+        self._offset = np.array(offsets, dtype=np.int64)
+        return len(offsets) - blank
+
+    def _places(self, words: list[str]) -> Ints:
+        """Return the line (from 0) of each word, -1 where the file has none."""
+        asked = np.array([hash(word.encode("utf-8", "surrogatepass")) for word in words], dtype=np.int64)
+        if not len(self._hash):
+            return np.full(len(asked), -1, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self._hash, asked), len(self._hash) - 1)
+        return np.where(self._hash[at] == asked, self._line[at], -1)
+
+    def _check_columns(self, line: bytes, number: int) -> None:
+        """Raise InputError where columns are wrong, unless the word has blanks in it or the line is empty."""
+        fields = line.split()
+        found = len(fields) - 1
+        if not fields or (found > self.dim and not _is_number(fields[1])):
+            return
+        raise InputError(
+            f"{self.path}: line {number + 1 + self._skipped} has {found} numbers where {self.dim} are "
+            "expected: the file is damaged, or no word vectors in text form; get it again"
+        )
+
+    def _numbers(self, line: bytes, number: int) -> Vectors:
+        fields = line.split(self._separator, 1)[1].split()
+        try:
+            values = np.array([float(field) for field in fields], dtype=np.float32)
+            usable = bool(np.isfinite(values).all()) and len(values) == self.dim
+        except ValueError:
+            usable = False
+        if not usable:
+            word = line.split(self._separator, 1)[0].decode("utf-8", "replace")
+            raise InputError(
+                f"{self.path}: line {number + 1 + self._skipped} ({word!r}) holds NaN, infinity or something "
+                "that is no number: get the file again, or take the line out"
+            )
+        return values
+
+    def _check_count(self, found: int, said: int | None, most: int | None) -> None:
+        if said is not None and found != (said if most is None else min(said, most)):
+            warnings.warn(
+                f"{self.path}: its first line says {said} words, {found} are there: is the file complete?",
+                DataWarning,
+                stacklevel=4,
+            )
+
+
+def check_word_file(path: Path, language: str) -> None:
+    """Raise InputError where there is no such file, saying what the folder has."""
+    if path.is_file():
+        return
+    wanted = "file of word vectors" + (f" of the language {language}" if language else "")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: name a {wanted} in it")
+    if not path.parent.is_dir():
+        raise InputError(f"{wanted} {path} not found: there is no folder {path.parent}")
+    beside = sorted(other.name for other in path.parent.iterdir() if other.is_file())
+    raise InputError(f"{wanted} {path} not found; the folder has: {listed(beside) or 'no files'}")
+
+
+@contextmanager
+def _open(path: Path, buffer: int = 1 << 18) -> Iterator[BinaryIO]:
+    """Open the file, unpacked where it is packed; raise InputError where it cannot be read."""
+    try:
+        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb", buffering=buffer) as handle:
+            yield cast("BinaryIO", handle)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{path}: cannot be read ({error}): get the file again") from error
+
+
+def _head(line: bytes, path: Path) -> bytes:
+    if b"\0" in line or len(line) >= _LONGEST_LINE:
+        raise InputError(
+            f"{path}: is no text: word vectors are read in text form, a word and its numbers on each line "
+            "(fastText's .vec, not its .bin; word2vec's .txt)"
+        )
+    return line
+
+
+def _is_number(field: bytes) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,202 @@
+"""`wordvec:`: the weighted mean of word vectors (fastText, MUSE, RCSLS, GloVe), read from text files."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xlingual.encoders.schemes import Context
+from xlingual.encoders.segment import lookups, pieces, segment
+from xlingual.encoders.weights import file_digest
+from xlingual.encoders.wordfile import WordFile, check_word_file
+from xlingual.errors import DataWarning, InputError, listed
+from xlingual.records import Texts, digest
+
+if TYPE_CHECKING:
+    from xlingual.records import Vectors
+
+SIF = 1e-3  # a of the weight a/(a + p)
+_BLOCK = 2048  # texts whose words are looked up, or whose vectors are summed, at once
+
+
+@dataclass(eq=False)
+class WordvecEncoder:
+    """A text is Σ w(t)·v(t) / Σ w(t) over its words t that have a vector; zero where none has one.
+
+    The weight w is ln((1 + N)/(1 + df)) + 1 (`tfidf`), a/(a + p) with a = 0.001 (`sif`, Arora, Liang and Ma
+    2017) or 1 (`mean`). Document frequency df, of N distinct texts, and relative frequency p are counted for
+    each language in the texts that `fit` loads; without it in the batch, and a vector then depends on it.
+    The first principal component, which Arora et al. take away, is kept: that is a transform of vectors.
+
+    `pattern` is a path in which `{lang}` stands for the language; without it one file serves all languages.
+    """
+
+    pattern: str
+    languages: Sequence[str]
+    weight: str = "tfidf"
+    fit: Callable[[], Texts] | None = None
+    most: int | None = None  # words read from the top of a file
+    _files: dict[Path, WordFile] = field(default_factory=dict, init=False, repr=False)
+    _counted: dict[str, Callable[[str], float]] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def depends_on_batch(self) -> bool:
+        """Whether the vector of a text depends on the other texts of the batch."""
+        return self.weight != "mean" and self.fit is None
+
+    @property
+    def content(self) -> tuple[str, ...] | None:
+        """What the vector of a text depends on; None where that is the whole batch."""
+        return None if self.depends_on_batch else ("text", "language")
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of the files of all languages, the weights and what they are counted in."""
+        parts = [part for tag in self._tags for part in (tag, file_digest(self._path(tag)))]
+        counted = "&df=collection" if self.depends_on_batch else ""
+        if self.fit is not None:
+            counted = f"&df={digest(*sorted(self.fitted_on)).hex()}"
+        most = "" if self.most is None else f"&words={self.most}"
+        return f"wordvec:v1:{digest(*parts).hex()}?weight={self.weight}{most}{counted}"
+
+    @cached_property
+    def fitted_on(self) -> frozenset[bytes]:
+        """Digests of the rows whose words were counted; empty without `fit`."""
+        return frozenset() if self.fit is None else self._fit.row_digests()
+
+    def encode(self, batch: Texts) -> Vectors:
+        """Return float32 [n, d]; a DataWarning tells how many words of each language have no vector."""
+        tags = tuple(dict.fromkeys(batch.language))
+        vectors = np.zeros((len(batch), self._dimensions(tags or self._tags)), dtype=np.float32)
+        language = np.asarray(batch.language, dtype=object)
+        unknown: dict[str, float] = {}
+        for tag in tags:
+            rows = np.flatnonzero(language == tag)
+            distinct = list(dict.fromkeys(batch.text[int(row)] for row in rows))
+            place = {text: number for number, text in enumerate(distinct)}
+            same = [place[batch.text[int(row)]] for row in rows]
+            words, missing = self._words(distinct, tag)
+            weight = _weights(self.weight, words) if self.fit is None else self._fitted_weights(tag)
+            vectors[rows] = self._sums(words, tag, weight)[same]
+            if any(missing):
+                total = sum(missing[number] + len(words[number]) for number in same)
+                unknown[tag] = sum(missing[number] for number in same) / total
+        _warn_of_unknown(unknown, self.pattern)
+        return vectors
+
+    def _sums(self, texts: Sequence[Sequence[str]], tag: str, weight: Callable[[str], float]) -> Vectors:
+        """Return the weighted means float32 [n, d] of texts given as known words."""
+        file = self._file(tag)
+        vectors = np.zeros((len(texts), file.dim), dtype=np.float32)
+        vocabulary = {word: i for i, word in enumerate(sorted({word for text in texts for word in text}))}
+        table = file.vectors(list(vocabulary))
+        factor = np.array([weight(word) for word in vocabulary])
+        for row, text in enumerate(texts):
+            if text:
+                index = [vocabulary[word] for word in text]
+                share = factor[index]
+                vectors[row] = share @ table[index].astype(np.float64) / share.sum()
+        return vectors
+
+    def _words(self, texts: Sequence[str], tag: str) -> tuple[list[list[str]], list[int]]:
+        """Return the words of each text that have a vector, and how many of its words have none."""
+        file = self._file(tag)
+        words: list[list[str]] = []
+        missing: list[int] = []
+        for start in range(0, len(texts), _BLOCK):
+            block = [pieces(text) for text in texts[start : start + _BLOCK]]
+            known = file.known({word for text in block for word in lookups(text)})
+            for text in block:
+                parts = segment(text, known)
+                words.append([word for word, has in parts if has])
+                missing.append(len(parts) - len(words[-1]))
+        return words, missing
+
+    @cached_property
+    def _fit(self) -> Texts:
+        """The texts of `fit` that are in one of the languages."""
+        if self.fit is None:
+            raise InputError("wordvec: fit= is not given")
+        texts = self.fit()
+        rows = [row for row, tag in enumerate(texts.language) if tag in self.languages]
+        return texts.take(np.array(rows, dtype=np.int64))
+
+    def _fitted_weights(self, tag: str) -> Callable[[str], float]:
+        if tag not in self._counted:
+            distinct = dict.fromkeys(
+                text for text, other in zip(self._fit.text, self._fit.language, strict=True) if other == tag
+            )
+            if not distinct:
+                raise InputError(
+                    f"wordvec: fit= names no texts of the language {tag}: choose a split that has some"
+                )
+            self._counted[tag] = _weights(self.weight, self._words(list(distinct), tag)[0])
+        return self._counted[tag]
+
+    @property
+    def _tags(self) -> tuple[str, ...]:
+        return tuple(sorted(set(self.languages))) if "{lang}" in self.pattern else ("",)
+
+    def _path(self, tag: str) -> Path:
+        path = Path(self.pattern.replace("{lang}", tag))
+        check_word_file(path, tag if "{lang}" in self.pattern else "")
+        return path
+
+    def _file(self, tag: str) -> WordFile:
+        path = self._path(tag)
+        if path not in self._files:
+            self._files[path] = WordFile(path, self.most)
+        return self._files[path]
+
+    def _dimensions(self, tags: Sequence[str]) -> int:
+        """Return the number of dimensions, which the files of all the languages must share."""
+        dims = {file.path: file.dim for file in map(self._file, tags)}
+        first, dim = next(iter(dims.items()), (self.pattern, 0))
+        for path, other in dims.items():
+            if other != dim:
+                raise InputError(
+                    f"{first} has {dim} dimensions but {path} has {other}: vectors of all languages must lie "
+                    "in one space; take files that were aligned with each other"
+                )
+        return dim
+
+
+def _weights(kind: str, texts: Sequence[Sequence[str]]) -> Callable[[str], float]:
+    """Return the weight of a word, counted in distinct texts of one language."""
+    if kind == "mean":
+        return lambda word: 1.0
+    if kind == "sif":
+        counts = Counter(word for text in texts for word in text)
+        total = max(sum(counts.values()), 1)
+        return lambda word: SIF / (SIF + counts[word] / total)
+    df = Counter(word for text in texts for word in set(text))
+    return lambda word: math.log((1 + len(texts)) / (1 + df[word])) + 1
+
+
+def _warn_of_unknown(shares: Mapping[str, float], pattern: str) -> None:
+    if shares:
+        told = listed((f"{tag} {100 * share:.2g} %" for tag, share in shares.items()), 20)
+        warnings.warn(
+            f"wordvec:{pattern}: words without a vector, which are left out: {told}",
+            DataWarning,
+            stacklevel=3,
+        )
+
+
+def build(argument: str, options: Mapping[str, Any], context: Context) -> WordvecEncoder:
+    """Return the encoder for a spec; raise InputError where a file is not there."""
+    fit = context.loader("wordvec", options["fit"])
+    if fit is not None and options["weight"] == "mean":
+        raise InputError("wordvec: weight=mean counts nothing: leave fit= out, or choose tfidf or sif")
+    encoder = WordvecEncoder(argument, context.languages, options["weight"], fit, options["words"])
+    for tag in encoder._tags:
+        encoder._path(tag)
+    return encoder

@@ -1,0 +1,108 @@
+"""Graphs exported from torch: the vectors are those of the network itself, as `hf:` gives them."""
+
+import warnings
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from xlingual.encoders import image_encoder, text_encoders
+from xlingual.records import Pictures, Texts
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+TEXTS = ["a red chair", "", "lamp", "a very long text " * 12, "water, glass and a table", "a red chair", "!"]
+
+
+class Named(torch.nn.Module):
+    """A network whose inputs and outputs stand in a fixed order, as an export needs them."""
+
+    def __init__(self, model, inputs, outputs):
+        super().__init__()
+        self.model, self.inputs, self.outputs = model, inputs, outputs
+
+    def forward(self, *values):
+        answer = self.model(**dict(zip(self.inputs, values, strict=True)))
+        return tuple(getattr(answer, name) for name in self.outputs)
+
+
+def export(model, path, feeds, outputs):
+    free = {0: "n", 1: "t"} if "input_ids" in feeds else {0: "n"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the exporter warns of what tracing fixes
+        torch.onnx.export(
+            Named(model.eval(), list(feeds), outputs),
+            tuple(feeds.values()),
+            str(path),
+            input_names=list(feeds),
+            output_names=outputs,
+            dynamic_axes={**dict.fromkeys(feeds, free), **{name: {0: "n"} for name in outputs}},
+            dynamo=False,
+        )
+
+
+@pytest.fixture
+def exported(copied):
+    """Return a function from the kind of a network to its folder, with a graph beside the weights."""
+
+    def make(kind, outputs=("last_hidden_state",)):
+        folder = copied(kind)
+        model = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager")
+        ids = torch.tensor([[5, 6, 7, 8], [9, 8, 7, 6]])
+        feeds = {"input_ids": ids, "attention_mask": torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]])}
+        if kind == "bert":
+            feeds["token_type_ids"] = torch.zeros_like(ids)
+        export(model, folder / "model.onnx", feeds, list(outputs))
+        return folder
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("bert", "pool=mean"),
+        ("distilbert", "pool=cls&long=windows&prompt=query: "),
+        ("xlmr", "pool=last&max_length=9"),
+        ("xlmr", "long=windows"),
+    ],
+)
+def test_texts_have_the_vectors_of_the_network(exported, kind, options):
+    folder = exported(kind)
+    specs = [f"onnx:{folder}?{options}&batch=3", f"hf:{folder}?{options}"]
+    batch = Texts(TEXTS, ["en"] * len(TEXTS), [str(i) for i in range(len(TEXTS))])
+    ours, theirs = (each.encode_noting(batch) for each in text_encoders(specs, languages=["en"]).values())
+    np.testing.assert_allclose(ours.vectors, theirs.vectors, atol=1e-5)
+    np.testing.assert_array_equal(ours.truncated, theirs.truncated)
+    assert np.ptp(theirs.vectors, axis=0).max() > 0.1
+
+
+def test_the_pooled_output(exported):
+    folder = exported("bert", ("last_hidden_state", "pooler_output"))
+    batch = Texts(TEXTS, ["en"] * len(TEXTS), [str(i) for i in range(len(TEXTS))])
+    specs = [f"onnx:{folder}", f"hf:{folder}?pool=pooler"]
+    ours, theirs = (each.encode(batch) for each in text_encoders(specs, languages=["en"]).values())
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+@pytest.mark.parametrize("family", ["resnet", "vit", "clip"])
+def test_pictures_have_the_vectors_of_the_network(tmp_path, family):
+    shared = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "picture_models.py")))
+    model, _ = shared.save(tmp_path, family)
+    if family == "clip":
+        model = transformers.CLIPVisionModelWithProjection.from_pretrained(tmp_path, projection_dim=12)
+    if family != "resnet":
+        model.set_attn_implementation("eager")
+    output = "image_embeds" if family == "clip" else "pooler_output"
+    export(model, tmp_path / "model.onnx", {"pixel_values": torch.zeros(2, 3, 32, 32)}, [output])
+    sizes = [(50, 40), (33, 70), (32, 32)]
+    sources = [shared.encoded(shared.noise(seed, size)) for seed, size in enumerate(sizes)]
+    batch = Pictures(sources, ["en"] * 3, list("abc"))
+    ours, theirs = (image_encoder(f"{scheme}:{tmp_path}")[1].encode(batch) for scheme in ("onnx", "hf"))
+    np.testing.assert_allclose(ours, theirs, atol=1e-5, rtol=1e-4)
+    assert np.ptp(theirs, axis=0).max() > 1e-3
