@@ -9,10 +9,9 @@ _TOKENIZERS = "tokenizers>=0.20"
 
 # extra → what pip installs for it
 EXTRAS: Mapping[str, tuple[str, ...]] = {
-    "safetensors": ("safetensors>=0.4",),
-    "torch": (_TORCH, "safetensors>=0.4"),
+    "torch": (_TORCH,),
     "st": ("sentence-transformers>=3", _TORCH),
-    "hf": ("transformers>=4.45", _TOKENIZERS, _TORCH),
+    "hf": ("transformers>=4.45", _TOKENIZERS, "sentencepiece>=0.2", _TORCH),
     "onnx": ("onnxruntime>=1.18", _TOKENIZERS),
     "api": ("httpx>=0.27",),
     "mt": ("sacrebleu>=2.4", "sacremoses>=0.1", "nltk>=3.9"),

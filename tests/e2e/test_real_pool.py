@@ -59,7 +59,8 @@ def some(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Multiling
 
 def plainly(pool: MultilingualPool, encoder: Any) -> Any:
     (one,) = text_encoders({"e": encoder}, languages=list(pool.languages)).values()
-    return plain.Plain(pool, *embed_pool(pool, "e", one))
+    vectors = embed_pool(pool, "e", one)
+    return plain.Plain(pool, vectors.questions, vectors.candidates)
 
 
 def near(expected: Any) -> Any:
