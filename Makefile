@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# with the libraries of networks, on which the tests of encoders run
+MODELS := $(VENV)/.models
 OUT ?= out/demo
 
 .PHONY: help demo test test-all lint format bench clean
@@ -18,13 +20,17 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $(STAMP)
 
+$(MODELS): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,st,hf,onnx,api,mt]' 'torch>=2.5,<2.14'
+	touch $(MODELS)
+
 demo: $(STAMP)  ## Make built-in data, evaluate five encoders, write a report to out/demo
 	$(BIN)/xlingual demo --out $(OUT)
 
-test: $(STAMP)  ## Run the fast tests (about a minute)
+test: $(MODELS)  ## Run the fast tests (about a minute)
 	$(BIN)/python -m pytest -n auto -m 'not slow'
 
-test-all: $(STAMP)  ## Run all tests, the slow ones too
+test-all: $(MODELS)  ## Run all tests, the slow ones too
 	$(BIN)/python -m pytest -n auto
 
 lint: $(STAMP)  ## Check style, types and who imports whom
