@@ -279,12 +279,13 @@ def test_files_that_do_not_run(folder):
     write("exits.py", "import sys\nsys.exit('usage: me')\n")
     write("path/xl_broken.py", "x = 1\nraise OSError('no disk')\n")
     write("notes.txt/x", "")
+    before = set(sys.modules)
     refused("python:syntax.py:f", "running syntax.py failed at syntax.py:1: SyntaxError: ")
     refused("python:raises.py:f", "at raises.py:2: ModuleNotFoundError: No module named 'xl_nothing_of_that_")
     refused("python:exits.py:f", "at exits.py:2: SystemExit: usage: me")
     refused("python:xl_broken:f", "importing xl_broken failed at path/xl_broken.py:2: OSError: no disk")
     refused("python:./notes.txt:f", "no such file")
-    assert not [name for name in sys.modules if name.startswith("xlingual_user_")]
+    assert not [name for name in set(sys.modules) - before if name.startswith("xlingual_user_")]
 
 
 def test_errors_of_the_program_and_of_memory_pass(folder):
