@@ -81,7 +81,9 @@ def test_the_list_fits_the_window(xlingual: Any, monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_is_missing_is_named_with_its_pip_line(xlingual: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extras, "_installed", lambda package: package in ("tokenizers", "sentencepiece", "httpx"))
+    monkeypatch.setattr(
+        extras, "_installed", lambda package: package in ("tokenizers", "sentencepiece", "httpx")
+    )
     out = xlingual("encoders").out
     assert " onnx needs onnxruntime: pip install 'xlingual[onnx]'\n" in out
     assert " hf needs transformers and torch: pip install 'xlingual[hf]'\n" in out

@@ -53,7 +53,9 @@ def open_vectors(path: Path, key: str | None = None) -> NDArray[Any]:
     else:
         array = _open_npy(path)
     if array.dtype.kind not in "fiub":
-        raise InputError(f"{path}: vectors must be numbers, found the type {array.dtype}")
+        raise InputError(
+            f"{path}: vectors must be numbers, found the type {array.dtype}: save float16 or float32"
+        )
     if array.ndim != 2 or array.shape[1] == 0:
         shape = "×".join(map(str, array.shape)) or "a single number"
         raise InputError(f"{path}: expected a table with one vector per line, found the shape {shape}")
