@@ -180,7 +180,10 @@ def test_a_pool_that_is_not_sound(evaluate: Any, xlingual: Any) -> None:
     candidates = Path("p/candidates.jsonl").read_text(encoding="utf-8")
     rows = [json.loads(line) for line in candidates.splitlines()]
     write_rows([row | {"keys": []} if "3first" in row["keys"] else row for row in rows])
-    refused(evaluate(pool="p"), "p: question '3first' (de) has no relevant candidate")
+    refused(
+        evaluate(pool="p"),
+        "p/questions.jsonl, row 7, column 'key': question '3first' (de) has no relevant candidate",
+    )
     write_rows([*rows, rows[0]])
     refused(evaluate(pool="p"), "p/candidates.jsonl", "rows 1 and 121", f"{rows[0]['id']!r}")
     write_rows([row | {"keys": row["keys"] if row["lang"] == "en" else []} for row in rows])
