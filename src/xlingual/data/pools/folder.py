@@ -13,7 +13,7 @@ from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.reading.formats import read_jsonl, read_parquet
 from xlingual.data.reading.tables import Table
 from xlingual.data.reading.values import check_unique, described, is_missing, names_in, numbered, texts_in
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, nearest
 
 if TYPE_CHECKING:
     from xlingual.records import Ints
@@ -112,7 +112,9 @@ def _clustered(
     asked: Table, held: Table, questions: Questions, language: Ints, languages: list[str]
 ) -> tuple[Questions, Candidates]:
     """Return questions and candidates with clusters numbered together."""
-    keys = [_keys(held, row, value) for row, value in enumerate(held.load(_column(held, "keys")))]
+    cells = held.load(_column(held, "keys"))
+    _refuse_misspelt_keys(held, cells)
+    keys = [_keys(held, row, value) for row, value in enumerate(cells)]
     context = _texts(held, "context") if "context" in held.names else [""] * held.n_rows
     names = _names(asked, "cluster") if "cluster" in asked.names else questions.key
     told = held.load("cluster") if "cluster" in held.names else [None] * held.n_rows
@@ -166,6 +168,27 @@ def clusters_of_candidates(
                 of_place[place] = number
         found.append(number)
     return np.array(found, dtype=np.int64)
+
+
+def _refuse_misspelt_keys(table: Table, cells: list[Any]) -> None:
+    """Raise InputError where a row has a field of nearly that name instead: its candidate would answer nothing.
+
+    JSON lines may differ in their fields, so that the column is there and yet missing in a row.
+    """
+    for name in table.names:
+        if name == "keys" or nearest(name, ["keys"]) is None:
+            continue
+        rows = [
+            row
+            for row, (cell, other) in enumerate(zip(cells, table.load(name), strict=True))
+            if cell is None and other is not None
+        ]
+        if rows:
+            more = f" (and {len(rows) - 1} more rows)" if len(rows) > 1 else ""
+            raise InputError(
+                f"{table.where(rows[0], name)}{more}: no 'keys' there, but {name!r}. Did you mean 'keys'? "
+                'Rename it; a candidate that answers nothing has "keys": []'
+            )
 
 
 def _keys(table: Table, row: int, value: Any) -> tuple[str, ...]:  # noqa: ANN401
