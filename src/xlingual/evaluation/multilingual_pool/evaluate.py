@@ -27,6 +27,7 @@ from xlingual.records import Encoder, Texts
 from xlingual.results import Results
 
 NAME = "multilingual-pool"
+_AS_IN = ", as in vectors:model.{role}.{lang}.npy"
 
 
 def multilingual_pool(
@@ -193,7 +194,8 @@ def _refuse_without_role(text_encoders: Mapping[str, Encoder]) -> None:
         if isinstance(encoder, VectorsEncoder) and "{role}" not in encoder.pattern:
             raise InputError(
                 f"text encoder {name!r}: vectors:{encoder.pattern} has no {{role}}, which stands for "
-                "questions or candidates: give each a file, as in vectors:model.{role}.{lang}.npy"
+                "questions or candidates: give each a file"
+                f"{'.' + there if (there := encoder.patterns_there()) else _AS_IN}"
             )
 
 
