@@ -173,7 +173,7 @@ def check_folder(out: Path, option: str = "--out") -> None:
 def check_pool_folder(out: Path, force: bool) -> str:
     """Refuse a folder that cannot take a pool, before any work is done; return what will be replaced.
 
-    Files of a pool that stand there are refused, unless `force`: then they are named, "" where there are none.
+    Files of a pool that stand there are refused, unless `force`: then they are named ("" for none).
     """
     from xlingual.data.pools.writing import pool_files, refuse_pool_in
 

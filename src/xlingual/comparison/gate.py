@@ -90,8 +90,8 @@ def _slices(queries: Queries, per_pair: bool, by: str | None) -> list[tuple[str,
     if per_pair and queries.task == _POOL:
         hint = " With --by language each question language is decided" if "language" in queries.labels else ""
         raise InputError(
-            f"--per-pair: results of {_POOL} have no language pairs, every question has one pool of candidates "
-            f"in all languages: leave it out.{hint}"
+            f"--per-pair: results of {_POOL} have no language pairs, every question has one pool of "
+            f"candidates in all languages: leave it out.{hint}"
         )
     if by is not None:
         return list(queries.slices(by).items())

@@ -179,7 +179,9 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> LsaEnc
     fit = context.loader("lsa", options["fit"])
     if fit is None:
         pool = context.role_languages is not None  # only texts of a pool have roles
-        example = "lsa:?fit=POOL#train, with --split test" if pool else "lsa:?pairs=200&fit=products.parquet#train"
+        example = (
+            "lsa:?fit=POOL#train, with --split test" if pool else "lsa:?pairs=200&fit=products.parquet#train"
+        )
         raise InputError(f"lsa: is fitted on translated texts: say which, for example {example}")
     return LsaEncoder(
         fit, context.languages, pairs=options["pairs"], dim=options["dim"], seed=options["seed"]

@@ -17,7 +17,7 @@ _MOST = 2  # patterns that are named
 def fitting(
     pattern: str, languages: Sequence[str], role_languages: Mapping[str, Sequence[str]] | None = None
 ) -> str:
-    """Return " The files there fit …" for patterns in the pattern's folder of which every file exists; "" else.
+    """Return " The files there fit …" for patterns in the same folder of which every file exists, or "".
 
     `role_languages` as in `places`; without it, and without `{role}` in the pattern, there are no roles.
     Patterns are those that the names of the files give when a language and a role in them stand for all; with

@@ -41,8 +41,8 @@ def placeholder_hint(path: str) -> str:
     if near is not None:
         return f" {found[0]} is no placeholder. Did you mean {{{near}}}?"
     return (
-        f" {found[0]} is no placeholder: write {{lang}} where the language of a text is to stand, and {{role}} "
-        "where questions or candidates"
+        f" {found[0]} is no placeholder: write {{lang}} where the language of a text is to stand, and "
+        "{role} where questions or candidates"
     )
 
 

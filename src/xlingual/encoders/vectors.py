@@ -90,7 +90,8 @@ class VectorsEncoder:
             check_file(path)
         except InputError as error:
             said = str(error)
-            hint = self.patterns_there() if path.suffix in SUFFIXES and "no placeholder" not in said else ""
+            known = path.suffix in SUFFIXES and "no placeholder" not in said
+            hint = self.patterns_there() if known else ""
             stop = "." if hint and said[-1] not in ".?" else ""
             raise InputError(f"{said}{stop}{hint}") from None
 

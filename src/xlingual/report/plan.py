@@ -18,8 +18,8 @@ def sentences(plan: Plan) -> list[str]:
         out.append(_here(plan, known))
         if plan.clusters(plan.n_queries) is not None:
             out.append(
-                "Queries of one cluster, such as the questions of a paragraph in all languages, stand or fall "
-                "together: more queries help as far as they come from further clusters."
+                "Queries of one cluster, such as the questions of a paragraph in all languages, are not "
+                "independent: more queries help as far as they come from further clusters."
             )
     if any(row.queries is None for row in known):
         out.append(

@@ -150,6 +150,8 @@ def test_on_the_command_line(folder, tmp_path, capsys):
     named = [folder + "#good", folder + "#bad", "--margin", "0.01"]
     assert run(["gate", *named, "--by", "language"]) == 0
     out = capsys.readouterr().out
-    assert "language  outcome" in out and [line.split()[:2] for line in out.splitlines()].count(["ar", "pass"])
+    assert "language  outcome" in out and [line.split()[:2] for line in out.splitlines()].count(
+        ["ar", "pass"]
+    )
     assert run(["gate", *named, "--per-pair"]) == 2
     assert "--by language" in capsys.readouterr().err

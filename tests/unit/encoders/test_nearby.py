@@ -19,10 +19,14 @@ def folder_of(path, pattern, roles=("questions", "candidates"), languages=LANGUA
     return path
 
 
+def identities(spec, role_languages):
+    made = text_encoders([str(spec)], languages=LANGUAGES, role_languages=role_languages)
+    return [encoder.identity for encoder in made.values()]
+
+
 def refusal(spec, role_languages=ROLES):
     with pytest.raises(InputError) as caught:
-        for encoder in text_encoders([str(spec)], languages=LANGUAGES, role_languages=role_languages).values():
-            assert encoder.identity
+        identities(spec, role_languages)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -38,7 +42,9 @@ def test_a_star_before_the_placeholders_is_kept(tmp_path):
     for name in ("e5", "labse-2"):
         folder = folder_of(tmp_path / "v", name + ".{lang}.{role}.npy")
     said = refusal(f"{folder}/*.{{lang}}.npy")
-    assert said.endswith(f"fit vectors:{folder}/*.{{lang}}.{{role}}.npy ({{role}} for questions or candidates)")
+    assert said.endswith(
+        f"fit vectors:{folder}/*.{{lang}}.{{role}}.npy ({{role}} for questions or candidates)"
+    )
     assert "labse" not in said
 
 

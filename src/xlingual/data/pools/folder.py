@@ -171,7 +171,7 @@ def clusters_of_candidates(
 
 
 def _refuse_misspelt_keys(table: Table, cells: list[Any]) -> None:
-    """Raise InputError where a row has a field of nearly that name instead: its candidate would answer nothing.
+    """Raise InputError where a row has a field of nearly that name instead: it would answer nothing.
 
     JSON lines may differ in their fields, so that the column is there and yet missing in a row.
     """

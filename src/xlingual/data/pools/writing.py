@@ -53,9 +53,7 @@ def refuse_pool_in(folder: str | Path, remedy: str = "replace them with overwrit
     """Raise InputError where files of a pool stand in a folder: they would be lost."""
     if present := pool_files(folder):
         names = listed(path.name for path in present)
-        raise InputError(
-            f"{folder} holds {names}, which would be lost: choose another folder, or {remedy}"
-        )
+        raise InputError(f"{folder} holds {names}, which would be lost: choose another folder, or {remedy}")
 
 
 def question_columns(pool: PoolRows) -> dict[str, Sequence[Any]]:

@@ -21,6 +21,7 @@ from xlingual.evaluation.multilingual_pool.numbers import NumberTable
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
 from xlingual.evaluation.multilingual_pool.texts import Rows, table_of
 from xlingual.evaluation.multilingual_pool.trec import TrecFolder, trec_folder
+from xlingual.evaluation.multilingual_pool.trec_size import warn_of_size
 from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Tally, Timings, collected_warnings
 from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
 from xlingual.records import Encoder, Texts
@@ -64,7 +65,8 @@ def multilingual_pool(
         seed: of the paragraphs that are held out, and of points that are shown.
         examples: keep texts (hubs, worst questions) in the results.
         trec: folder for run and qrels files.
-        trec_depth: how many candidates of each question a run holds, None for all.
+        trec_depth: how many candidates of each question a run holds, None for all (a line of some 55 bytes
+            for each question and candidate).
         threads: threads side by side; they change no number.
         progress: is told (what, done, of all).
 
@@ -86,6 +88,8 @@ def multilingual_pool(
         choice = choose(pool, views, policy, candidate_text, subsets)
         run = _Run(pool, choice, Options(seed=seed, threads=threads, progress=progress), examples)
         run.prepare(text_encoders, picture)
+        if trec is not None:
+            warn_of_size(pool, trec_depth, run.encoders)
         own = policy == "prefer-own"
         folder = nullcontext() if trec is None else trec_folder(trec, pool, trec_depth, own_language=own)
         with folder as rankings:
