@@ -88,10 +88,10 @@ def _slices(queries: Queries, per_pair: bool, by: str | None) -> list[tuple[str,
     if per_pair and by is not None:
         raise InputError(f"--per-pair and --by {by} both divide the queries: choose one of them")
     if per_pair and queries.task == _POOL:
-        hint = " With --by language each question language is decided" if "language" in queries.labels else ""
+        hint = ". --by language decides each question language" if "language" in queries.labels else ""
         raise InputError(
             f"--per-pair: results of {_POOL} have no language pairs, every question has one pool of "
-            f"candidates in all languages: leave it out.{hint}"
+            f"candidates in all languages: leave it out{hint}"
         )
     if by is not None:
         return list(queries.slices(by).items())

@@ -82,7 +82,7 @@ class VectorsEncoder:
         return vectors
 
     def patterns_there(self) -> str:
-        """Return a sentence that names patterns which the files in the folder fit; "" where there are none."""
+        """Return a sentence that names the patterns which files in the folder fit, or ""."""
         return fitting(self.pattern, self.languages, self.role_languages)
 
     def _check_file(self, path: Path) -> None:
