@@ -20,6 +20,7 @@ from xlingual.data.pools.fit import read_pool_texts
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.reading import is_pool
 from xlingual.data.reading.select import split_reference
+from xlingual.encoders.lsa import LsaEncoder
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.ranking import Pool, UnitVectors
 from xlingual.records import Encoder, Ints, Texts, digest
@@ -76,10 +77,17 @@ def load_fit_texts(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (o
 
 
 def refuse_fitted_rows(encoders: Mapping[str, Encoder], *evaluated: Texts) -> None:
-    """Raise InputError where an encoder was fitted on texts that are to be evaluated.
+    """Raise InputError where an encoder is fitted on texts that are to be evaluated.
 
-    Encoders that are fitted are fitted here, before any other work.
+    Encoders that are fitted are then fitted here, before any other work.
     """
+    _refuse_fitted(encoders, evaluated)
+    for encoder in encoders.values():
+        if isinstance(encoder, LsaEncoder):
+            _ = encoder.model
+
+
+def _refuse_fitted(encoders: Mapping[str, Encoder], evaluated: Sequence[Texts]) -> None:
     fitted: dict[str, frozenset[bytes]] = {
         name: getattr(encoder, "fitted_on", frozenset()) for name, encoder in encoders.items()
     }

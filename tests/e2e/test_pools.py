@@ -34,6 +34,18 @@ def test_squad_becomes_a_pool(xlingual: Any, breaks: bool, form: str) -> None:
     assert (content["n_clusters"], content["n_articles"]) == (6, 1)
 
 
+def test_a_pool_that_is_there_is_replaced_by_force_only(xlingual: Any) -> None:
+    write_squad()
+    make = ("data", "squad-to-pool", "squad", "--out", "p")
+    assert xlingual(*make, "--format", "jsonl").err == "wrote p\n"
+    before = Path("p/questions.jsonl").read_bytes()
+    refused(xlingual(*make), "p holds questions.jsonl, candidates.jsonl", "would be lost", "--force")
+    assert Path("p/questions.jsonl").read_bytes() == before
+    forced = xlingual(*make, "--force")
+    assert (forced.code, forced.err) == (0, "wrote p, replacing questions.jsonl, candidates.jsonl\n")
+    assert sorted(path.name for path in Path("p").iterdir()) == ["candidates.parquet", "questions.parquet"]
+
+
 def test_equal_seeds_write_equal_bytes(xlingual: Any) -> None:
     write_squad()
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):

@@ -23,7 +23,7 @@ _PIPE = 141  # 128 + SIGPIPE, as of other programs
 _VERBS = {
     "demo": ("demo:demo", "Make built-in data, evaluate encoders of rising quality, write a report."),
     "data": ("data:data", "Check a manifest, describe or make a pool, make built-in data."),
-    "evaluate": ("evaluate:evaluate", "Evaluate text encoders on a manifest."),
+    "evaluate": ("evaluate:evaluate", "Evaluate text encoders on a manifest or a pool."),
     "validate": ("validate:validate", "Hold a measure without translations against true retrieval."),
     "compare": ("compare:compare", "Compare encoders query by query: is the difference real?"),
     "calibrate": ("calibrate:calibrate", "Learn from validations what retrieval a Backretrieval stands for."),

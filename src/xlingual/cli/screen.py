@@ -185,7 +185,7 @@ def print_json(content: Mapping[str, Any]) -> None:
     click.echo(to_json(content).encode(), nl=False)
 
 
-def wrote(path: Path, *, quiet: bool) -> None:
-    """Say that a file was written."""
+def wrote(path: Path, *, quiet: bool, replaced: str = "") -> None:
+    """Say that a file or folder was written, and what it replaced."""
     if not quiet:
-        click.echo(f"wrote {path}", err=True)
+        click.echo(f"wrote {path}{f', replacing {replaced}' if replaced else ''}", err=True)
