@@ -47,7 +47,7 @@ def test_describe_prints_a_table(xlingual: Any) -> None:
     write_squad()
     found = xlingual("data", "describe", "squad", "--languages", "en")
     assert (found.code, found.err) == (0, "")
-    assert "6 clusters of paragraphs and 1 of articles with questions" in found.out
+    assert "6 clusters and 1 article with questions" in found.out
     cells = next(line.split() for line in found.out.splitlines() if line.split()[:1] == ["en"])
     assert cells == ["en", "12", "12", "1.00", "100.0%", "12", "5", "1–1"]
 

@@ -169,11 +169,13 @@ def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> N
     for task in tasks(results):
         for measure in measures(results, task):
             rows = leaderboard(results, task, measure)
-            if (task, measure) == (pool.TASK, pool.VIEWED) and pool.has_views(results):
-                pool.show(screen, results)
-                continue
-            screen.print()
-            screen.print(leaderboard_table(f"{task} · {measure}", rows, screen))
+            if task == pool.TASK and pool.has_views(results):
+                pool.show(screen, results, measure)
+                if measure == pool.VIEWED:  # the verdict has its notes
+                    continue
+            else:
+                screen.print()
+                screen.print(leaderboard_table(f"{task} · {measure}", rows, screen))
             for note in notes(rows):
                 screen.print(Padding(note, (0, 0, 0, 1)), markup=False)
 
