@@ -161,6 +161,7 @@ def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> N
     from xlingual.report import leaderboard, verdict
     from xlingual.report import multilingual_pool as pool
     from xlingual.report.tables import measures, tasks
+    from xlingual.report.words import measure_name
 
     screen = console()
     screen.print()
@@ -175,7 +176,8 @@ def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> N
                     continue
             else:
                 screen.print()
-                screen.print(leaderboard_table(f"{task} · {measure}", rows, screen))
+                name = measure_name(task, measure) if task == pool.TASK else measure
+                screen.print(leaderboard_table(f"{task} · {name}", rows, screen))
             for note in notes(rows):
                 screen.print(Padding(note, (0, 0, 0, 1)), markup=False)
 
