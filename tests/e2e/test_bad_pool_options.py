@@ -46,7 +46,17 @@ def refused(outcome: Any, *words: str) -> None:
 OPTIONS: dict[str, tuple[list[object], list[str]]] = {
     "unknown view": (["--views", "one-targt"], ["'one-targt'", "Did you mean 'one-target'?"]),
     "unknown view of several": (["--views", "loss,hub"], ["'hub'", "Did you mean 'hubs'?", "picture"]),
-    "no view": (["--views", ""], ["view ''", "all, none"]),
+    "no view": (["--views", ""], ["no view is named", "all, none"]),
+    "all views and one that is none": (["--views", "all,x"], ["unknown view 'x'", "all, none"]),
+    "all views and one of them": (["--views", "all,loss"], ["'all,loss'", "stand alone"]),
+    "views without AP": (["--views", "loss", "--measure", "R@10"], ["belong to AP", "--measure AP"]),
+    "subset without AP": (["--subset", "de,en", "--measure", "RR"], ["belong to AP", "--measure AP"]),
+    "picture without AP": (["--picture", "de,en", "--measure", "RR"], ["belong to AP", "--measure AP"]),
+    "picture without its view": (["--views", "loss", "--picture", "de,en"], ["the view 'picture'", "add it"]),
+    "picture under prefer-own": (
+        ["--policy", "prefer-own", "--picture", "de,en"],
+        ["'prefer-own'", "no views"],
+    ),
     "unknown policy": (["--policy", "prefer"], ["policy 'prefer'", "agnostic, prefer-own"]),
     "unknown measure": (["--measure", "AP@20"], ["'AP@20'", "Did you mean 'AP@20/min'?"]),
     "measure of pictures": (["--measure", "SIM"], ["SIM", "pictures", "SetR@k"]),
@@ -180,7 +190,10 @@ def test_a_pool_that_is_not_sound(evaluate: Any, xlingual: Any) -> None:
     candidates = Path("p/candidates.jsonl").read_text(encoding="utf-8")
     rows = [json.loads(line) for line in candidates.splitlines()]
     write_rows([row | {"keys": []} if "3first" in row["keys"] else row for row in rows])
-    refused(evaluate(pool="p"), "p: question '3first' (de) has no relevant candidate")
+    refused(
+        evaluate(pool="p"),
+        "p/questions.jsonl, row 7, column 'key': question '3first' (de) has no relevant candidate",
+    )
     write_rows([*rows, rows[0]])
     refused(evaluate(pool="p"), "p/candidates.jsonl", "rows 1 and 121", f"{rows[0]['id']!r}")
     write_rows([row | {"keys": row["keys"] if row["lang"] == "en" else []} for row in rows])
@@ -200,6 +213,12 @@ def test_results_of_another_task_are_not_lost(evaluate: Any, bkr: Any) -> None:
     outcome = evaluate()
     assert outcome.code == 2 and "--out out holds results of backretrieval" in outcome.err
     assert Path("out/results.json").read_bytes() == before and not Path("trec").exists()
+
+
+def test_a_depth_of_runs_needs_a_folder_for_them(evaluate: Any, xlingual: Any) -> None:
+    command = ("evaluate", "lareqa", "pool", "--text-encoder", BOTH, "--out", "out")
+    refused(xlingual(*command, "--trec-depth", "1000"), "--trec-depth", "--trec DIR")
+    assert xlingual(*command).code == 0
 
 
 def test_a_report_needs_a_folder(evaluate: Any, xlingual: Any) -> None:

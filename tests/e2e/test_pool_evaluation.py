@@ -84,6 +84,7 @@ def test_everything_is_written(evaluate: Any) -> None:
         "report.html",
         "points.parquet",
         "hubs.parquet",
+        "occurrences.parquet",
         "worst.parquet",
     }
     assert {path.name for path in Path("out").iterdir()} == names
@@ -203,7 +204,8 @@ def test_without_examples_no_text_of_the_data_is_kept(evaluate: Any) -> None:
     evaluate("--out", "out", "--report")
     assert any(holds(path, "Absatz") for path in Path("out").iterdir())
     evaluate("--out", "out", "--no-examples", "--report")
-    assert "worst.parquet" not in {path.name for path in Path("out").iterdir()}
+    names = {path.name for path in Path("out").iterdir()}
+    assert "occurrences.parquet" in names and names.isdisjoint({"hubs.parquet", "worst.parquet"})
     for path in Path("out").iterdir():
         for word in words:
             assert not holds(path, word), (path, word)

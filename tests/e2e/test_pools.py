@@ -112,7 +112,12 @@ def test_a_question_without_an_answer_in_the_pool(xlingual: Any) -> None:
     xlingual("data", "squad-to-pool", "squad", "--out", "p", "--format", "jsonl")
     path = Path("p/questions.jsonl")
     path.write_text(path.read_text(encoding="utf-8").replace('"key": "3first"', '"key": "x"', 1), "utf-8")
-    refused(xlingual("data", "describe", "p"), "p: question '3first' (de)", "no relevant candidate", "'x'")
+    refused(
+        xlingual("data", "describe", "p"),
+        "p/questions.jsonl, row 7, column 'key': question '3first' (de)",
+        "no relevant candidate",
+        "'x'",
+    )
 
 
 def test_squad_to_pool_refuses_bad_options(xlingual: Any) -> None:

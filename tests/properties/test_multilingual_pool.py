@@ -188,6 +188,72 @@ def test_arguments_that_are_none_are_refused(pool, options, words):
         multilingual_pool(pool, text_encoders="chargram", **options)
 
 
+@pytest.mark.parametrize("examples", [True, False])
+def test_occurrences_of_all_candidates_are_written_without_texts(tmp_path, examples):
+    pool, questions, candidates = drawn(np.random.default_rng(5), 9, 130)
+    specs = {"one": Given(questions, candidates), "two": Given(-questions, candidates, "turned")}
+    results = multilingual_pool(pool, text_encoders=specs, views="hubs", examples=examples)
+    results.write(tmp_path)
+    rows = results.read(tmp_path).tables["occurrences"].to_pylist()
+    assert len(rows) == 2 * 130 and set(rows[0]) == {"encoder", "id", "language", "count"}
+    cosines = [plain.Plain(pool, asked, candidates) for asked in (questions, -questions)]
+    assert [row["id"] for row in rows] == [*pool.candidates.ids, *pool.candidates.ids]
+    assert [row["language"] for row in rows[:130]] == [LANGUAGES[i] for i in pool.candidates.language]
+    for start, name, whole in ((0, "one", cosines[0]), (130, "two", cosines[1])):
+        own = rows[start : start + 130]
+        assert {row["encoder"] for row in own} == {name}
+        keys = whole.keys
+        above = (keys[:, None, :] > keys[:, :, None]).sum(axis=2)
+        tied = (keys[:, None, :] == keys[:, :, None]).sum(axis=2)
+        expected = np.clip((10 - above) / tied, 0, 1).sum(axis=0)
+        assert [row["count"] for row in own] == pytest.approx(expected, abs=1e-12)
+    assert ("hubs" in results.tables) == examples
+
+
+def test_ratios_of_shares_have_the_intervals_of_the_shares():
+    results = results_of(*drawn(np.random.default_rng(6), 12, 150), views="shares")
+    views = entries(results)["AP"].views
+    ratios, shares = (views["ci"][f"language_share{name}_top100"] for name in ("_ratio", ""))
+    assert ratios.keys() == shares.keys() == views["language_share_top100"].keys()
+    for pair, ci in ratios.items():
+        times = views["language_share_ratio_top100"][pair] / views["language_share_top100"][pair]
+        assert ci["low"] == pytest.approx(shares[pair]["low"] * times)
+        assert ci["high"] == pytest.approx(shares[pair]["high"] * times)
+        assert ci["low"] <= views["language_share_ratio_top100"][pair] <= ci["high"]
+        assert (ci["level"], ci["method"]) == (shares[pair]["level"], shares[pair]["method"])
+
+
+@pytest.mark.parametrize("policy", ["agnostic", "prefer-own"])
+def test_without_ap_nothing_is_computed_for_its_views(policy, monkeypatch):
+    given = drawn(np.random.default_rng(7), 12, 60)
+    for module in ("encoder_views._space", "encoder_views.named", "one_pass.BlockHeads"):
+        monkeypatch.setattr(f"xlingual.evaluation.multilingual_pool.{module}", None)
+    results = results_of(*given, views="all", measures=["R@3", "RR"], policy=policy)
+    assert results.tables == {}
+    assert all(
+        e.views.keys() <= {"languages", "by_question_language", "macro", "ci_by_article", "ci"}
+        for e in results.entries
+    )
+
+
+def test_what_belongs_to_ap_is_refused_without_it():
+    given = drawn(np.random.default_rng(8), 12, 60)
+    wanted = [{"views": "loss"}, {"views": ["hubs"]}, {"subsets": "ar,de"}, {"picture": ("ar", "de")}]
+    for named in wanted:
+        with pytest.raises(InputError, match="belong to AP, which is not among the measures: add AP"):
+            results_of(*given, **{"views": "all", "measures": ["R@3", "AP@3/min"], **named})
+    results_of(*given, views="none", measures=["R@3"])
+
+
+def test_one_subset_may_be_a_string():
+    given = drawn(np.random.default_rng(9), 12, 60)
+    alone, listed = (
+        entries(results_of(*given, views="subsets", subsets=named))["AP"].views["subsets"]
+        for named in ("ar,de", ["ar,de"])
+    )
+    assert alone == listed and "ar,de" in alone
+
+
 @pytest.mark.parametrize("policy", ["agnostic", "prefer-own"])
 def test_more_ties_than_are_listed_are_shared_out_exactly(policy):
     rng = np.random.default_rng(0)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from xlingual.cli import screen
 from xlingual.cli.options import check_folder, check_output, output_options, refuse_extra, text_encoder_option
@@ -106,6 +107,10 @@ def multilingual_pool(ctx: click.Context, /, pool: Path, **given: Any) -> None: 
     check_output(given["out"], given["report"], NAME)
     if given["trec"] is not None:
         check_folder(given["trec"], "--trec")
+    elif ctx.get_parameter_source("trec_depth") is not ParameterSource.DEFAULT:
+        raise InputError(
+            "--trec-depth is for the runs that --trec DIR writes: name a folder, or leave it out"
+        )
     languages = given.pop("languages")
     wanted = None if languages is None else listed_languages(languages)
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:

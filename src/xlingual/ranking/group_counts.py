@@ -24,20 +24,26 @@ class GroupCounts:
 
     `query` and `target` [p] are pairs, `bounds` [g + 1] the first column of each group and the number of
     columns: the candidates of a group stand next to each other. `weights` [m] as in `Counts`. After the scan
-    `above` and `tied` are int64 [p, g]; a target ties with itself, in its own group.
+    `result` gives (above, tied), int32 [p, g]; a target ties with itself, in its own group.
+
+    Targets of a query that tie are counted once: what is above them and ties with them is the same.
     """
 
     def __init__(
         self, query: Ints, target: Ints, keys: Ints, bounds: Ints, *, weights: Ints | None = None
     ) -> None:
-        order = np.argsort(query, kind="stable")
-        self._order = order
-        self.query, self.target, self.keys = query[order], target[order], keys[order]
+        order = np.lexsort((keys, query))
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = (np.diff(query[order]) != 0) | (np.diff(keys[order]) != 0)
+        self._level = np.empty(len(order), dtype=np.int64)  # of each pair given: one of those counted
+        self._level[order] = np.cumsum(new) - 1
+        counted = order[new]
+        self.query, self.target, self.keys = query[counted], target[counted], keys[counted]
         self.bounds = bounds
         self.heavy = np.empty(0, dtype=np.int64) if weights is None else np.flatnonzero(weights != 1)
         self.weights = weights
-        # (above, tied) of the pairs from low to high: row blocks fill pieces of their own
-        self._pieces: dict[tuple[int, int], tuple[Ints, Ints]] = {}
+        # (above, tied) of the levels from low to high: row blocks fill pieces of their own
+        self._pieces: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
         self.decided = 0  # pairs that the screen left open
 
     @classmethod
@@ -48,29 +54,24 @@ class GroupCounts:
         return cls(query, target, similarity.exact(query, target), bounds, weights=weights)
 
     @property
-    def above(self) -> Ints:
-        """Candidates of each group that score higher than the target, in the order of the pairs given."""
-        return self._assembled(0)
-
-    @property
-    def tied(self) -> Ints:
-        """Candidates of each group that score the same as the target, itself included."""
-        return self._assembled(1)
-
-    @property
     def keys_given(self) -> Ints:
         """Exact keys of the targets, in the order of the pairs given."""
-        out = np.empty_like(self.keys)
-        out[self._order] = self.keys
-        return out
+        keys: Ints = self.keys[self._level]
+        return keys
 
-    def _assembled(self, which: int) -> Ints:
-        sums = np.zeros((len(self.query), len(self.bounds) - 1), dtype=np.int64)
+    def result(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return (above, tied), int32 [p, g], in the order of the pairs given.
+
+        `above` counts the candidates of each group that score higher than the target, `tied` those that score
+        the same, itself included.
+        """
+        return self._assembled(0), self._assembled(1)
+
+    def _assembled(self, which: int) -> np.ndarray:
+        sums = np.zeros((len(self.query), len(self.bounds) - 1), dtype=np.int32)
         for (low, high), piece in self._pieces.items():
             sums[low:high] += piece[which]
-        out = np.empty_like(sums)
-        out[self._order] = sums
-        return out
+        return sums if len(sums) == len(self._level) and _rising(self._level) else sums[self._level]
 
     def fresh(self) -> GroupCounts:
         """Return the same request with nothing seen."""
@@ -88,10 +89,10 @@ class GroupCounts:
                 own[1][...] += tied
             self.decided += other.decided
 
-    def _piece(self, span: tuple[int, int]) -> tuple[Ints, Ints]:
+    def _piece(self, span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         shape = (span[1] - span[0], len(self.bounds) - 1)
         if span not in self._pieces:
-            self._pieces[span] = (np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64))
+            self._pieces[span] = (np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=np.int32))
         return self._pieces[span]
 
     def update(self, tile: Tile) -> None:
@@ -118,7 +119,9 @@ class GroupCounts:
         group = np.flatnonzero(low < high)
         return _Segments(group, low[group], high[group] - low[group])
 
-    def _count(self, tile: Tile, segments: _Segments, pairs: slice, counted: tuple[Ints, Ints]) -> None:
+    def _count(
+        self, tile: Tile, segments: _Segments, pairs: slice, counted: tuple[np.ndarray, np.ndarray]
+    ) -> None:
         """Count for the pairs of a block of rows; `counted` is (above, tied), [pairs, g], added to."""
         above, tied = counted
         row = self.query[pairs] - tile.row
@@ -147,7 +150,7 @@ class GroupCounts:
         self._weigh(tile, row, high, above)
 
     def _decide(
-        self, tile: Tile, pairs: slice, found: tuple[Ints, Ints, Ints], counted: tuple[Ints, Ints]
+        self, tile: Tile, pairs: slice, found: tuple[Ints, Ints, Ints], counted: tuple[np.ndarray, np.ndarray]
     ) -> None:
         """Score the candidates (pair, column, group) within the band of their targets, and count them."""
         pair, column, group = found
@@ -214,6 +217,10 @@ class _Segments:
             found.append((chosen[i], j + start))
         pair, column = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return pair, column, np.full(len(pair), self.group[number])
+
+
+def _rising(numbers: Ints) -> bool:
+    return bool((np.diff(numbers) > 0).all())
 
 
 def _not_above(ordered: np.ndarray, start: Ints, size: Ints, limit: np.ndarray) -> Ints:

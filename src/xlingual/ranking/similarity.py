@@ -96,6 +96,12 @@ class Cosine:
 
     def exact(self, queries: Ints, candidates: Ints) -> Ints:
         """Return the exact keys of pairs (queries[i], candidates[i]), int64 [p]."""
+        zero = (self.queries.inverse_norms[queries] == 0) | (self.candidates.inverse_norms[candidates] == 0)
+        if zero.any():
+            keys = np.zeros(len(queries), dtype=np.int64)
+            if not zero.all():
+                keys[~zero] = self.exact(queries[~zero], candidates[~zero])
+            return keys
         with self._lock:
             self.decided += len(queries)
         left, right = np.unique(queries), np.unique(candidates)

@@ -97,7 +97,10 @@ def _facts(runs: Sequence[Results]) -> list[tuple[str, str]]:
         each = ("questions", "candidates") if pool else ("queries per pair", "candidates per pair")
         facts.append((each[0], numbers.span([entry.n_source for entry in entries])))
         facts.append((each[1], numbers.span([entry.n_target for entry in entries])))
-        facts.append(_counted(len({entry.seed for entry in entries}), "seed"))
+    # a multilingual pool is taken whole: its seed draws no sample
+    seeds = {entry.seed for entry in entries if entry.task != "multilingual-pool"}
+    if seeds:
+        facts.append(_counted(len(seeds), "seed"))
     return facts
 
 

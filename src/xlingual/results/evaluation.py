@@ -19,11 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMA = "xlingual/results/1"
-TABLES = (
-    "points",
-    "hubs",
-    "worst",
-)  # of a multilingual pool: the picture of the space, hubs, worst questions
+# of a multilingual pool: the picture of the space, hubs, how often each candidate is found, worst questions
+TABLES = ("points", "hubs", "occurrences", "worst")
 
 
 @dataclass(frozen=True)

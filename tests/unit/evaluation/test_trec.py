@@ -13,7 +13,7 @@ from ir_measures import AP, RR, Success
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.errors import InputError
-from xlingual.evaluation.multilingual_pool import trec
+from xlingual.evaluation.multilingual_pool import ordered, trec
 from xlingual.evaluation.multilingual_pool.trec import TrecFolder, write_qrels, write_run
 from xlingual.ranking import Cosine, UnitVectors
 
@@ -158,9 +158,59 @@ def test_blocks_change_nothing(tmp_path, monkeypatch):
     pool, questions, candidates, _ = random_case(np.random.default_rng(4), 9, 30)
     candidates[3:9] = candidates[3]
     write_run(tmp_path / "whole.run", pool, questions, candidates, tag="x")
-    monkeypatch.setattr(trec, "TILE_BYTES", 1)
+    monkeypatch.setattr(ordered, "TILE_BYTES", 1)
     write_run(tmp_path / "blocks.run", pool, questions, candidates, tag="x")
     assert (tmp_path / "whole.run").read_bytes() == (tmp_path / "blocks.run").read_bytes()
+
+
+def plainly_ranked(similarity, column, count):
+    """Rank plainly: the exact keys of a question and all candidates, and a sort by falling key and name."""
+    for question in range(similarity.shape[0]):
+        keys = [int(key) for key in similarity.exact(np.full(len(column), question), column)]
+        yield sorted(range(len(column)), key=lambda c: (-keys[c], c))[:count]
+
+
+@settings(max_examples=80)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 9),
+    m=st.integers(9, 60),
+    depth=st.one_of(st.none(), st.integers(1, 20)),
+    cap=st.sampled_from([1, 3, 1000]),
+    budget=st.sampled_from([1, 600, 1 << 25]),
+    levels=st.sampled_from([1, 2, 9]),
+)
+def test_files_are_those_of_a_plain_sort_whatever_ties(
+    tmp_path_factory, seed, n, m, depth, cap, budget, levels
+):
+    folder, rng = tmp_path_factory.mktemp("trec"), np.random.default_rng(seed)
+    pool, questions, candidates, _ = random_case(rng, n, m, dim=3)
+    if levels < 9:  # few whole numbers: equal rows, equal cosines of other rows, rows of zeros
+        questions, candidates = (rng.integers(-levels, levels + 1, (size, 3)) for size in (n, m))
+    questions, candidates = questions.astype(np.float32), candidates.astype(np.float32)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ordered, "_CAP", cap)
+        patch.setattr(ordered, "TILE_BYTES", budget)
+        write_run(folder / "made", pool, questions, candidates, tag="x", depth=depth)
+        patch.setattr(trec, "ranked", plainly_ranked)
+        write_run(folder / "plain", pool, questions, candidates, tag="x", depth=depth)
+    assert (folder / "made").read_bytes() == (folder / "plain").read_bytes()
+
+
+@pytest.mark.parametrize("cap", [20, 1000])
+def test_a_cut_run_of_many_candidates_is_that_of_a_plain_sort(tmp_path, monkeypatch, cap):
+    """Both ways of one file: some questions tie with more than can be kept, others with none or with few."""
+    rng = np.random.default_rng(7)
+    pool, questions, candidates, _ = random_case(rng, 12, 3000)
+    questions[2] = 0.0  # ties with everything
+    questions[4:6, 1:] = 0.0
+    candidates[60:, 0] = 0.0  # for the fourth and fifth about thirty come first, then nearly all tie
+    candidates[100:1300] = candidates[100]
+    monkeypatch.setattr(ordered, "_CAP", cap)
+    write_run(tmp_path / "made", pool, questions, candidates, tag="x", depth=50)
+    monkeypatch.setattr(trec, "ranked", plainly_ranked)
+    write_run(tmp_path / "plain", pool, questions, candidates, tag="x", depth=50)
+    assert (tmp_path / "made").read_bytes() == (tmp_path / "plain").read_bytes()
 
 
 def test_names_with_spaces_and_percent_signs_survive(tmp_path):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from xlingual.data.languages import check_tags
+from xlingual.data.pools.clusters import join_parallel, joined_sentences
 from xlingual.data.pools.rows import Candidates, PoolRows, Questions
 from xlingual.data.reading.values import numbered, shown
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
@@ -33,12 +34,15 @@ def build_pool(
 
     `languages` is the whole pool's own order; questions and candidates are those of the whole pool in the
     order of their files. A language of which the choice leaves nothing is left out, and so are questions that
-    lose their relevant candidates by it, with a DataWarning. Raise InputError where the whole pool is not
-    sound: a question without a relevant candidate.
+    lose their relevant candidates by it, with a DataWarning. Questions with equal ids or equal keys are
+    parallel, and of one cluster and one article; a DataWarning where the rows say otherwise. Raise InputError
+    where the whole pool is not sound: a question without a relevant candidate.
     """
     check_tags(languages, source)
     _check_rows(source, questions, candidates)
-    _check_relevant(source, languages, questions, candidates)
+    check_relevant(languages, questions, candidates, lambda row: source)
+    told = questions
+    questions, candidates = join_parallel(questions, candidates)
     order = languages if chosen is None else chosen_languages(source, languages, chosen)
     codes = [languages.index(tag) for tag in order]
     if split is not None:
@@ -49,6 +53,7 @@ def build_pool(
         raise InputError(f"{source}: there is no candidate of {_choice(order, split)}: choose more")
     left = _answered(questions, candidates, of_questions[-1], of_candidates[-1])
     notes = _note_unanswered(source, questions, of_questions[-1], left, order, split)
+    notes += warn(*joined_sentences(source, told, questions, left))
     of_questions.append(left)
     present = {*questions.language[left].tolist(), *candidates.language[of_candidates[-1]].tolist()}
     codes = [code for code in codes if code in present]
@@ -88,16 +93,18 @@ def _check_rows(source: str, questions: Questions, candidates: Candidates) -> No
         raise InputError(f"{source} has no {what}: a pool needs questions and candidates")
 
 
-def _check_relevant(
-    source: str, languages: Sequence[str], questions: Questions, candidates: Candidates
+def check_relevant(
+    languages: Sequence[str], questions: Questions, candidates: Candidates, where: Callable[[int], str]
 ) -> None:
+    """Raise InputError where no candidate holds a question's key; `where` names the row of a question."""
     held = {key for keys in candidates.keys for key in keys}
     without = [row for row, key in enumerate(questions.key) if key not in held]
     if without:
         row = without[0]
+        tag = languages[questions.language[row]]
         more = f" (and {len(without) - 1} more questions)" if len(without) > 1 else ""
         raise InputError(
-            f"{source}: question {questions.ids[row]!r:.80} ({languages[questions.language[row]]}) has no "
+            f"{where(row)}: question {questions.ids[row]!r:.80} ({tag}) has no "
             f"relevant candidate{more}: no candidate holds its key {questions.key[row]!r:.80}"
         )
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xlingual.data.languages import tag_problem
+from xlingual.data.pools.build import check_relevant
+from xlingual.data.pools.clusters import clusters_by_id_or_key, clusters_of_candidates, clusters_of_questions
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.reading.formats import read_jsonl, read_parquet
 from xlingual.data.reading.tables import Table
@@ -30,8 +33,8 @@ def pool_file(folder: Path, stem: str) -> Path | None:
     return found[0] if found else None
 
 
-def read_folder(folder: Path) -> tuple[tuple[str, ...], Questions, Candidates]:
-    """Return the languages, and all rows in the order of the files.
+def read_folder(folder: Path) -> tuple[tuple[str, ...], Questions, Candidates, tuple[str, ...]]:
+    """Return the languages, all rows in the order of the files, and sentences on what deserves a look.
 
     Languages are those of the candidates by the first one, then those that only questions have, likewise.
     """
@@ -40,8 +43,10 @@ def read_folder(folder: Path) -> tuple[tuple[str, ...], Questions, Candidates]:
     asked_in, more = _languages(asked)
     languages += [tag for tag in more if tag not in languages]
     recode = np.array([languages.index(tag) for tag in more], dtype=np.int64)
-    questions = _questions(asked, recode[asked_in] if len(asked_in) else asked_in, more, asked_in)
-    return tuple(languages), *_clustered(asked, held, questions, language, languages)
+    questions = _questions(asked, recode[asked_in], more, asked_in)
+    candidates = _candidates(held, language)
+    check_relevant(languages, questions, candidates, lambda row: asked.where(row, "key"))
+    return tuple(languages), *_clustered(asked, held, questions, candidates)
 
 
 def _open(folder: Path, stem: str) -> Table:
@@ -50,7 +55,12 @@ def _open(folder: Path, stem: str) -> Table:
         raise InputError(
             f"{folder} holds no {stem}.parquet or {stem}.jsonl: a pool folder has questions and candidates"
         )
-    return READERS[path.suffix](path)
+    table = READERS[path.suffix](path)
+    if not table.n_rows:
+        raise InputError(
+            f"{path} has no rows: a pool needs questions and candidates, so write one in each row"
+        )
+    return table
 
 
 def _column(table: Table, name: str) -> str:
@@ -101,71 +111,57 @@ def _questions(table: Table, language: Ints, tags: list[str], asked_in: Ints) ->
             f"{table.where(empty[0], 'text')}: empty question{more}: write it, or remove the row"
         )
     key = _names(table, "key")
-    # Questions that share a key are one question in several languages: they are never independent.
-    cluster = _names(table, "cluster") if "cluster" in table.names else key
     article = numbered(_names(table, "article"))[0] if "article" in table.names else None
     ids = _ids(table, asked_in)
-    return Questions(ids, language, texts, key, numbered(cluster)[0], article, _split(table))
+    if "cluster" in table.names:
+        cluster, _ = numbered(_names(table, "cluster"))
+    else:
+        cluster = clusters_by_id_or_key(ids, key)
+    return Questions(ids, language, texts, key, cluster, article, _split(table))
+
+
+def _candidates(table: Table, language: Ints) -> Candidates:
+    """Return the candidates; their clusters are still to be found."""
+    keys = [_keys(table, row, value) for row, value in enumerate(table.load(_column(table, "keys")))]
+    context = _texts(table, "context") if "context" in table.names else [""] * table.n_rows
+    unknown = np.zeros(table.n_rows, dtype=np.int64)
+    ids, texts = _ids(table, language), _texts(table, "text")
+    return Candidates(ids, language, texts, context, keys, unknown, _split(table))
 
 
 def _clustered(
-    asked: Table, held: Table, questions: Questions, language: Ints, languages: list[str]
-) -> tuple[Questions, Candidates]:
-    """Return questions and candidates with clusters numbered together."""
-    keys = [_keys(held, row, value) for row, value in enumerate(held.load(_column(held, "keys")))]
-    context = _texts(held, "context") if "context" in held.names else [""] * held.n_rows
-    names = _names(asked, "cluster") if "cluster" in asked.names else questions.key
-    told = held.load("cluster") if "cluster" in held.names else [None] * held.n_rows
-    if not all(is_missing(value) for value in told):
-        cluster, _ = numbered([*names, *_names(held, "cluster")])
-        of_questions, of_candidates = cluster[: len(names)], cluster[len(names) :]
+    asked: Table, held: Table, questions: Questions, candidates: Candidates
+) -> tuple[Questions, Candidates, tuple[str, ...]]:
+    """Return questions and candidates with clusters numbered together, and what deserves a look."""
+    keys = candidates.keys
+    notes: tuple[str, ...] = ()
+    of_questions, of_candidates = questions.cluster, candidates.cluster
+    told = "cluster" in held.names and not all(is_missing(value) for value in held.load("cluster"))
+    if not told:
+        of_candidates = clusters_of_candidates(questions, keys, candidates.context, candidates.language)
+    elif "cluster" in asked.names:
+        names = _names(asked, "cluster")
+        both, _ = numbered([*names, *_names(held, "cluster")])
+        of_questions, of_candidates = both[: len(names)], both[len(names) :]
+        notes = _note_strangers(asked, held, of_questions, of_candidates)
     else:
-        of_questions = questions.cluster
-        of_candidates = clusters_of_candidates(questions, keys, context, language)
+        own, _ = numbered(_names(held, "cluster"))
+        of_questions, of_candidates, (before, after) = clusters_of_questions(questions, keys, own)
+        if after < before:
+            notes = (
+                f"{held.source}, column 'cluster': candidates of one question are in different clusters: "
+                f"they are counted as one, and {before} clusters with answers become {after}",
+            )
+    return replace(questions, cluster=of_questions), replace(candidates, cluster=of_candidates), notes
+
+
+def _note_strangers(asked: Table, held: Table, of_questions: Ints, of_candidates: Ints) -> tuple[str, ...]:
+    if np.isin(of_candidates, of_questions).any():
+        return ()
     return (
-        Questions(
-            questions.ids,
-            questions.language,
-            questions.text,
-            questions.key,
-            of_questions,
-            questions.article,
-            questions.split,
-        ),
-        Candidates(
-            _ids(held, language), language, _texts(held, "text"), context, keys, of_candidates, _split(held)
-        ),
+        f"{held.source}, column 'cluster': no candidate is in the cluster of any question of {asked.source}: "
+        "give equal clusters equal names, or leave the column out of one of the files",
     )
-
-
-def clusters_of_candidates(
-    questions: Questions, keys: list[tuple[str, ...]], context: list[str], language: Ints
-) -> Ints:
-    """Return the cluster of each candidate where none is told.
-
-    It is that of the first question whose key it holds; else that of a candidate with the same context in the
-    same language; else a number of its own, beyond the questions'.
-    """
-    of_key: dict[str, int] = {}
-    for key, number in zip(questions.key, questions.cluster.tolist(), strict=True):
-        of_key.setdefault(key, number)
-    known = [next((of_key[key] for key in own if key in of_key), None) for own in keys]
-    places = list(zip(language.tolist(), context, strict=True))
-    of_place: dict[tuple[int, str], int] = {}
-    for place, number in zip(places, known, strict=True):
-        if number is not None and place[1]:
-            of_place.setdefault(place, number)
-    free = int(questions.cluster.max(initial=-1)) + 1
-    found = []
-    for place, number in zip(places, known, strict=True):
-        if number is None:
-            number = of_place.get(place) if place[1] else None
-        if number is None:
-            number, free = free, free + 1
-            if place[1]:
-                of_place[place] = number
-        found.append(number)
-    return np.array(found, dtype=np.int64)
 
 
 def _keys(table: Table, row: int, value: Any) -> tuple[str, ...]:  # noqa: ANN401

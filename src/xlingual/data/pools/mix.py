@@ -164,4 +164,4 @@ def _pool(manifest: Manifest, asked: Ints, drawn: Ints, notes: tuple[str, ...]) 
             split=split(drawn),
         ),
     )
-    return MultilingualPool.of(replace(pool, warnings=notes))
+    return MultilingualPool.of(replace(pool, warnings=(*notes, *pool.warnings)))

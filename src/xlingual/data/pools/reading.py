@@ -26,7 +26,9 @@ def read_pool(path: str | Path, languages: Sequence[str] | None = None, split: s
         languages = [tag.strip() for tag in languages.split(",") if tag.strip()]
     try:
         if path.is_dir() and any(pool_file(path, stem) for stem in (QUESTIONS, CANDIDATES)):
-            return _checked(build_pool(str(path), *read_folder(path), languages, split))
+            known, questions, candidates, notes = read_folder(path)
+            pool = build_pool(str(path), known, questions, candidates, languages, split)
+            return _checked(pool, *notes)
         _check_path(path)
         rows = read_squad(squad_files([path]))
     except OSError as error:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.data.pools.clusters import joined
 from xlingual.data.pools.paragraphs import LanguageFacts, Paragraph, read_paragraphs
 from xlingual.data.pools.rows import Candidates, Questions
+from xlingual.data.reading.values import numbered
 from xlingual.errors import InputError, listed
 
 if TYPE_CHECKING:
@@ -74,21 +76,10 @@ def warning_sentences(source: str, facts: Sequence[LanguageFacts]) -> list[str]:
 
 def _components(paragraphs: Sequence[Paragraph], nodes: Sequence[Hashable]) -> Ints:
     """Return, for each paragraph, the number of the component in which its node is joined by question ids."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    numbers: dict[Hashable, int] = {}
-    codes = [numbers.setdefault(node, len(numbers)) for node in nodes]
-    first: dict[str, int] = {}
-    edges = [
-        (code, first.setdefault(question.id, code))
-        for code, paragraph in zip(codes, paragraphs, strict=True)
-        for question in paragraph.questions
-    ]
-    rows, columns = np.array(edges, dtype=np.int64).reshape(-1, 2).T
-    graph = coo_array((np.ones(len(edges)), (rows, columns)), shape=(len(numbers), len(numbers)))
-    _, label = connected_components(graph, directed=False)
-    return np.asarray(label[codes], dtype=np.int64)
+    number, _ = numbered(nodes)
+    counts = [len(paragraph.questions) for paragraph in paragraphs]
+    ids = [question.id for paragraph in paragraphs for question in paragraph.questions]
+    return joined(np.repeat(number, counts), ids, size=int(number.max(initial=-1)) + 1)[number]
 
 
 def _questions(paragraphs: Sequence[Paragraph], cluster: Ints, article: Ints) -> Questions:

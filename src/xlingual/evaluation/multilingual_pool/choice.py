@@ -25,17 +25,13 @@ class Choice:
     policy: str
     candidate_text: str
     subsets: tuple[tuple[str, ...], ...]
-
-    @property
-    def lists(self) -> bool:
-        """Whether the best candidates of each question are needed."""
-        return bool(self.views & set(FROM_LISTS)) or self.policy == "prefer-own"
+    with_ap: bool = True  # whether AP is measured, to which all views belong
 
     def heads(self, n_candidates: int) -> tuple[int | None, int]:
         """Return of how many first places the languages are counted, and how many candidates are kept."""
         if self.policy == "prefer-own":
-            return 1, 0
-        if not self.lists:
+            return (1 if self.with_ap else None), 0
+        if not self.views & set(FROM_LISTS):
             return None, 0
         top = min(SHARES_OF, n_candidates)
         return top, min(DEPTH, top)
@@ -46,9 +42,16 @@ def choose(
     views: str | Sequence[str],
     policy: str,
     candidate_text: str,
-    subsets: Sequence[str | Sequence[str]],
+    subsets: str | Sequence[str | Sequence[str]],
+    *,
+    picture: Sequence[str] | None = None,
+    with_ap: bool = True,
 ) -> Choice:
-    """Return the choice; raise InputError for a name that is none, naming the nearest one."""
+    """Return the choice; raise InputError for a name that is none, and for what would not be computed.
+
+    `with_ap` tells whether AP is among the measures: without it there are no views.
+    """
+    subsets = [subsets] if isinstance(subsets, str) else subsets
     for what, given, known in (
         ("policy", policy, POLICIES),
         ("candidate text", candidate_text, CANDIDATE_TEXTS),
@@ -60,19 +63,31 @@ def choose(
     if candidate_text != CANDIDATE_TEXTS[0] and not any(pool.candidates.context):
         raise InputError(f"{pool.source}: no candidate has a context: use the sentence alone")
     wanted = frozenset(_views(views))
-    if policy != "agnostic" and (views != "all" or subsets):
+    named = wanted and views != "all"
+    if policy != "agnostic" and (views != "all" or subsets or picture):
         raise InputError(
-            f"policy {policy!r} has no views of language bias: leave out views and subsets, or use agnostic"
+            f"policy {policy!r} has no views of language bias: leave out views, subsets and picture, or use "
+            "agnostic"
+        )
+    if not with_ap and (named or subsets or picture):
+        raise InputError(
+            "views of language bias, subsets and the picture belong to AP, which is not among the measures: "
+            "add AP (--measure AP), or leave them out"
         )
     if subsets and "subsets" not in wanted:
         raise InputError("subsets are named, but the view 'subsets' is not: add it, or name no subsets")
+    if picture and "picture" not in wanted:
+        raise InputError(
+            "languages of the picture are named, but the view 'picture' is not: add it, or leave them out"
+        )
     if policy == "prefer-own":
         _check_own_answers(pool)
     return Choice(
-        wanted if policy == "agnostic" else frozenset(),
+        wanted if policy == "agnostic" and with_ap else frozenset(),
         policy,
         candidate_text,
         tuple(_subset(pool, subset) for subset in subsets),
+        with_ap,
     )
 
 
@@ -87,17 +102,15 @@ def _check_own_answers(pool: MultilingualPool) -> None:
 
 def _views(views: str | Sequence[str]) -> Sequence[str]:
     names = [name.strip() for name in views.split(",")] if isinstance(views, str) else list(views)
-    if "all" in names:
-        return VIEWS
-    if names == ["none"]:
-        return ()
+    expected = f"expected all, none, or some of {listed(VIEWS, 20)}"
+    if isinstance(views, str) and not any(names):
+        raise InputError(f"no view is named: {expected}")
     for name in names:
-        if name not in VIEWS:
-            raise InputError(
-                f"unknown view {name!r}.{did_you_mean(name, VIEWS)} Expected all, none, or some of "
-                f"{listed(VIEWS, 20)}"
-            )
-    return names
+        if name not in (*VIEWS, "all", "none"):
+            raise InputError(f"unknown view {name!r}.{did_you_mean(name, VIEWS)} E{expected[1:]}")
+    if len(names) > 1 and not {"all", "none"}.isdisjoint(names):
+        raise InputError(f"views {','.join(names)!r}: 'all' and 'none' stand alone; {expected}")
+    return VIEWS if names == ["all"] else [] if names == ["none"] else names
 
 
 def _subset(pool: MultilingualPool, subset: str | Sequence[str]) -> tuple[str, ...]:

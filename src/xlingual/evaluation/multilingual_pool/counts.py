@@ -21,8 +21,8 @@ class PoolCounts:
     question: Ints  # [p], ascending; every question has a line
     candidate: Ints  # [p]
     key: Ints  # [p] exact score of the pair: equal keys are ties
-    above: Ints  # [p, G]
-    tied: Ints  # [p, G]
+    above: np.ndarray  # int32 [p, G]
+    tied: np.ndarray  # int32 [p, G]
     question_language: Ints  # [n]
     candidate_language: Ints  # [m]
     cluster: Ints  # [n]: questions that are not independent

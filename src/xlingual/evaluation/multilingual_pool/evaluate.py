@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,12 +20,15 @@ from xlingual.evaluation.multilingual_pool.choice import Choice, choose
 from xlingual.evaluation.multilingual_pool.encoder_views import Looked, look
 from xlingual.evaluation.multilingual_pool.numbers import NumberTable
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
-from xlingual.evaluation.multilingual_pool.texts import Rows, table_of
+from xlingual.evaluation.multilingual_pool.texts import Rows, joined, occurrence_table, table_of
 from xlingual.evaluation.multilingual_pool.trec import TrecFolder, trec_folder
 from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Tally, Timings, collected_warnings
-from xlingual.measures import Measure, PoolMeasure, parse_pool_measures
+from xlingual.measures import AveragePrecision, Measure, PoolMeasure, parse_pool_measures
 from xlingual.records import Encoder, Texts
 from xlingual.results import Results
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 NAME = "multilingual-pool"
 
@@ -35,7 +39,7 @@ def multilingual_pool(
     text_encoders: EncoderSpecs,
     measures: str | Sequence[str | Measure] = ("AP",),
     views: str | Sequence[str] = "all",
-    subsets: Sequence[str | Sequence[str]] = (),
+    subsets: str | Sequence[str | Sequence[str]] = (),
     policy: str = "agnostic",
     candidate_text: str = "sentence",
     picture: tuple[str, str] | None = None,
@@ -53,8 +57,10 @@ def multilingual_pool(
         text_encoders: one spec or encoder, several, or a mapping of names to them.
         measures: AP, AP@k/min, R@k (hit rate), SetR@k (set recall), RR, MedR.
         views: "all", "none", or some of the views of language bias that docs/multilingual-pool.md explains;
-            they belong to AP.
-        subsets: further sets of languages ("ar,de") to which pool and questions are restricted.
+            they belong to AP: without it "all" gives none, and some named are refused, as are subsets and
+            a picture.
+        subsets: further sets of languages ("ar,de", or several such) to which pool and questions are
+            restricted.
         policy: "agnostic": an answer is an answer in any language; "prefer-own": only answers in the
             question's language are right.
         candidate_text: "sentence", or "sentence+context".
@@ -82,7 +88,15 @@ def multilingual_pool(
                 f"expected a MultilingualPool or its path, found {type(pool).__name__}: read it with "
                 "MultilingualPool.read(path)"
             )
-        choice = choose(pool, views, policy, candidate_text, subsets)
+        choice = choose(
+            pool,
+            views,
+            policy,
+            candidate_text,
+            subsets,
+            picture=picture,
+            with_ap=AveragePrecision() in ranked,
+        )
         run = _Run(pool, choice, Options(seed=seed, threads=threads, progress=progress), examples)
         run.prepare(text_encoders, picture)
         own = policy == "prefer-own"
@@ -151,6 +165,7 @@ class _Run:
         """Return the results of all encoders, and write their rankings where they are wanted."""
         numbers = NumberTable(NAME, self.pool, self.choice, measures, self.identities, self.options.seed)
         tables: dict[str, Rows] = {"points": [], "hubs": [], "worst": []}
+        occurrences: list[pa.Table] = []
         top, depth = self.choice.heads(len(self.pool.candidates))
         for name, questions, candidates in self.encoded():
             with self.timings.stage("texts: rank"):
@@ -172,6 +187,8 @@ class _Run:
                 self.picture = self.picture or looked.picture_of
                 numbers.add(name, looked)
                 _collect(tables, looked, name, self.pool, self.examples)
+                if looked.hubs is not None:
+                    occurrences.append(occurrence_table(self.pool, name, looked.hubs))
             if rankings is not None:
                 with self.timings.stage("trec"), self.options.working(f"writing rankings: {name}"):
                     rankings.write(name, questions, candidates)
@@ -179,6 +196,8 @@ class _Run:
         results.tables = {
             name: table for name, rows in tables.items() if (table := table_of(rows)) is not None
         }
+        if occurrences:
+            results.tables["occurrences"] = joined(occurrences)
         results.timings = dict(self.timings.seconds)
         results.diagnostics = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}
         return results

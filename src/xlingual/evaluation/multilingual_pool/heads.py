@@ -111,4 +111,4 @@ def _tied_with(
     scan(again, [split], threads=threads)
     similarity.screened += again.screened
     similarity.decided += again.decided
-    return split.tied
+    return split.result()[1]

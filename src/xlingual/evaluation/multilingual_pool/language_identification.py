@@ -29,6 +29,7 @@ _NO_VARIANCE = 1e-12  # per vector: less is what float32 leaves of equal unit ve
 class LanguageIdentification:
     """Shares of held-out vectors whose language is found, by "all" or by pair ("ar-de").
 
+    Where a language has a hyphen, pairs are "ar:zh-Hant": "aa-bb-cc" could be two of them.
     `chance` is the share of the commonest language among the held-out vectors. Where a number cannot be given
     its key is absent from `accuracy`, `chance` and `ci`, and `notes` says why; the key "pairs" stands for all
     pairs. A vector for which several languages are equally likely counts as found in part.
@@ -74,10 +75,11 @@ def _identified(space: SpaceStatistics) -> LanguageIdentification:
     pairs = {pair: _pair_model(space, *pair) for pair in trained}
     found = _tested(space, _joint_model(space), pairs)
     accuracy, chance, ci, notes = {}, {}, {}, {}
+    between = ":" if any("-" in tag for tag in space.languages) else "-"
     if not space.by_language:
         notes["pairs"] = f"left out: {len(space.languages)} languages, pairs are for at most {MOST_LANGUAGES}"
     for chosen in [None, *wanted]:
-        name = ALL if chosen is None else "-".join(space.languages[code] for code in chosen)
+        name = ALL if chosen is None else between.join(space.languages[code] for code in chosen)
         parts = [p for p in found.get(chosen, []) if len(p[0])]
         if chosen is not None and len(parts) < 2:
             missing = [space.languages[code] for code in chosen if not _complete(space, found, code)]

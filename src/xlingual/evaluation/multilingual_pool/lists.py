@@ -72,16 +72,26 @@ class LanguageShares:
     def as_json(self) -> dict[str, Any]:
         """Return the values by name."""
         share = values(self.shares)
-        against = {pair: self.pool[pair.partition("->")[2]] for pair in share}
         return {
             "top": self.top,
             "language_share_top100": share,
-            "language_share_ratio_top100": {pair: value / against[pair] for pair, value in share.items()},
+            "language_share_ratio_top100": {
+                pair: value / self._of_pool(pair) for pair, value in share.items()
+            },
         }
 
     def intervals(self) -> dict[str, Any]:
         """Return the intervals, nested alike."""
-        return {"language_share_top100": intervals(self.shares)}
+        share = intervals(self.shares)
+        ratio = {
+            pair: ci | {end: ci[end] / self._of_pool(pair) for end in ("low", "high")}
+            for pair, ci in share.items()
+        }
+        return {"language_share_top100": share, "language_share_ratio_top100": ratio}
+
+    def _of_pool(self, pair: str) -> float:
+        """Return the share of a pair's second language in the pool, which is known without error."""
+        return self.pool[pair.partition("->")[2]]
 
 
 def language_shares(counts: PoolCounts, heads: Heads) -> LanguageShares:

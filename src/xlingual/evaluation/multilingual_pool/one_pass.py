@@ -51,13 +51,14 @@ def one_pass(
         heads = BlockHeads(columns, len(questions), top=top, depth=depth)
         reductions.append(heads)
     scan(similarity, reductions, threads=threads, progress=progress)
+    above, tied = split.result()
     counts = PoolCounts(
         languages=pool.languages,
         question=question,
         candidate=candidate,
         key=split.keys_given,
-        above=split.above,
-        tied=split.tied,
+        above=above,
+        tied=tied,
         question_language=pool.questions.language,
         candidate_language=pool.candidates.language,
         cluster=pool.questions.cluster,

@@ -61,6 +61,21 @@ def hub_rows(pool: MultilingualPool, encoder: str, hubs: Hubs) -> Rows:
     ]
 
 
+def occurrence_table(pool: MultilingualPool, encoder: str, hubs: Hubs) -> pa.Table:
+    """Return how often each candidate is among the first k, in the pool's order; without texts."""
+    import pyarrow as pa
+
+    c = pool.candidates
+    tags = pa.array(pool.languages, type=pa.string())
+    columns = {
+        "encoder": pa.repeat(pa.scalar(encoder), len(c)),
+        "id": pa.array(c.ids, type=pa.string()),
+        "language": tags.take(pa.array(c.language)),
+        "count": pa.array(hubs.found.occurrences, type=pa.float64()),
+    }
+    return pa.table(columns)
+
+
 def worst_rows(
     pool: MultilingualPool, encoder: str, counts: PoolCounts, values: Floats, lines: Named
 ) -> Rows:
@@ -133,3 +148,10 @@ def table_of(rows: Rows) -> pa.Table | None:
     import pyarrow as pa
 
     return pa.Table.from_pylist(rows) if rows else None
+
+
+def joined(tables: Sequence[pa.Table]) -> pa.Table:
+    """Return the rows of all tables as one."""
+    import pyarrow as pa
+
+    return pa.concat_tables(tables)

@@ -25,8 +25,8 @@ from urllib.parse import quote
 import numpy as np
 
 from xlingual.errors import InputError
-from xlingual.ranking import UNIT, Cosine, Pool, UnitVectors
-from xlingual.ranking.scan import TILE_BYTES
+from xlingual.evaluation.multilingual_pool.ordered import ranked
+from xlingual.ranking import Cosine, Pool, UnitVectors
 from xlingual.records import Ints
 from xlingual.results.files import atomic_file, make_folder
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from xlingual.data.pools.pool import MultilingualPool
 
 _UNSAFE = re.compile(r"[\s%\x00-\x20\x7f-\xa0\u2028\u2029]")  # some programs end lines and fields at more
-_DOUBT = 1e-3  # a score so near a rounding boundary, in units, is decided from the pair alone
 
 
 @dataclass(frozen=True)
@@ -135,8 +134,8 @@ def write_run(
     asked = question_names(pool)
 
     def lines() -> Iterator[str]:
-        ranked = _ranked(similarity, collapsed.code[by_name], count)
-        for name, best in zip(asked, ranked, strict=True):
+        rankings = ranked(similarity, collapsed.code[by_name], count)
+        for name, best in zip(asked, rankings, strict=True):
             start = f"{name} Q0 "
             yield "".join(start + ordered[c] + end for c, end in zip(best, ends, strict=True))
 
@@ -155,38 +154,6 @@ def candidate_names(pool: MultilingualPool) -> list[str]:
 
 def _names(languages: Sequence[str], language: Ints, ids: Sequence[str]) -> list[str]:
     return [f"{languages[code]}:{_escaped(own)}" for code, own in zip(language.tolist(), ids, strict=True)]
-
-
-def _ranked(similarity: Cosine, column: Ints, count: int) -> Iterator[list[int]]:
-    """Yield the `count` best columns of each question, best first, ties in the order of the columns.
-
-    `column` [m] tells which of the similarity's candidates each column is. Keys and columns are packed into
-    one integer, all different, so that a plain sort is exact. Memory: a few blocks of TILE_BYTES / 2.
-    """
-    n, width = similarity.shape[0], len(column)
-    every = np.arange(similarity.shape[1])
-    place = width - 1 - np.arange(width)
-    height = max(1, TILE_BYTES // (16 * width))
-    for start in range(0, n, height):
-        packed = _keys(similarity, np.arange(start, min(start + height, n)), every)[:, column]
-        packed *= width
-        packed += place
-        if count < width:
-            packed = np.partition(packed, width - count, axis=1)[:, width - count :]
-        packed.sort(axis=1)
-        yield from (width - 1 - packed[:, ::-1] % width).tolist()
-
-
-def _keys(similarity: Cosine, queries: Ints, candidates: Ints) -> Ints:
-    """Return the exact keys of a block, int64 [queries, candidates], the same as one by one."""
-    scaled = similarity.block(queries, candidates)
-    scaled /= UNIT
-    keys = np.rint(scaled).astype(np.int64)
-    scaled -= keys
-    i, j = np.nonzero(np.abs(np.abs(scaled) - 0.5) < _DOUBT)
-    if len(i):
-        keys[i, j] = similarity.exact(queries[i], candidates[j])
-    return keys
 
 
 def _escaped(name: str) -> str:

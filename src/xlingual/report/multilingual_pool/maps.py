@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import permutations
 from statistics import fmean
 
 from xlingual.report import numbers, words
@@ -128,16 +128,10 @@ def ratios(found: Sequence[Seen]) -> Maps | None:
 
 def identification(found: Sequence[Seen]) -> Maps | None:
     """Return how well a linear model tells each pair of languages apart, from chance (pale) to always."""
-    languages = languages_of(found)
-    values: dict[int, dict[Pair, float]] = {}
-    keys: dict[Pair, str] = {}
-    for i, one in enumerate(found):
-        accuracy = one.mapping("language_id_accuracy")
-        named = [
-            (pair, "-".join(pair)) for pair in product(languages, languages) if "-".join(pair) in accuracy
-        ]
-        keys |= {p: key for pair, key in named for p in (pair, pair[::-1])}
-        values[i] = {p: accuracy[key] for pair, key in named for p in (pair, pair[::-1])}
+    values = {
+        i: {pair: one.mapping("language_id_accuracy")[key] for pair, key in _identified(one).items()}
+        for i, one in enumerate(found)
+    }
     chances = [
         c
         for one in found
@@ -151,11 +145,21 @@ def identification(found: Sequence[Seen]) -> Maps | None:
         about="Accuracy of a linear model that tells two languages apart by the vectors of texts it was not "
         "fitted on.",
         scale="accuracy",
-        title_of=lambda one, pair: numbers.interval(one.interval("language_id_accuracy", keys[pair])),
+        title_of=lambda one, pair: numbers.interval(
+            one.interval("language_id_accuracy", _identified(one)[pair])
+        ),
         floor=min(chances, default=None),
         ceiling=1.0,
         corner="",
     )
+
+
+def _identified(one: Seen) -> dict[Pair, str]:
+    """Return the key of each pair, either way round: "de-en", or "de:zh-Hant" where a tag has a hyphen."""
+    accuracy = one.mapping("language_id_accuracy")
+    between = ":" if any(":" in key for key in accuracy) else "-"
+    named = [(pair, between.join(pair)) for pair in permutations(one.languages, 2)]
+    return {p: key for pair, key in named if key in accuracy for p in (pair, pair[::-1])}
 
 
 def by_question(found: Sequence[Seen]) -> Maps | None:

@@ -47,11 +47,12 @@ def test_a_split_is_the_same_for_a_seed_and_reads_back(many, tmp_path):
 
 def test_clusters_that_share_a_key_stay_together(pool_folder, tables):
     questions, candidates = tables
-    questions[0]["cluster"] = "p3"  # of the same key as a question of p1
+    questions[2]["cluster"] = "p3"
+    candidates[4]["keys"] = ["k2", "k3"]  # it answers a question of p3 and one of p2
     pool = MultilingualPool.read(pool_folder(questions, candidates))
     for seed in range(8):
         split = split_pool(pool, 0.5, seed).questions.split
-        assert split[0] == split[2]  # both are the question of key k1
+        assert split[0] == split[2] != split[1] == split[3]
 
 
 @pytest.mark.parametrize("share", [0.01, 0.99])

@@ -216,7 +216,10 @@ def test_a_pool_with_questions_only_in_a_language_reads_back(
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda q, c: q[3].update(key="k7"), ["question '3' (en)", "no relevant candidate", "'k7'"]),
+        (
+            lambda q, c: q[3].update(key="k7"),
+            ["questions.jsonl, row 4, column 'key': question '3' (en)", "no relevant candidate", "'k7'"],
+        ),
         (lambda q, c: q[1].update(id="3"), ["rows 2 and 4", "same id '3'", "within a language"]),
         (lambda q, c: c[1].update(id="a"), ["candidates.jsonl", "same id 'a'"]),
         (lambda q, c: q[0].update(lang="de!"), ["row 1, column 'lang'", "not a language tag"]),
@@ -224,7 +227,8 @@ def test_a_pool_with_questions_only_in_a_language_reads_back(
         (lambda q, c: c[0].update(keys=[["k1"]]), ["row 1, column 'keys'", "a list of strings"]),
         (lambda q, c: [row.pop("keys") for row in c], ["no column 'keys'", "Its columns"]),
         (lambda q, c: [row.pop("key") for row in q], ["no column 'key'"]),
-        (lambda q, c: q.clear(), ["questions.jsonl", "no column 'lang'"]),
+        (lambda q, c: q.clear(), ["questions.jsonl has no rows"]),
+        (lambda q, c: c.clear(), ["candidates.jsonl has no rows"]),
     ],
 )
 def test_bad_rows_are_named(pool_folder, tables, change, words):

@@ -28,6 +28,17 @@ def test_equals_plain_least_squares(seed):
     assert not found.notes
 
 
+def test_pairs_are_told_apart_where_languages_have_hyphens():
+    tags = ("aa", "aa-bb", "bb-cc", "cc")
+    plain = language_identification(spaces.made(n=300, m=400).statistics())
+    found = language_identification(spaces.made(n=300, m=400, languages=tags).statistics())
+    assert list(found.accuracy) == [
+        "all", "aa:aa-bb", "aa:bb-cc", "aa:cc", "aa-bb:bb-cc", "aa-bb:cc", "bb-cc:cc",
+    ]  # fmt: skip
+    assert list(found.accuracy.values()) == list(plain.accuracy.values())
+    assert list(found.chance) == list(found.ci) == list(found.accuracy)
+
+
 @pytest.mark.parametrize(("n", "dim"), [(30, 40), (60, 400), (100, 60)])
 def test_equals_ridge_where_there_are_few_vectors(n, dim):
     """More dimensions than vectors, or than training vectors of a pair: only the penalty makes it unique."""

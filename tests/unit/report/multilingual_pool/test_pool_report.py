@@ -289,6 +289,43 @@ def test_language_identification_reads_names_with_hyphens(pool):
     assert cells == [[None, "0.800"], ["0.800", None]] and group.ends == ("0.500", "1.000")
 
 
+def test_language_identification_reads_each_runs_own_keys(pool):
+    accuracy = {"all": 0.9, "aa:aa-bb": 0.6, "aa:cc": 0.7, "aa-bb:cc": 0.8}
+    new = {
+        "languages": ["aa", "aa-bb", "cc"],
+        "language_id_accuracy": accuracy,
+        "language_id_chance": dict.fromkeys(accuracy, 0.5),
+        "ci": {"language_id_accuracy": {}},
+    }
+    other = {
+        "languages": ["cc", "aa"],
+        "language_id_accuracy": {"all": 0.9, "cc-aa": 0.75},
+        "language_id_chance": {"all": 0.5, "cc-aa": 0.5},
+        "ci": {"language_id_accuracy": {"cc-aa": {"low": 0.71, "high": 0.79}}},
+    }
+    found = [
+        *encoders(changed(pool.results(encoders=("chargram",)), "chargram", **new)),
+        *encoders(changed(pool.results(encoders=("chargram",)), "chargram", **other)),
+    ]
+    first, second = (
+        [[c and c.text for c in line] for _, line in m.lines] for m in maps.identification(found).maps
+    )
+    assert first == [[None, "0.600", "0.700"], ["0.600", None, "0.800"], ["0.700", "0.800", None]]
+    assert [text for line in second for text in line if text] == ["0.750", "0.750"]
+
+
+@pytest.mark.parametrize("tasks", ["pool alone", "with another"])
+def test_nothing_is_said_of_seeds_of_a_pool(pool, tasks):
+    results = pool.results()
+    if tasks == "with another":
+        other = replace(
+            results.entries[0], task="backretrieval", source="de", target="en", seed=3, views=None
+        )
+        results = replace(results, entries=[*results.entries, other, replace(other, seed=4)])
+    facts = dict(page._facts([results]))
+    assert ("seed" in facts) is False and facts.get("seeds") == (None if tasks == "pool alone" else "2")
+
+
 def test_the_glance_shows_bias_and_ranks_and_drops_what_is_not_there(pool):
     table = pool_tables.glance(encoders(pool.results()))
     assert table.head == [

@@ -1,0 +1,125 @@
+"""Which questions and candidates are not independent: clusters where none are told, and over translations."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xlingual.data.pools.rows import Candidates, Questions
+from xlingual.data.reading.values import numbered
+
+if TYPE_CHECKING:
+    from xlingual.records import Ints
+
+
+def joined(codes: Ints, *names: Sequence[Hashable], size: int | None = None) -> Ints:
+    """Return a label for each of the codes 0 … size - 1; codes that share a name have the same label.
+
+    `codes` and each of the columns of names are [n]; `size` is by default the highest code and one. Two codes
+    are joined if a column has the same name beside both, and so are chains of such codes.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    size = int(codes.max(initial=-1)) + 1 if size is None else size
+    ends: list[tuple[int, int]] = []
+    for column in names:
+        first: dict[Hashable, int] = {}
+        ends += [
+            (code, first.setdefault(name, code)) for code, name in zip(codes.tolist(), column, strict=True)
+        ]
+    rows, columns = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(ends)), (rows, columns)), shape=(size, size))
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.int64)
+
+
+def join_parallel(questions: Questions, candidates: Candidates) -> tuple[Questions, Candidates]:
+    """Return the rows with one cluster, and one article, for questions with an equal id or an equal key.
+
+    They are one question in several languages, and never independent; candidates of their clusters follow.
+    """
+    size = 1 + int(max(questions.cluster.max(), candidates.cluster.max(initial=-1)))
+    label = joined(questions.cluster, questions.ids, questions.key, size=size)
+    article = questions.article
+    if article is not None:
+        article = joined(article, questions.ids, questions.key)[article]
+    return (
+        replace(questions, cluster=label[questions.cluster], article=article),
+        replace(candidates, cluster=label[candidates.cluster]),
+    )
+
+
+def joined_sentences(source: str, told: Questions, used: Questions, rows: Ints) -> list[str]:
+    """Return a sentence, with counts, for clusters and one for articles, where they are not as told."""
+    columns = [("cluster", told.cluster, used.cluster)]
+    if told.article is not None and used.article is not None:
+        columns.append(("article", told.article, used.article))
+    sentences = []
+    for what, before, after in columns:
+        pairs = np.unique(np.stack([after[rows], before[rows]]), axis=1)
+        parts = np.bincount(pairs[0])  # how many that are told make each that is used
+        if parts.max(initial=0) > 1:
+            sentences.append(
+                f"{source}: parallel questions in different {what}s are counted as one {what}: "
+                f"{int((parts[after[rows]] > 1).sum())} of {len(rows)} questions, whose {what}s become "
+                f"{int((parts > 1).sum())} instead of {int(parts[parts > 1].sum())}; equal ids or keys mean "
+                "parallel questions, so give others different ones"
+            )
+    return sentences
+
+
+def clusters_by_id_or_key(ids: Sequence[str], key: Sequence[str]) -> Ints:
+    """Return the cluster of each question where none is told: the same for equal ids or keys."""
+    code, _ = numbered(key)
+    return joined(code, ids)[code]
+
+
+def clusters_of_questions(
+    questions: Questions, keys: Sequence[tuple[str, ...]], told: Ints
+) -> tuple[Ints, Ints, tuple[int, int]]:
+    """Return the clusters of questions and candidates where they are told for the candidates only.
+
+    A question is of the cluster of the candidates that hold its key: if these are of several, all of them are
+    one cluster. `told` [m] numbers the candidates' clusters; every question has a candidate. Also returned:
+    how many told clusters hold the keys of questions, and how many they make.
+    """
+    asked = set(questions.key)
+    held = [(code, key) for code, own in zip(told.tolist(), keys, strict=True) for key in own if key in asked]
+    codes = np.array([code for code, _ in held], dtype=np.int64)
+    label = joined(codes, [key for _, key in held], size=1 + int(told.max()))
+    of_key = {key: int(label[code]) for code, key in held}
+    of_questions = np.array([of_key[key] for key in questions.key], dtype=np.int64)
+    return of_questions, label[told], (len(np.unique(codes)), len(np.unique(of_questions)))
+
+
+def clusters_of_candidates(
+    questions: Questions, keys: Sequence[tuple[str, ...]], context: Sequence[str], language: Ints
+) -> Ints:
+    """Return the cluster of each candidate where none is told for the candidates.
+
+    It is that of the first question whose key it holds; else that of a candidate with the same context in the
+    same language; else a number of its own, beyond the questions'.
+    """
+    of_key: dict[str, int] = {}
+    for key, number in zip(questions.key, questions.cluster.tolist(), strict=True):
+        of_key.setdefault(key, number)
+    known = [next((of_key[key] for key in own if key in of_key), None) for own in keys]
+    places = list(zip(language.tolist(), context, strict=True))
+    of_place: dict[tuple[int, str], int] = {}
+    for place, number in zip(places, known, strict=True):
+        if number is not None and place[1]:
+            of_place.setdefault(place, number)
+    free = int(questions.cluster.max(initial=-1)) + 1
+    found = []
+    for place, number in zip(places, known, strict=True):
+        if number is None:
+            number = of_place.get(place) if place[1] else None
+        if number is None:
+            number, free = free, free + 1
+            if place[1]:
+                of_place[place] = number
+        found.append(number)
+    return np.array(found, dtype=np.int64)

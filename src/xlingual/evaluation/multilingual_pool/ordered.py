@@ -1,0 +1,114 @@
+"""The best candidates of each question one by one, in an order without ties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.ranking import UNIT, Cosine, Top, UnitVectors, scan
+from xlingual.ranking.scan import TILE_BYTES
+from xlingual.records import Ints
+
+_DOUBT = 1e-3  # a score so near a rounding boundary, in units, is decided from the pair alone
+_MOST_SCREENED = 2048  # candidates of a question: longer lists are cheaper sorted whole
+_FEW = 4  # and so are lists of over one candidate in so many
+_CAP = 1000  # different vectors that tie with the last place: with more, names decide among all candidates
+_AT_ONCE = 4096  # questions, and candidates, scored in float64 at a time
+
+
+def ranked(similarity: Cosine, column: Ints, count: int) -> Iterator[list[int]]:
+    """Yield the `count` best columns of each question, best first, ties in the order of the columns.
+
+    `column` [m] tells which of the similarity's candidates each column is. Short lists are screened in
+    float32, long ones and all columns are sorted by exact keys. Memory: about four times TILE_BYTES for what
+    is kept of a block of questions, and a tile or two.
+    """
+    order = np.argsort(column, kind="stable")
+    sizes = np.bincount(column, minlength=similarity.shape[1]).astype(np.int64)
+    columns = _Columns(column, order, np.cumsum(sizes) - sizes, sizes)
+    questions = np.arange(similarity.shape[0])
+    if count > _MOST_SCREENED or count * _FEW > len(column):
+        yield from _sorted(similarity, questions, columns, count)
+        return
+    height = max(1, 4 * TILE_BYTES // (100 * (4 * count + _CAP)))
+    for start in range(0, len(questions), height):
+        yield from _screened(similarity, questions[start : start + height], columns, count)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of a run: candidates in the order of their names, some of them of equal vectors."""
+
+    of: Ints  # [m] the distinct vector of each column
+    order: Ints  # [m] columns by their vector, those of one vector ascending
+    first: Ints  # [u] where the columns of each vector begin in `order`
+    sizes: Ints  # [u] how many they are
+
+
+def _screened(similarity: Cosine, questions: Ints, columns: _Columns, count: int) -> Iterator[list[int]]:
+    """Yield the best columns of each question; only those that may be among them are scored exactly.
+
+    Where very many tie with the last place, the question is sorted whole: names decide who is in.
+    """
+    width, n = len(columns.of), len(questions)
+    asked = similarity.queries
+    part = Cosine(UnitVectors(asked.raw, asked.rows[questions]), similarity.candidates)
+    found = Top(count, part.shape, weights=columns.sizes, cap=_CAP)
+    scan(part, [found], budget=TILE_BYTES)
+    top = found.result()
+    taken = np.clip(count - top.above, 0, top.weight)  # of columns that tie, those of the first names
+    listed = np.bincount(top.query, taken, minlength=n)
+    crowded = (top.unlisted > 0) | (listed > 4 * count + _CAP)
+    kept = ~crowded[top.query]
+    query, above, taken = top.query[kept], top.above[kept], taken[kept]
+    within = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken, taken)
+    own = columns.order[np.repeat(columns.first[top.candidate[kept]], taken) + within]
+    packed = np.repeat(query * count + above, taken) * width + own
+    packed.sort()
+    owner = packed // (width * count)
+    begins = np.searchsorted(owner, np.flatnonzero(~crowded))
+    lists = iter(packed[begins[:, None] + np.arange(count)] % width)
+    whole = _sorted(similarity, questions[crowded], columns, count)
+    for many in crowded.tolist():
+        yield next(whole) if many else next(lists).tolist()
+
+
+def _sorted(similarity: Cosine, questions: Ints, columns: _Columns, count: int) -> Iterator[list[int]]:
+    """Yield the best columns of each question by the exact keys of all, a block of questions at a time.
+
+    Keys and columns are packed into one integer, all different, so that a plain sort is exact.
+    """
+    width = len(columns.of)
+    height = min(_AT_ONCE, max(1, 4 * TILE_BYTES // (8 * width)))
+    for start in range(0, len(questions), height):
+        for row in _packed(similarity, questions[start : start + height], columns):
+            best = row if count == width else np.partition(row, width - count)[width - count :]
+            best.sort()
+            yield (width - 1 - best[::-1] % width).tolist()
+
+
+def _packed(similarity: Cosine, questions: Ints, columns: _Columns) -> Ints:
+    """Return key · m + (m - 1 - column) of every question and column, int64 [questions, m]."""
+    width = len(columns.of)
+    packed = np.empty((len(questions), width), dtype=np.int64)
+    step = min(_AT_ONCE, max(1, TILE_BYTES // (8 * len(questions))))
+    for start in range(0, similarity.shape[1], step):
+        part = np.arange(start, min(start + step, similarity.shape[1]))
+        keys = _keys(similarity, questions, part)
+        own = columns.order[columns.first[start] : columns.first[part[-1]] + columns.sizes[part[-1]]]
+        packed[:, own] = keys[:, columns.of[own] - start] * width + (width - 1 - own)
+    return packed
+
+
+def _keys(similarity: Cosine, queries: Ints, candidates: Ints) -> Ints:
+    """Return the exact keys of a block, int64 [queries, candidates], the same as one by one."""
+    scaled = similarity.block(queries, candidates)
+    scaled /= UNIT
+    keys = np.rint(scaled).astype(np.int64)
+    scaled -= keys
+    i, j = np.nonzero(np.abs(np.abs(scaled) - 0.5) < _DOUBT)
+    if len(i):
+        keys[i, j] = similarity.exact(queries[i], candidates[j])
+    return keys
