@@ -81,19 +81,18 @@ def _encoders(comparison: Comparison) -> set[str]:
 
 
 def _facts(comparison: Comparison) -> list[tuple[str, str]]:
-    """Return how much was compared; a pool has languages where others have pairs."""
+    """Return how much was compared; a pool, which is taken whole, has languages where others have pairs."""
     whole = comparison.boards[0]
-    languages = comparison.conditions.get("languages") if whole.task == "multilingual-pool" else None
-    n_languages = len(languages.split(",")) if languages else 0
     counts = [
         (len(_encoders(comparison)), "encoder", "encoders"),
         (whole.n_queries, "query answered", "queries answered"),
         (whole.n_clusters, "cluster", "clusters"),
-        (n_languages, "language", "languages")
-        if languages
-        else (whole.n_pairs, "language pair", "language pairs"),
-        (whole.n_seeds, "seed", "seeds"),
     ]
+    if whole.task == "multilingual-pool":
+        languages = comparison.conditions.get("languages")
+        counts += [(len(languages.split(",")), "language", "languages")] if languages else []
+    else:
+        counts += [(whole.n_pairs, "language pair", "language pairs"), (whole.n_seeds, "seed", "seeds")]
     return [(one if count == 1 else many, numbers.count(count)) for count, one, many in counts]
 
 
