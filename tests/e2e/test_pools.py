@@ -59,9 +59,23 @@ def test_describe_prints_a_table(xlingual: Any) -> None:
     write_squad()
     found = xlingual("data", "describe", "squad", "--languages", "en")
     assert (found.code, found.err) == (0, "")
-    assert "6 clusters of paragraphs and 1 of articles with questions" in found.out
+    assert "6 clusters and 1 article with questions" in found.out
     cells = next(line.split() for line in found.out.splitlines() if line.split()[:1] == ["en"])
     assert cells == ["en", "12", "12", "1.00", "100.0%", "12", "5", "1–1"]
+
+
+def test_describe_counts_in_the_singular(xlingual: Any) -> None:
+    pool = Path("p")
+    pool.mkdir()
+    rows = {"questions": {"key": "x", "cluster": "c"}, "candidates": {"context": "", "keys": ["x"]}}
+    for name, more in rows.items():
+        lines = [
+            json.dumps({"id": "1", "lang": lang, "text": f"{name} {lang}"} | more) for lang in ("de", "en")
+        ]
+        (pool / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = xlingual("data", "describe", "p")
+    assert " 1 cluster with questions" in found.out, found
+    assert " 0 candidates answer nothing" in found.out and "paragraphs" not in found.out
 
 
 def test_describe_warns_on_standard_error(xlingual: Any) -> None:

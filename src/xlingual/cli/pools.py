@@ -11,6 +11,7 @@ from xlingual.cli import screen
 from xlingual.cli.options import check_pool_folder, force_option
 from xlingual.errors import InputError
 from xlingual.report.terminal import fitting, plain_table
+from xlingual.report.validation.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,16 +146,17 @@ def _cells(language: LanguageDescription) -> Sequence[str]:
 
 
 def _sentences(found: PoolDescription) -> list[str]:
-    articles = "" if found.n_articles is None else f" and {found.n_articles:,} of articles"
+    articles = "" if found.n_articles is None else f" and {counted(found.n_articles, 'article')}"
     sentences = [
         "relevant: answers of any language, mean per question; own language: questions with one in theirs",
-        f"{found.n_clusters:,} clusters of paragraphs{articles} with questions",
-        f"{found.n_irrelevant:,} candidates answer nothing; texts in several languages: "
-        f"{found.n_shared_texts:,}",
+        f"{counted(found.n_clusters, 'cluster')}{articles} with questions",
+        f"{counted(found.n_irrelevant, 'candidate answers', 'candidates answer')} nothing; "
+        f"texts in several languages: {found.n_shared_texts:,}",
     ]
     if found.splits:
         parts = (
-            f"{name or '(none)'}: {counts['questions']:,} questions, {counts['candidates']:,} candidates"
+            f"{name or '(none)'}: {counted(counts['questions'], 'question')}, "
+            f"{counted(counts['candidates'], 'candidate')}"
             for name, counts in found.splits.items()
         )
         sentences.append("splits: " + "; ".join(parts))
