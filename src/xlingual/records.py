@@ -183,7 +183,7 @@ class Encoder(Protocol):
       pictures): all of a row that its vector depends on. Vectors of such an encoder are kept in the store.
     - `encode_noting(batch) -> Encoded`: the same vectors, and which texts were cut.
     - `estimate(batch) -> str`: what encoding the batch will cost, in a sentence; raises where it is too much.
-    - `fitted_on`, `depends_on_batch`: see `embed`.
+    - `fitted_on`, `fit_model()`, `depends_on_batch`: see `embed`.
     """
 
     @property

@@ -96,7 +96,7 @@ def test_option(evaluate: Any, case: str) -> None:
 
 
 SPECS: dict[str, tuple[str, list[str]]] = {
-    "no role": ("v/pool.questions.{lang}.npy", ["'pool.questions'", "no {role}", "model.{role}.{lang}.npy"]),
+    "no role": ("v/pool.questions.{lang}.npy", ["'pool.questions'", "no {role}", "pool.{role}.{lang}.npy"]),
     "neither role nor language": ("v/whole.questions.npy", ["no {role}"]),
     "other rows with languages": (
         "v/short.{role}.{lang}.npy",
@@ -112,6 +112,13 @@ SPECS: dict[str, tuple[str, list[str]]] = {
     ),
     "fitted on rows of a pool": ("lsa:?pairs=5&fit=pool#0:9", ["fit=pool#0:9", "POOL#SPLIT"]),
     "fitted on a split that is not there": ("lsa:?pairs=5&fit=pool#dev", ["pool#dev", "'dev'"]),
+    "fitted on nothing that is said": ("lsa", ["lsa:?fit=POOL#train", "--split test"]),
+    "mistyped role": ("v/whole.{roles}.npy", ["{roles} is no placeholder. Did you mean {role}?"]),
+    "star without role": (
+        "v/pool.*.{lang}.npy",
+        ["no {role}", "give each a file. The files there fit vectors:v/pool.{role}.{lang}.npy"],
+    ),
+    "star for all": ("v/whole*.npy", ["no {role}", "fit vectors:v/whole.{role}.npy"]),
     "pictures only": ("pixels", ["'pixels'", "does not encode texts"]),
 }
 
@@ -139,6 +146,19 @@ def test_spec(evaluate: Any, case: str) -> None:
     }.items():
         np.save(f"v/{name}.npy", rows)
     refused(evaluate(text=spec), *words)
+
+
+def test_rows_that_are_evaluated_are_found_before_anything_is_fitted(
+    evaluate: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("fitted")
+
+    monkeypatch.setattr("xlingual.encoders.lsa.fit_lsa", fail)
+    spec = "lsa:?pairs=5&fit=pool#train"
+    refused(evaluate(text=spec), "'lsa' was fitted on 60 of the 240 texts")
+    with pytest.raises(AssertionError, match="fitted"):
+        evaluate("--split", "test", text=spec)
 
 
 def test_a_second_encoder_that_cannot_be_used(evaluate: Any) -> None:
@@ -201,6 +221,19 @@ def test_a_pool_that_is_not_sound(evaluate: Any, xlingual: Any) -> None:
     asked = [json.loads(line) for line in questions.read_text(encoding="utf-8").splitlines()]
     shared.write_lines(str(questions), [row for row in asked if row["lang"] != "en"])
     refused(evaluate("--policy", "prefer-own", pool="p"), "p: no question has an answer in its own language")
+
+
+def test_a_manifest_is_no_pool(evaluate: Any) -> None:
+    refused(evaluate(pool="s"), "s holds no pool", "xlingual data mix-pool s --out DIR")
+    Path("captions.csv").write_text("id,text\n", encoding="utf-8")
+    refused(evaluate(pool="captions.csv"), "captions.csv is no pool", "data mix-pool captions.csv --out DIR")
+
+
+def test_a_pool_is_no_manifest(evaluate: Any, xlingual: Any, bkr: Any) -> None:
+    words = ("pool is a multilingual pool", "data describe pool", "evaluate multilingual-pool pool")
+    refused(xlingual("data", "check", "pool"), *words)
+    refused(xlingual("data", "mix-pool", "pool", "--out", "out"), *words)
+    refused(bkr(manifest="pool"), *words)
 
 
 def write_rows(rows: list[dict[str, Any]]) -> None:

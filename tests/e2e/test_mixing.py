@@ -36,6 +36,15 @@ def test_a_pool_is_written_and_told(xlingual: Any) -> None:
     assert pool.languages == ("en", "de") and len(pool.questions) == 40 and len(pool.candidates) == 53
 
 
+def test_a_pool_that_is_there_is_replaced_by_force_only(xlingual: Any) -> None:
+    make = ("data", "mix-pool", captions(), "--out", "p")
+    assert xlingual(*make).code == 0
+    refused(xlingual(*make), "p holds questions.parquet, candidates.parquet", "--force")
+    forced = xlingual(*make, "--force", "--format", "jsonl")
+    assert (forced.code, forced.err) == (0, "wrote p, replacing questions.parquet, candidates.parquet\n")
+    assert sorted(path.name for path in Path("p").iterdir()) == ["candidates.jsonl", "questions.jsonl"]
+
+
 def test_every_option(xlingual: Any) -> None:
     command = ("data", "mix-pool", captions(), "--quiet", "--format", "jsonl", "--per-item", "one")
     options = ("--question-languages", "en", "--candidates", 8, "--questions", 5, "--rows", "0:60")

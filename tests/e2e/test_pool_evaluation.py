@@ -67,6 +67,14 @@ def numbers(content: dict[str, Any]) -> dict[str, Any]:
     return {"results": rows, "summary": [dict(row, encoder=None, behind=None) for row in content["summary"]]}
 
 
+def test_measures_have_the_same_names_without_views(evaluate: Any) -> None:
+    outcome = evaluate("--measure", "AP", "--measure", "RR", "--views", "none")
+    assert "multilingual-pool · mAP" in outcome.out and "multilingual-pool · MRR" in outcome.out
+    both = evaluate("--measure", "AP", "--measure", "RR", "--views", "one-target")
+    board = both.out[both.out.index("multilingual-pool · MRR") :]
+    assert "95 % interval" not in board and "own, other" not in board
+
+
 def test_everything_is_written(evaluate: Any) -> None:
     measures = ("--measure", "AP", "--measure", "AP@20/min", "--measure", "R@10", "--measure", "SetR@10")
     outcome = evaluate(*measures, "--measure", "RR", "--out", "out", "--report", "--subset", "de,es")

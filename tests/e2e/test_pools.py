@@ -34,6 +34,18 @@ def test_squad_becomes_a_pool(xlingual: Any, breaks: bool, form: str) -> None:
     assert (content["n_clusters"], content["n_articles"]) == (6, 1)
 
 
+def test_a_pool_that_is_there_is_replaced_by_force_only(xlingual: Any) -> None:
+    write_squad()
+    make = ("data", "squad-to-pool", "squad", "--out", "p")
+    assert xlingual(*make, "--format", "jsonl").err == "wrote p\n"
+    before = Path("p/questions.jsonl").read_bytes()
+    refused(xlingual(*make), "p holds questions.jsonl, candidates.jsonl", "would be lost", "--force")
+    assert Path("p/questions.jsonl").read_bytes() == before
+    forced = xlingual(*make, "--force")
+    assert (forced.code, forced.err) == (0, "wrote p, replacing questions.jsonl, candidates.jsonl\n")
+    assert sorted(path.name for path in Path("p").iterdir()) == ["candidates.parquet", "questions.parquet"]
+
+
 def test_equal_seeds_write_equal_bytes(xlingual: Any) -> None:
     write_squad()
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
@@ -47,9 +59,23 @@ def test_describe_prints_a_table(xlingual: Any) -> None:
     write_squad()
     found = xlingual("data", "describe", "squad", "--languages", "en")
     assert (found.code, found.err) == (0, "")
-    assert "6 clusters of paragraphs and 1 of articles with questions" in found.out
+    assert "6 clusters and 1 article with questions" in found.out
     cells = next(line.split() for line in found.out.splitlines() if line.split()[:1] == ["en"])
     assert cells == ["en", "12", "12", "1.00", "100.0%", "12", "5", "1–1"]
+
+
+def test_describe_counts_in_the_singular(xlingual: Any) -> None:
+    pool = Path("p")
+    pool.mkdir()
+    rows = {"questions": {"key": "x", "cluster": "c"}, "candidates": {"context": "", "keys": ["x"]}}
+    for name, more in rows.items():
+        lines = [
+            json.dumps({"id": "1", "lang": lang, "text": f"{name} {lang}"} | more) for lang in ("de", "en")
+        ]
+        (pool / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = xlingual("data", "describe", "p")
+    assert " 1 cluster with questions" in found.out, found
+    assert " 0 candidates answer nothing" in found.out and "paragraphs" not in found.out
 
 
 def test_describe_warns_on_standard_error(xlingual: Any) -> None:

@@ -33,6 +33,11 @@ _CODES = {"pass": 0, "fail": 1, "cannot tell": 3}
 )
 @click.option("--per-pair", is_flag=True, help="Decide each language pair; all must pass.")
 @click.option(
+    "--by",
+    metavar="COLUMN",
+    help="Decide each label of a column, such as language in a pool; all must pass.",
+)
+@click.option(
     "--alpha", type=float, default=0.05, show_default=True, help="Chance of a wrong pass, and fail."
 )
 @click.option("--github", is_flag=True, help=f"Append a summary to the file that {_SUMMARY} names.")
@@ -126,17 +131,18 @@ def _print(found: Gate, said: list[str]) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    from xlingual.report.gate import HEADER, rows
+    from xlingual.report.gate import header, rows
     from xlingual.report.terminal import plain_table
 
     console = screen.console()
     console.print()
     console.print(Padding(Text(said[0], style="bold"), (0, 0, 0, 1)))
-    if found.per_pair and len(found.decisions) > 1:
+    if len(found.decisions) > 1:
         table = plain_table()
-        shown = [i for i, name in enumerate(HEADER) if name != "queries" or console.width >= 100]
+        heads = header(found)
+        shown = [i for i, name in enumerate(heads) if name != "queries" or console.width >= 100]
         for i in shown:
-            table.add_column(HEADER[i], justify="left" if i < 2 else "right", no_wrap=True)
+            table.add_column(heads[i], justify="left" if i < 2 else "right", no_wrap=True)
         for cells in rows(found):
             table.add_row(*(Text(cells[i]) for i in shown))
         console.print(table)

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xlingual.cli import screen
-from xlingual.cli.options import check_folder, manifest_options, read_manifest, refuse_extra
+from xlingual.cli.options import (
+    check_pool_folder,
+    force_option,
+    manifest_options,
+    read_manifest,
+    refuse_extra,
+)
 from xlingual.errors import InputError
 from xlingual.report.terminal import plain_table
 
@@ -60,6 +66,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Format of the files.",
 )
+@force_option
 @click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
 @click.pass_context
 def mix_pool(
@@ -71,6 +78,7 @@ def mix_pool(
     question_languages: str | None,
     mix: str | None,
     file_format: str,
+    force: bool,
     quiet: bool,
     **given: Any,  # noqa: ANN401
 ) -> None:
@@ -82,7 +90,7 @@ def mix_pool(
     from xlingual.data.pools.mix import mix_pool
 
     refuse_extra(ctx)
-    check_folder(out)
+    replaced = check_pool_folder(out, force)
     shares = None if mix is None else _shares(mix)
     languages = None if question_languages is None else _names(question_languages)
     with screen.warnings_as_lines():
@@ -92,13 +100,13 @@ def mix_pool(
             mix=shares,
             **{name: given[name] for name in ("per_item", "candidates", "questions", "seed")},
         )
-        pool.write(out, format=file_format)
+        pool.write(out, format=file_format, overwrite=force)
     if not quiet:
         output = screen.console()
         n, m, relevant = len(pool.questions), len(pool.candidates), len(pool.relevant[0])
         output.print(f"\n{n:,} questions, {m:,} candidates, {relevant / n:.2f} relevant to a question")
         output.print(_table(pool))
-    screen.wrote(out, quiet=quiet)
+    screen.wrote(out, quiet=quiet, replaced=replaced)
 
 
 def _names(text: str) -> list[str]:

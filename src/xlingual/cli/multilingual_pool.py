@@ -97,7 +97,7 @@ def _depth(ctx: click.Context, parameter: click.Parameter, value: str) -> int | 
     show_default=True,
     callback=_depth,
     metavar="N|all",
-    help="Candidates of each question in a run.",
+    help="Candidates of each question in a run: a line of some 55 bytes for each; all may take gigabytes.",
 )
 @output_options
 @click.option("--examples/--no-examples", default=True, help="Keep texts for the report.")

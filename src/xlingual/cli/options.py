@@ -32,6 +32,9 @@ text_encoder_option = click.option(
 )
 
 
+force_option = click.option("--force", is_flag=True, help="Replace the pool that DIR holds already.")
+
+
 def store_options(function: F) -> F:
     """Add the options that say where vectors are kept."""
     options = [
@@ -207,6 +210,19 @@ def check_folder(out: Path, option: str = "--out") -> None:
         raise InputError(f"{option} {out}: {present} is a file: choose another folder")
     if not os.access(present, os.W_OK | os.X_OK):
         raise InputError(f"{option} {out}: {present} cannot be written to: choose another folder")
+
+
+def check_pool_folder(out: Path, force: bool) -> str:
+    """Refuse a folder that cannot take a pool, before any work is done; return what will be replaced.
+
+    Files of a pool that stand there are refused, unless `force`: then they are named ("" for none).
+    """
+    from xlingual.data.pools.writing import pool_files, refuse_pool_in
+
+    check_folder(out)
+    if not force:
+        refuse_pool_in(out, "replace them with --force")
+    return listed(path.name for path in pool_files(out))
 
 
 def available_cores() -> int:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from xlingual.cli import screen
+from xlingual.cli.options import check_pool_folder, force_option
 from xlingual.errors import InputError
 from xlingual.report.terminal import fitting, plain_table
+from xlingual.report.validation.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,16 +67,16 @@ def describe(pool: Path, languages: str | None, split: str | None, as_json: bool
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which paragraphs --train draws."
 )
+@force_option
 @click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
 def squad_to_pool(
-    files: tuple[str, ...], out: Path, format: str, train: float | None, seed: int, quiet: bool
+    files: tuple[str, ...], out: Path, format: str, train: float | None, seed: int, force: bool, quiet: bool
 ) -> None:
     """Make a pool of SQuAD-style JSON files, one for each language; a folder counts as all its *.json.
 
     Sentence breaks in the files are used as they are; without any, sentences are found by rules. The language
     is told by the file's name (ar.json, xquad.ar.json), or by LANG=FILE.
     """
-    from xlingual.cli.options import check_folder
     from xlingual.data.pools.reading import pool_of_squad
     from xlingual.data.pools.splitting import split_pool
     from xlingual.data.pools.squad import read_squad
@@ -83,7 +85,7 @@ def squad_to_pool(
 
     if train is not None and not 0 < train < 1:
         raise InputError(f"--train {train}: give a share between 0 and 1, such as 0.3")
-    check_folder(out)
+    replaced = check_pool_folder(out, force)
     with screen.warnings_as_lines():
         named = squad_files(files)
         rows = read_squad(named, segment=True)
@@ -91,7 +93,7 @@ def squad_to_pool(
         pool = pool_of_squad(rows, source, [path for _, path in named])
         if train is not None:
             pool = split_pool(pool, train, seed)
-    write_pool(pool, out, format)
+    write_pool(pool, out, format, overwrite=force)
     if not quiet:
         output = screen.console()
         output.print()
@@ -100,7 +102,7 @@ def squad_to_pool(
             output.print(
                 " made here: paragraphs that had no sentence breaks; see docs/pools.md for the rules"
             )
-    screen.wrote(out, quiet=quiet)
+    screen.wrote(out, quiet=quiet, replaced=replaced)
 
 
 def listed_languages(text: str) -> list[str]:
@@ -144,16 +146,17 @@ def _cells(language: LanguageDescription) -> Sequence[str]:
 
 
 def _sentences(found: PoolDescription) -> list[str]:
-    articles = "" if found.n_articles is None else f" and {found.n_articles:,} of articles"
+    articles = "" if found.n_articles is None else f" and {counted(found.n_articles, 'article')}"
     sentences = [
         "relevant: answers of any language, mean per question; own language: questions with one in theirs",
-        f"{found.n_clusters:,} clusters of paragraphs{articles} with questions",
-        f"{found.n_irrelevant:,} candidates answer nothing; texts in several languages: "
-        f"{found.n_shared_texts:,}",
+        f"{counted(found.n_clusters, 'cluster')}{articles} with questions",
+        f"{counted(found.n_irrelevant, 'candidate answers', 'candidates answer')} nothing; "
+        f"texts in several languages: {found.n_shared_texts:,}",
     ]
     if found.splits:
         parts = (
-            f"{name or '(none)'}: {counts['questions']:,} questions, {counts['candidates']:,} candidates"
+            f"{name or '(none)'}: {counted(counts['questions'], 'question')}, "
+            f"{counted(counts['candidates'], 'candidate')}"
             for name, counts in found.splits.items()
         )
         sentences.append("splits: " + "; ".join(parts))

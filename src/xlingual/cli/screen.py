@@ -163,6 +163,7 @@ def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> N
     from xlingual.report import leaderboard, verdict
     from xlingual.report import multilingual_pool as pool
     from xlingual.report.tables import measures, tasks
+    from xlingual.report.words import measure_name
 
     screen = console()
     screen.print()
@@ -171,11 +172,14 @@ def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> N
     for task in tasks(results):
         for measure in measures(results, task):
             rows = leaderboard(results, task, measure)
-            if (task, measure) == (pool.TASK, pool.VIEWED) and pool.has_views(results):
-                pool.show(screen, results)
-                continue
-            screen.print()
-            screen.print(leaderboard_table(f"{task} · {measure}", rows, screen))
+            if task == pool.TASK and pool.has_views(results):
+                pool.show(screen, results, measure)
+                if measure == pool.VIEWED:  # the verdict has its notes
+                    continue
+            else:
+                screen.print()
+                name = measure_name(task, measure) if task == pool.TASK else measure
+                screen.print(leaderboard_table(f"{task} · {name}", rows, screen))
             for note in notes(rows):
                 screen.print(Padding(note, (0, 0, 0, 1)), markup=False)
 
@@ -187,7 +191,7 @@ def print_json(content: Mapping[str, Any]) -> None:
     click.echo(to_json(content).encode(), nl=False)
 
 
-def wrote(path: Path, *, quiet: bool) -> None:
-    """Say that a file was written."""
+def wrote(path: Path, *, quiet: bool, replaced: str = "") -> None:
+    """Say that a file or folder was written, and what it replaced."""
     if not quiet:
-        click.echo(f"wrote {path}", err=True)
+        click.echo(f"wrote {path}{f', replacing {replaced}' if replaced else ''}", err=True)

@@ -21,6 +21,8 @@ from xlingual.stats.paired import FEWEST_CLUSTERS, PairedTest, paired_test
 from xlingual.stats.power import POWER, Growth, queries_needed
 from xlingual.streams import stream
 
+_POOL = "multilingual-pool"  # the task
+
 
 def gate(
     candidate: str,
@@ -31,6 +33,7 @@ def gate(
     task: str | None = None,
     pairs: Sequence[str] = (),
     per_pair: bool = False,
+    by: str | None = None,
     alpha: float = 0.05,
     seed: int = 0,
     replicates: int = 4999,
@@ -39,8 +42,9 @@ def gate(
 
     Both are `FOLDER#ENCODER`, or folders of results with one encoder. `pairs` ("en-de") names the language
     pairs to decide on; without it both must have the same ones. With `per_pair` every language pair is
-    decided: the gate passes when all pass (an intersection–union test, which needs no correction: Berger
-    1982), fails when any fails after Holm's correction.
+    decided, with `by` every label of a column ("language" in results of a pool): the gate passes when all
+    pass (an intersection–union test, which needs no correction: Berger 1982), fails when any fails after
+    Holm's correction.
 
     Raises:
         InputError: results cannot be read or compared; an option is out of range.
@@ -53,8 +57,11 @@ def gate(
     if named[0] == named[1]:
         raise InputError(f"candidate and baseline are the same encoder, {named[0]}: name two")
     _check(margin, alpha, replicates, queries.span)
-    slices = list(queries.slices("pair").values()) if per_pair else [queries]
-    tests = [_tested(part, named, seed, replicates) for part in slices]
+    slices = _slices(queries, per_pair, by)
+    tests = [_tested(part, label if by else None, named, seed, replicates) for label, part in slices]
+    decisions = _decisions([part for _, part in slices], tests, named, margin, alpha)
+    if by is not None:
+        decisions = [replace(one, part=label) for one, (label, _) in zip(decisions, slices, strict=True)]
     return Gate(
         task=queries.task,
         measure=queries.measure,
@@ -66,13 +73,29 @@ def gate(
         per_pair=per_pair,
         pairs=_present(queries, "pair"),
         n_seeds=len(_present(queries, "seed")),
-        decisions=(decisions := _decisions(slices, tests, named, margin, alpha)),
+        decisions=decisions,
         outcome=_together([decision.outcome for decision in decisions]),
         conditions=dict(queries.conditions),
         warnings=list(aligned.notes),
         seed=seed,
         replicates=replicates,
+        by=by,
     )
+
+
+def _slices(queries: Queries, per_pair: bool, by: str | None) -> list[tuple[str, Queries]]:
+    """Return the queries that are decided on, each part with its label."""
+    if per_pair and by is not None:
+        raise InputError(f"--per-pair and --by {by} both divide the queries: choose one of them")
+    if per_pair and queries.task == _POOL:
+        hint = ". --by language decides each question language" if "language" in queries.labels else ""
+        raise InputError(
+            f"--per-pair: results of {_POOL} have no language pairs, every question has one pool of "
+            f"candidates in all languages: leave it out{hint}"
+        )
+    if by is not None:
+        return list(queries.slices(by).items())
+    return list(queries.slices("pair").items()) if per_pair else [("", queries)]
 
 
 def _check(margin: float, alpha: float, replicates: int, span: float) -> None:
@@ -90,8 +113,11 @@ def _check(margin: float, alpha: float, replicates: int, span: float) -> None:
         )
 
 
-def _tested(part: Queries, named: tuple[str, str], seed: int, replicates: int) -> PairedTest:
-    rng = stream(seed, "|".join(["gate", *_present(part, "pair")]))
+def _tested(
+    part: Queries, label: str | None, named: tuple[str, str], seed: int, replicates: int
+) -> PairedTest:
+    own = [] if label is None else [label]
+    rng = stream(seed, "|".join(["gate", *_present(part, "pair"), *own]))
     return paired_test(part.paired(*named), rng=rng, replicates=replicates, span=part.span)
 
 

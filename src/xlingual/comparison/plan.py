@@ -70,6 +70,7 @@ def plan(
         baseline_given=baseline is not None,
         conditions=dict(found.conditions),
         warnings=list(aligned.notes),
+        n_clusters=found.n_clusters,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,10 +37,18 @@ def load_fit_texts(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (o
 
 
 def refuse_fitted_rows(encoders: Mapping[str, Encoder], *evaluated: Texts) -> None:
-    """Raise InputError where an encoder was fitted on texts that are to be evaluated.
+    """Raise InputError where an encoder is fitted on texts that are to be evaluated.
 
-    Encoders that are fitted are fitted here, before any other work.
+    Encoders that are fitted are then fitted here, before any other work.
     """
+    _refuse_fitted(encoders, evaluated)
+    for encoder in encoders.values():
+        fit_model = getattr(encoder, "fit_model", None)
+        if fit_model is not None:
+            fit_model()
+
+
+def _refuse_fitted(encoders: Mapping[str, Encoder], evaluated: Sequence[Texts]) -> None:
     fitted: dict[str, frozenset[bytes]] = {
         name: getattr(encoder, "fitted_on", frozenset()) for name, encoder in encoders.items()
     }

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from xlingual.encoders.nearby import fitting
 from xlingual.encoders.placeholders import filled, places
 from xlingual.encoders.vectorfile import SUFFIXES, placeholder_hint
 from xlingual.errors import InputError, listed
@@ -31,7 +32,7 @@ def expand(
         raise InputError(
             f"vectors:{pattern}: no file matches for the languages {', '.join(languages)}: correct "
             f"the path; a star stands for part of one name, {{lang}} for a language."
-            f"{placeholder_hint(pattern)}"
+            f"{placeholder_hint(pattern) or fitting(pattern, languages, role_languages)}"
         )
     named: dict[str, str] = {}
     for stars, path in sorted(found.items(), key=lambda pair: "-".join(pair[0])):

@@ -28,7 +28,6 @@ class LsaModel:
 
     tfidf: Mapping[str, Any]  # language → fitted TfidfVectorizer
     axes: Mapping[str, Floats]  # language → [terms of the language, d]
-    fitted_on: frozenset[bytes]
 
     def fold_in(self, texts: Sequence[str], language: str) -> Floats:
         """Return tfidf_l · V_l, float64 [n, d]."""
@@ -61,15 +60,23 @@ class LsaEncoder:
         self.seed = seed
 
     @cached_property
+    def chosen(self) -> Texts:
+        """The texts it is fitted on."""
+        return choose(self.fit(), self.languages, self.pairs, self.seed)
+
+    @cached_property
     def model(self) -> LsaModel:
         """The fitted model."""
-        chosen = choose(self.fit(), self.languages, self.pairs, self.seed)
-        return fit_lsa(chosen, self.languages, self.dim, self.seed)
+        return fit_lsa(self.chosen, self.languages, self.dim, self.seed)
 
-    @property
+    def fit_model(self) -> None:
+        """Fit it now, where it is not fitted yet."""
+        _ = self.model
+
+    @cached_property
     def fitted_on(self) -> frozenset[bytes]:
-        """Digests of the rows it is fitted on."""
-        return self.model.fitted_on
+        """Digests of the rows it is fitted on; known before it is fitted, which takes time."""
+        return self.chosen.row_digests()
 
     @cached_property
     def identity(self) -> str:
@@ -139,7 +146,7 @@ def fit_lsa(texts: Texts, languages: Sequence[str], dim: int, seed: int) -> LsaM
     right = _right_singular_vectors(hstack(blocks, format="csr"), dim, seed)
     ends = np.cumsum([block.shape[1] for block in blocks])
     axes = dict(zip(languages, np.split(right, ends[:-1]), strict=True))
-    return LsaModel(tfidf, axes, texts.row_digests())
+    return LsaModel(tfidf, axes)
 
 
 def _fit_tfidf(documents: Sequence[str], language: str) -> tuple[Any, csr_matrix]:
@@ -175,10 +182,11 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> LsaEnc
     """Return the encoder for a spec."""
     fit = context.loader("lsa", options["fit"])
     if fit is None:
-        raise InputError(
-            "lsa: is fitted on translated texts: say which, for example "
-            "lsa:?pairs=200&fit=products.parquet#train"
+        pool = context.role_languages is not None  # only texts of a pool have roles
+        example = (
+            "lsa:?fit=POOL#train, with --split test" if pool else "lsa:?pairs=200&fit=products.parquet#train"
         )
+        raise InputError(f"lsa: is fitted on translated texts: say which, for example {example}")
     return LsaEncoder(
         fit, context.languages, pairs=options["pairs"], dim=options["dim"], seed=options["seed"]
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, nearest
 
 SUFFIXES = (".npy", ".safetensors")
 _MAGIC = b"\x93NUMPY"
@@ -37,7 +37,13 @@ def placeholder_hint(path: str) -> str:
     found = re.search(r"\{(?!lang\}|role\})\w*\}", path)
     if found is None:
         return ""
-    return f" {found[0]} is no placeholder: write {{lang}} where the language of a text is to stand"
+    near = nearest(found[0][1:-1], ["lang", "role"])
+    if near is not None:
+        return f" {found[0]} is no placeholder. Did you mean {{{near}}}?"
+    return (
+        f" {found[0]} is no placeholder: write {{lang}} where the language of a text is to stand, and "
+        "{role} where questions or candidates"
+    )
 
 
 def open_vectors(path: Path, key: str | None = None) -> NDArray[Any]:

@@ -13,9 +13,10 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
+from xlingual.encoders.nearby import fitting
 from xlingual.encoders.placeholders import filled, places
 from xlingual.encoders.schemes import Context
-from xlingual.encoders.vectorfile import check_file, open_vectors
+from xlingual.encoders.vectorfile import SUFFIXES, check_file, open_vectors
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.records import Pictures, Texts, digest
 
@@ -47,10 +48,11 @@ class VectorsEncoder:
         self.pattern = pattern
         self.languages = tuple(languages)
         self.key = key
+        self.role_languages = role_languages
         self.places = places(pattern, self.languages, role_languages)
         if "{role}" not in pattern:
             for place in self.places:
-                check_file(self._path(*place))
+                self._check_file(self._path(*place))
 
     @cached_property
     def identity(self) -> str:
@@ -58,7 +60,7 @@ class VectorsEncoder:
         parts: list[str | bytes] = []
         for language, role in sorted(self.places, key=lambda place: place[0]):
             path = self._path(language, role)
-            check_file(path)
+            self._check_file(path)
             parts += [language, role or "", _file_digest(path)]
         whole = parts[-1] if len(parts) == 3 and isinstance(parts[-1], bytes) else digest(*parts)
         return f"vectors:{whole.hex()[:16]}" + (f"?key={quote(self.key)}" if self.key else "")
@@ -80,6 +82,20 @@ class VectorsEncoder:
                 bad += lines[part][~np.isfinite(block).all(axis=1)].tolist()
             _refuse_bad(path, sorted(set(bad)))
         return vectors
+
+    def patterns_there(self) -> str:
+        """Return a sentence that names the patterns which files in the folder fit, or ""."""
+        return fitting(self.pattern, self.languages, self.role_languages)
+
+    def _check_file(self, path: Path) -> None:
+        try:
+            check_file(path)
+        except InputError as error:
+            said = str(error)
+            known = path.suffix in SUFFIXES and "no placeholder" not in said
+            hint = self.patterns_there() if known else ""
+            stop = "." if hint and said[-1] not in ".?" else ""
+            raise InputError(f"{said}{stop}{hint}") from None
 
     def _path(self, language: str, role: str | None) -> Path:
         if "{role}" in self.pattern and role is None:

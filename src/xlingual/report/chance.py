@@ -25,7 +25,7 @@ def nothing_found(best: Row, found: Sequence[Row], name: str, where: str) -> lis
     """Return the first sentences where no encoder is above chance; `best` is nearest to being it."""
     alike = all(row.at_chance for row in found)
     verb = "distinguishable from" if alike else "above"
-    value = numbers.with_interval(best.value, best.ci, best.measure)
+    value = numbers.finely(best.value, best.ci, best.measure)
     if len(found) == 1:
         lead = f"{best.encoder} is not {verb} chance{level(found)}: {name} {value}{where}."
     else:

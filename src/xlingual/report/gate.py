@@ -14,7 +14,7 @@ _WORD = {PASS: "PASS", FAIL: "FAIL", UNDECIDED: "CANNOT TELL"}
 def sentences(gate: Gate) -> list[str]:
     """Return the verdict, what it rests on, and what would decide where it cannot be told."""
     out = [_verdict(gate)]
-    if gate.per_pair and len(gate.decisions) > 1:
+    if len(gate.decisions) > 1:
         out.append(_counted(gate))
     else:
         out.append(_evidence(gate, gate.decisions[0]))
@@ -24,17 +24,19 @@ def sentences(gate: Gate) -> list[str]:
     return out
 
 
-def pair_name(decision: Decision) -> str:
-    """Return the language pair of a decision, or "all pairs"."""
+def part_name(decision: Decision) -> str:
+    """Return the label of the slice or the language pair of a decision, or "all pairs"."""
+    if decision.part is not None:
+        return decision.part
     if decision.source is None or decision.target is None:
         return "all pairs"
     return words.pair(decision.source, decision.target)
 
 
 def cells(gate: Gate, decision: Decision) -> list[str]:
-    """Return a row of the table: pair, outcome, both values, difference, lower end, queries."""
+    """Return a row of the table: pair or label, outcome, both values, difference, lower end, queries."""
     return [
-        pair_name(decision),
+        part_name(decision),
         decision.outcome,
         numbers.number(decision.candidate),
         numbers.number(decision.baseline),
@@ -44,7 +46,9 @@ def cells(gate: Gate, decision: Decision) -> list[str]:
     ]
 
 
-HEADER = ("pair", "outcome", "candidate", "baseline", "difference", "lower end", "queries")
+def header(gate: Gate) -> tuple[str, ...]:
+    """Return the heads of the table's columns."""
+    return gate.by or "pair", "outcome", "candidate", "baseline", "difference", "lower end", "queries"
 
 
 def markdown(gate: Gate) -> str:
@@ -52,7 +56,7 @@ def markdown(gate: Gate) -> str:
     mark = {PASS: "✅", FAIL: "❌", UNDECIDED: "⚠️"}[gate.outcome]
     said = [markdown_text(sentence) for sentence in sentences(gate)]
     lines = [f"### {mark} xlingual gate: {gate.outcome}", "", said[0], ""]
-    lines += ["| " + " | ".join(HEADER) + " |", "|---|---|--:|--:|--:|--:|--:|"]
+    lines += ["| " + " | ".join(map(markdown_text, header(gate))) + " |", "|---|---|--:|--:|--:|--:|--:|"]
     for decision in gate.decisions:
         lines.append("| " + " | ".join(markdown_text(cell) for cell in cells(gate, decision)) + " |")
     lines += ["", *(f"{sentence}\n" for sentence in [*said[1:], *map(markdown_text, gate.warnings)])]
@@ -98,15 +102,15 @@ def _verdict(gate: Gate) -> str:
     standard = "better than" if gate.margin == 0 else "no worse than"
     by = "" if gate.margin == 0 else f" by more than {margin}"
     head = f"{_WORD[gate.outcome]}: "
-    every = " in every language pair" if gate.per_pair and len(gate.decisions) > 1 else ""
+    every = f" in every {gate.by or 'language pair'}" if len(gate.decisions) > 1 else ""
     if gate.outcome == PASS:
         return f"{head}{gate.candidate} is {standard} {gate.baseline}{by} ({name}){every}.{_beside(gate)}"
     if gate.outcome == FAIL:
-        failed = [pair_name(d) for d in gate.decisions if d.outcome == FAIL]
+        failed = [part_name(d) for d in gate.decisions if d.outcome == FAIL]
         where = f" in {numbers.in_words(failed)}" if every else ""
         worse = " is worse than" if gate.margin == 0 else f" is worse by more than {margin} than"
         return f"{head}{gate.candidate}{worse} {gate.baseline}{where} ({name})."
-    open_pairs = [pair_name(d) for d in gate.decisions if d.outcome == UNDECIDED]
+    open_pairs = [part_name(d) for d in gate.decisions if d.outcome == UNDECIDED]
     where = f" in {numbers.in_words(open_pairs)}" if every else ""
     return (
         f"{head}these queries do not show whether {gate.candidate} is {standard} {gate.baseline}{by}{where} "
@@ -116,8 +120,8 @@ def _verdict(gate: Gate) -> str:
 
 def _beside(gate: Gate) -> str:
     """Return what else is known of a candidate that passes: that it is better, or a little worse."""
-    better = [pair_name(d) for d in gate.decisions if d.better]
-    worse = [pair_name(d) for d in gate.decisions if d.worse]
+    better = [part_name(d) for d in gate.decisions if d.better]
+    worse = [part_name(d) for d in gate.decisions if d.worse]
     one = len(gate.decisions) == 1
     out = ""
     if better and gate.margin > 0:
@@ -131,8 +135,9 @@ def _beside(gate: Gate) -> str:
 def _counted(gate: Gate) -> str:
     outcomes = [decision.outcome for decision in gate.decisions]
     said = [f"{outcomes.count(o)} {o}" for o in (PASS, FAIL, UNDECIDED) if o in outcomes]
+    parts = "language pairs" if gate.by is None else f"slices by {gate.by}"
     return (
-        f"Of {len(outcomes)} language pairs: {numbers.in_words(said)}. All must pass, so passing needs no "
+        f"Of {len(outcomes)} {parts}: {numbers.in_words(said)}. All must pass, so passing needs no "
         "correction for their number; failing is corrected after Holm."
     )
 
@@ -144,7 +149,7 @@ def _evidence(gate: Gate, decision: Decision) -> str:
     side = {PASS: "above", FAIL: "below", UNDECIDED: "not above"}[decision.outcome]
     if decision.outcome == FAIL:
         p = decision.p_fail_adjusted
-        corrected = " after Holm's correction" if gate.per_pair and len(gate.decisions) > 1 else ""
+        corrected = " after Holm's correction" if len(gate.decisions) > 1 else ""
         proof = f"that it is below {bound} has p = {_p(p)}{corrected}"
     else:
         proof = f"with {level} confidence it is at least {low}, {side} {bound}"
@@ -158,13 +163,13 @@ def _evidence(gate: Gate, decision: Decision) -> str:
 
 
 def _what_would_decide(gate: Gate, decision: Decision) -> list[str]:
-    several = gate.per_pair and len(gate.decisions) > 1
-    where = f"{pair_name(decision)}: if" if several else "If"
+    several = len(gate.decisions) > 1
+    where = f"{part_name(decision)}: if" if several else "If"
     observed, equal = decision.if_observed, decision.if_equal
     if observed and observed.queries is not None and observed.note:
         return [f"{where} {observed.note}, it takes {_how_many(gate, observed)}."]
     if observed and equal and observed.queries is None and observed.note == equal.note:
-        begin = f"{pair_name(decision)}: " if several else ""
+        begin = f"{part_name(decision)}: " if several else ""
         reason = f"{observed.note}, be the difference as observed or zero."
         return [f"{begin}{reason if several else reason[0].upper() + reason[1:]}"]
     out = []
@@ -207,7 +212,7 @@ def _queries(gate: Gate, decision: Decision) -> str:
 
 
 def _case(decision: Decision, against: str) -> str:
-    return f"{pair_name(decision)}: {against}"
+    return f"{part_name(decision)}: {against}"
 
 
 def _exact(low: float, margin: float) -> str:

@@ -11,7 +11,7 @@ MOST_NAMED = 3  # more encoders than this are named without their differences
 
 def lead(leader: Row, found: list[Row], name: str, where: str) -> str:
     """Return who leads, with what, and whether that is more than noise."""
-    value = numbers.with_interval(leader.value, leader.ci, leader.measure)
+    value = numbers.finely(leader.value, leader.ci, leader.measure)
     if len(found) == 1:
         return f"{leader.encoder} reaches {name} {value}{where}."
     level = [row for row in found if row.standing == "level"]

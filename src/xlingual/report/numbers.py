@@ -9,6 +9,7 @@ from xlingual.results import Interval
 
 MISSING = "–"
 MOST_DIGITS = 6
+SMALL = 0.005  # below, three decimals leave less than a digit that can be relied on
 
 
 def number(value: float | None, measure: str = "", *, digits: int | None = None) -> str:
@@ -28,10 +29,31 @@ def number(value: float | None, measure: str = "", *, digits: int | None = None)
 def mark(value: float | None, measure: str = "") -> str:
     """Return what values are held against as text: a plain "0" where it is zero by definition.
 
-    >>> mark(0.0, "CORR"), mark(0.02739)
-    ('0', '0.027')
+    >>> mark(0.0, "CORR"), mark(0.02739), mark(0.00123)
+    ('0', '0.027', '0.0012')
     """
-    return "0" if value == 0 else number(value, measure)
+    return "0" if value == 0 else fine(value, measure)
+
+
+def fine(value: float | None, measure: str = "") -> str:
+    """Return the value as `number` does, with two significant digits where it is below 0.005.
+
+    >>> fine(0.0123), fine(0.00234), fine(0.0), fine(None)
+    ('0.012', '0.0023', '0.000', '–')
+    """
+    return number(value, measure, digits=fine_digits(value, measure))
+
+
+def fine_digits(value: float | None, measure: str = "") -> int:
+    """Return how many decimals show two significant digits of a small value, at most `MOST_DIGITS`.
+
+    >>> fine_digits(0.00234), fine_digits(0.00499999), fine_digits(0.0000012)
+    (4, 4, 6)
+    """
+    digits = digits_of(measure)
+    if value is None or not 0 < abs(value) < SMALL or digits < 3:
+        return digits
+    return min(MOST_DIGITS, max(digits, 1 - math.floor(math.log10(abs(value)))))
 
 
 def interval(ci: Interval | None, measure: str = "") -> str:
@@ -42,6 +64,19 @@ def interval(ci: Interval | None, measure: str = "") -> str:
 def with_interval(value: float | None, ci: Interval | None, measure: str = "") -> str:
     """Return "value [low, high]"."""
     return f"{number(value, measure)} {interval(ci, measure)}".rstrip()
+
+
+def finely(value: float | None, ci: Interval | None = None, measure: str = "") -> str:
+    """Return "value [low, high]" with the decimals of `fine`.
+
+    >>> finely(0.0023, Interval(0.0012, 0.0034, 0.95, "bootstrap")), finely(0.25)
+    ('0.0023 [0.0012, 0.0034]', '0.250')
+    """
+    digits = fine_digits(value, measure)
+    text = number(value, digits=digits)
+    return (
+        text if ci is None else f"{text} [{number(ci.low, digits=digits)}, {number(ci.high, digits=digits)}]"
+    )
 
 
 def difference(value: float, ci: Interval, measure: str = "", marks: Sequence[float] = (0.0,)) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 
 from xlingual.errors import InputError
 from xlingual.report import colours, conditions, examples, html, numbers, plots, tables, words
-from xlingual.report.sections import section_of
+from xlingual.report.multilingual_pool import terms
+from xlingual.report.sections import Section, section_of
 from xlingual.results import Entry, Results, Summary
 
 
@@ -36,7 +37,7 @@ def render(results: Sequence[Results], *, title: str | None = None) -> str:
         budget -= used
     environment = html.environment(row.encoder for run in runs for row in run.summary)
     page = environment.get_template("page.html")
-    return page.render(title=title or _title(runs, tasks), sections=sections, **_common(runs))
+    return page.render(title=title or _title(runs, tasks), sections=sections, **_common(runs, sections))
 
 
 def _decided(run: Results) -> str | None:
@@ -47,14 +48,14 @@ def _decided(run: Results) -> str | None:
     return f"{run.diagnostics['pairs_decided'] / screened:.2%} of {screened:,} pairs"
 
 
-def _common(runs: Sequence[Results]) -> dict[str, Any]:
+def _common(runs: Sequence[Results], sections: Sequence[Section]) -> dict[str, Any]:
     entries = [entry for run in runs for entry in run.entries]
     warnings = list(dict.fromkeys(warning for run in runs for warning in run.warnings))
     timings = [(name, numbers.duration(value)) for run in runs for name, value in run.timings.items()]
     timings += [("scored in float64 to be exact", share) for run in runs if (share := _decided(run))]
     return {
         "facts": _facts(runs),
-        "glossary": words.glossary(tables.tasks(runs)),
+        "glossary": _glossary(runs, sections),
         "conditions": conditions.collected(entries),
         "systems": conditions.systems(entries),
         "methods": sorted({entry.ci.method for entry in entries if entry.ci}),
@@ -63,6 +64,18 @@ def _common(runs: Sequence[Results]) -> dict[str, Any]:
         "version": html.program_version(),
         "heat_css": colours.css(plots.STEPS, diverging="multilingual-pool" in tables.tasks(runs)),
     }
+
+
+def _glossary(runs: Sequence[Results], sections: Sequence[Section]) -> tuple[tuple[str, str], ...]:
+    """Return the terms that the page needs; of a multilingual pool those of the parts it shows."""
+    of_pool = [
+        term
+        for section in sections
+        if section.pool is not None
+        for term in terms.terms(section.pool, tables.measures(runs, section.task))
+    ]
+    tied = any(board.shows["tied"] for section in sections for board in section.boards)
+    return words.glossary(tables.tasks(runs), of_pool, tied=tied)
 
 
 def _facts(runs: Sequence[Results]) -> list[tuple[str, str]]:

@@ -16,6 +16,11 @@ def sentences(plan: Plan) -> list[str]:
     out = [_needed(plan, known)] if known else []
     if known:
         out.append(_here(plan, known))
+        if plan.clusters(plan.n_queries) is not None:
+            out.append(
+                "Queries of one cluster, such as the questions of a paragraph in all languages, are not "
+                "independent: more queries help as far as they come from further clusters."
+            )
     if any(row.queries is None for row in known):
         out.append(
             "What cannot be shown here comes from texts that several queries retrieve: more queries do not "
@@ -105,6 +110,7 @@ def _csv(plan: Plan) -> str:
         "alpha",
     ]
     heads += ["pool", "k", "queries_now", "queries_needed", "detectable_now", "limit"]
+    heads += ["clusters_now", "clusters_needed"]
     for size in sizes:
         heads += [f"detectable_{size.queries}", f"power_{size.queries}"]
     writer.writerow([*heads, "note"])
@@ -112,7 +118,8 @@ def _csv(plan: Plan) -> str:
         names = [csv_text(name) for name in (plan.task, plan.measure, row.encoder, plan.baseline)]
         line = [*names, row.difference, row.ci.low, row.ci.high]
         line += [plan.effect, plan.power, plan.alpha, plan.pool, plan.k, plan.n_queries, row.queries]
-        line += [row.detectable, row.limit]
+        needed = None if row.queries is None else plan.clusters(row.queries)
+        line += [row.detectable, row.limit, plan.n_clusters, needed]
         for i in range(len(sizes)):
             line += [row.sizes[i].detectable, row.sizes[i].power] if row.sizes else [None, None]
         writer.writerow([*line, csv_text(row.note or "")])
@@ -134,7 +141,12 @@ def _needed(plan: Plan, known: list[Row]) -> str:
             f"pool however many queries, for {_these(never, len(known))}."
         )
     found = f"{what} takes {numbers.span([counts[0], counts[-1]])} queries{each}"
-    found += f"; there are {numbers.count(plan.n_queries)}."
+    here = plan.clusters(plan.n_queries)
+    if here is not None:
+        least, most = (plan.clusters(count) or 1 for count in (counts[0], counts[-1]))
+        found += f" (about {numbers.span([least, most])} clusters)"
+    found += f"; there are {numbers.count(plan.n_queries)}"
+    found += "." if here is None else f" ({numbers.count(here)})."
     if never:
         found += f" For {_these(never, len(known))} it cannot be shown at this pool however many queries."
     return found

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from xlingual.report import chance, examples, numbers, plots, tables, words
 from xlingual.report.axis import Axis
 from xlingual.report.calibration import estimate_table
+from xlingual.report.multilingual_pool import reading, terms
 from xlingual.report.multilingual_pool.reading import TASK as POOL
 from xlingual.report.multilingual_pool.section import PoolSection, pool_section
 from xlingual.report.rows import Row
@@ -84,7 +85,7 @@ def section_of(runs: Sequence[Results], task: str, budget: int) -> tuple[Section
     section = Section(
         task=task,
         title=words.title(task),
-        about=words.ABOUT.get(task, ""),
+        about=terms.about(reading.policies_of(runs)) if task == POOL else words.ABOUT.get(task, ""),
         verdict=task_verdict(runs, task),
         boards=boards,
         boxes=plots.boxes(rows, pairs, axis) if by_pair and n_pairs > 1 else [],

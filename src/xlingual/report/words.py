@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+
+from xlingual.report.languages import named
 
 TITLES = {
     "backretrieval": "Backretrieval",
@@ -24,13 +26,6 @@ ABOUT = {
     ),
     "distance-correlation": (
         "Whether texts that are far apart belong to pictures that are far apart, over all pairs of texts."
-    ),
-    "multilingual-pool": (
-        "Each question looks for its answers in one pool of candidates in all languages, and should rank "
-        "every "
-        "answer, in whatever language, above everything else. An encoder that prefers its own language "
-        "puts wrong "
-        "candidates of that language above right ones of another."
     ),
 }
 
@@ -77,74 +72,6 @@ GLOSSARY = (
     (
         "Tied",
         "Queries whose rank is shared with others. They count with the average over random order.",
-    ),
-)
-
-POOL_GLOSSARY = (
-    (
-        "mAP",
-        "Mean average precision: for each question, the precision at the place of every one of its "
-        "answers, averaged "
-        "over them, then over questions. 1 means that all answers stand above all other candidates.",
-    ),
-    (
-        "One target only",
-        "The pool holds a single answer of the question, in a given language; its other answers are taken "
-        "out. "
-        "Own and other are the means over answers in the question's language and over those in other "
-        "languages; "
-        "the gap is own minus other.",
-    ),
-    (
-        "Remove one, Δ",
-        "How much lower mAP is after taking away the answer in the question's language (same) than after "
-        "taking away "
-        "one in another language (rand, averaged over all of them): Δ = (rand − same)/rand. 0 is no bias; "
-        "above 0 "
-        "the own language is preferred.",
-    ),
-    (
-        "Monolingual pool",
-        "Only candidates in the question's language. It does not tell whether languages share one space: "
-        "an encoder "
-        "may do well here and fail over the pool of all languages.",
-    ),
-    (
-        "Language share",
-        "Of the best candidates of a question, how many are in a given language. The ratio divides that by "
-        "the "
-        "language's share of the pool: 1 is no bias.",
-    ),
-    (
-        "Language identification",
-        "How often a linear model tells the language of a text from its vector, on paragraphs it was not "
-        "fitted on. "
-        "At chance, vectors do not give the language away.",
-    ),
-    (
-        "Where the loss comes from",
-        "How many irrelevant candidates stand above an answer, by their language: the question's, the "
-        "answer's or "
-        "a third one. Ties count half.",
-    ),
-    (
-        "PEER",
-        "How equally the ranking treats the languages: p of a Kruskal-Wallis test that the candidates of all "
-        "languages have the same ranks, among answers and among other candidates, mean over questions. 1 is "
-        "fair.",
-    ),
-    (
-        "Hub",
-        "A candidate that is among the best of more questions than others by over two standard deviations. "
-        "Skewness of the occurrences above 1.4 counts as strong; for an alarm the largest hub must also be "
-        "20 "
-        "times as frequent as expected.",
-    ),
-    (
-        "Own-language answers only",
-        "Another aim: answers in the question's language should come first. A right answer in another "
-        "language is "
-        "then an error of its own.",
     ),
 )
 
@@ -195,14 +122,20 @@ VALIDATION_GLOSSARY = (
 )
 
 
-def glossary(tasks: Collection[str]) -> tuple[tuple[str, str], ...]:
-    """Return the terms that a page about these tasks needs."""
+def glossary(
+    tasks: Collection[str], of_pool: Sequence[tuple[str, str]] = (), *, tied: bool = True
+) -> tuple[tuple[str, str], ...]:
+    """Return the terms that a page about these tasks needs.
+
+    `of_pool` has those of a multilingual pool; `tied` tells whether a page about it alone shows ties.
+    """
     if "multilingual-pool" not in tasks:
         return GLOSSARY
     if len(tasks) > 1:
-        return (*POOL_GLOSSARY, *GLOSSARY)
+        return (*of_pool, *GLOSSARY)
     chance = ("Chance", "What an encoder scores on the same data to which all candidates are equal.")
-    return (*POOL_GLOSSARY, chance, *(term for term in GLOSSARY if term[0] in ("Interval", "Tied")))
+    shared = ("Interval", "Tied") if tied else ("Interval",)
+    return (*of_pool, chance, *(term for term in GLOSSARY if term[0] in shared))
 
 
 def title(task: str) -> str:
@@ -243,5 +176,5 @@ def stop(text: str) -> str:
 def pair(source: str, target: str) -> str:
     """Return a language pair as text; "pool" as target stands for candidates in all languages."""
     if target == "pool":
-        return "all questions" if source == "all" else f"questions in {source}"
+        return "all questions" if source == "all" else f"questions in {named(source)}"
     return f"{source} → {target}"

@@ -30,7 +30,7 @@ class Needed:
 
 @dataclass(frozen=True)
 class Decision:
-    """The decision on one language pair, or on all together (source and target None)."""
+    """The decision on one language pair or other slice, or on all together (source and target None)."""
 
     source: str | None
     target: str | None
@@ -42,12 +42,13 @@ class Decision:
     low: float  # lower end of the one-sided 1 − alpha interval
     p_pass: float  # of "worse by the margin or more"
     p_fail: float  # of "not worse by more than the margin"
-    p_fail_adjusted: float  # the same after Holm's correction over pairs
+    p_fail_adjusted: float  # the same after Holm's correction over slices
     n_queries: int  # distinct queries, for each language pair
     n_clusters: int
     if_observed: Needed | None  # only where it cannot be told
     if_equal: Needed | None
     note: str | None = None
+    part: str | None = None  # label of the slice that is decided, where the gate divides queries by a column
 
     @property
     def better(self) -> bool:
@@ -62,7 +63,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Gate:
-    """A gate: its outcome and the decisions it follows from (one, or one for each language pair)."""
+    """A gate: its outcome and the decisions it follows from (one, or one for each pair or other slice)."""
 
     outcome: str
     task: str
@@ -80,6 +81,7 @@ class Gate:
     warnings: list[str] = field(default_factory=list)
     seed: int = 0
     replicates: int = 0
+    by: str | None = None  # column by whose labels queries are divided
 
     def to_dict(self) -> dict[str, Any]:
         """Return the gate as JSON holds it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from xlingual.results.reading import fields_of, record
 SCHEMA = "xlingual/plan/1"
 FILE = "plan.json"
 _MADE_BY = "xlingual plan … --out DIR"
+_ALONE = 0.9  # clusters to a query, beyond which queries are as good as independent
 
 
 @dataclass(frozen=True)
@@ -67,11 +69,21 @@ class Plan:
     warnings: list[str] = field(default_factory=list)
     n_tests: int = 1  # that `compare` would correct for; the plan does not
     baseline_given: bool = True  # False: the baseline is the leader of the same data
+    n_clusters: int | None = None  # that the queries come from; None in files of an earlier version
 
     @property
     def share(self) -> float | None:
         """K/N, the part of the pool that counts as found; None for other measures than R@k."""
         return None if self.k is None else self.k / self.pool
+
+    def clusters(self, queries: int) -> int | None:
+        """Return from about how many clusters so many queries come, as many to a cluster as there are now.
+
+        None where (nearly) every query is a cluster of its own: then queries say it all.
+        """
+        if self.n_clusters is None or self.n_clusters > _ALONE * self.n_queries:
+            return None
+        return max(math.ceil(queries * self.n_clusters / self.n_queries), 1)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as JSON holds it."""

@@ -1,7 +1,11 @@
 """Comparing, gating and planning take the measures of a multilingual pool."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from xlingual.cli.main import run
@@ -9,9 +13,14 @@ from xlingual.comparison.compare import compare
 from xlingual.comparison.gate import gate
 from xlingual.comparison.plan import plan
 from xlingual.comparison.reading import read_aligned
+from xlingual.errors import InputError
 from xlingual.measures import parse_pool_measures
 from xlingual.records import TargetCounts
+from xlingual.report.gate import sentences
+from xlingual.report.plan import as_text
+from xlingual.report.plan import sentences as plan_sentences
 from xlingual.results import Entry, Results
+from xlingual.results.gate import Gate
 
 TASK, N, TARGETS, POOL = "multilingual-pool", 300, 3, 500
 MEASURES = parse_pool_measures("AP, AP@20/min, SetR@10, R@10")
@@ -75,8 +84,74 @@ def test_they_are_gated_and_planned(folder, measure):
     assert found.k == (10 if measure == "R@10" else None)
 
 
+def test_each_question_language_is_gated(folder, tmp_path):
+    good, bad = folder + "#good", folder + "#bad"
+    found = gate(good, bad, margin=0.01, by="language", replicates=999)
+    assert (found.by, found.per_pair, found.outcome) == ("language", False, "pass")
+    assert [(one.part, one.n_queries) for one in found.decisions] == [("ar", N / 2), ("de", N / 2)]
+    values = read_aligned([folder], measures=["AP"]).queries[0].slices("language")
+    for one in found.decisions:
+        assert one.candidate == pytest.approx(values[one.part].means[0], abs=1e-12)
+    said = sentences(found)
+    assert "in every language. It is in fact better in ar and de." in said[0]
+    assert said[1].startswith("Of 2 slices by language: 2 pass.")
+    found.write(tmp_path / "gate.json")
+    assert Gate.read(tmp_path / "gate.json") == found
+
+
+def test_one_language_that_falls_fails_the_gate(tmp_path):
+    write(tmp_path / "p", {"old": 5, "new": 5})
+    path = tmp_path / "p" / "per_query.parquet"
+    table = pq.read_table(path)
+    arabic = (table["by.language"].to_numpy() == "ar") & (table["encoder"].to_numpy() == "new")
+    value = np.where(arabic, 0.3 * table["value"].to_numpy(), table["value"].to_numpy())
+    pq.write_table(table.set_column(table.schema.get_field_index("value"), "value", pa.array(value)), path)
+    names = f"{tmp_path / 'p'}#new", f"{tmp_path / 'p'}#old"
+    found = gate(*names, margin=0.1, by="language", replicates=999)
+    assert [one.outcome for one in found.decisions] == ["fail", found.decisions[1].outcome]
+    assert found.decisions[1].outcome != "fail" and found.outcome == "fail"
+    assert "old in ar (mAP)" in sentences(found)[0]
+    assert found.decisions[0].p_fail_adjusted == pytest.approx(min(2 * found.decisions[0].p_fail, 1))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"per_pair": True}, "no language pairs.*--by language"),
+        ({"per_pair": True, "by": "language"}, "--per-pair and --by language"),
+        ({"by": "langauge"}, "no column 'langauge'.*Did you mean 'language'?"),
+    ],
+)
+def test_a_gate_that_cannot_be_divided_so(folder, options, words):
+    with pytest.raises(InputError, match=words):
+        gate(folder + "#good", folder + "#bad", margin=0.01, **options)
+
+
+def test_a_plan_tells_clusters(folder, tmp_path):
+    found = plan([folder], effect=0.005, measure="AP")
+    (row,) = found.rows
+    assert (found.n_queries, found.n_clusters) == (N, N / 4)
+    assert found.clusters(N) == N / 4 and found.clusters(row.queries) == math.ceil(row.queries / 4)
+    said = plan_sentences(found)
+    assert f"takes {row.queries:,} queries (about {found.clusters(row.queries):,} clusters); " in said[0]
+    assert said[0].endswith("there are 300 (75).")
+    assert "further clusters" in " ".join(said)
+    alone = replace(found, n_clusters=N)
+    assert alone.clusters(N) is None and "cluster" not in " ".join(plan_sentences(alone))
+    head, line = (text.split(",") for text in as_text(found, "csv").splitlines())
+    assert dict(zip(head, line, strict=True))["clusters_now"] == "75"
+
+
 def test_on_the_command_line(folder, tmp_path, capsys):
     assert run(["compare", folder, "--measure", "AP"]) == 0
     assert "AP" in capsys.readouterr().out
     assert run(["plan", folder, "--measure", "AP@20/min", "--effect", "0.02"]) == 0
     assert "AP@20/min" in capsys.readouterr().out
+    named = [folder + "#good", folder + "#bad", "--margin", "0.01"]
+    assert run(["gate", *named, "--by", "language"]) == 0
+    out = capsys.readouterr().out
+    assert "language  outcome" in out and [line.split()[:2] for line in out.splitlines()].count(
+        ["ar", "pass"]
+    )
+    assert run(["gate", *named, "--per-pair"]) == 2
+    assert "--by language" in capsys.readouterr().err

@@ -130,6 +130,12 @@ def test_other_languages_are_left_alone():
     assert encoder(rows).fitted_on == encoder(ROWS).fitted_on
 
 
+def test_the_rows_are_known_before_it_is_fitted():
+    lsa = encoder()
+    assert len(lsa.fitted_on) == 10 and "fit=" in lsa.identity
+    assert "model" not in vars(lsa)
+
+
 def test_several_texts_of_an_item_are_one_document():
     split = [("1", "en", "red"), ("1", "en", "chair"), ("1", "de", "roter Stuhl"), *ROWS[2:]]
     joined = [("1", "en", "red chair"), ("1", "de", "roter Stuhl"), *ROWS[2:]]

@@ -12,9 +12,10 @@ from ir_measures import AP, RR, Success
 
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
-from xlingual.errors import InputError
-from xlingual.evaluation.multilingual_pool import ordered, trec
+from xlingual.errors import DataWarning, InputError
+from xlingual.evaluation.multilingual_pool import ordered, trec, trec_size
 from xlingual.evaluation.multilingual_pool.trec import TrecFolder, write_qrels, write_run
+from xlingual.evaluation.multilingual_pool.trec_size import run_bytes, warn_of_size
 from xlingual.ranking import Cosine, UnitVectors
 
 LANGUAGES = ("en", "de", "zh-Hant")
@@ -251,3 +252,23 @@ def test_what_does_not_fit_is_refused_and_leaves_no_file(tmp_path):
     with pytest.raises(InputError, match="depth 0: expected a whole number"):
         TrecFolder.made(tmp_path, pool, 0)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("depth", [None, 30, 9])
+def test_the_size_of_a_run_is_known_beforehand(tmp_path, depth):
+    pool, questions, candidates, _ = random_case(np.random.default_rng(5), 12, 140)
+    write_run(tmp_path / "x.run", pool, questions, candidates, tag="an-encoder", depth=depth)
+    size = (tmp_path / "x.run").stat().st_size
+    told = run_bytes(pool, depth, "an-encoder")
+    assert told == size if depth is None else abs(told / size - 1) < 0.05
+
+
+def test_large_runs_are_announced(monkeypatch):
+    pool, *_ = random_case(np.random.default_rng(5), 12, 140)
+    size = run_bytes(pool, None, "a")
+    monkeypatch.setattr(trec_size, "GIB", 2 * size)
+    warn_of_size(pool, None, ["a", "b"])
+    with pytest.warns(
+        DataWarning, match="runs of 3 encoders will take about 1.5 GiB: a smaller --trec-depth"
+    ):
+        warn_of_size(pool, None, ["a", "b", "c"])

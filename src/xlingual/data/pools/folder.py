@@ -16,7 +16,7 @@ from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.reading.formats import read_jsonl, read_parquet
 from xlingual.data.reading.tables import Table
 from xlingual.data.reading.values import check_unique, described, is_missing, names_in, numbered, texts_in
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.errors import InputError, did_you_mean, listed, nearest
 
 if TYPE_CHECKING:
     from xlingual.records import Ints
@@ -122,7 +122,9 @@ def _questions(table: Table, language: Ints, tags: list[str], asked_in: Ints) ->
 
 def _candidates(table: Table, language: Ints) -> Candidates:
     """Return the candidates; their clusters are still to be found."""
-    keys = [_keys(table, row, value) for row, value in enumerate(table.load(_column(table, "keys")))]
+    cells = table.load(_column(table, "keys"))
+    _refuse_misspelt_keys(table, cells)
+    keys = [_keys(table, row, value) for row, value in enumerate(cells)]
     context = _texts(table, "context") if "context" in table.names else [""] * table.n_rows
     unknown = np.zeros(table.n_rows, dtype=np.int64)
     ids, texts = _ids(table, language), _texts(table, "text")
@@ -162,6 +164,27 @@ def _note_strangers(asked: Table, held: Table, of_questions: Ints, of_candidates
         f"{held.source}, column 'cluster': no candidate is in the cluster of any question of {asked.source}: "
         "give equal clusters equal names, or leave the column out of one of the files",
     )
+
+
+def _refuse_misspelt_keys(table: Table, cells: list[Any]) -> None:
+    """Raise InputError where a row has a field of nearly that name instead: it would answer nothing.
+
+    JSON lines may differ in their fields, so that the column is there and yet missing in a row.
+    """
+    for name in table.names:
+        if name == "keys" or nearest(name, ["keys"]) is None:
+            continue
+        rows = [
+            row
+            for row, (cell, other) in enumerate(zip(cells, table.load(name), strict=True))
+            if cell is None and other is not None
+        ]
+        if rows:
+            more = f" (and {len(rows) - 1} more rows)" if len(rows) > 1 else ""
+            raise InputError(
+                f"{table.where(rows[0], name)}{more}: no 'keys' there, but {name!r}. Did you mean 'keys'? "
+                'Rename it; a candidate that answers nothing has "keys": []'
+            )
 
 
 def _keys(table: Table, row: int, value: Any) -> tuple[str, ...]:  # noqa: ANN401

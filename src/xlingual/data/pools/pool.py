@@ -30,6 +30,9 @@ class MultilingualPool(PoolRows):
         """
         return cls.of(read_pool(path, languages, split))
 
-    def write(self, folder: str | Path, format: str = "parquet") -> Path:
-        """Write the pool as a folder that reads back as this pool ("parquet" or "jsonl"); return it."""
-        return write_pool(self, folder, format)
+    def write(self, folder: str | Path, format: str = "parquet", *, overwrite: bool = False) -> Path:
+        """Write the pool as a folder that reads back as this pool ("parquet" or "jsonl"); return it.
+
+        Questions and candidates that stand there already are replaced with `overwrite`, else refused.
+        """
+        return write_pool(self, folder, format, overwrite=overwrite)

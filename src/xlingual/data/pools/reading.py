@@ -11,6 +11,8 @@ from xlingual.data.pools.folder import CANDIDATES, QUESTIONS, pool_file, read_fo
 from xlingual.data.pools.rows import PoolRows
 from xlingual.data.pools.squad import SquadRows, read_squad, refuse_without_questions, warning_sentences
 from xlingual.data.pools.squadnames import squad_files
+from xlingual.data.reading.formats import READERS
+from xlingual.data.reading.opening import FOLDER_NAMES
 from xlingual.errors import InputError, did_you_mean
 
 
@@ -71,11 +73,18 @@ def _check_path(path: Path) -> None:
     what = "a pool folder (questions.parquet and candidates.parquet, or .jsonl) or SQuAD-style *.json files"
     if path.is_dir():
         if not any(path.glob("*.json")):
-            raise InputError(f"{path} holds no pool: expected {what}")
+            manifest = any((path / name).is_file() for name in FOLDER_NAMES)
+            raise InputError(f"{path} holds no pool: expected {what}{_mixing(path) if manifest else ''}")
     elif not path.is_file():
         names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
         raise InputError(f"{path}: no such file or folder.{did_you_mean(path.name, names)} Give {what}")
     elif path.stem in {QUESTIONS, CANDIDATES}:
         raise InputError(f"{path} is one of the two files of a pool: give the folder {path.parent}")
     elif path.suffix.lower() != ".json":
-        raise InputError(f"{path} is no pool: give {what}")
+        manifest = path.suffix.lower() in READERS
+        raise InputError(f"{path} is no pool: give {what}{_mixing(path) if manifest else ''}")
+
+
+def _mixing(path: Path) -> str:
+    """Return how a pool is made of a manifest."""
+    return f". A manifest becomes a pool by: xlingual data mix-pool {path} --out DIR"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.data.pools.folder import CANDIDATES, QUESTIONS, READERS
-from xlingual.errors import InputError, did_you_mean
+from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.results.files import atomic_file, make_folder
 
 if TYPE_CHECKING:
@@ -17,15 +17,20 @@ if TYPE_CHECKING:
 FORMATS = ("parquet", "jsonl")
 
 
-def write_pool(pool: PoolRows, folder: str | Path, format: str = "parquet") -> Path:
+def write_pool(
+    pool: PoolRows, folder: str | Path, format: str = "parquet", *, overwrite: bool = False
+) -> Path:
     """Write questions and candidates into a folder, both or neither, and return the folder.
 
-    A pool in the other format that stood there is removed: a folder holds one pool.
+    Raises InputError where files of a pool stand there, unless `overwrite`: then they are replaced, and those
+    in the other format removed, since a folder holds one pool.
     """
     if format not in FORMATS:
         raise InputError(
             f"no format {format!r} of a pool: expected 'parquet' or 'jsonl'.{did_you_mean(format, FORMATS)}"
         )
+    if not overwrite:
+        refuse_pool_in(folder)
     folder = make_folder(folder)
     write = _write_parquet if format == "parquet" else _write_jsonl
     paths = {stem: folder / f"{stem}.{format}" for stem in (QUESTIONS, CANDIDATES)}
@@ -36,6 +41,19 @@ def write_pool(pool: PoolRows, folder: str | Path, format: str = "parquet") -> P
         if other not in paths.values():
             other.unlink(missing_ok=True)
     return folder
+
+
+def pool_files(folder: str | Path) -> list[Path]:
+    """Return the files of questions and candidates in a folder, which writing a pool there replaces."""
+    paths = (Path(folder) / f"{stem}{ending}" for stem in (QUESTIONS, CANDIDATES) for ending in READERS)
+    return [path for path in paths if path.exists()]
+
+
+def refuse_pool_in(folder: str | Path, remedy: str = "replace them with overwrite=True") -> None:
+    """Raise InputError where files of a pool stand in a folder: they would be lost."""
+    if present := pool_files(folder):
+        names = listed(path.name for path in present)
+        raise InputError(f"{folder} holds {names}, which would be lost: choose another folder, or {remedy}")
 
 
 def question_columns(pool: PoolRows) -> dict[str, Sequence[Any]]:

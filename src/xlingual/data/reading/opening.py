@@ -18,6 +18,9 @@ FOLDER_NAMES = (
     "manifest.csv",
     "manifest.tsv",
 )
+_OF_POOLS = tuple(
+    f"{stem}{ending}" for stem in ("questions", "candidates") for ending in (".parquet", ".jsonl")
+)
 
 
 def open_table(path: str | Path) -> tuple[Table, Path]:
@@ -42,6 +45,11 @@ def open_table(path: str | Path) -> tuple[Table, Path]:
 
 def _find_in_folder(folder: Path) -> Path:
     found = [folder / name for name in FOLDER_NAMES if (folder / name).is_file()]
+    if not found and any((folder / name).is_file() for name in _OF_POOLS):
+        raise InputError(
+            f"{folder} is a multilingual pool, no manifest: xlingual data describe {folder} counts what it "
+            f"holds, xlingual evaluate multilingual-pool {folder} … evaluates encoders on it"
+        )
     if not found:
         raise InputError(
             f"{folder} holds no manifest: looked for {listed(FOLDER_NAMES)}; name the file to read"

@@ -22,6 +22,7 @@ from xlingual.evaluation.multilingual_pool.numbers import NumberTable
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
 from xlingual.evaluation.multilingual_pool.texts import Rows, joined, occurrence_table, table_of
 from xlingual.evaluation.multilingual_pool.trec import TrecFolder, trec_folder
+from xlingual.evaluation.multilingual_pool.trec_size import warn_of_size
 from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Tally, Timings, collected_warnings
 from xlingual.measures import AveragePrecision, Measure, PoolMeasure, parse_pool_measures
 from xlingual.records import Encoder, Texts
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NAME = "multilingual-pool"
+_AS_IN = ", as in vectors:model.{role}.{lang}.npy"
 
 
 def multilingual_pool(
@@ -71,7 +73,8 @@ def multilingual_pool(
         seed: of the paragraphs that are held out, and of points that are shown.
         examples: keep texts (hubs, worst questions) in the results.
         trec: folder for run and qrels files.
-        trec_depth: how many candidates of each question a run holds, None for all.
+        trec_depth: how many candidates of each question a run holds, None for all (a line of some 55 bytes
+            for each question and candidate).
         threads: threads side by side; they change no number.
         progress: is told (what, done, of all).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
@@ -104,6 +107,8 @@ def multilingual_pool(
         options = Options(seed=seed, threads=threads, progress=progress, store=open_store(store))
         run = _Run(pool, choice, options, examples)
         run.prepare(text_encoders, picture)
+        if trec is not None:
+            warn_of_size(pool, trec_depth, run.encoders)
         own = policy == "prefer-own"
         folder = nullcontext() if trec is None else trec_folder(trec, pool, trec_depth, own_language=own)
         with folder as rankings:
@@ -225,7 +230,8 @@ def _refuse_without_role(text_encoders: Mapping[str, Encoder]) -> None:
         if isinstance(encoder, VectorsEncoder) and "{role}" not in encoder.pattern:
             raise InputError(
                 f"text encoder {name!r}: vectors:{encoder.pattern} has no {{role}}, which stands for "
-                "questions or candidates: give each a file, as in vectors:model.{role}.{lang}.npy"
+                "questions or candidates: give each a file"
+                f"{'.' + there if (there := encoder.patterns_there()) else _AS_IN}"
             )
 
 

@@ -59,17 +59,10 @@ def render(comparison: Comparison, *, heading: str | None = None) -> str:
             sections.append((title(board), shown, []))
         else:
             sections[-1][2].append(shown)
-    encoders = {row.encoder for board in comparison.boards for row in board.rows}
-    whole = comparison.boards[0]
+    encoders = _encoders(comparison)
     return templates.get_template("comparison.html").render(
         title=heading or f"Comparison of {len(encoders)} encoders",
-        facts=[
-            ("encoders", len(encoders)),
-            ("queries answered", f"{whole.n_queries:,}"),
-            ("clusters", f"{whole.n_clusters:,}"),
-            ("language pairs", whole.n_pairs),
-            ("seeds", whole.n_seeds),
-        ],
+        facts=_facts(comparison),
         verdict=verdict(comparison),
         sections=sections,
         glossary=_GLOSSARY,
@@ -81,6 +74,26 @@ def render(comparison: Comparison, *, heading: str | None = None) -> str:
         version=html.program_version(),
         heat_css="",
     )
+
+
+def _encoders(comparison: Comparison) -> set[str]:
+    return {row.encoder for board in comparison.boards for row in board.rows}
+
+
+def _facts(comparison: Comparison) -> list[tuple[str, str]]:
+    """Return how much was compared; a pool, which is taken whole, has languages where others have pairs."""
+    whole = comparison.boards[0]
+    counts = [
+        (len(_encoders(comparison)), "encoder", "encoders"),
+        (whole.n_queries, "query answered", "queries answered"),
+        (whole.n_clusters, "cluster", "clusters"),
+    ]
+    if whole.task == "multilingual-pool":
+        languages = comparison.conditions.get("languages")
+        counts += [(len(languages.split(",")), "language", "languages")] if languages else []
+    else:
+        counts += [(whole.n_pairs, "language pair", "language pairs"), (whole.n_seeds, "seed", "seeds")]
+    return [(one if count == 1 else many, numbers.count(count)) for count, one, many in counts]
 
 
 def _conditions(comparison: Comparison) -> list[Condition]:

@@ -153,7 +153,8 @@ def _parts(board: Board, comparison: Comparison) -> list[str]:
     sentences = []
     for column in dict.fromkeys(part.column for part in own):
         parts = [part for part in own if part.column == column]
-        what = "language pairs" if column is None else f"parts by {column}"
+        together = "question languages" if board.task == "multilingual-pool" else "language pairs"
+        what = together if column is None else f"parts by {column}"
         found = [text for row in board.rows if (text := _over_parts(row.encoder, parts))]
         if not found:
             untold = any(row.outcome == record.CANNOT_TELL for part in parts for row in part.rows)

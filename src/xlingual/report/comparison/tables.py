@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from xlingual.report import numbers, words
 from xlingual.report.markup import csv_text, markdown_text
+from xlingual.report.validation.wording import counted
 from xlingual.results.comparison import Board, Compared, Comparison
 
 FORMATS = ("table", "markdown", "latex", "csv", "json")
@@ -65,9 +66,8 @@ def size(board: Board) -> str:
     """Return how much data a board stands on."""
     pairs = f", {board.n_pairs} language pairs" if board.n_pairs > 1 else ""
     seeds = f", {board.n_seeds} seeds" if board.n_seeds > 1 else ""
-    clusters = f"{numbers.count(board.n_clusters)} {'cluster' if board.n_clusters == 1 else 'clusters'}"
-    queries = "query" if board.n_queries == 1 else "queries"
-    return f"{numbers.count(board.n_queries)} {queries} from {clusters}{pairs}{seeds}"
+    queries = counted(board.n_queries, "query", "queries")
+    return f"{queries} from {counted(board.n_clusters, 'cluster')}{pairs}{seeds}"
 
 
 def remarks(board: Board) -> list[str]:
@@ -75,8 +75,14 @@ def remarks(board: Board) -> list[str]:
     found: dict[str, list[str]] = {}
     for row in board.rows:
         if row.note:
-            found.setdefault(row.note, []).append(row.encoder)
+            found.setdefault(row.note + _unvaried(row), []).append(row.encoder)
     return [words.stop(f"{numbers.in_words(names)}: {note}") for note, names in found.items()]
+
+
+def _unvaried(row: Compared) -> str:
+    """Return where the interval of a difference comes from that is the same for every query."""
+    unvaried = row.ci is not None and row.ci.method.startswith("rule of three")
+    return f" (interval: {row.ci.method})" if row.ci is not None and unvaried else ""
 
 
 def difference(row: Compared, measure: str, margin: float | None = None) -> str:

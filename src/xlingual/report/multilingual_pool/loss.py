@@ -43,6 +43,12 @@ class Losses:
     axis: Axis
     encoders: list[tuple[str, list[Stack]]]
 
+    @property
+    def groups(self) -> str:
+        """What the names of the bars mean, of those that are there."""
+        there = {stack.group for _, stacks in self.encoders for stack in stacks}
+        return "; ".join(f"{group}: {meaning}" for group, meaning in GROUPS.items() if group in there)
+
 
 def losses(found: Sequence[Seen]) -> Losses | None:
     """Return for each encoder the mean number of irrelevant candidates above own and other answers.

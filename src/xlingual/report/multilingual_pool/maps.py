@@ -9,14 +9,17 @@ from itertools import permutations
 from statistics import fmean
 
 from xlingual.report import numbers, words
+from xlingual.report.languages import named
 from xlingual.report.multilingual_pool import wording
 from xlingual.report.multilingual_pool.reading import TASK, Pair, Seen, languages_of, sides_of
 from xlingual.report.plots import STEPS, Cell, HeatMap
 
 BY_PAIR = "question ↓\nanswer →"
 LEAST_REACH = 1.25  # of the scale of ratios: smaller deviations stay pale
+ROUNDING = 1e-9
 MEAN = "mean"
 FEW_COLUMNS = 8
+MANY_COLUMNS = 10  # from here on two maps in a row would both be cut
 
 
 @dataclass(frozen=True)
@@ -33,11 +36,13 @@ class Maps:
 
     @property
     def style(self) -> str:
-        """How the maps are laid out: "free" with names as rows, "wide" where three have no room in a row."""
+        """The layout: "free" has names as rows; "wide" has no room for three in a row, "single" for two."""
         first = self.maps[0]
         free = first.targets[:1] == [MEAN]
         wide = len(first.targets) > FEW_COLUMNS
-        return " ".join(name for name, has in (("free", free), ("wide", wide)) if has)
+        single = len(first.targets) >= MANY_COLUMNS
+        styles = (("free", free), ("wide", wide), ("single", single))
+        return " ".join(name for name, has in styles if has)
 
 
 def one_target(found: Sequence[Seen]) -> Maps | None:
@@ -68,7 +73,7 @@ def shares(found: Sequence[Seen]) -> Maps | None:
             return None
         text = numbers.number(100 * value, digits=1 if value < 0.0995 else 0)
         ci = found[i].interval("language_share_top100", "->".join(pair))
-        title = f"questions in {pair[0]}, candidates in {pair[1]}: {wording.share_interval(value, ci)}"
+        title = f"{_asked_and_found(pair)}: {wording.share_interval(value, ci)}"
         return Cell(text, text, title, round((value / most if most > 0 else 0.0) * (STEPS - 1)))
 
     return Maps(
@@ -84,20 +89,29 @@ def shares(found: Sequence[Seen]) -> Maps | None:
 
 
 def ratios(found: Sequence[Seen]) -> Maps | None:
-    """Return Figure 6 divided by each language's share of the pool; 1 is no bias."""
+    """Return Figure 6 divided by each language's share of the pool; 1 is no bias.
+
+    The scale of the colours ends at the number of languages, both ways: one that hardly ever occurs would
+    stretch it until all others look alike.
+    """
     values = {i: one.pairs("language_share_ratio_top100") for i, one in enumerate(found)}
     known = [value for own in values.values() for value in own.values() if value]
     if not known:
         return None
-    reach = max(LEAST_REACH, *(math.exp(abs(math.log(value))) for value in known))
+    low, high = min(known), max(known)
+    reach = max(LEAST_REACH, min(max(high, 1 / low), len(languages_of(found))))
+
+    end = f"{reach:.0f}" if float(reach).is_integer() else wording.times(reach)
+    zero = any(value == 0 for own in values.values() for value in own.values())
+    beyond_low, beyond_high = zero or low * reach < 1 - ROUNDING, high > reach * (1 + ROUNDING)
 
     def cell(i: int, pair: Pair) -> Cell | None:
         value = values[i].get(pair)
         if value is None:
             return None
-        place = -1.0 if value <= 0 else max(-1.0, math.log(value) / math.log(reach))
+        place = -1.0 if value <= 0 else min(1.0, max(-1.0, math.log(value) / math.log(reach)))
         text = wording.times(value)
-        title = f"questions in {pair[0]}, candidates in {pair[1]}: {numbers.number(value, digits=2)} times"
+        title = f"{_asked_and_found(pair)}: {numbers.number(value, digits=2)} times"
         return Cell(text, text, title, round((1 + place) / 2 * (STEPS - 1)))
 
     return Maps(
@@ -105,7 +119,7 @@ def ratios(found: Sequence[Seen]) -> Maps | None:
         about="How many times its share of the pool a language (columns) takes among the best candidates. "
         "1 is no bias.",
         scale="times its share of the pool",
-        ends=(f"1/{wording.times(reach)}", "1", wording.times(reach)),
+        ends=(("≤ " if beyond_low else "") + f"1/{end}", "1", ("≥ " if beyond_high else "") + end),
         hue="d",
         corner=BY_PAIR,
         maps=_drawn(found, values, cell),
@@ -172,17 +186,12 @@ def by_question(found: Sequence[Seen]) -> Maps | None:
             known = [value for value in values.values() if value is not None]
             values[MEAN] = average if average is not None or not known else fmean(known)
             intervals = {lang: one.interval(name, lang) for lang in values} | {MEAN: one.interval(mean)}
-            lines.append(
-                (
-                    one.row.label,
-                    [
-                        _cell(
-                            values.get(lang), ends, f"{lang}: ", numbers.interval(intervals.get(lang)), digits
-                        )
-                        for lang in (MEAN, *languages_of(found))
-                    ],
-                )
-            )
+            cells = []
+            for lang in (MEAN, *languages_of(found)):
+                spoken = MEAN if lang == MEAN else named(lang)
+                text = numbers.interval(intervals.get(lang))
+                cells.append(_cell(values.get(lang), ends, f"{spoken}: ", text, digits))
+            lines.append((one.row.label, cells))
         maps.append(HeatMap(label, [MEAN, *languages_of(found)], lines))
     return Maps(
         title="By question language",
@@ -218,7 +227,8 @@ def _sequential(
     def cell(i: int, pair: Pair) -> Cell | None:
         if pair not in values[i]:
             return None
-        name = f"question in {pair[0]}, answer in {pair[1]}: " if corner else f"{pair[0]}, {pair[1]}: "
+        first, second = (named(tag) for tag in pair)
+        name = f"question in {first}, answer in {second}: " if corner else f"{first}, {second}: "
         return _cell(values[i][pair], ends, name, title_of(found[i], pair), digits)
 
     drawn = _drawn(found, values, cell)
@@ -240,6 +250,10 @@ def _drawn(
         for i, own in values.items()
         if own
     ]
+
+
+def _asked_and_found(pair: Pair) -> str:
+    return f"questions in {named(pair[0])}, candidates in {named(pair[1])}"
 
 
 def _cell(

@@ -97,6 +97,13 @@ def policy_of(entry: Entry) -> str:
     return conditions.parsed(entry.signature).conditions.get("policy", AGNOSTIC)
 
 
+def policies_of(runs: Iterable[Results]) -> list[str]:
+    """Return the language policies of the results' entries, in order of appearance."""
+    return list(
+        dict.fromkeys(policy_of(entry) for run in runs for entry in run.entries if entry.task == TASK)
+    )
+
+
 def _within(content: Any, keys: Sequence[str]) -> Any:  # noqa: ANN401  (JSON)
     for key in keys:
         if not isinstance(content, Mapping):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xlingual.report.multilingual_pool import loss, maps, space, tables, texts, tradeoff
 from xlingual.report.multilingual_pool.loss import KINDS, Losses
 from xlingual.report.multilingual_pool.maps import Maps
-from xlingual.report.multilingual_pool.reading import PREFER_OWN, seen
+from xlingual.report.multilingual_pool.reading import PREFER_OWN, policies_of, seen
 from xlingual.report.multilingual_pool.space import Space
 from xlingual.report.multilingual_pool.texts import Question, Said
 from xlingual.report.rows import Row
@@ -40,6 +40,20 @@ class PoolSection:
     folded: list[Table]
     worst: list[tuple[str, list[Question]]]
     most_maps: int
+    policies: list[str]  # of the languages
+
+    @property
+    def parts(self) -> set[str]:
+        """The names of the parts that are shown: of fields, and of views within tables."""
+        held = {name for name, value in vars(self).items() if value}
+        head = set() if self.glance is None else set(self.glance.head)
+        seen_in = {"one_target": {"own", "other", "gap"}, "remove_one": {"Δ"}, "monolingual": {"monolingual"}}
+        held |= {name for name, columns in seen_in.items() if columns & head}
+        held |= {"identification"} if "language told" in head else set()
+        if self.by_question is not None and len(self.by_question.maps) > 1:
+            held.add("monolingual")
+        titles = {table.title for table in self.folded}
+        return held | ({"fairness"} if tables.FAIRNESS in titles else set())
 
 
 def pool_section(runs: Sequence[Results], rows: Sequence[Row]) -> PoolSection:
@@ -64,4 +78,5 @@ def pool_section(runs: Sequence[Results], rows: Sequence[Row]) -> PoolSection:
         folded=[table for table in (tables.subsets(found), tables.fairness(found)) if table is not None],
         worst=texts.worst(runs, found),
         most_maps=MOST_SIDE_BY_SIDE,
+        policies=policies_of(runs),
     )

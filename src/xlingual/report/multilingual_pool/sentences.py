@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from xlingual.report import chance, leads, numbers, words
+from xlingual.report.languages import named
 from xlingual.report.multilingual_pool import wording
 from xlingual.report.multilingual_pool.reading import PREFER_OWN, TASK, Seen, policy_of, seen
 from xlingual.report.rows import Row, contains
@@ -70,9 +71,8 @@ def _gap(one: Seen) -> str | None:
         one.number("one_target_summary", "gap"), one.interval("one_target_summary", "gap")
     )
     return (
-        f"with a single answer in the pool, mAP is {numbers.number(own)} where it is in the question's "
-        "language "
-        f"and {numbers.number(other)} where it is in another (gap {gap})"
+        f"with a single answer in the pool, mAP is {numbers.finely(own)} where it is in the question's "
+        f"language and {numbers.finely(other)} where it is in another (gap {gap})"
     )
 
 
@@ -164,7 +164,7 @@ def _average(one: Seen) -> float | None:
 
 
 def _average_text(one: Seen) -> str:
-    return numbers.with_interval(_average(one), one.interval("monolingual_pool_average"))
+    return numbers.finely(_average(one), one.interval("monolingual_pool_average"))
 
 
 def _overlap(one: Seen, other: Seen) -> bool:
@@ -182,18 +182,17 @@ def hardest(best: Seen) -> list[str]:
     sentences = []
     if ends := _ends(best.mapping("by_question_language")):
         text, doubt = _compared(best, "by_question_language", *ends)
-        easy = numbers.number(best.number("by_question_language", ends[1]))
+        easy = numbers.finely(best.number("by_question_language", ends[1]))
         sentences.append(
-            f"The hardest questions for {best.row.encoder} are those in {ends[0]} with {text}; "
-            f"the easiest those in {ends[1]} with {easy}{doubt}."
+            f"The hardest questions for {best.row.encoder} are those in {named(ends[0])} with {text}; "
+            f"the easiest those in {named(ends[1])} with {easy}{doubt}."
         )
     if ends := _ends(best.mapping("one_target")):
         text, _ = _compared(best, "one_target", *ends)
         question, _, answer = ends[0].partition("->")
         sentences.append(
-            f"With a single answer in the pool, hardest is a question in {question} with its answer in "
-            f"{answer}: "
-            f"{text}."
+            f"With a single answer in the pool, hardest is a question in {named(question)} with its answer "
+            f"in {named(answer)}: {text}."
         )
     return sentences
 
@@ -211,7 +210,7 @@ def _compared(best: Seen, view: str, low: str, high: str) -> tuple[str, str]:
     """Return the low value with its interval, and a remark where it may be no lower than the high one."""
     both = [(best.interval(view, a), best.number(view, b)) for a, b in ((low, high), (high, low))]
     alike = any(ci is not None and value is not None and contains(ci, value) for ci, value in both)
-    text = numbers.with_interval(best.number(view, low), best.interval(view, low))
+    text = numbers.finely(best.number(view, low), best.interval(view, low))
     return text, ", a difference that may be noise" if alike else ""
 
 
@@ -230,8 +229,8 @@ def shares(best: Seen) -> list[str]:
     over = [name for name, value in foreign.items() if value >= MUCH][:2]
     under = [name for name, value in reversed(foreign.items()) if value <= 1 / MUCH][:2]
     if over or under:
-        named = [f"{name} comes {wording.times(foreign[name])} times" for name in (*over, *under)]
-        parts.append(f"of the other languages, {numbers.in_words(named)} as often as the average one")
+        often = [f"{named(name)} comes {wording.times(foreign[name])} times" for name in (*over, *under)]
+        parts.append(f"of the other languages, {numbers.in_words(often)} as often as the average one")
     return [f"{text}, {'; '.join(parts)} (1 would be no bias)."] if parts else []
 
 

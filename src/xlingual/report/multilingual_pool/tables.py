@@ -11,8 +11,9 @@ from xlingual.report.multilingual_pool.sentences import has_strong_hubs, monolin
 from xlingual.report.numbers import MISSING, number, with_interval
 from xlingual.report.validation.tables import Table
 
-RANKS = "rank, mono → here"
+RANKS = "rank, monolingual → here"
 MACRO = "macro"
+FAIRNESS = "Language fairness"
 EVERYWHERE = "all languages"
 
 
@@ -30,9 +31,9 @@ def glance(found: Sequence[Seen]) -> Table | None:
     if MACRO not in empty and all(row[place] == row[1] for row in rows):
         empty.append(MACRO)
     notes = [f"{name}: {meaning}." for name, meaning in _meanings(found).items() if name not in empty]
-    return Table("Own and other languages", head, rows, [" ".join(notes)], names_are_data=True).without(
-        *empty
-    )
+    biased = {"own", "other"} <= set(head) - set(empty) or "Δ" not in empty
+    title = "Own and other languages" if biased else "At a glance"
+    return Table(title, head, rows, [" ".join(notes)], names_are_data=True).without(*empty)
 
 
 def _meanings(found: Sequence[Seen]) -> dict[str, str]:
@@ -139,7 +140,7 @@ def fairness(found: Sequence[Seen]) -> Table | None:
     if not rows:
         return None
     return Table(
-        "Language fairness",
+        FAIRNESS,
         ["encoder", "measure", "fairness", "among answers", "among other candidates"],
         rows,
         ["1: the ranks of all languages' candidates look alike. 0: they do not."],

@@ -226,6 +226,15 @@ def test_a_pool_with_questions_only_in_a_language_reads_back(
         (lambda q, c: q[2].update(text=""), ["row 3, column 'text'", "empty question"]),
         (lambda q, c: c[0].update(keys=[["k1"]]), ["row 1, column 'keys'", "a list of strings"]),
         (lambda q, c: [row.pop("keys") for row in c], ["no column 'keys'", "Its columns"]),
+        (
+            lambda q, c: [row.update(key=row.pop("keys")) for row in c],
+            ["no column 'keys'. Did you mean 'key'?"],
+        ),
+        (
+            lambda q, c: c[1].update(key=c[1].pop("keys")),
+            ["candidates.jsonl, row 2, column 'key': no 'keys'", "Did you mean 'keys'?"],
+        ),
+        (lambda q, c: [row.update(kyes=row.pop("keys")) for row in c[:2]], ["row 1", "'kyes'", "1 more row"]),
         (lambda q, c: [row.pop("key") for row in q], ["no column 'key'"]),
         (lambda q, c: q.clear(), ["questions.jsonl has no rows"]),
         (lambda q, c: c.clear(), ["candidates.jsonl has no rows"]),
@@ -277,7 +286,7 @@ def test_paths_that_are_no_pool(pool_folder, tmp_path):
 def test_a_pool_reads_back_as_it_was_written(pool_folder, tmp_path, format):
     pool = MultilingualPool.read(pool_folder())
     for written in (pool, MultilingualPool.read(pool_folder(), ["de", "en"])):
-        again = MultilingualPool.read(written.write(tmp_path / "w", format))
+        again = MultilingualPool.read(written.write(tmp_path / "w", format, overwrite=True))
         assert again.digest == written.digest and again.languages == written.languages
         for role in ("questions", "candidates"):
             one, other = getattr(again, role), getattr(written, role)
@@ -286,11 +295,22 @@ def test_a_pool_reads_back_as_it_was_written(pool_folder, tmp_path, format):
                     getattr(one, name) == getattr(other, name)
                 ), name
     other = "jsonl" if format == "parquet" else "parquet"
-    pool.write(tmp_path / "w", other)
+    pool.write(tmp_path / "w", other, overwrite=True)
     assert sorted(path.name for path in (tmp_path / "w").iterdir()) == [
         f"candidates.{other}",
         f"questions.{other}",
     ]
+
+
+@pytest.mark.parametrize("format", ["parquet", "jsonl"])
+def test_a_pool_that_is_there_is_not_lost(pool_folder, format):
+    folder = pool_folder()
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(InputError, match=r"holds questions\.jsonl, candidates\.jsonl.*overwrite=True"):
+        MultilingualPool.read(folder).write(folder, format)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    MultilingualPool.read(folder).write(folder, format, overwrite=True)
+    assert sorted(path.suffix for path in folder.iterdir()) == [f".{format}"] * 2
 
 
 def test_texts_with_line_separators_survive_jsonl(pool_folder, tables, tmp_path):
@@ -314,7 +334,7 @@ def test_an_unknown_format_and_a_failed_write_leave_what_was_there(pool_folder, 
 
     monkeypatch.setattr("xlingual.data.pools.writing.candidate_columns", fail)
     with pytest.raises(OSError, match="No space"):
-        pool.write(tmp_path / "w", "parquet")
+        pool.write(tmp_path / "w", "parquet", overwrite=True)
     assert sorted(path.name for path in (tmp_path / "w").iterdir()) == ["candidates.jsonl", "questions.jsonl"]
     assert (tmp_path / "w" / "questions.jsonl").read_bytes() == before
 

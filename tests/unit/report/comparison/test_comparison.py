@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from dataclasses import replace
 
 import pytest
@@ -173,3 +174,31 @@ def test_verdict_and_cells_of_hostile_names_are_text():
     assert float(table[0]["difference"]) == 0.1
     worse = comparison(board([row("a", 0.2, -0.1, outcome="worse"), row("base", 0.3)]))
     assert next(csv.DictReader(io.StringIO(as_text(worse, "csv", []))))["difference"] == "-0.1"
+
+
+def test_counts_of_a_page_are_singular_where_they_are_one_and_a_pool_has_languages():
+    found = comparison(board(MIXED))
+    facts = re.findall(r"<d[td]>([^<]*)</d[td]>", render(found))
+    assert {"language pair", "seed", "queries answered"} <= set(facts)
+    assert not {"language pairs", "seeds"} & set(facts)
+    pooled = replace(
+        comparison(board(MIXED, task="multilingual-pool", measure="AP")), conditions={"languages": "ar,de,en"}
+    )
+    facts = re.findall(r"<d[td]>([^<]*)</d[td]>", render(pooled))
+    assert "languages" in facts and "3" in facts and not {"language pair", "seed"} & set(facts)
+
+
+def test_parts_of_a_pool_are_question_languages():
+    pooled = {"task": "multilingual-pool", "measure": "AP"}
+    parts = [board(MIXED, source=lang, target="pool", **pooled) for lang in ("ar", "de")]
+    _, sentence = verdict(comparison(board(MIXED, **pooled), *parts))
+    assert sentence == "Every encoder has the same outcome on all 2 question languages."
+
+
+def test_an_interval_where_nothing_varies_says_where_it_comes_from():
+    twin = row("twin", 0.3, 0.0, half=0.035, outcome="no difference found", p=1.0, note="both are alike")
+    ruled = replace(twin, ci=Interval(-0.035, 0.035, 0.95, "rule of three, 120 clusters"))
+    assert remarks(board([row("base", 0.3), ruled])) == [
+        "twin: both are alike (interval: rule of three, 120 clusters)."
+    ]
+    assert remarks(board([row("base", 0.3), twin])) == ["twin: both are alike."]

@@ -175,7 +175,11 @@ def pool_results(encoders=tuple(ENCODERS), languages=LANGUAGES, policies=("agnos
             entries.append(made_entry(name, "AP", value, n_languages=len(languages), views=views))
         for measure, factor in (("AP@20/min", 0.9), ("R@10", 1.3)):
             short = {field: views[field] for field in ("languages", "by_question_language", "macro")}
-            entries.append(made_entry(name, measure, factor * value, n_languages=len(languages), views=short))
+            entries.append(
+                made_entry(
+                    name, measure, factor * value, policies[0], n_languages=len(languages), views=short
+                )
+            )
         if "prefer-own" in policies:
             entries.append(prefer_own(name, value, languages))
         for measure, factor in (("AP", 1.0), ("AP@20/min", 0.9), ("R@10", 1.3)):
