@@ -13,10 +13,10 @@ from xlingual.cli.options import (
     COLUMNS,
     check_folder,
     chosen_store,
+    encoding_options,
     manifest_options,
     read_manifest,
     refuse_extra,
-    store_options,
 )
 from xlingual.errors import InputError
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 @click.option(
     "--half", is_flag=True, help="Half precision: of the files, and of a store that --store DIR begins."
 )
-@store_options
+@encoding_options
 @click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
 @click.pass_context
 def embed(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401  (options)

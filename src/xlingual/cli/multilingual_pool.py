@@ -13,9 +13,9 @@ from xlingual.cli.options import (
     check_folder,
     check_output,
     chosen_store,
+    encoding_options,
     output_options,
     refuse_extra,
-    store_options,
     text_encoder_option,
 )
 from xlingual.cli.outcome import say_written, write_and_show
@@ -43,7 +43,7 @@ def _depth(ctx: click.Context, parameter: click.Parameter, value: str) -> int | 
 @click.option("--languages", metavar="ar,de,…", help="Only these languages, in this order.  [default: all]")
 @click.option("--split", metavar="NAME", help="Use only the rows of this split.")
 @text_encoder_option
-@store_options
+@encoding_options
 @click.option(
     "--candidate-text",
     default="sentence",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -35,8 +36,8 @@ text_encoder_option = click.option(
 force_option = click.option("--force", is_flag=True, help="Replace the pool that DIR holds already.")
 
 
-def store_options(function: F) -> F:
-    """Add the options that say where vectors are kept."""
+def encoding_options(function: F) -> F:
+    """Add the options that say where vectors are kept, and what they may cost."""
     options = [
         click.option(
             "--store",
@@ -45,16 +46,43 @@ def store_options(function: F) -> F:
             help="Where vectors are kept, to be computed once.  [default: in the user's cache folder]",
         ),
         click.option("--no-store", is_flag=True, help="Keep no vectors, and use none that are kept."),
+        click.option(
+            "--max-cost",
+            type=click.FloatRange(min=0),
+            metavar="AMOUNT",
+            help="Refuse api: encoders whose estimate is higher (each of them needs ?price=).",
+        ),
     ]
     return _added(function, options)
 
 
 def chosen_store(given: dict[str, Any]) -> Path | str | None:
-    """Return the folder that --store names, None for --no-store, else "default"; both leave `given`."""
+    """Return the folder that --store names, None for --no-store, else "default"; both leave `given`.
+
+    --max-cost leaves it too, for the specs of the text encoders that it limits.
+    """
+    most = given.pop("max_cost")
+    if most is not None:
+        given["text_encoders"] = tuple(limited(spec, most) for spec in given["text_encoders"])
     store, none = given.pop("store"), given.pop("no_store")
     if store is not None and none:
         raise InputError("--store and --no-store exclude each other: leave one out")
     return None if none else (store or "default")
+
+
+def limited(spec: str, most: float) -> str:
+    """Return the spec with the option max_cost, where it is of a service and has none."""
+    from xlingual.encoders.plugins import Known
+    from xlingual.encoders.spec import parse
+
+    parsed = parse(spec, Known())
+    if parsed.base is not None:
+        return str(replace(parsed, base=parse(limited(str(parsed.base), most), Known())))
+    if parsed.scheme != "api" or "max_cost" in dict(parsed.options):
+        return spec
+    if "price" not in dict(parsed.options):
+        raise InputError(f"--max-cost: {spec!r} has no price: add ?price=, what a million tokens cost")
+    return str(replace(parsed, options=(*parsed.options, ("max_cost", f"{most:.9f}"))))
 
 
 def manifest_options(function: F) -> F:
@@ -109,7 +137,7 @@ def samples_of(seeds: int | None, otherwise: str = "") -> Callable[[F], F]:
 def _sample_options(seeds: int | None, otherwise: str) -> list[Callable[[Any], Any]]:
     return [
         text_encoder_option,
-        store_options,
+        encoding_options,
         click.option(
             "--pairs",
             "--pair",

@@ -137,7 +137,8 @@ def _compute(
         lengths = np.array([len(batch.text[row]) + len(context[row]) for row in rows[missing].tolist()])
         missing = missing[np.argsort(-lengths, kind="stable")]
     cost = _told_cost(encoder, batch, way, rows[missing])
-    done, size, dim = 0, _FIRST, None
+    most = min(SHARD_ROWS, getattr(encoder, "piece", SHARD_ROWS))
+    done, size, dim = 0, min(_FIRST, most), None
     while done < len(missing):
         piece = missing[done : done + size]
         start = time.perf_counter()
@@ -151,7 +152,7 @@ def _compute(
         keep(piece, found)
         rate = len(piece) / max(time.perf_counter() - start, 1e-6)
         done += len(piece)
-        size = max(1, int(min(SHARD_ROWS, 4 * size, rate * SHARD_SECONDS)))
+        size = max(1, int(min(most, 4 * size, rate * SHARD_SECONDS)))
         if way.report is not None:
             way.report(way.what + cost, done, len(missing))
 
