@@ -25,11 +25,6 @@ else:  # the names exist at run time too, so that other modules import them plai
     Ints = Floats = Vectors = Any
 
 
-# what is opened as a picture: some formats that Pillow knows start outside programs, or are no pictures
-PICTURE_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")
-MOST_PIXELS = 80_000_000  # larger pictures are refused before anything is decoded
-
-
 @dataclass(frozen=True)
 class Numbering:
     """One way in which a file of vectors may number the rows of a batch.
