@@ -20,7 +20,10 @@ from xlingual.ranking import Cosine, Pool, UnitVectors
 from xlingual.records import Encoder, Ints, Pictures, digest
 from xlingual.store import Store
 
-_MEND = "every row needs a vector: mend them, or leave their rows out of the manifest; xlingual data check lists them"
+_MEND = (
+    "every row needs a vector: mend them, or leave their rows out of the manifest; xlingual data check lists "
+    "them"
+)
 
 
 @dataclass(frozen=True)

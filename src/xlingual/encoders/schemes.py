@@ -268,7 +268,8 @@ def check(spec: Spec, kind: str) -> Scheme:
         )
     if spec.argument and not scheme.argument:
         raise InputError(
-            f"spec {shown(spec)!r}: {scheme.name}: takes no argument, found {without_url_secrets(spec.argument)!r}; "
+            f"spec {shown(spec)!r}: {scheme.name}: takes no argument, found "
+            f"{without_url_secrets(spec.argument)!r}; "
             f"options follow a question mark: {scheme.name}:?key=value"
         )
     return scheme
@@ -282,7 +283,8 @@ def read_options(spec: Spec, scheme: Scheme, seed: int = 0) -> dict[str, Any]:
         if key not in known:
             has = f"its options: {listed(known)}" if known else "it has no options"
             raise InputError(
-                f"spec {shown(spec)!r}: {scheme.name} has no option {key!r}.{did_you_mean(key, known)} ({has})"
+                f"spec {shown(spec)!r}: {scheme.name} has no option {key!r}."
+                f"{did_you_mean(key, known)} ({has})"
             )
         if key in values:
             raise InputError(f"spec {shown(spec)!r}: option {key!r} is given twice; give it once")

@@ -23,39 +23,13 @@ _KEY = re.compile(r"[A-Za-z][\w-]*")
 _HIDDEN = "…"
 # options whose values errors may print; any other may hold a key that was put where it does not belong
 _PLAIN = frozenset(
-    (
-        "base_url",
-        "batch",
-        "beams",
-        "candidate_prompt",
-        "device",
-        "dim",
-        "dtype",
-        "encoding_format",
-        "file",
-        "fit",
-        "layer",
-        "long",
-        "max_cost",
-        "max_length",
-        "n",
-        "pair",
-        "pairs",
-        "pool",
-        "price",
-        "prompt",
-        "prompts",
-        "query_prompt",
-        "rate",
-        "retries",
-        "revision",
-        "seed",
-        "timeout",
-        "to",
-        "unknown",
-        "weight",
-        "words",
-    )
+    {
+        *("base_url", "batch", "beams", "candidate_prompt", "device", "dim", "dtype"),
+        *("encoding_format", "file", "fit", "layer", "long", "max_cost", "max_length"),
+        *("n", "pair", "pairs", "pool", "price", "prompt", "prompts"),
+        *("query_prompt", "rate", "retries", "revision", "seed", "timeout", "to"),
+        *("unknown", "weight", "words"),
+    }
 )
 _URL_QUERY = re.compile(r"(?<=://)([^?#]*[?#]).*", re.DOTALL)
 

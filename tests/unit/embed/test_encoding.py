@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from xlingual import Manifest, crosslingual_retrieval
-from xlingual.embed import batch_identity, embed_pictures, embed_texts
+from xlingual.embed import batch_identity, embed_pictures, embed_texts, picture_vectors
 from xlingual.embed import encoding as module
-from xlingual.encoders import PythonEncoder, text_encoders
+from xlingual.encoders import PythonEncoder, image_encoder, text_encoders
 from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.records import Encoded, Texts, content_keys
 from xlingual.store import Store
@@ -343,14 +343,26 @@ def test_fields_are_told_apart_by_name_and_value():
 
 @pytest.mark.parametrize("content", [("title",), "text", ("text", 3), 7, ("bytes",)])
 def test_content_of_unknown_names_is_refused(store, content):
-    with pytest.raises(InputError, match="tuple of names among 'text', 'language', .*'fields'") as caught:
+    with pytest.raises(InputError, match=r"tuple of names among 'text', 'language', .*'fields'") as caught:
         embedded(manifest_of("en"), Counting(content=content), store)
     assert repr(content) in str(caught.value)
 
 
 def test_content_of_pictures_is_their_bytes(store, tmp_path):
-    manifest = with_pictures(tmp_path)
+    (tmp_path / "a.png").write_bytes(b"xyz")
+    manifest = Manifest.from_rows([{"id": "a", "lang": "en", "text": "a", "image": "a.png"}], folder=tmp_path)
     encoder = Bytes()
     encoder.content = ("text",)
     with pytest.raises(InputError, match="among 'bytes'"):
         embed_pictures(manifest, "p", encoder, np.arange(len(manifest)), store=store)
+
+
+@pytest.mark.parametrize("function", [embed_pictures, picture_vectors])
+def test_broken_pictures_are_counted_over_all_pieces(store, function):
+    broken = {number: b"no picture %d" % number for number in (3, 40, 69)}
+    pictures = [broken.get(number) or b"P6 1 1 255\n%c%c%c" % (number, 9, 9) for number in range(70)]
+    rows = [{"id": f"r{i}", "lang": "en", "text": "a", "image": raw} for i, raw in enumerate(pictures)]
+    _, encoder = image_encoder("pixels")
+    with pytest.raises(InputError, match=r"'r3'.* \(3 of 70 pictures are missing or broken; ") as caught:
+        function(Manifest.from_rows(rows), "p", encoder, np.arange(70), store=store)
+    assert ("--skip-broken" in str(caught.value)) == (function is embed_pictures)

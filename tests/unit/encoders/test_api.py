@@ -470,7 +470,7 @@ def test_what_was_sent_before_counts_too(server):
     for words in ("one two", "three four"):
         encoder.encode(texts([words]))
     message = refused(encoder.encode, texts(["five six seven"]))
-    assert "with about 6.00 before it about 10.00: more than max_cost=8; nothing more was sent" in message
+    assert "with about 5.00 before it about 9.00: more than max_cost=8; nothing more was sent" in message
     assert len(server.sent) == 2
     encoder.encode(texts(["8"]))
     assert len(server.sent) == 3
