@@ -90,8 +90,8 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     """Give a callback (what, done, of all) that draws a bar once the work takes over a second.
 
     The bar pulses, with the time elapsed beside it, until the first part of the work is done: many a piece of
-    work tells only its beginning and its end. Nothing is drawn where standard error is not a terminal. A total
-    below 0 says that `what` is a sentence: it becomes a line of standard error, terminal or not.
+    work tells only its beginning and its end. Nothing is drawn where standard error is not a terminal.
+    A total below 0 says that `what` is a sentence: it becomes a line of standard error, terminal or not.
     """
     if quiet:
         yield None
@@ -149,7 +149,7 @@ def progress_bar(console: Console) -> Progress:
             seconds = task.time_remaining
             left = "" if seconds is None or task.finished else f" · {_clock(seconds)} left"
             counted = task.description.startswith("encoding") and task.speed and not task.finished
-            rate = f" · {_speed(task.speed)}/s" if counted else ""
+            rate = f" · {_speed(task.speed or 0.0)}/s" if counted else ""
             return Text(f"{task.percentage:.0f} %{rate}{left}")
 
     return Progress(

@@ -150,13 +150,13 @@ def _listing(kept: Store, found: list[Holding]) -> Table:
 
     precision = " (half precision)" if kept.half else ""
     table = plain_table(f"{kept.root}{precision}: {_size(sum(one.size for one in found))}")
-    table.add_column("encoder", overflow="ellipsis", no_wrap=True, min_width=20)
+    table.add_column("encoder")  # what is cut short where there is no room
     for name in ("vectors", "d", "size", "last used", "damaged"):
         table.add_column(name, justify="right", no_wrap=True)
     for one in found:
         used = datetime.fromtimestamp(one.used).strftime("%Y-%m-%d %H:%M")
         cells = (f"{one.vectors:,}", str(one.dim or "–"), _size(one.size), used, str(one.damaged or "–"))
-        table.add_row(*map(Text, (one.identity, *cells)))
+        table.add_row(Text(one.identity, no_wrap=True, overflow="ellipsis"), *map(Text, cells))
     return table
 
 
