@@ -78,9 +78,42 @@ def test_bar_pulses_until_something_is_done() -> None:
             console.print(bar.get_renderable())
         return capture.get()
 
-    assert "fitting" in shown() and "0:00:00" in shown() and "%" not in shown() and "-:--" not in shown()
+    assert "fitting" in shown() and "0:00" in shown() and "%" not in shown() and "-:--" not in shown()
     bar.update(line, completed=30, total=120)
     assert "25 %" in shown()
+
+
+def test_the_bar_is_one_line_of_80_columns() -> None:
+    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
+    bar = screen.progress_bar(console)
+    bar.get_time = lambda: float(clock[0])
+    clock = [0.0]
+    line = bar.add_task("encoding texts: a-model-with-a-name-that-is-rather-long", total=None)
+    for second in (1, 2, 3):
+        clock[0] = second
+        bar.update(line, completed=138 * second, total=10_000)
+    with console.capture() as capture:
+        console.print(bar.get_renderable())
+    (shown,) = capture.get().splitlines()
+    assert len(shown) <= 80 and "4 % · 138/s · 1:10 left" in shown and shown.startswith("encoding texts: a-")
+
+
+def test_a_sentence_is_a_line_beside_the_bar(terminal: Callable[[], Terminal]) -> None:
+    stderr = terminal()
+    long = "encoding texts: api: about 1,234 tokens, 100 distinct texts, 7 requests, about 0.01 of a price"
+    with screen.progress(False) as progress:
+        progress(long, 0, -1)
+        progress("encoding texts: api", 0, 100)
+    assert long in stderr.getvalue()
+
+
+def test_a_sentence_is_told_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with screen.progress(False) as progress:
+        progress("about 7 tokens", 0, -1)
+        progress("encoding", 0, 7)
+    assert capsys.readouterr().err == "about 7 tokens\n"
+    with screen.progress(True) as progress:
+        assert progress is None
 
 
 def test_each_piece_of_work_has_a_bar_of_its_own(

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
+from xlingual.cli import store as store_commands
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.encoders.pixels import PixelsEncoder
 from xlingual.encoders.random import RandomEncoder
+from xlingual.records import Encoded
 from xlingual.store import Store
+from xlingual.store.care import holdings
 
 
 @pytest.fixture
@@ -164,3 +170,14 @@ def test_looking_after_the_store(xlingual: Any, keeping: dict[str, int]) -> None
     assert "pixels" not in xlingual("store", "ls").out
     refused = xlingual("store", "ls", "--encoder", "nothing")
     assert (refused.code, "has no vectors of 'nothing'" in refused.err) == (2, True)
+
+
+def test_a_listing_of_80_columns_cuts_identities_only(tmp_path: Path) -> None:
+    long = "st:" + "0123456789abcdef" * 5
+    vectors = Encoded(np.ones((1, 8), dtype=np.float32))
+    Store(tmp_path).collection(long).add([bytes(16)], vectors)
+    console = Console(file=io.StringIO(), width=80)
+    console.print(store_commands._listing(Store(tmp_path), holdings(Store(tmp_path))))
+    lines = console.file.getvalue().splitlines()
+    (row,) = [line for line in lines if "st:" in line]
+    assert "…" in row and re.search(r"… +1 +8 +\d+ B +\d{4}-\d\d-\d\d \d\d:\d\d +–", row)

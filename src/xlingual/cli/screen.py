@@ -8,7 +8,6 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TextIO, cast
@@ -92,9 +91,13 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
 
     The bar pulses, with the time elapsed beside it, until the first part of the work is done: many a piece of
     work tells only its beginning and its end. Nothing is drawn where standard error is not a terminal.
+    A total below 0 says that `what` is a sentence: it becomes a line of standard error, terminal or not.
     """
-    if quiet or not sys.stderr.isatty():
+    if quiet:
         yield None
+        return
+    if not sys.stderr.isatty():
+        yield lambda what, done, total: click.echo(what, err=True) if total < 0 else None
         return
     from rich.console import Console
 
@@ -103,6 +106,9 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
 
     def report(what: str, done: int, total: int) -> None:
         nonlocal line, current
+        if total < 0:  # through the bar's console, which draws the bar anew below the sentence
+            bar.console.print(what, markup=False, highlight=False, soft_wrap=True)
+            return
         if line is None or what != current:  # the speed of one piece of work says nothing about the next
             if line is not None:
                 bar.remove_task(line)
@@ -123,30 +129,47 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
 
 
 def progress_bar(console: Console) -> Progress:
-    """Return a bar with the time it has taken, the share that is done and the time left, where known."""
-    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+    """Return a bar with the share that is done, speed and time left, else the time it has taken; one line."""
+    from rich.progress import BarColumn, Progress, ProgressColumn, Task
+    from rich.table import Column
     from rich.text import Text
 
+    class What(ProgressColumn):
+        """What is done, cut short where the terminal is narrow."""
+
+        def render(self, task: Task) -> Text:
+            return Text(task.description, no_wrap=True, overflow="ellipsis")
+
     class Left(ProgressColumn):
-        """Share done, texts or pictures a second, and time left; nothing while the bar pulses."""
+        """Share done, texts or pictures a second, and time left; the time taken while the bar pulses."""
 
         def render(self, task: Task) -> Text:
             if task.total is None:
-                return Text("")
+                return Text(_clock(task.elapsed or 0.0))
             seconds = task.time_remaining
-            left = "" if seconds is None or task.finished else f", {timedelta(seconds=int(seconds))} left"
+            left = "" if seconds is None or task.finished else f" · {_clock(seconds)} left"
             counted = task.description.startswith("encoding") and task.speed and not task.finished
-            rate = f", {task.speed:,.3g} a second" if counted else ""
+            rate = f" · {_speed(task.speed or 0.0)}/s" if counted else ""
             return Text(f"{task.percentage:.0f} %{rate}{left}")
 
     return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TimeElapsedColumn(),
-        Left(),
+        What(),
+        BarColumn(40 if console.width > 100 else 20, table_column=Column(no_wrap=True)),
+        Left(table_column=Column(no_wrap=True)),
         console=console,
         transient=True,
     )
+
+
+def _clock(seconds: float) -> str:
+    """Return a time such as 0:35 or 1:02:03."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _speed(rate: float) -> str:
+    return f"{rate:,.0f}" if rate >= 100 else f"{rate:.2g}"
 
 
 def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> None:

@@ -59,7 +59,10 @@ def ls(root: Path | None, encoder: str | None, as_json: bool) -> None:
         console.print(f" The store {kept.root} is empty.", markup=False)
         return
     console.print()
-    console.print(_listing(kept, found))
+    table = _listing(kept, found)
+    if console.measure(table, options=console.options.update(width=10_000)).maximum > console.width:
+        table.caption = "encoders are cut short for lack of room: widen the window or use --json"
+    console.print(table)
 
 
 @store.command()
@@ -80,10 +83,12 @@ def verify(root: Path | None, encoder: str | None, quiet: bool) -> int:
         damaged += len(found.damaged)
         vectors += found.vectors
         if not quiet:
-            click.echo(f"{found.identity}: {found.vectors:,} vectors in {found.shards:,} files are whole")
+            files = f"{_count(found.shards, 'file')} {'is' if found.vectors == 1 else 'are'} whole"
+            click.echo(f"{found.identity}: {_count(found.vectors, 'vector')} in {files}")
     if not quiet:
-        found_wrong = f", {damaged:,} files or lines are damaged" if damaged else ""
-        click.echo(f"{vectors:,} vectors are whole{found_wrong}")
+        wrong = "file or line is" if damaged == 1 else "files or lines are"
+        found_wrong = f", {damaged:,} {wrong} damaged: xlingual store gc removes them" if damaged else ""
+        click.echo(f"{_count(vectors, 'vector')} {'is' if vectors == 1 else 'are'} whole{found_wrong}")
     return 1 if damaged else 0
 
 
@@ -99,6 +104,7 @@ def verify(root: Path | None, encoder: str | None, quiet: bool) -> int:
 def gc(root: Path | None, older_than: float | None, encoder: str | None) -> None:
     """Remove what counts no longer: damaged files, and what killed programs left behind for an hour.
 
+    Every checksum is verified for it. Damaged vectors are computed again when they are next asked for.
     With --older-than or --encoder whole encoders go; with both, what fits both.
     """
     from xlingual.store.care import collect_garbage
@@ -106,8 +112,9 @@ def gc(root: Path | None, older_than: float | None, encoder: str | None) -> None
     freed = collect_garbage(_opened(root), older_than=older_than, encoder=encoder)
     for identity in freed.encoders:
         click.echo(f"removed all vectors of {identity}")
-    files = "1 file" if freed.files == 1 else f"{freed.files:,} files"
-    click.echo(f"removed {files}, {_size(freed.size)}")
+    for sentence in freed.damaged:
+        click.echo(f"damaged: {sentence}", err=True)
+    click.echo(f"removed {_count(freed.files, 'file')}, {_size(freed.size)}")
 
 
 @store.command()
@@ -125,7 +132,7 @@ def export(root: Path | None, encoder: str | None, out: Path) -> None:
 
     check_folder(out)
     for identity, path, count in export(_opened(root), out, encoder):
-        click.echo(f"{identity}: {count:,} vectors in {path}")
+        click.echo(f"{identity}: {_count(count, 'vector')} in {path}")
 
 
 def _opened(root: Path | None) -> Store:
@@ -143,14 +150,18 @@ def _listing(kept: Store, found: list[Holding]) -> Table:
 
     precision = " (half precision)" if kept.half else ""
     table = plain_table(f"{kept.root}{precision}: {_size(sum(one.size for one in found))}")
-    table.add_column("encoder", overflow="fold", min_width=20)
+    table.add_column("encoder")  # what is cut short where there is no room
     for name in ("vectors", "d", "size", "last used", "damaged"):
         table.add_column(name, justify="right", no_wrap=True)
     for one in found:
         used = datetime.fromtimestamp(one.used).strftime("%Y-%m-%d %H:%M")
         cells = (f"{one.vectors:,}", str(one.dim or "–"), _size(one.size), used, str(one.damaged or "–"))
-        table.add_row(*map(Text, (one.identity, *cells)))
+        table.add_row(Text(one.identity, no_wrap=True, overflow="ellipsis"), *map(Text, cells))
     return table
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _size(count: float) -> str:

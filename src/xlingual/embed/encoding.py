@@ -18,6 +18,7 @@ from xlingual.store import Collection, DamagedError, Store
 
 Report: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all
 
+SENTENCE = -1  # as "of all": `what` is a sentence to tell once, no piece of work
 SHARD_ROWS = 1024  # rows of a shard, where the encoder is fast
 SHARD_SECONDS = 30.0  # where it is slow, about so much work is in a shard: all that a crash can lose
 _FIRST = 32  # rows whose time tells how fast it is
@@ -137,7 +138,7 @@ def _compute(
         context = batch.context or [""] * len(batch)
         lengths = np.array([len(batch.text[row]) + len(context[row]) for row in rows[missing].tolist()])
         missing = missing[np.argsort(-lengths, kind="stable")]
-    cost = _told_cost(encoder, batch, way, rows[missing])
+    _told_cost(encoder, batch, way, rows[missing])
     most = min(SHARD_ROWS, getattr(encoder, "piece", SHARD_ROWS))
     done, size, dim = 0, min(_FIRST, most), None
     while done < len(missing):
@@ -155,7 +156,7 @@ def _compute(
         done += len(piece)
         size = max(1, int(min(most, 4 * size, rate * SHARD_SECONDS)))
         if way.report is not None:
-            way.report(way.what + cost, done, len(missing))
+            way.report(way.what, done, len(missing))
 
 
 def _asked(encoder: Encoder, batch: Texts | Pictures, who: str) -> Encoded:
@@ -167,16 +168,16 @@ def _asked(encoder: Encoder, batch: Texts | Pictures, who: str) -> Encoded:
     return Encoded(vectors, cut)
 
 
-def _told_cost(encoder: Encoder, batch: Texts | Pictures, way: Way, rows: Ints | None = None) -> str:
-    """Ask an encoder that knows it for the cost, which it may refuse; return it for the progress line."""
+def _told_cost(encoder: Encoder, batch: Texts | Pictures, way: Way, rows: Ints | None = None) -> None:
+    """Ask an encoder that knows it for the cost, which it may refuse, and tell it."""
     estimate = getattr(encoder, "estimate", None)
     count = len(batch) if rows is None else len(rows)
     if estimate is None or not count:
-        return ""
-    cost = f" ({estimate(batch if rows is None else batch.take(rows))})"
+        return
+    cost = estimate(batch if rows is None else batch.take(rows))
     if way.report is not None:
-        way.report(way.what + cost, 0, count)
-    return cost
+        way.report(f"{way.what}: {cost}", 0, SENTENCE)
+        way.report(way.what, 0, count)
 
 
 class _Kept:

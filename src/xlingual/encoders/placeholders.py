@@ -29,6 +29,12 @@ def places(
     ]
 
 
+def language_at_end(name: str, languages: Sequence[str]) -> str | None:
+    """Return which of the languages a name is, or ends in after one of `. _ -`; None where none."""
+    ends = (tag for tag in languages if name == tag or name.endswith(tuple(mark + tag for mark in "._-")))
+    return max(ends, key=len, default=None)
+
+
 def filled(pattern: str, place: Place) -> str:
     """Return the path of a place."""
     language, role = place

@@ -119,7 +119,7 @@ def _resolve(
     if spec.scheme != "vectors" or "*" not in spec.argument:
         return [(name or _default_name(spec), build(spec, kind, context))]
     read_options(spec, check(spec, kind))
-    matches = expand(spec.argument, context.languages, context.role_languages).items()
+    matches = expand(spec.argument, context.languages, context.role_languages, of_texts=kind == TEXTS).items()
     prefix = f"{name}-" if name else ""
     return [(prefix + star, build(replace(spec, argument=path), kind, context)) for star, path in matches]
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xlingual.encoders.nearby import fitting
-from xlingual.encoders.placeholders import filled, places
-from xlingual.encoders.schemes import Context
+from xlingual.encoders.placeholders import filled, language_at_end, places
+from xlingual.encoders.schemes import TEXTS, Context
 from xlingual.encoders.vectorfile import SUFFIXES, check_file, open_vectors
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.records import Pictures, Texts, digest
@@ -74,6 +74,8 @@ class VectorsEncoder:
         for path, language, rows in files:
             array = open_vectors(path, self.key)
             lines = _lines(path, len(array), language, batch, rows)
+            if isinstance(batch, Texts) and language is None:
+                _warn_of_shared(path, lines, batch.language)
             bad: list[int] = []
             for start in range(0, len(rows), _BLOCK):
                 part = slice(start, start + _BLOCK)
@@ -160,6 +162,21 @@ def _lines(path: Path, lines: int, language: str | None, batch: Texts | Pictures
     raise InputError(f"{path} has {lines} lines, but the data{where} has {counts}: give one vector for each")
 
 
+def _warn_of_shared(path: Path, lines: Ints, languages: Sequence[str]) -> None:
+    """Warn where texts of several languages have one line of a file."""
+    _, codes = np.unique(np.asarray(languages, dtype=np.str_), return_inverse=True)
+    pairs = np.unique(np.stack([lines, codes.reshape(-1)]), axis=1)  # [2, p]
+    shared = pairs.shape[1] - len(np.unique(pairs[0]))
+    if shared:
+        warnings.warn(
+            f"{path} serves all languages with one vector for each item: every text has the vector of its "
+            "item, whatever its language, and XLR is then 1; give a file for each language, with {lang} in "
+            "its path",
+            DataWarning,
+            stacklevel=2,
+        )
+
+
 def _unit(unit: str, language: str | None) -> str:
     of_language = unit.endswith("of the language") and language is not None
     return f"{unit} {language}" if of_language else unit
@@ -185,5 +202,19 @@ def _file_digest(path: Path) -> bytes:
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> VectorsEncoder:
-    """Return the encoder for a spec without `*`."""
+    """Return the encoder for a spec without `*`; raise InputError where it is one language's file for all."""
+    if context.kind == TEXTS and "{lang}" not in argument:
+        _refuse_language(argument, context.languages)
     return VectorsEncoder(argument, context.languages, options["key"], context.role_languages)
+
+
+def _refuse_language(pattern: str, languages: Sequence[str]) -> None:
+    """Raise InputError where the name of the one file for several languages ends in one of them."""
+    path = Path(pattern)
+    language = language_at_end(path.stem, languages)
+    if language is not None and len(set(languages)) > 1:
+        right = path.with_name(path.stem.removesuffix(language) + "{lang}" + path.suffix)
+        raise InputError(
+            f"vectors:{pattern}: by its name the vectors of the language {language}, which would serve all "
+            f"languages ({listed(languages)}): write {right}, or rename a file that has vectors of all"
+        )

@@ -57,6 +57,7 @@ class Freed:
     files: int
     size: int  # bytes
     encoders: tuple[str, ...]  # all of whose vectors went
+    damaged: tuple[str, ...] = ()  # what a check of all checksums found, one sentence each
 
 
 def holdings(store: Store, encoder: str | None = None) -> list[Holding]:
@@ -83,27 +84,20 @@ def holdings(store: Store, encoder: str | None = None) -> list[Holding]:
 def verify(store: Store, encoder: str | None = None) -> Iterator[Checked]:
     """Check every checksum of the store, and tell of each encoder what was found; nothing is changed."""
     for folder in _chosen(store, encoder):
-        journal, shards, broken = _opened(folder)
-        whole = []
-        for shard in shards:
-            try:
-                _check(shard)
-                whole.append(shard)
-            except BrokenShardError as error:
-                broken.append(f"{shard.path}: {error}")
-        broken += [f"{journal.path}: a {mark} is not as it was written" for mark in journal.unseen_damage()]
-        yield Checked(_named(folder)[0], len(whole), sum(map(len, whole)), tuple(broken))
+        _, whole, broken = _verified(folder)
+        yield Checked(_named(folder)[0], len(whole), sum(map(len, whole)), tuple(broken.values()))
 
 
 def collect_garbage(store: Store, *, older_than: float | None = None, encoder: str | None = None) -> Freed:
     """Remove files that count no longer; with `older_than` (days) or `encoder` also whole encoders.
 
+    Every checksum of what stays is verified: what is damaged goes, and is computed again when asked for.
     Files that the journal does not name stay for an hour: another process may be writing them. `older_than`
     removes encoders whose vectors were not used for so many days, `encoder` those whose identity it is, or
     matches (with * and ?); with both, what fits both.
     """
     files = size = 0
-    gone = []
+    gone, damaged = [], []
     for folder in _chosen(store, encoder):
         identity, _ = _named(folder)
         unused = time.time() - (folder / IDENTITY).stat().st_mtime
@@ -111,6 +105,7 @@ def collect_garbage(store: Store, *, older_than: float | None = None, encoder: s
             paths, whole = list(folder.iterdir()), True
             paths.sort(key=lambda path: path.name != NAME)  # the journal first: no line without its shard
         else:
+            damaged += _drop_damaged(folder)
             paths, whole = list(_orphans(folder)), False
         for path in paths:
             amount = _size(path)
@@ -120,7 +115,7 @@ def collect_garbage(store: Store, *, older_than: float | None = None, encoder: s
         if whole:
             gone.append(identity)
             shutil.rmtree(folder, ignore_errors=True)
-    return Freed(files, size, tuple(gone))
+    return Freed(files, size, tuple(gone), tuple(damaged))
 
 
 def export(store: Store, out: Path, encoder: str | None = None) -> list[tuple[str, Path, int]]:
@@ -134,7 +129,7 @@ def export(store: Store, out: Path, encoder: str | None = None) -> list[tuple[st
         identity, dtype = _named(folder)
         _, shards, broken = _opened(folder)
         if broken:
-            raise _refused(broken[0])
+            raise _refused(next(iter(broken.values())))
         if not shards:
             continue
         path = out / f"{folder.name}.npy"
@@ -183,16 +178,41 @@ def _named(folder: Path) -> tuple[str, str]:
         return folder.name, "float32"
 
 
-def _opened(folder: Path) -> tuple[Journal, list[FileShard], list[str]]:
-    """Return the journal, the shards that can be opened, and what is wrong with the others."""
+def _verified(folder: Path) -> tuple[Journal, list[FileShard], dict[str, str]]:
+    """Return the journal, the shards all of whose checksums are right, and what is wrong: name → sentence."""
+    journal, shards, broken = _opened(folder)
+    whole = []
+    for shard in shards:
+        try:
+            _check(shard)
+            whole.append(shard)
+        except BrokenShardError as error:
+            broken[shard.name] = f"{shard.path}: {error}"
+    for mark in journal.unseen_damage():
+        broken[mark] = f"{journal.path}: a {mark} is not as it was written"
+    return journal, whole, broken
+
+
+def _drop_damaged(folder: Path) -> list[str]:
+    """Write to the journal that what is damaged counts no longer; return what it is."""
+    journal, _, broken = _verified(folder)
+    with suppress(OSError):  # it may be read-only
+        for name in broken:
+            journal.drop(name)
+    return list(broken.values())
+
+
+def _opened(folder: Path) -> tuple[Journal, list[FileShard], dict[str, str]]:
+    """Return the journal, the shards that can be opened, and what is wrong with the others by name."""
     journal = Journal(folder / NAME, folder.name)
     journal.refresh()
-    shards, broken = [], []
+    shards: list[FileShard] = []
+    broken: dict[str, str] = {}
     for line in journal.live():
         try:
             shards.append(open_shard(folder, line))
         except BrokenShardError as error:
-            broken.append(f"{folder / line.shard}: {error}")
+            broken[line.shard] = f"{folder / line.shard}: {error}"
     return journal, shards, broken
 
 

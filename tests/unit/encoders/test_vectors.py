@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from xlingual.data.manifest import Manifest
+from xlingual.encoders import image_model, text_encoders
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import DataWarning, InputError
 from xlingual.records import Numbering, Pictures, Texts
@@ -314,3 +315,23 @@ def test_rows_are_the_lines_they_are_numbered(tmp_path_factory, array, index, fo
     np.save(path, np.asfortranarray(array) if fortran else array)
     texts = items(index, ["en"] * len(index), size=5)
     np.testing.assert_array_equal(encode(path, texts), array[np.array(index, dtype=int)])
+
+
+@pytest.mark.parametrize("name", ["hf.en", "api-de", "hf_en"])
+@pytest.mark.parametrize("star", [False, True])
+def test_the_file_of_one_language_does_not_serve_all(tmp_path, name, star):
+    save(tmp_path / f"{name}.npy")
+    spec = f"vectors:{tmp_path}/{'*' if star else name}.npy"
+    says = refused(lambda: text_encoders(spec, languages=LANGUAGES))
+    assert f"write {tmp_path}/{name[:-2]}{{lang}}.npy" in says
+    assert len(text_encoders(spec, languages=[name[-2:]])) == 1
+    assert len(text_encoders(spec, languages=["fr", "es"])) == 1
+    assert image_model(spec, languages=LANGUAGES)
+
+
+def test_one_vector_for_an_item_in_all_languages_is_warned_of(tmp_path):
+    save(tmp_path / "v.npy")
+    with pytest.warns(DataWarning, match="XLR is then 1"):
+        encode(tmp_path / "v.npy", items([0, 1, 0, 1], ["en", "en", "de", "de"]))
+    encode(tmp_path / "v.npy", items([0, 1, 0, 1], ["en"] * 4))
+    encode(tmp_path / "v.npy", items([0, 1, 2, 3], ["en", "en", "de", "de"]))

@@ -118,3 +118,16 @@ def test_damaged_vectors_are_not_exported(two, tmp_path):
     path.write_bytes(bytes(content))
     with pytest.raises(InputError, match="not as they were written"):
         export(two, tmp_path / "out")
+
+
+def test_what_is_damaged_goes_though_nobody_has_met_it(two, made):
+    path = next(two.collection("a").folder.glob("*.safetensors"))
+    content = bytearray(path.read_bytes())
+    content[-600] ^= 1
+    path.write_bytes(bytes(content))
+    freed = collect_garbage(two)
+    assert (freed.files, freed.size, len(freed.damaged)) == (1, len(content), 1)
+    assert not path.exists() and path.name in freed.damaged[0]
+    assert [one.damaged for one in verify(two)] == [(), ()]
+    assert sorted(one.vectors for one in holdings(two)) == [5, 20]
+    assert collect_garbage(two).files == 0
