@@ -96,11 +96,12 @@ class ApiEncoder:
         tokens = whole_tokens(*amount)
         asked = -(-len(distinct) // self.batch)
         cost = self.price.of(tokens)
-        said = f"about {tokens:,} tokens ({len(distinct):,} distinct texts, {asked:,} requests)"
+        texts = f"{len(distinct):,} distinct {'text' if len(distinct) == 1 else 'texts'}"
+        said = f"about {tokens:,} tokens ({texts}, {asked:,} {'request' if asked == 1 else 'requests'})"
         if cost is not None:
             said += f", about {_money(cost)} at {self.price.of_a_million:g} a million tokens"
         self._refuse_beyond_most(amount, said)
-        return f"api:{self.model}: {said}"
+        return said
 
     def _refuse_beyond_most(self, amount: tuple[float, int], said: str) -> None:
         together = self.price.of(whole_tokens(self._sent[0] + amount[0], self._sent[1] + amount[1]))

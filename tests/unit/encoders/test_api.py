@@ -448,10 +448,10 @@ def test_the_estimate(server):
     words = ["red chair"] * 5 + ["blue table"]
     tokens = tokens_of(["red chair", "blue table"])
     assert made(server, "&batch=1").estimate(texts(words)) == (
-        f"api:tiny: about {tokens} tokens (2 distinct texts, 2 requests)"
+        f"about {tokens} tokens (2 distinct texts, 2 requests)"
     )
     said = made(server, "&price=20000&max_cost=5").estimate(texts(words))
-    assert said.endswith(f"1 requests), about {tokens * 0.02:.2f} at 20000 a million tokens")
+    assert said.endswith(f"1 request), about {tokens * 0.02:.2f} at 20000 a million tokens")
     assert server.sent == []
 
 
