@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.encoders.batching import in_batches, in_parts
+from xlingual.encoders.batching import Memory, in_batches, in_parts
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
@@ -32,6 +32,7 @@ class HuggingFaceEncoder:
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         self.folder, self.options, self.who = folder, options, who
+        self._memory = Memory()
         self.prompts = Prompts.of(options)
         self.settings = read_json(folder / "config.json")
         if not self.settings:
@@ -120,7 +121,9 @@ class HuggingFaceEncoder:
             return self.network.run([pieces.features[int(i)] for i in which], told)
 
         dim = self.network.dim
-        vectors = in_batches(pieces.lengths, self.options["batch"], run, who=self.who, dim=dim)
+        vectors = in_batches(
+            pieces.lengths, self.options["batch"], run, who=self.who, dim=dim, memory=self._memory
+        )
         return Encoded(pieces.averaged(vectors)[index], pieces.truncated[index])
 
     def _language_numbers(self, tags: Sequence[str]) -> list[int]:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from xlingual.encoders.batching import Memory
 from xlingual.encoders.checkpoints import check_weights, model_folder
 from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
 from xlingual.encoders.torch_runtime import choose_device, loading, loading_info, require, torch_dtype
@@ -64,6 +65,7 @@ class HuggingFacePictures:
         self.folder, self.pool, self.layer, self.batch, self.dtype = folder, pool, layer, batch, dtype
         self._threads = threads  # that decode pictures
         self._device, self._who = device, name or f"hf:{folder}"
+        self._memory = Memory()
 
     @cached_property
     def identity(self) -> str:
@@ -83,6 +85,7 @@ class HuggingFacePictures:
             self._run,
             batch_size=self.batch,
             who=self._who,
+            memory=self._memory,
             threads=self._threads,
         )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.encoders.batching import in_batches, in_parts
+from xlingual.encoders.batching import Memory, in_batches, in_parts
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
@@ -41,6 +41,7 @@ class SentenceTransformerEncoder:
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         self.folder, self.options, self.who = folder, options, who
+        self._memory = Memory()
         own = model_prompts(folder) if options["prompts"] == "model" else None
         self.prompts = Prompts.of(options, own)
         check_weights(who, folder, modules=True)
@@ -124,7 +125,9 @@ class SentenceTransformerEncoder:
 
         whole_pieces = np.flatnonzero(whole[pieces.owner]) if len(distinct) else texts
         for chosen, run in ((whole_pieces, run_texts), (windows, run_windows)):
-            vectors[chosen] = in_batches(lengths[chosen], size, run, who=self.who, dim=dim)
+            vectors[chosen] = in_batches(
+                lengths[chosen], size, run, who=self.who, dim=dim, memory=self._memory
+            )
         return Encoded(pieces.averaged(vectors)[index], pieces.truncated[index])
 
     def _pieces(self, texts: Sequence[str], prompt: str) -> Pieces:

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xlingual.encoders.batching import Memory
 from xlingual.encoders.checkpoints import check_weights, model_folder
 from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
 from xlingual.encoders.torch_runtime import choose_device, loading, require, torch_dtype
@@ -41,6 +42,7 @@ class SentenceTransformerPictures:
     ) -> None:
         self.folder, self.dim, self.batch, self.dtype = folder, dim, batch, dtype
         self._device, self._who = device, name or f"st:{folder}"
+        self._memory = Memory()
 
     @cached_property
     def identity(self) -> str:
@@ -54,7 +56,12 @@ class SentenceTransformerPictures:
     def encode(self, batch: Pictures) -> Vectors:
         """Return float32 [n, d]; raise InputError naming the first row whose picture is absent or broken."""
         return encode_pictures(
-            batch, lambda picture: picture, self._run, batch_size=self.batch, who=self._who
+            batch,
+            lambda picture: picture,
+            self._run,
+            batch_size=self.batch,
+            who=self._who,
+            memory=self._memory,
         )
 
     def _run(self, pictures: Sequence[Image]) -> Vectors:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xlingual.encoders.batching import in_batches
+from xlingual.encoders.batching import Memory, in_batches
 from xlingual.encoders.checkpoints import check_weights, model_folder
 from xlingual.encoders.dictionary import Translated
 from xlingual.encoders.language_codes import code_of
@@ -55,6 +55,7 @@ class TranslationModel:
         self.beams, self.batch, self.device, self.dtype = beams, batch, device, dtype
         self.revision = revision
         self._held: Loaded | None = None
+        self._memory = Memory()
         require(self._who, "hf", "torch", "transformers")
 
     @cached_property
@@ -85,7 +86,7 @@ class TranslationModel:
                 found[row] = text
             return np.zeros((len(rows), 1), dtype=np.float32)  # batching is made for vectors; none here
 
-        in_batches([len(ids) for ids in encoded], self.batch, run, who=self._who)
+        in_batches([len(ids) for ids in encoded], self.batch, run, who=self._who, memory=self._memory)
         return Translated(found, truncated)
 
     @property
