@@ -164,3 +164,11 @@ def test_looking_after_the_store(xlingual: Any, keeping: dict[str, int]) -> None
     assert "pixels" not in xlingual("store", "ls").out
     refused = xlingual("store", "ls", "--encoder", "nothing")
     assert (refused.code, "has no vectors of 'nothing'" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize("verb", [["ls"], ["verify"], ["gc"], ["export", "--out", "x"]])
+def test_a_store_that_is_not_there_is_no_empty_one(xlingual: Any, verb: list[str]) -> None:
+    refused = xlingual("store", *verb, "--store", "onw")
+    assert (refused.code, "--store onw: there is no such folder" in refused.err) == (2, True)
+    assert not Path("onw").exists()
+    assert not Path("x").exists()

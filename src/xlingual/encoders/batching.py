@@ -54,10 +54,10 @@ def in_batches(
     `lengths[i]` is the length of row i (tokens, characters, pixels; equal numbers keep their order). Rows go
     from the longest to the shortest, and a batch ends early before a row of less than `LIKE` times the length
     of its first one: a batch holds little padding, and what needs the most memory is tried first. Where a
-    batch does not fit, it is halved, no later one is larger than that (in rows times length), and a DataWarning
-    names the size that worked; where even one row does not fit, InputError. An encoder that gives its `memory`
-    each time keeps what was learnt for later calls, and warns only when it learns anew. `who` begins both messages, `dim` is the d of an empty answer:
-    `run` is never called without rows.
+    batch does not fit, it is halved, no later one is larger than that (in rows times length), and a
+    DataWarning names the size that worked; where even one row does not fit, InputError. An encoder that gives
+    its `memory` each time keeps what was learnt for later calls, and warns only when it learns anew. `who`
+    begins both messages, `dim` is the d of an empty answer: `run` is never called without rows.
     """
     length = np.asarray(lengths, dtype=np.int64)
     order = np.argsort(-length, kind="stable")

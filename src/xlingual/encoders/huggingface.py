@@ -15,7 +15,7 @@ from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
 from xlingual.encoders.tokens import TextTokens
-from xlingual.encoders.torch_runtime import require
+from xlingual.encoders.torch_runtime import device_part, require
 from xlingual.encoders.transformer_text import TextNetwork
 from xlingual.encoders.weights import checkpoint_digest, model_files
 from xlingual.errors import InputError, listed
@@ -71,6 +71,7 @@ class HuggingFaceEncoder:
         """A hash of the model's files and the options that change vectors."""
         names = ("layer", "dtype", "max_length", "long", "pair")
         told = "".join(f"&{name}={self.options[name]}" for name in names if self.options[name] is not None)
+        told += device_part(self.options["device"], self.options["dtype"], self.who, "hf")
         return f"hf:{self._digest()[:16]}?pool={self.pool}{told}{self.prompts}"
 
     @cached_property

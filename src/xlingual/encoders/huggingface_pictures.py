@@ -22,7 +22,14 @@ import numpy as np
 from xlingual.encoders.batching import Memory
 from xlingual.encoders.checkpoints import check_weights, model_folder
 from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
-from xlingual.encoders.torch_runtime import choose_device, loading, loading_info, require, torch_dtype
+from xlingual.encoders.torch_runtime import (
+    choose_device,
+    device_part,
+    loading,
+    loading_info,
+    require,
+    torch_dtype,
+)
 from xlingual.encoders.weights import checkpoint_digest, model_files
 from xlingual.errors import InputError
 from xlingual.records import Pictures, Vectors
@@ -71,7 +78,7 @@ class HuggingFacePictures:
     def identity(self) -> str:
         """The digest of the checkpoint's files, and what is read off the network."""
         read = f"pool={self.pool or 'family'}&layer={self.layer}&dtype={self.dtype}"
-        return f"hf:{self._digest()}?{read}"
+        return f"hf:{self._digest()}?{read}{device_part(self._device, self.dtype, self._who, 'hf')}"
 
     def _digest(self) -> str:
         return checkpoint_digest(self.folder, model_files(self.folder, modules=False))[:16]

@@ -34,7 +34,8 @@ def encode_pictures(
     """Return float32 [n, d]: what `run` returns for batches of prepared pictures, in order.
 
     `prepare` runs in worker threads while `run` works on earlier pictures. Pictures with equal bytes go
-    through once. `memory` is the encoder's, for batches that do not fit. Without pictures d is that of a white one.
+    through once. `memory` is the encoder's, for batches that do not fit. Without pictures d is that of a
+    white one.
 
     Raises InputError naming the first row whose picture is absent, broken or cannot be prepared.
     """

@@ -17,6 +17,7 @@ from xlingual.encoders.schemes import PICTURES, Context
 from xlingual.encoders.tokens import Pieces, TextTokens, told_limit
 from xlingual.encoders.torch_runtime import (
     choose_device,
+    device_part,
     loading,
     refuse_random,
     require,
@@ -56,6 +57,7 @@ class SentenceTransformerEncoder:
         """A hash of the model's files, the prompts and the options that change vectors."""
         names = ("dim", "dtype", "max_length", "long")
         told = "&".join(f"{name}={self.options[name]}" for name in names if self.options[name] is not None)
+        told += device_part(self.options["device"], self.options["dtype"], self.who, "st")
         return f"st:{checkpoint_digest(self.folder)[:16]}?{told}{self.prompts}"
 
     @cached_property

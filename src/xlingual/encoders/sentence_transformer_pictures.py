@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from xlingual.encoders.batching import Memory
 from xlingual.encoders.checkpoints import check_weights, model_folder
 from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
-from xlingual.encoders.torch_runtime import choose_device, loading, require, torch_dtype
+from xlingual.encoders.torch_runtime import choose_device, device_part, loading, require, torch_dtype
 from xlingual.encoders.weights import checkpoint_digest
 from xlingual.errors import InputError
 from xlingual.records import Pictures, Vectors
@@ -48,7 +48,8 @@ class SentenceTransformerPictures:
     def identity(self) -> str:
         """The digest of the model's files, and what is read off the network."""
         kept = "" if self.dim is None else f"&dim={self.dim}"
-        return f"st:{self._digest()}?dtype={self.dtype}{kept}"
+        where = device_part(self._device, self.dtype, self._who, "st")
+        return f"st:{self._digest()}?dtype={self.dtype}{kept}{where}"
 
     def _digest(self) -> str:
         return checkpoint_digest(self.folder)[:16]

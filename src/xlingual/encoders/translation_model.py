@@ -14,7 +14,14 @@ from xlingual.encoders.batching import Memory, in_batches
 from xlingual.encoders.checkpoints import check_weights, model_folder
 from xlingual.encoders.dictionary import Translated
 from xlingual.encoders.language_codes import code_of
-from xlingual.encoders.torch_runtime import choose_device, loading, loading_info, require, torch_dtype
+from xlingual.encoders.torch_runtime import (
+    choose_device,
+    device_part,
+    loading,
+    loading_info,
+    require,
+    torch_dtype,
+)
 from xlingual.encoders.weights import checkpoint_digest
 from xlingual.errors import InputError, listed
 from xlingual.records import Ints, Vectors, digest
@@ -63,7 +70,8 @@ class TranslationModel:
         """Digests of the models' files, and how they search."""
         tags = sorted(set(self.languages)) if "{lang}" in self.name else [""]
         models = [part for tag in tags for part in (tag, checkpoint_digest(self._folder(tag)))]
-        return f"hf:{digest(*models).hex()}&beams={self.beams}&dtype={self.dtype}"
+        where = device_part(self.device, self.dtype, self._who, "hf")
+        return f"hf:{digest(*models).hex()}&beams={self.beams}&dtype={self.dtype}{where}"
 
     def translate(self, texts: Sequence[str], language: str) -> Translated:
         """Return the translations; raise InputError where the model does not know one of the languages."""

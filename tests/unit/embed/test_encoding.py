@@ -6,9 +6,10 @@ import pytest
 from xlingual import Manifest, crosslingual_retrieval
 from xlingual.embed import batch_identity, embed_pictures, embed_texts
 from xlingual.embed import encoding as module
+from xlingual.embed.encoding import Way, encode
 from xlingual.encoders import PythonEncoder, text_encoders
 from xlingual.errors import DataWarning, InputError, XlingualError
-from xlingual.records import Encoded
+from xlingual.records import Encoded, Texts
 from xlingual.store import Store
 
 WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
@@ -313,3 +314,25 @@ def test_pictures_are_known_by_their_bytes(store, tmp_path):
     (tmp_path / "b.png").write_bytes(b"new")
     embed_pictures(manifest, "x", encoder, np.arange(4), store=store)
     assert encoder.asked == 4
+
+
+def test_what_an_encoder_notes_is_told_once_for_all_pieces_and_not_when_read(tmp_path):
+    class Noting:
+        identity, content = "noting", ("text",)
+        calls = 0
+
+        def encode(self, batch):
+            self.calls += 1
+            return np.ones((len(batch), 2), dtype=np.float32)
+
+        def notes(self):
+            calls, self.calls = self.calls, 0
+            return [f"{calls > 1}: several pieces"] if calls else []
+
+    batch, way = (
+        Texts([str(i) for i in range(100)], ["en"] * 100, list("x" * 100)),
+        Way("e", "e", Store(tmp_path)),
+    )
+    with pytest.warns(DataWarning, match="^True: several pieces$"):
+        encode(Noting(), batch, way)
+    encode(Noting(), batch, way)  # a warning would be an error

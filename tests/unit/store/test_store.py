@@ -172,7 +172,9 @@ def test_checksums_see_every_word_its_place_and_its_key(made):
     assert (row_checksums(np.zeros_like(vectors), keys) != plain).all()
 
 
-@pytest.mark.parametrize("dtype, dim", [(np.float32, 6), (np.float32, 3), (np.float16, 5), (np.float16, 8)])
+@pytest.mark.parametrize(
+    ("dtype", "dim"), [(np.float32, 6), (np.float32, 3), (np.float16, 5), (np.float16, 8)]
+)
 def test_any_one_or_two_flipped_bits_change_the_checksum(made, dtype, dim):
     row = made.vectors([7], dim).astype(dtype)
     bits = np.unpackbits(row.view(np.uint8))
