@@ -44,7 +44,7 @@ def encode(encoder: Encoder, batch: Texts | Pictures, way: Way) -> Encoded:
     """
     found = _encoded(encoder, batch, way)
     tell = getattr(encoder, "notes", None)
-    for sentence in tell() if tell is not None else ():
+    for sentence in tell() if callable(tell) else ():
         warnings.warn(sentence, DataWarning, stacklevel=2)
     return found
 
