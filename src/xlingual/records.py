@@ -180,6 +180,7 @@ class Encoder(Protocol):
       "bytes" (of pictures): all of a row that its vector depends on; never its ids, items or numberings.
       Vectors of such an encoder are kept in the store.
     - `encode_noting(batch) -> Encoded`: the same vectors, and which texts were cut.
+    - `notes() -> list[str]`: sentences on what was encoded since they were last asked for, to warn with.
     - `piece`, the most rows that one call should encode: what an interrupted call did is lost.
     - `estimate(batch) -> str`: what encoding the batch will cost, in a sentence; raises where it is too much.
     - `fitted_on`, `fit_model()`, `depends_on_batch`: see `embed`.

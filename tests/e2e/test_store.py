@@ -181,3 +181,11 @@ def test_a_listing_of_80_columns_cuts_identities_only(tmp_path: Path) -> None:
     lines = console.file.getvalue().splitlines()
     (row,) = [line for line in lines if "st:" in line]
     assert "…" in row and re.search(r"… +1 +8 +\d+ B +\d{4}-\d\d-\d\d \d\d:\d\d +–", row)
+
+
+@pytest.mark.parametrize("verb", [["ls"], ["verify"], ["gc"], ["export", "--out", "x"]])
+def test_a_store_that_is_not_there_is_no_empty_one(xlingual: Any, verb: list[str]) -> None:
+    refused = xlingual("store", *verb, "--store", "onw")
+    assert (refused.code, "--store onw: there is no such folder" in refused.err) == (2, True)
+    assert not Path("onw").exists()
+    assert not Path("x").exists()

@@ -10,6 +10,7 @@ import click
 
 from xlingual.cli import screen
 from xlingual.cli.options import check_folder
+from xlingual.errors import InputError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -138,7 +139,11 @@ def export(root: Path | None, encoder: str | None, out: Path) -> None:
 def _opened(root: Path | None) -> Store:
     from xlingual.store import Store
 
-    return Store.default() if root is None else Store(root)
+    if root is None:
+        return Store.default()
+    if not root.exists():
+        raise InputError(f"--store {root}: there is no such folder: check its name")
+    return Store(root)
 
 
 def _listing(kept: Store, found: list[Holding]) -> Table:

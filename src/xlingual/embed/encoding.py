@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -11,7 +12,7 @@ import numpy as np
 
 from xlingual.embed.checks import checked
 from xlingual.encoders import PythonEncoder
-from xlingual.errors import InputError, XlingualError
+from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.pictures import read_bytes
 from xlingual.records import Encoded, Encoder, Ints, Pictures, Texts, check_content, content_keys, digest
 from xlingual.store import Collection, DamagedError, Store
@@ -39,8 +40,17 @@ def encode(encoder: Encoder, batch: Texts | Pictures, way: Way) -> Encoded:
     """Return checked vectors [n, d] of a batch, and which texts were cut.
 
     An encoder that says what its vectors depend on (`content`) encodes equal rows once, and no row that the
-    store has. Others get the whole batch as it is.
+    store has. Others get the whole batch as it is. What an encoder has to say of the rows that it
+    encoded (a method `notes` that returns sentences, each of them once) becomes one DataWarning each.
     """
+    found = _encoded(encoder, batch, way)
+    tell = getattr(encoder, "notes", None)
+    for sentence in tell() if callable(tell) else ():
+        warnings.warn(sentence, DataWarning, stacklevel=2)
+    return found
+
+
+def _encoded(encoder: Encoder, batch: Texts | Pictures, way: Way) -> Encoded:
     keys = row_keys(encoder, batch)
     if keys is None:
         _told_cost(encoder, batch, way)

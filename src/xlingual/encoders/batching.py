@@ -21,6 +21,25 @@ PART = 16_384  # texts whose tokens are held at once
 _SIGNS = ("out of memory", "not enough memory", "can't allocate memory", "failed to allocate", "alloc_failed")
 
 
+class Memory:
+    """What an encoder has learnt of the memory it has: how large a batch may be. It is learnt once.
+
+    `cells`, the rows of a batch times the length of its longest one, is None until a batch did not fit.
+    """
+
+    def __init__(self) -> None:
+        self.cells: int | None = None
+
+    def rows(self, most: int, length: int) -> int:
+        """Return how many rows, 1 to `most`, a batch may have whose longest one has this length."""
+        return most if self.cells is None else max(1, min(most, self.cells // max(1, length)))
+
+    def halve(self, rows: int, length: int) -> int:
+        """Remember that so many rows did not fit; return half of them."""
+        self.cells = rows // 2 * max(1, length)
+        return rows // 2
+
+
 def in_batches(
     lengths: Sequence[int] | Ints,
     batch_size: int,
@@ -28,26 +47,35 @@ def in_batches(
     *,
     who: str,
     dim: int = 0,
+    memory: Memory | None = None,
 ) -> Vectors:
     """Return float32 [n, d]: what `run(rows)` returns for batches of at most `batch_size` rows, in order.
 
     `lengths[i]` is the length of row i (tokens, characters, pixels; equal numbers keep their order). Rows go
     from the longest to the shortest, and a batch ends early before a row of less than `LIKE` times the length
     of its first one: a batch holds little padding, and what needs the most memory is tried first. Where a
-    batch does not fit, it and all later ones are halved, and a DataWarning names the size that worked; where
-    even one row does not fit, InputError. `who` begins both messages, `dim` is the d of an empty answer:
-    `run` is never called without rows.
+    batch does not fit, it is halved, no later one is larger than that (in rows times length), and a
+    DataWarning names the size that worked; where even one row does not fit, InputError. An encoder that gives
+    its `memory` each time keeps what was learnt for later calls, and warns only when it learns anew. `who`
+    begins both messages, `dim` is the d of an empty answer: `run` is never called without rows.
     """
     length = np.asarray(lengths, dtype=np.int64)
     order = np.argsort(-length, kind="stable")
-    size, answer, start, refused = batch_size, np.zeros((0, dim), dtype=np.float32), 0, 0
+    memory = memory or Memory()
+    answer, start, refused, size = np.zeros((0, dim), dtype=np.float32), 0, 0, 0
     while start < len(order):
-        rows = order[start : start + size]
-        rows = rows[length[rows] >= LIKE * length[rows[0]]]
+        longest = int(length[order[start]])
+        rows = order[start : start + memory.rows(batch_size, longest)]
+        rows = rows[length[rows] >= LIKE * longest]
         vectors = _unless_out_of_memory(run, rows)
         if vectors is None:
             refused = refused or len(rows)
-            size = _halved(min(size, len(rows)), length, rows, who)
+            if len(rows) == 1:
+                raise InputError(
+                    f"{who}: out of memory with a single row (of length {longest}): lower max_length, choose "
+                    "dtype=float16, a smaller model or device=cpu"
+                )
+            size = memory.halve(len(rows), longest)
             continue
         if start == 0:
             answer = np.empty((len(order), vectors.shape[1]), dtype=np.float32)
@@ -92,12 +120,3 @@ def _unless_out_of_memory(run: Callable[[Ints], Any], rows: Ints) -> Vectors | N
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()
     return None
-
-
-def _halved(size: int, length: Ints, rows: Ints, who: str) -> int:
-    if size == 1:
-        raise InputError(
-            f"{who}: out of memory with a single row (of length {int(length[rows[0]])}): lower "
-            "max_length, choose dtype=float16, a smaller model or device=cpu"
-        )
-    return size // 2

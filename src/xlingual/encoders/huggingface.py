@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.encoders.batching import in_batches, in_parts
+from xlingual.encoders.batching import Memory, in_batches, in_parts
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
 from xlingual.encoders.tokens import TextTokens
-from xlingual.encoders.torch_runtime import require
+from xlingual.encoders.torch_runtime import device_part, require
 from xlingual.encoders.transformer_text import TextNetwork
 from xlingual.encoders.weights import checkpoint_digest, model_files
 from xlingual.errors import InputError, listed
@@ -32,6 +32,7 @@ class HuggingFaceEncoder:
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         self.folder, self.options, self.who = folder, options, who
+        self._memory = Memory()
         self.prompts = Prompts.of(options)
         self.settings = read_json(folder / "config.json")
         if not self.settings:
@@ -70,6 +71,7 @@ class HuggingFaceEncoder:
         """A hash of the model's files and the options that change vectors."""
         names = ("layer", "dtype", "max_length", "long", "pair")
         told = "".join(f"&{name}={self.options[name]}" for name in names if self.options[name] is not None)
+        told += device_part(self.options["device"], self.options["dtype"], self.who, "hf")
         return f"hf:{self._digest()[:16]}?pool={self.pool}{told}{self.prompts}"
 
     @cached_property
@@ -120,7 +122,9 @@ class HuggingFaceEncoder:
             return self.network.run([pieces.features[int(i)] for i in which], told)
 
         dim = self.network.dim
-        vectors = in_batches(pieces.lengths, self.options["batch"], run, who=self.who, dim=dim)
+        vectors = in_batches(
+            pieces.lengths, self.options["batch"], run, who=self.who, dim=dim, memory=self._memory
+        )
         return Encoded(pieces.averaged(vectors)[index], pieces.truncated[index])
 
     def _language_numbers(self, tags: Sequence[str]) -> list[int]:

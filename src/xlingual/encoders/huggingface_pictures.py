@@ -19,9 +19,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from xlingual.encoders.batching import Memory
 from xlingual.encoders.checkpoints import check_weights, model_folder
 from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
-from xlingual.encoders.torch_runtime import choose_device, loading, loading_info, require, torch_dtype
+from xlingual.encoders.torch_runtime import (
+    choose_device,
+    device_part,
+    loading,
+    loading_info,
+    require,
+    torch_dtype,
+)
 from xlingual.encoders.weights import checkpoint_digest, model_files
 from xlingual.errors import InputError
 from xlingual.records import Pictures, Vectors
@@ -64,12 +72,13 @@ class HuggingFacePictures:
         self.folder, self.pool, self.layer, self.batch, self.dtype = folder, pool, layer, batch, dtype
         self._threads = threads  # that decode pictures
         self._device, self._who = device, name or f"hf:{folder}"
+        self._memory = Memory()
 
     @cached_property
     def identity(self) -> str:
         """The digest of the checkpoint's files, and what is read off the network."""
         read = f"pool={self.pool or 'family'}&layer={self.layer}&dtype={self.dtype}"
-        return f"hf:{self._digest()}?{read}"
+        return f"hf:{self._digest()}?{read}{device_part(self._device, self.dtype, self._who, 'hf')}"
 
     def _digest(self) -> str:
         return checkpoint_digest(self.folder, model_files(self.folder, modules=False))[:16]
@@ -83,6 +92,7 @@ class HuggingFacePictures:
             self._run,
             batch_size=self.batch,
             who=self._who,
+            memory=self._memory,
             threads=self._threads,
         )
 

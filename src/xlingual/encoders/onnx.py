@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.encoders.batching import in_batches, in_parts
+from xlingual.encoders.batching import Memory, in_batches, in_parts
 from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
 from xlingual.encoders.onnx_tokenizer import SETTINGS, OnnxTokenizer, length_limit
 from xlingual.encoders.prompts import Prompts
@@ -36,6 +36,7 @@ class OnnxEncoder:
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         self.folder, self.options, self.who = folder, options, who
+        self._memory = Memory()
         self.prompts = Prompts.of(options)
         self.path = find_graph(folder, options["file"], _NAMES, who)
         self._watch = Watch()
@@ -107,6 +108,7 @@ class OnnxEncoder:
             lambda which: self._run([pieces.features[int(i)] for i in which]),
             who=self.who,
             dim=self.dim,
+            memory=self._memory,
         )
         return Encoded(pieces.averaged(vectors)[index], pieces.truncated[index])
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xlingual.encoders.batching import Memory
 from xlingual.encoders.checkpoints import read_json
 from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
 from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
@@ -42,6 +43,7 @@ class OnnxPictures:
         if options["pool"] == "last":
             raise InputError(f"{who}: pool=last is for texts; of pictures there are mean, cls and pooler")
         self.folder, self.options, self.who = folder, options, who
+        self._memory = Memory()
         self.path = find_graph(folder, options["file"], _NAMES, who)
         self._watch = Watch()
         read_processor(folder, who)  # so that bad settings are told at once
@@ -85,6 +87,7 @@ class OnnxPictures:
             self._run,
             batch_size=self.graph.batch_size(self.options["batch"]),
             who=self.who,
+            memory=self._memory,
         )
 
     def _run(self, pictures: Sequence[np.ndarray]) -> Vectors:

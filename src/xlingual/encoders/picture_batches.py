@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
-from xlingual.encoders.batching import in_batches
+from xlingual.encoders.batching import Memory, in_batches
 from xlingual.encoders.decoding import decoded, distinct
 from xlingual.encoders.options import TEXT
 from xlingual.errors import InputError
@@ -28,12 +28,14 @@ def encode_pictures(
     *,
     batch_size: int,
     who: str,
+    memory: Memory | None = None,
     threads: int | None = None,
 ) -> Vectors:
     """Return float32 [n, d]: what `run` returns for batches of prepared pictures, in order.
 
     `prepare` runs in worker threads while `run` works on earlier pictures. Pictures with equal bytes go
-    through once. Without pictures d is that of a white one.
+    through once. `memory` is the encoder's, for batches that do not fit. Without pictures d is that of a
+    white one.
 
     Raises InputError naming the first row whose picture is absent, broken or cannot be prepared.
     """
@@ -51,6 +53,7 @@ def encode_pictures(
         batch_size,
         lambda rows: run(waiting.take(rows)),
         who=who,
+        memory=memory,
     )
     return vectors[code]
 

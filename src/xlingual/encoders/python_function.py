@@ -114,14 +114,6 @@ class PythonFunction:
         return array.astype(np.float32)
 
 
-def _identity(argument: str, target: object, source: str, revision: str | None) -> str:
-    where, _, name = argument.rpartition(":")
-    place = PurePath(where).name if is_file(where) else where
-    parts = {"source": source, "revision": revision, "own": getattr(target, "identity", None)}
-    given = "&".join(f"{key}={_safe(value)}" for key, value in parts.items() if value)
-    return f"python:{_safe(place)}:{name}" + (f"?{given}" if given else "")
-
-
 def build(argument: str, options: Mapping[str, Any], context: Context) -> PythonFunction | OwnSimilarity:
     """Return the encoder for a spec; for pictures also a similarity, where the function takes two batches."""
     found = load_function(argument)

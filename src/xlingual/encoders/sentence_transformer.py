@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.encoders.batching import in_batches, in_parts
+from xlingual.encoders.batching import Memory, in_batches, in_parts
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
 from xlingual.encoders.tokens import Pieces, TextTokens, told_limit
 from xlingual.encoders.torch_runtime import (
     choose_device,
+    device_part,
     loading,
     refuse_random,
     require,
@@ -41,6 +42,7 @@ class SentenceTransformerEncoder:
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         self.folder, self.options, self.who = folder, options, who
+        self._memory = Memory()
         own = model_prompts(folder) if options["prompts"] == "model" else None
         self.prompts = Prompts.of(options, own)
         check_weights(who, folder, modules=True)
@@ -55,6 +57,7 @@ class SentenceTransformerEncoder:
         """A hash of the model's files, the prompts and the options that change vectors."""
         names = ("dim", "dtype", "max_length", "long")
         told = "&".join(f"{name}={self.options[name]}" for name in names if self.options[name] is not None)
+        told += device_part(self.options["device"], self.options["dtype"], self.who, "st")
         return f"st:{checkpoint_digest(self.folder)[:16]}?{told}{self.prompts}"
 
     @cached_property
@@ -124,7 +127,9 @@ class SentenceTransformerEncoder:
 
         whole_pieces = np.flatnonzero(whole[pieces.owner]) if len(distinct) else texts
         for chosen, run in ((whole_pieces, run_texts), (windows, run_windows)):
-            vectors[chosen] = in_batches(lengths[chosen], size, run, who=self.who, dim=dim)
+            vectors[chosen] = in_batches(
+                lengths[chosen], size, run, who=self.who, dim=dim, memory=self._memory
+            )
         return Encoded(pieces.averaged(vectors)[index], pieces.truncated[index])
 
     def _pieces(self, texts: Sequence[str], prompt: str) -> Pieces:

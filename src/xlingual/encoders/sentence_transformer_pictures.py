@@ -8,9 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xlingual.encoders.batching import Memory
 from xlingual.encoders.checkpoints import check_weights, model_folder
 from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
-from xlingual.encoders.torch_runtime import choose_device, loading, require, torch_dtype
+from xlingual.encoders.torch_runtime import choose_device, device_part, loading, require, torch_dtype
 from xlingual.encoders.weights import checkpoint_digest
 from xlingual.errors import InputError
 from xlingual.records import Pictures, Vectors
@@ -41,12 +42,14 @@ class SentenceTransformerPictures:
     ) -> None:
         self.folder, self.dim, self.batch, self.dtype = folder, dim, batch, dtype
         self._device, self._who = device, name or f"st:{folder}"
+        self._memory = Memory()
 
     @cached_property
     def identity(self) -> str:
         """The digest of the model's files, and what is read off the network."""
         kept = "" if self.dim is None else f"&dim={self.dim}"
-        return f"st:{self._digest()}?dtype={self.dtype}{kept}"
+        where = device_part(self._device, self.dtype, self._who, "st")
+        return f"st:{self._digest()}?dtype={self.dtype}{kept}{where}"
 
     def _digest(self) -> str:
         return checkpoint_digest(self.folder)[:16]
@@ -54,7 +57,12 @@ class SentenceTransformerPictures:
     def encode(self, batch: Pictures) -> Vectors:
         """Return float32 [n, d]; raise InputError naming the first row whose picture is absent or broken."""
         return encode_pictures(
-            batch, lambda picture: picture, self._run, batch_size=self.batch, who=self._who
+            batch,
+            lambda picture: picture,
+            self._run,
+            batch_size=self.batch,
+            who=self._who,
+            memory=self._memory,
         )
 
     def _run(self, pictures: Sequence[Image]) -> Vectors:

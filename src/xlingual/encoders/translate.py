@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,9 @@ import numpy as np
 
 from xlingual.encoders.dictionary import DictionaryTranslator, Translator
 from xlingual.encoders.schemes import SCHEMES, Context
+from xlingual.encoders.unknown_words import UnknownWords
 from xlingual.encoders.vectors import VectorsEncoder
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError
 from xlingual.records import Encoded, Encoder, Texts
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class TranslatingEncoder:
 
     def __init__(self, base: Encoder, translator: Translator, to: str) -> None:
         self.base, self.translator, self.to = base, translator, to
+        self._unknown = UnknownWords()
 
     @property
     def identity(self) -> str:
@@ -77,12 +78,20 @@ class TranslatingEncoder:
             return Encoded(below.vectors, cut if below.truncated is None else cut | below.truncated)
         return Encoded(self.base.encode(translated), cut)
 
+    def notes(self) -> list[str]:
+        """Return how many words the dictionary did not have since this was last asked, and notes from below.
+
+        Equal texts that were translated together count once.
+        """
+        own = self._unknown.told("translate: of the different texts, words that the dictionary does not have")
+        below = getattr(self.base, "notes", None)
+        return [*own, *(below() if below is not None else ())]
+
     def translated(self, batch: Texts) -> tuple[Texts, NDArray[np.bool_]]:
         """Return the batch in the language `to`, and which of its texts were cut, bool [n]."""
         reads: tuple[str, ...] = getattr(self.base, "content", None) or ("context",)
         columns = [batch.text, *([batch.context] if batch.context and "context" in reads else [])]
         answer, cut = [list(column) for column in columns], np.zeros(len(batch), dtype=np.bool_)
-        unknown: dict[str, float] = {}
         for tag in dict.fromkeys(batch.language):
             if _is_same(tag, self.to):
                 continue
@@ -95,9 +104,7 @@ class TranslatingEncoder:
                     number = place[column[row]]
                     target[row] = found.text[number]
                     cut[row] |= found.truncated[number]
-            if found.unknown:
-                unknown[tag] = found.unknown / found.words
-        _warn_of_unknown(unknown)
+            self._unknown.add(tag, found.unknown, found.words)
         return replace(
             batch,
             text=answer[0],
@@ -112,16 +119,6 @@ def _is_same(tag: str, to: str) -> bool:
     """Tell whether a text of the language `tag` is in `to`: `en-GB` is in `en`, `pt-BR` not in `pt-PT`."""
     one, other = (re.split("[-_]", language.lower()) for language in (tag, to))
     return all(a == b for a, b in zip(one, other, strict=False))
-
-
-def _warn_of_unknown(shares: Mapping[str, float]) -> None:
-    if shares:
-        told = listed((f"{tag} {100 * share:.2g} %" for tag, share in shares.items()), 20)
-        warnings.warn(
-            f"translate: of the different texts, words that the dictionary does not have: {told}",
-            DataWarning,
-            stacklevel=4,
-        )
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> TranslatingEncoder:

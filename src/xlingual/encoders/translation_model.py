@@ -10,11 +10,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xlingual.encoders.batching import in_batches
+from xlingual.encoders.batching import Memory, in_batches
 from xlingual.encoders.checkpoints import check_weights, model_folder
 from xlingual.encoders.dictionary import Translated
 from xlingual.encoders.language_codes import code_of
-from xlingual.encoders.torch_runtime import choose_device, loading, loading_info, require, torch_dtype
+from xlingual.encoders.torch_runtime import (
+    choose_device,
+    device_part,
+    loading,
+    loading_info,
+    require,
+    torch_dtype,
+)
 from xlingual.encoders.weights import Watch, checkpoint_digest
 from xlingual.errors import InputError, listed
 from xlingual.records import Ints, Vectors, digest
@@ -56,6 +63,7 @@ class TranslationModel:
         self.revision = revision
         self._held: Loaded | None = None
         self._watch = Watch()
+        self._memory = Memory()
         require(self._who, "hf", "torch", "transformers")
 
     @cached_property
@@ -63,7 +71,8 @@ class TranslationModel:
         """Digests of the models' files, and how they search."""
         tags = sorted(set(self.languages)) if "{lang}" in self.name else [""]
         models = [part for tag in tags for part in (tag, self._digest(tag))]
-        return f"hf:{digest(*models).hex()}&beams={self.beams}&dtype={self.dtype}"
+        where = device_part(self.device, self.dtype, self._who, "hf")
+        return f"hf:{digest(*models).hex()}&beams={self.beams}&dtype={self.dtype}{where}"
 
     def translate(self, texts: Sequence[str], language: str) -> Translated:
         """Return the translations; raise InputError where the model does not know one of the languages."""
@@ -86,7 +95,7 @@ class TranslationModel:
                 found[row] = text
             return np.zeros((len(rows), 1), dtype=np.float32)  # batching is made for vectors; none here
 
-        in_batches([len(ids) for ids in encoded], self.batch, run, who=self._who)
+        in_batches([len(ids) for ids in encoded], self.batch, run, who=self._who, memory=self._memory)
         return Translated(found, truncated)
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,9 +14,10 @@ import numpy as np
 
 from xlingual.encoders.schemes import Context
 from xlingual.encoders.segment import lookups, pieces, segment
+from xlingual.encoders.unknown_words import UnknownWords
 from xlingual.encoders.weights import Watch, file_digest
 from xlingual.encoders.wordfile import WordFile, check_word_file
-from xlingual.errors import DataWarning, InputError, listed
+from xlingual.errors import InputError
 from xlingual.records import Texts, digest
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class WordvecEncoder:
     _files: dict[Path, WordFile] = field(default_factory=dict, init=False, repr=False)
     _watch: Watch = field(default_factory=Watch, init=False, repr=False)
     _counted: dict[str, Callable[[str], float]] = field(default_factory=dict, init=False, repr=False)
+    _unknown: UnknownWords = field(default_factory=UnknownWords, init=False, repr=False)
 
     @property
     def depends_on_batch(self) -> bool:
@@ -74,11 +75,10 @@ class WordvecEncoder:
         return frozenset() if self.fit is None else self._fit.row_digests()
 
     def encode(self, batch: Texts) -> Vectors:
-        """Return float32 [n, d]; a DataWarning tells how many words of each language have no vector."""
+        """Return float32 [n, d]; words without a vector are counted for `notes`."""
         tags = tuple(dict.fromkeys(batch.language))
         vectors = np.zeros((len(batch), self._dimensions(tags or self._tags)), dtype=np.float32)
         language = np.asarray(batch.language, dtype=object)
-        unknown: dict[str, float] = {}
         for tag in tags:
             rows = np.flatnonzero(language == tag)
             distinct = list(dict.fromkeys(batch.text[int(row)] for row in rows))
@@ -87,11 +87,13 @@ class WordvecEncoder:
             words, missing = self._words(distinct, tag)
             weight = _weights(self.weight, words) if self.fit is None else self._fitted_weights(tag)
             vectors[rows] = self._sums(words, tag, weight)[same]
-            if any(missing):
-                total = sum(missing[number] + len(words[number]) for number in same)
-                unknown[tag] = sum(missing[number] for number in same) / total
-        _warn_of_unknown(unknown, self.pattern)
+            total = sum(missing[number] + len(words[number]) for number in same)
+            self._unknown.add(tag, sum(missing[number] for number in same), total)
         return vectors
+
+    def notes(self) -> list[str]:
+        """Return how many words of each language had no vector since this was last asked; none if all had."""
+        return self._unknown.told(f"wordvec:{self.pattern}: words without a vector, which are left out")
 
     def _sums(self, texts: Sequence[Sequence[str]], tag: str, weight: Callable[[str], float]) -> Vectors:
         """Return the weighted means float32 [n, d] of texts given as known words."""
@@ -190,16 +192,6 @@ def _weights(kind: str, texts: Sequence[Sequence[str]]) -> Callable[[str], float
         return lambda word: SIF / (SIF + counts[word] / total)
     df = Counter(word for text in texts for word in set(text))
     return lambda word: math.log((1 + len(texts)) / (1 + df[word])) + 1
-
-
-def _warn_of_unknown(shares: Mapping[str, float], pattern: str) -> None:
-    if shares:
-        told = listed((f"{tag} {100 * share:.2g} %" for tag, share in shares.items()), 20)
-        warnings.warn(
-            f"wordvec:{pattern}: words without a vector, which are left out: {told}",
-            DataWarning,
-            stacklevel=3,
-        )
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> WordvecEncoder:

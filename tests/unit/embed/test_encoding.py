@@ -6,6 +6,7 @@ import pytest
 from xlingual import Manifest, crosslingual_retrieval
 from xlingual.embed import batch_identity, embed_pictures, embed_texts, picture_vectors
 from xlingual.embed import encoding as module
+from xlingual.embed.encoding import Way, encode
 from xlingual.encoders import PythonEncoder, image_encoder, text_encoders
 from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.records import Encoded, Texts, content_keys
@@ -366,3 +367,25 @@ def test_broken_pictures_are_counted_over_all_pieces(store, function):
     with pytest.raises(InputError, match=r"'r3'.* \(3 of 70 pictures are missing or broken; ") as caught:
         function(Manifest.from_rows(rows), "p", encoder, np.arange(70), store=store)
     assert ("--skip-broken" in str(caught.value)) == (function is embed_pictures)
+
+
+def test_what_an_encoder_notes_is_told_once_for_all_pieces_and_not_when_read(tmp_path):
+    class Noting:
+        identity, content = "noting", ("text",)
+        calls = 0
+
+        def encode(self, batch):
+            self.calls += 1
+            return np.ones((len(batch), 2), dtype=np.float32)
+
+        def notes(self):
+            calls, self.calls = self.calls, 0
+            return [f"{calls > 1}: several pieces"] if calls else []
+
+    batch, way = (
+        Texts([str(i) for i in range(100)], ["en"] * 100, list("x" * 100)),
+        Way("e", "e", Store(tmp_path)),
+    )
+    with pytest.warns(DataWarning, match="^True: several pieces$"):
+        encode(Noting(), batch, way)
+    encode(Noting(), batch, way)  # a warning would be an error

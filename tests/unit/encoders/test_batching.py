@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual.encoders.batching import in_batches, in_parts, is_out_of_memory
+from xlingual.encoders.batching import Memory, in_batches, in_parts, is_out_of_memory
 from xlingual.errors import DataWarning, InputError
 from xlingual.records import Encoded, Texts
 
@@ -73,6 +73,31 @@ def test_one_row_that_does_not_fit_is_an_error():
     with pytest.raises(InputError, match=r"^hf:x: out of memory with a single row \(of length 9\)"):
         in_batches([7, 9, 8], 2, run, who="hf:x")
     assert sizes == [2, 1]
+
+
+def test_the_size_that_worked_is_kept_for_later_calls():
+    run, sizes = memory_for(3, MemoryError())
+    memory = Memory()
+    with pytest.warns(DataWarning, match="a batch of 7 did not fit into memory, one of 3 did"):
+        in_batches([4] * 7, 16, run, who="hf:x", memory=memory)
+    in_batches([4] * 7, 16, run, who="hf:x", memory=memory)  # a second warning would be an error
+    assert sizes == [7, 3, 3, 1, 3, 3, 1]
+
+
+def test_shorter_rows_are_still_taken_together_after_long_ones_did_not_fit():
+    sizes = []
+
+    def run(rows):
+        sizes.append(len(rows))
+        if len(rows) * lengths[rows].max() > 100:
+            raise MemoryError
+        return two_columns(rows)
+
+    lengths = np.array([90] * 2 + [10] * 20)
+    with pytest.warns(DataWarning, match="a batch of 2 did not fit into memory, one of 1 did"):
+        vectors = in_batches(lengths, 16, run, who="x")
+    np.testing.assert_array_equal(vectors, two_columns(np.arange(22)))
+    assert sizes == [2, 1, 1, 9, 9, 2]
 
 
 def test_other_failures_are_not_hidden():

@@ -193,6 +193,12 @@ def test_identity_follows_weights_and_options(saved, tmp_path):
     assert HuggingFacePictures(folder).content == ("bytes",)
 
 
+def test_identity_names_the_device_below_float32_only(saved):
+    folder = saved["vit"][0]
+    assert "device" not in HuggingFacePictures(folder, device="cpu").identity
+    assert HuggingFacePictures(folder, device="cpu", dtype="float16").identity.endswith("&device=cpu")
+
+
 def test_a_spec_names_it(saved):
     folder = saved["clip"][0]
     name, encoder = image_encoder(f"eye=hf:{folder}?batch=2&dtype=bfloat16&pool=cls")

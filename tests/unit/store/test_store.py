@@ -17,7 +17,7 @@ import xlingual
 from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.records import Encoded, digest
 from xlingual.store import Store, default_folder, disk, open_store
-from xlingual.store.checksum import row_checksums
+from xlingual.store.checksum import _weights, row_checksums, row_sums
 
 STEPS = st.lists(
     st.one_of(
@@ -170,6 +170,35 @@ def test_checksums_see_every_word_its_place_and_its_key(made):
     assert (row_checksums(vectors[:, [2, 3, 0, 1, 4, 5]].copy(), keys) != plain).all()
     assert (row_checksums(vectors, keys[::-1].copy()) != plain).all()
     assert (row_checksums(np.zeros_like(vectors), keys) != plain).all()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "dim"), [(np.float32, 6), (np.float32, 3), (np.float16, 5), (np.float16, 8)]
+)
+def test_any_one_or_two_flipped_bits_change_the_checksum(made, dtype, dim):
+    row = made.vectors([7], dim).astype(dtype)
+    bits = np.unpackbits(row.view(np.uint8))
+    pairs = [(i, j) for i in range(len(bits)) for j in range(i, len(bits))]  # of equal ones: a single flip
+    flipped = np.repeat(bits[None], len(pairs), axis=0)
+    for changed, pair in zip(flipped, pairs, strict=True):
+        changed[list(set(pair))] ^= 1
+    sums = row_sums(np.packbits(flipped, axis=1).view(dtype))
+    assert (sums != row_sums(row)).all()
+
+
+def test_two_flipped_signs_anywhere_in_a_wide_row_change_the_checksum():
+    row = np.random.default_rng(0).standard_normal((1, 768)).astype(np.float32)
+    for first in range(0, 768, 64):
+        flipped = np.repeat(row, 768, axis=0)
+        flipped[np.arange(768), np.arange(768)] *= -1
+        flipped[np.delete(np.arange(768), first), first] *= -1
+        assert (row_sums(flipped) != row_sums(row)).all()
+
+
+def test_weights_tell_words_apart_in_their_lower_halves():
+    lower = _weights(8192) & np.uint64(0xFFFFFFFF)
+    either = np.minimum(lower, np.uint64(1 << 32) - lower)  # up to the sign
+    assert len(np.unique(either)) == 8192
 
 
 def full(*_):
