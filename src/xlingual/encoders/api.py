@@ -13,6 +13,7 @@ from xlingual.encoders.api_requests import Clock, Requests
 from xlingual.encoders.api_service import Service
 from xlingual.encoders.schemes import Context
 from xlingual.encoders.token_estimate import tokens_of
+from xlingual.encoders.prompts import IdleOptions
 from xlingual.errors import InputError, MissingExtraError
 from xlingual.records import Texts
 
@@ -57,6 +58,8 @@ class ApiEncoder:
         self.dim = dim
         self.revision = revision
         self.prompts = {role: text for role, text in (prompts or {}).items() if text is not None}
+        named = {f"{role}_prompt" if role else "prompt": text for role, text in self.prompts.items()}
+        self._idle = IdleOptions(named)
         self.price = price or Price()
         self.base64 = base64
         self._found: int | None = dim  # dimensions of the vectors, once known
@@ -120,6 +123,8 @@ class ApiEncoder:
         return found
 
     def _prompted(self, batch: Texts) -> list[str]:
+        if batch.role is None and len(batch):
+            self._idle.tell()
         prompt = self.prompts.get(batch.role, self.prompts.get(None, ""))
         # half of a surrogate pair cannot be sent
         return [(prompt + text).encode("utf-8", "replace").decode() for text in batch.text]

@@ -14,7 +14,14 @@ from xlingual.encoders.batching import in_batches
 from xlingual.encoders.checkpoints import check_weights, model_folder
 from xlingual.encoders.dictionary import Translated
 from xlingual.encoders.language_codes import code_of
-from xlingual.encoders.torch_runtime import choose_device, loading, loading_info, require, torch_dtype
+from xlingual.encoders.torch_runtime import (
+    choose_device,
+    loading,
+    loading_info,
+    require,
+    running,
+    torch_dtype,
+)
 from xlingual.encoders.weights import checkpoint_digest
 from xlingual.errors import InputError, listed
 from xlingual.records import Ints, Vectors, digest
@@ -128,7 +135,7 @@ class TranslationModel:
         ids = torch.tensor([text + [pad] * (width - len(text)) for text in texts])
         mask = torch.tensor([[1] * len(text) + [0] * (width - len(text)) for text in texts])
         forced = {} if start is None else {"forced_bos_token_id": start}
-        with torch.inference_mode():
+        with running(f"translate:hf-{held.name}"), torch.inference_mode():
             answer = held.model.generate(
                 input_ids=ids.to(held.model.device),
                 attention_mask=mask.to(held.model.device),
