@@ -11,9 +11,9 @@ import numpy as np
 
 from xlingual.encoders.api_requests import Clock, Requests
 from xlingual.encoders.api_service import Service
+from xlingual.encoders.prompts import IdleOptions
 from xlingual.encoders.schemes import Context
 from xlingual.encoders.token_estimate import tokens_of
-from xlingual.encoders.prompts import IdleOptions
 from xlingual.errors import InputError, MissingExtraError
 from xlingual.records import Texts
 

@@ -14,6 +14,7 @@ from xlingual.encoders.batching import in_batches
 from xlingual.encoders.checkpoints import check_weights, model_folder
 from xlingual.encoders.dictionary import Translated
 from xlingual.encoders.language_codes import code_of
+from xlingual.encoders.model_kind import check_tokenizer
 from xlingual.encoders.torch_runtime import (
     choose_device,
     loading,
@@ -158,6 +159,7 @@ def _load(name: str, folder: Path, device: Any, dtype: str) -> Loaded:  # noqa: 
 
     who = f"translate:hf-{name}"
     check_weights(who, folder)
+    check_tokenizer(who, folder)
     fast = (folder / "tokenizer.json").is_file()
     if any(folder.glob("*.spm")) or (not fast and any(folder.glob("*.model"))):
         require(f"the tokenizer of {who}", "hf", "sentencepiece")

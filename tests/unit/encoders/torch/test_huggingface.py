@@ -169,7 +169,9 @@ def test_prompts_by_role(checkpoints):
     folder = checkpoints("bert")
     plain, hf = encoder(folder), encoder(folder, "?query_prompt=query: &candidate_prompt=passage: ")
     assert hf.content == ("text", "role")
-    for role, prompt in (("query", "query: "), ("candidate", "passage: "), (None, "")):
+    with pytest.warns(DataWarning, match="query_prompt and candidate_prompt are not used"):
+        np.testing.assert_allclose(hf.encode(texts()), plain.encode(texts()), atol=1e-5)
+    for role, prompt in (("query", "query: "), ("candidate", "passage: ")):
         expected = plain.encode(texts([prompt + text for text in TEXTS]))
         np.testing.assert_allclose(hf.encode(texts(role=role)), expected, atol=1e-5)
     both = encoder(folder, "?prompt=text: &query_prompt=query: ")
