@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 _TORCH = "torch>=2.5,<2.14"
 _TOKENIZERS = "tokenizers>=0.20"
+_TRANSFORMERS = "transformers>=4.56"  # the first whose from_pretrained takes dtype=
 
 # extra → what pip installs for it
 EXTRAS: Mapping[str, tuple[str, ...]] = {
     "torch": (_TORCH,),
-    "st": ("sentence-transformers>=3", _TORCH),
-    "hf": ("transformers>=4.45", _TOKENIZERS, "sentencepiece>=0.2", _TORCH),
+    "st": ("sentence-transformers>=3", _TRANSFORMERS, _TORCH),
+    "hf": (_TRANSFORMERS, _TOKENIZERS, "sentencepiece>=0.2", _TORCH),
     "onnx": ("onnxruntime>=1.18", _TOKENIZERS),
     "api": ("httpx>=0.27",),
     "mt": ("sacrebleu>=2.4", "sacremoses>=0.1", "nltk>=3.9"),
@@ -27,7 +28,7 @@ def packages(extra: str) -> tuple[str, ...]:
     """Return the names of the packages of an extra, as pip knows them.
 
     >>> packages("st")
-    ('sentence-transformers', 'torch')
+    ('sentence-transformers', 'transformers', 'torch')
     """
     return tuple(requirement.partition(">=")[0] for requirement in EXTRAS[extra])
 

@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlingual.errors import InputError
-from xlingual.records import MOST_PIXELS, PICTURE_FORMATS
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+# what is opened as a picture: some formats that Pillow knows start outside programs, or are no pictures
+PICTURE_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")
+MOST_PIXELS = 80_000_000  # larger pictures are refused before anything is decoded
 THREADS = min(8, os.cpu_count() or 1)  # that open pictures; each may hold one of MOST_PIXELS pixels
 MAX_BYTES = 200_000_000
 _ORIENTATION = 0x0112  # EXIF's number of the tag that says how a picture is to be turned

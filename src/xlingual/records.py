@@ -13,6 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
+from xlingual.errors import InputError
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -23,11 +25,6 @@ if TYPE_CHECKING:
     Vectors: TypeAlias = NDArray[np.float32]
 else:  # the names exist at run time too, so that other modules import them plainly
     Ints = Floats = Vectors = Any
-
-
-# what is opened as a picture: some formats that Pillow knows start outside programs, or are no pictures
-PICTURE_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")
-MOST_PIXELS = 80_000_000  # larger pictures are refused before anything is decoded
 
 
 @dataclass(frozen=True)
@@ -179,8 +176,9 @@ class Encoder(Protocol):
     `identity` names everything that changes the vectors (name, revision, parameters, file hash); equal
     identities give equal vectors. An encoder may have more, which is used where it is there:
 
-    - `content`, a tuple of names among "text", "language", "role" and "context" (of texts) or "bytes" (of
-      pictures): all of a row that its vector depends on. Vectors of such an encoder are kept in the store.
+    - `content`, a tuple of names among "text", "language", "role", "context" and "fields" (of texts) or
+      "bytes" (of pictures): all of a row that its vector depends on; never its ids, items or numberings.
+      Vectors of such an encoder are kept in the store.
     - `encode_noting(batch) -> Encoded`: the same vectors, and which texts were cut.
     - `piece`, the most rows that one call should encode: what an interrupted call did is lost.
     - `estimate(batch) -> str`: what encoding the batch will cost, in a sentence; raises where it is too much.
@@ -232,17 +230,43 @@ def digest(*parts: str | bytes) -> bytes:
 def content_keys(batch: Texts, columns: Sequence[str]) -> list[bytes]:
     """Return one digest for each text of what an encoder says its vector depends on.
 
+    "fields" stands for all names and values of a row's fields. Raises InputError for unknown columns.
+
     >>> one, other = Texts(["a"], ["en"], ["1"]), Texts(["a"], ["de"], ["2"])
     >>> content_keys(one, ("text",)) == content_keys(other, ("text",))
     True
     """
-    read: dict[str, Sequence[str]] = {
+    read: dict[str, Sequence[str | bytes]] = {
         "text": batch.text,
         "language": batch.language,
         "context": batch.context or [""] * len(batch),
         "role": [batch.role or ""] * len(batch),
     }
+    check_content(columns, (*read, "fields"))
+    if "fields" in columns:
+        read["fields"] = _field_digests(batch)
     return [digest(*row) for row in zip(*(read[name] for name in columns), strict=True)]
+
+
+def check_content(columns: object, known: Sequence[str]) -> None:
+    """Raise InputError where what an encoder gives as its `content` is no tuple of known names."""
+    fits = isinstance(columns, list | tuple) and all(
+        isinstance(name, str) and name in known for name in columns
+    )
+    if not fits:
+        raise InputError(
+            f"an encoder's content must be a tuple of names among {', '.join(map(repr, known))}, such as "
+            f"({known[0]!r},): found {columns!r:.100}"
+        )
+
+
+def _field_digests(batch: Texts) -> list[bytes]:
+    """Return one digest for each text of the names and values of its fields, whatever their order."""
+    names = sorted(batch.fields)
+    return [
+        digest(*(part for name in names for part in (name, str(batch.fields[name][row]))))
+        for row in range(len(batch))
+    ]
 
 
 def _pick(values: Sequence[Any], rows: Ints) -> Sequence[Any]:

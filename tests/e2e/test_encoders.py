@@ -188,6 +188,13 @@ def test_help_says_nothing_of_the_environment(process: Any) -> None:
     assert fake.KEY not in process("encoders", "api", variables={"OPENAI_API_KEY": fake.KEY}).out
 
 
+def test_max_cost_without_a_price_prints_no_password(xlingual: Any, tmp_path: Path) -> None:
+    spec = "api:m?base_url=https://user:SECRETPW@host/v1&key=SECRETPW"
+    outcome = xlingual("evaluate", "xlr", str(tmp_path / "m.csv"), "--text-encoder", spec, "--max-cost", "1")
+    assert "has no price" in outcome.err
+    assert "SECRETPW" not in outcome.err + outcome.out
+
+
 @pytest.mark.parametrize("spec", ["api:m?base_url={0}&price=0.02", "mine=api:m?base_url={0}&price=0.02"])
 def test_max_cost_refuses_what_would_cost_more(xlingual: Any, tmp_path: Path, spec: str) -> None:
     path = tmp_path / "m.csv"

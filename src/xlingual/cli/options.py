@@ -73,7 +73,7 @@ def chosen_store(given: dict[str, Any]) -> Path | str | None:
 def limited(spec: str, most: float) -> str:
     """Return the spec with the option max_cost, where it is of a service and has none."""
     from xlingual.encoders.plugins import Known
-    from xlingual.encoders.spec import parse
+    from xlingual.encoders.spec import parse, shown
 
     parsed = parse(spec, Known())
     if parsed.base is not None:
@@ -81,7 +81,7 @@ def limited(spec: str, most: float) -> str:
     if parsed.scheme != "api" or "max_cost" in dict(parsed.options):
         return spec
     if "price" not in dict(parsed.options):
-        raise InputError(f"--max-cost: {spec!r} has no price: add ?price=, what a million tokens cost")
+        raise InputError(f"--max-cost: {shown(spec)!r} has no price: add ?price=, what a million tokens cost")
     return str(replace(parsed, options=(*parsed.options, ("max_cost", f"{most:.9f}"))))
 
 

@@ -13,7 +13,7 @@ from xlingual.embed.checks import checked
 from xlingual.encoders import PythonEncoder
 from xlingual.errors import InputError, XlingualError
 from xlingual.pictures import read_bytes
-from xlingual.records import Encoded, Encoder, Ints, Pictures, Texts, content_keys, digest
+from xlingual.records import Encoded, Encoder, Ints, Pictures, Texts, check_content, content_keys, digest
 from xlingual.store import Collection, DamagedError, Store
 
 Report: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all
@@ -72,6 +72,7 @@ def row_keys(encoder: Encoder, batch: Texts | Pictures) -> list[bytes] | None:
         return None
     if isinstance(batch, Texts):
         return content_keys(batch, columns)
+    check_content(columns, ("bytes",))
     sources = [source for source in batch.source if source is not None]
     try:
         keys = [digest(read_bytes(source)) for source in sources]

@@ -13,11 +13,17 @@ import numpy as np
 from xlingual.data.manifest import Manifest
 from xlingual.embed.checks import warn_of_zeros
 from xlingual.embed.encoding import Report, Way, encode
-from xlingual.errors import DataWarning
+from xlingual.encoders.decoding import SKIP, BrokenPicturesError, broken, counted
+from xlingual.errors import DataWarning, InputError
 from xlingual.pictures import read_bytes
 from xlingual.ranking import Cosine, Pool, UnitVectors
 from xlingual.records import Encoder, Ints, Pictures, digest
 from xlingual.store import Store
+
+_MEND = (
+    "every row needs a vector: mend them, or leave their rows out of the manifest; xlingual data check lists "
+    "them"
+)
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ def embed_pictures(
     progress: Report | None = None,
 ) -> PictureIndex:
     """Return the distinct pictures of the text rows and their vectors, each encoded once."""
-    pictures, vectors, same = _encoded(manifest, name, encoder, rows, store, progress)
+    pictures, vectors, same = _encoded(manifest, name, encoder, rows, store, progress, SKIP)
     by_vector = Pool.of(vectors)
     picture = _distinct_pictures(by_vector.code, pictures.source)
     _, representative, number = np.unique(picture, return_index=True, return_inverse=True)
@@ -76,8 +82,11 @@ def picture_vectors(
     store: Store | None = None,
     progress: Report | None = None,
 ) -> np.ndarray:
-    """Return the vectors [n, d] of the pictures of text rows, one for each row."""
-    _, vectors, same = _encoded(manifest, name, encoder, rows, store, progress)
+    """Return the vectors [n, d] of the pictures of text rows, one for each row.
+
+    No row is left out, since the place of a vector tells whose it is: a broken picture is an InputError.
+    """
+    _, vectors, same = _encoded(manifest, name, encoder, rows, store, progress, _MEND)
     return vectors[same]
 
 
@@ -88,6 +97,7 @@ def _encoded(
     rows: Ints,
     store: Store | None,
     progress: Report | None,
+    remedy: str,
 ) -> tuple[Pictures, np.ndarray, Ints]:
     """Return pictures of the rows, their vectors [m, d], and which of them each row shows [n].
 
@@ -99,7 +109,14 @@ def _encoded(
     pictures = manifest.pictures(rows[first])
     _warn_of_missing_files(pictures.source, pictures.ids)
     way = Way(f"image encoder {name!r}", "encoding pictures", store, progress)
-    vectors = encode(encoder, pictures, way).vectors
+    try:
+        vectors = encode(encoder, pictures, way).vectors
+    except BrokenPicturesError as error:  # it counts those of one piece only
+        reasons = broken(pictures)
+        if not reasons:
+            raise
+        text = counted(next(iter(reasons.values())), len(reasons), len(pictures), remedy)
+        raise InputError(text) from error
     warn_of_zeros(vectors, way.who, "pictures", [repr(row) for row in pictures.ids])
     return pictures, vectors, same
 

@@ -13,7 +13,7 @@ from xlingual.encoders.api_requests import Clock, Requests
 from xlingual.encoders.api_service import Service
 from xlingual.encoders.prompts import IdleOptions
 from xlingual.encoders.schemes import Context
-from xlingual.encoders.token_estimate import tokens_of
+from xlingual.encoders.token_estimate import tokens_and_texts, whole_tokens
 from xlingual.errors import InputError, MissingExtraError
 from xlingual.records import Texts
 
@@ -62,6 +62,7 @@ class ApiEncoder:
         self._idle = IdleOptions(named)
         self.price = price or Price()
         self.base64 = base64
+        self._sent = (0.0, 0)  # tokens and texts, as estimated, of all requests so far
         self._found: int | None = dim  # dimensions of the vectors, once known
 
     @property
@@ -89,20 +90,34 @@ class ApiEncoder:
         return f"ApiEncoder({self.identity!r})"
 
     def estimate(self, batch: Texts) -> str:
-        """Return tokens, requests and, with a price, the cost; raise InputError above `max_cost`."""
+        """Return tokens, requests and, with a price, the cost of a batch.
+
+        Raises InputError where the batch, with all that has been sent before, costs more than `max_cost`.
+        """
         distinct = list(dict.fromkeys(self._prompted(batch)))
-        tokens = tokens_of(distinct)
+        amount = tokens_and_texts(distinct)
+        tokens = whole_tokens(*amount)
         asked = -(-len(distinct) // self.batch)
         cost = self.price.of(tokens)
         said = f"about {tokens:,} tokens ({len(distinct):,} distinct texts, {asked:,} requests)"
         if cost is not None:
             said += f", about {_money(cost)} at {self.price.of_a_million:g} a million tokens"
-        if cost is not None and self.price.most is not None and cost > self.price.most:
-            raise InputError(
-                f"api:{self.model}: {said}: more than max_cost={self.price.most:g}; nothing was sent. "
-                "Raise it, or encode fewer texts"
-            )
+        self._refuse_beyond_most(amount, said)
         return f"api:{self.model}: {said}"
+
+    def _refuse_beyond_most(self, amount: tuple[float, int], said: str) -> None:
+        together = self.price.of(whole_tokens(self._sent[0] + amount[0], self._sent[1] + amount[1]))
+        if together is None or self.price.most is None or together <= self.price.most:
+            return
+        before, sent = "", "nothing was sent"
+        if self._sent[1]:
+            spent = self.price.of(whole_tokens(*self._sent)) or 0.0
+            before = f", with about {_money(spent)} before it about {_money(together)}"
+            sent = "nothing more was sent"
+        raise InputError(
+            f"api:{self.model}: {said}{before}: more than max_cost={self.price.most:g}; {sent}. "
+            "Raise it, or encode fewer texts"
+        )
 
     def encode(self, batch: Texts) -> Vectors:
         """Return float32 [n, d]; equal texts are sent once."""
@@ -116,7 +131,13 @@ class ApiEncoder:
         parts = []
         with self.requests.open() as client:
             for start in range(0, len(distinct), self.batch):
-                vectors = self.requests.vectors(client, self._request(distinct[start : start + self.batch]))
+                sending = distinct[start : start + self.batch]
+                tokens, count = tokens_and_texts(sending)
+                self._sent = (
+                    self._sent[0] + tokens,
+                    self._sent[1] + count,
+                )  # even if it fails: it may be billed
+                vectors = self.requests.vectors(client, self._request(sending))
                 self._check_size(vectors.shape[1])
                 parts.append(vectors)
         found: Vectors = np.concatenate(parts)[[number[text] for text in texts]]

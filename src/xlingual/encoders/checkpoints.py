@@ -11,7 +11,17 @@ from xlingual.encoders.weights import module_folders
 from xlingual.errors import InputError, MissingExtraError
 
 # what is fetched from a hub: never a pickle, never code
-_WANTED = ("*.json", "*.txt", "*.model", "*.spm", "*.bpe", "*.jinja", "*.safetensors")
+_WANTED = (
+    "*.json",
+    "*.txt",
+    "*.model",
+    "*.spm",
+    "*.bpe",
+    "*.codes",
+    "*.tiktoken",
+    "*.jinja",
+    "*.safetensors",
+)
 _UNWANTED = ("onnx/*", "*/onnx/*", "openvino/*", "*/openvino/*")
 
 
@@ -83,7 +93,7 @@ def read_json(path: Path) -> dict[str, Any]:
 def check_weights(who: str, folder: Path, *, modules: bool = False) -> None:
     """Raise InputError where weights are missing, or there only as a pickle, which could run code.
 
-    With `modules` the folders that `modules.json` names are looked at too.
+    With `modules` the folders of the modules of sentence-transformers are looked at too.
     """
     places = [folder, *(module_folders(folder) if modules else ())]
     for place in places:

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 T = TypeVar("T")
+
+
+class BrokenPicturesError(InputError):
+    """Pictures of a batch are missing or broken; the message names the first and counts them."""
+
+
+SKIP = "--skip-broken leaves their rows out"
 _GLANCE = 32  # side of a picture that is only looked at: JPEG is decoded at a small scale
 
 
@@ -47,10 +54,12 @@ def decoded(
         elif not failed:  # after a failure the others are only counted
             yield value
     if failed:
-        raise InputError(
-            f"{failed[0]} ({len(failed)} of {len(pictures)} pictures are missing or broken; --skip-broken "
-            "leaves their rows out)"
-        )
+        raise BrokenPicturesError(counted(str(failed[0]), len(failed), len(pictures)))
+
+
+def counted(first: str, failed: int, count: int, remedy: str = SKIP) -> str:
+    """Return why the first picture fails, how many of all do, and what to do."""
+    return f"{first} ({failed} of {count} pictures are missing or broken; {remedy})"
 
 
 def broken(pictures: Pictures, *, threads: int | None = None) -> dict[int, str]:

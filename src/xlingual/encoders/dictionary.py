@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from xlingual.encoders.segment import pieces, segment
-from xlingual.encoders.weights import file_digest
+from xlingual.encoders.weights import Watch, file_digest
 from xlingual.errors import InputError, listed
 from xlingual.records import digest
 
@@ -47,12 +47,13 @@ class DictionaryTranslator:
     pattern: str
     languages: Sequence[str]  # that are translated
     unknown: str = "keep"
+    _watch: Watch = field(default_factory=Watch, init=False, repr=False)
 
     @cached_property
     def identity(self) -> str:
         """A hash of the files, and what becomes of unknown words."""
         tags = sorted(set(self.languages)) if "{lang}" in self.pattern else [""]
-        files = [part for tag in tags for part in (tag, file_digest(self.path(tag)))]
+        files = [part for tag in tags for part in (tag, self._digest(self.path(tag)))]
         return f"dictionary:{digest(*files).hex()}&unknown={self.unknown}"
 
     def translate(self, texts: Sequence[str], language: str) -> Translated:
@@ -83,13 +84,21 @@ class DictionaryTranslator:
 
     def _words(self, language: str) -> Mapping[str, str]:
         path = self.path(language)
-        by_language = self._read.get(path) or self._read.setdefault(path, read_dictionary(path))
+        if path not in self._read:
+            self._digest(path)
+            found = read_dictionary(path)
+            self._watch.check(str(path), lambda: file_digest(path), f"{path}: the dictionary")
+            self._read[path] = found
+        by_language = self._read[path]
         words = by_language.get(language) or by_language.get("")
         if not words:
             raise InputError(
                 f"{path}: has no words of the language {language}; its third column has {listed(by_language)}"
             )
         return words
+
+    def _digest(self, path: Path) -> str:
+        return self._watch.digest(str(path), lambda: file_digest(path))
 
     @cached_property
     def _read(self) -> dict[Path, dict[str, dict[str, str]]]:

@@ -17,7 +17,7 @@ from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
 from xlingual.encoders.tokens import Features, TextTokens
 from xlingual.encoders.torch_runtime import require
-from xlingual.encoders.weights import checkpoint_digest
+from xlingual.encoders.weights import Watch, checkpoint_digest
 from xlingual.errors import InputError, listed
 from xlingual.records import Encoded, Encoder, Texts, Vectors
 
@@ -38,6 +38,7 @@ class OnnxEncoder:
         self.folder, self.options, self.who = folder, options, who
         self.prompts = Prompts.of(options)
         self.path = find_graph(folder, options["file"], _NAMES, who)
+        self._watch = Watch()
 
     @property
     def content(self) -> tuple[str, ...]:
@@ -47,24 +48,33 @@ class OnnxEncoder:
     @cached_property
     def identity(self) -> str:
         """A hash of the graph, its weights, tokenizer and settings, and the options that change vectors."""
-        settings = [self.folder / name for name in ("tokenizer.json", *SETTINGS)]
-        files = [*graph_files(self.path, self.who), *(path for path in settings if path.is_file())]
         names = ("pool", "max_length", "long")
         told = "&".join(f"{name}={self.options[name]}" for name in names if self.options[name] is not None)
-        return f"onnx:{checkpoint_digest(self.folder, files)[:16]}?{told}{self.prompts}"
+        return f"onnx:{self._watch.digest('', self._digest)[:16]}?{told}{self.prompts}"
+
+    def _digest(self) -> str:
+        settings = [self.folder / name for name in ("tokenizer.json", *SETTINGS)]
+        files = [*graph_files(self.path, self.who), *(path for path in settings if path.is_file())]
+        return checkpoint_digest(self.folder, files)
+
+    def _check_unchanged(self) -> None:
+        self._watch.check("", self._digest, f"{self.who}: a file of the model")
 
     @cached_property
     def graph(self) -> Graph:
         """The graph, which takes nothing but texts."""
-        graph_files(self.path, self.who)
+        self._watch.digest("", self._digest)
         graph = Graph(self.path, self.who)
         graph.refuse_other_inputs(_INPUTS, "texts")
+        self._check_unchanged()
         return graph
 
     @cached_property
     def output(self) -> tuple[str, str]:
         """The output that is read, and how one vector is made of it: pooler, mean, cls or last."""
-        return choose_output(self.graph, self.options["pool"], self.folder, self.who)
+        output = choose_output(self.graph, self.options["pool"], self.folder, self.who)
+        self._check_unchanged()
+        return output
 
     @cached_property
     def tokens(self) -> TextTokens:
@@ -73,6 +83,7 @@ class OnnxEncoder:
         limit = length_limit(self.folder, self.options["max_length"], made_for, self.who)
         typed = "token_type_ids" in self.graph.inputs
         self.tokenizer = OnnxTokenizer(self.folder, typed=typed, who=self.who)
+        self._check_unchanged()
         return TextTokens(self.tokenizer, limit, self.options["long"], self.who)
 
     def encode(self, batch: Texts) -> Vectors:

@@ -13,7 +13,7 @@ import numpy as np
 from xlingual.encoders.checkpoints import read_json
 from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
 from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
-from xlingual.encoders.weights import checkpoint_digest
+from xlingual.encoders.weights import Watch, checkpoint_digest
 from xlingual.errors import InputError, listed
 from xlingual.records import Pictures, Vectors
 
@@ -43,22 +43,38 @@ class OnnxPictures:
             raise InputError(f"{who}: pool=last is for texts; of pictures there are mean, cls and pooler")
         self.folder, self.options, self.who = folder, options, who
         self.path = find_graph(folder, options["file"], _NAMES, who)
-        self.processor = read_processor(folder, who)
+        self._watch = Watch()
+        read_processor(folder, who)  # so that bad settings are told at once
 
     @cached_property
     def identity(self) -> str:
         """A hash of the graph, its weights and the settings, and how its output is pooled."""
-        settings = [path for name in _SETTINGS if (path := self.folder / name).is_file()]
-        digest = checkpoint_digest(self.folder, [*graph_files(self.path, self.who), *settings])
+        digest = self._watch.digest("", self._digest)
         return f"onnx:pictures:{digest[:16]}?pool={self.options['pool']}"
+
+    def _digest(self) -> str:
+        settings = [path for name in _SETTINGS if (path := self.folder / name).is_file()]
+        return checkpoint_digest(self.folder, [*graph_files(self.path, self.who), *settings])
+
+    def _check_unchanged(self) -> None:
+        self._watch.check("", self._digest, f"{self.who}: a file of the model")
+
+    @cached_property
+    def processor(self) -> Processor:
+        """What is done to pictures, read from the settings that the identity is of."""
+        self._watch.digest("", self._digest)
+        processor = read_processor(self.folder, self.who)
+        self._check_unchanged()
+        return processor
 
     @cached_property
     def graph(self) -> Graph:
         """The graph, which takes nothing but pictures."""
-        graph_files(self.path, self.who)
+        self._watch.digest("", self._digest)
         graph = Graph(self.path, self.who)
         alone = len(graph.inputs) == 1 and "input_ids" not in graph.inputs  # some call it otherwise
         graph.refuse_other_inputs(list(graph.inputs) if alone else ["pixel_values"], "pictures")
+        self._check_unchanged()
         return graph
 
     def encode(self, batch: Pictures) -> Vectors:

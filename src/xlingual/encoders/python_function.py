@@ -20,7 +20,7 @@ from xlingual.records import Encoded, Pictures, Texts, Vectors
 __all__ = ["PythonFunction", "build", "identity_of", "load_function"]
 
 _AT_ONCE = 256  # pictures whose bytes are held at a time
-_CONTENT = {TEXTS: ("text", "language", "role", "context"), PICTURES: ("bytes",)}
+_CONTENT = {TEXTS: ("text", "language", "role", "context", "fields"), PICTURES: ("bytes",)}
 _PASSED_ON = ("fitted_on", "depends_on_batch", "estimate")  # of an object that has them
 
 
@@ -46,7 +46,7 @@ class PythonFunction:
         self._dim: int | None = None
         self._identity = identity_of(target, argument, revision)  # of the source as it is now
         if revision is not None and not getattr(target, "depends_on_batch", False):
-            self.content = tuple(getattr(target, "content", ())) or (
+            self.content = getattr(target, "content", None) or (  # its names are checked when it is used
                 _CONTENT[kind] if self._whole_batch or kind == PICTURES else ("text",)
             )
         if callable(getattr(target, "encode_noting", None)):

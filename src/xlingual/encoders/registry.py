@@ -14,7 +14,7 @@ from xlingual.encoders.globs import expand
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.plugins import Known
 from xlingual.encoders.schemes import PICTURES, TEXTS, Context, build, check, read_options
-from xlingual.encoders.spec import Spec, parse
+from xlingual.encoders.spec import Spec, parse, shown
 from xlingual.errors import InputError
 from xlingual.records import Encoder, ImageSimilarity, Pictures, Texts
 
@@ -66,7 +66,9 @@ def image_model(
     """Return the name and the encoder of pictures, or the similarity of pictures, that a spec stands for."""
     found = _named(cast("EncoderLike", spec), PICTURES, Context(tuple(languages)))
     if len(found) > 1:
-        raise InputError(f"image encoder {spec!r} matches {len(found)} files; give the path of one")
+        raise InputError(
+            f"image encoder {shown(str(spec))!r} matches {len(found)} files; give the path of one"
+        )
     return next(iter(found.items()))
 
 
@@ -99,7 +101,7 @@ def _named(
 def _renamed(name: str, entry: EncoderLike) -> str:
     if not isinstance(entry, str):
         return "in a mapping from name to object"
-    return f"for example {replace(parse(entry, Known()), name=f'{name}-2')}"
+    return f"for example {shown(replace(parse(entry, Known()), name=f'{name}-2'))}"
 
 
 def _resolve(

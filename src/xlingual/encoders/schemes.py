@@ -20,7 +20,7 @@ from xlingual.encoders.options import (
     one_of,
     whole_number,
 )
-from xlingual.encoders.spec import Spec
+from xlingual.encoders.spec import Spec, shown, without_url_secrets
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.records import Encoder, Texts
 
@@ -253,20 +253,23 @@ def check(spec: Spec, kind: str) -> Scheme:
     scheme = scheme_named(spec.scheme)
     if spec.base is not None and not scheme.over:
         raise InputError(
-            f"spec {str(spec)!r}: {spec.scheme!r} is an encoder and cannot be applied on top of another"
+            f"spec {shown(spec)!r}: {spec.scheme!r} is an encoder and cannot be applied on top of another"
         )
     if spec.base is None and scheme.over:
-        raise InputError(f"spec {str(spec)!r}: {spec.scheme} needs an encoder below it: {spec}::SPEC")
+        raise InputError(
+            f"spec {shown(spec)!r}: {spec.scheme} needs an encoder below it: {shown(spec)}::SPEC"
+        )
     if kind not in scheme.takes:
         fit = listed(name for name, row in SCHEMES.items() if kind in row.takes)
-        raise InputError(f"spec {str(spec)!r}: {scheme.name!r} does not encode {kind}; these do: {fit}")
+        raise InputError(f"spec {shown(spec)!r}: {scheme.name!r} does not encode {kind}; these do: {fit}")
     if scheme.argument and not spec.argument.strip():
         raise InputError(
-            f"spec {str(spec)!r}: {scheme.name}: needs an argument: {scheme.name}:{scheme.argument}"
+            f"spec {shown(spec)!r}: {scheme.name}: needs an argument: {scheme.name}:{scheme.argument}"
         )
     if spec.argument and not scheme.argument:
         raise InputError(
-            f"spec {str(spec)!r}: {scheme.name}: takes no argument, found {spec.argument!r}; "
+            f"spec {shown(spec)!r}: {scheme.name}: takes no argument, found "
+            f"{without_url_secrets(spec.argument)!r}; "
             f"options follow a question mark: {scheme.name}:?key=value"
         )
     return scheme
@@ -280,13 +283,16 @@ def read_options(spec: Spec, scheme: Scheme, seed: int = 0) -> dict[str, Any]:
         if key not in known:
             has = f"its options: {listed(known)}" if known else "it has no options"
             raise InputError(
-                f"spec {str(spec)!r}: {scheme.name} has no option {key!r}.{did_you_mean(key, known)} ({has})"
+                f"spec {shown(spec)!r}: {scheme.name} has no option {key!r}."
+                f"{did_you_mean(key, known)} ({has})"
             )
         if key in values:
-            raise InputError(f"spec {str(spec)!r}: option {key!r} is given twice; give it once")
+            raise InputError(f"spec {shown(spec)!r}: option {key!r} is given twice; give it once")
         try:
             values[key] = known[key].read(text)
         except ValueError as error:
-            raise InputError(f"spec {str(spec)!r}: {key} must be {error}, found {text!r}") from None
+            raise InputError(
+                f"spec {shown(spec)!r}: {key} must be {error}, found {without_url_secrets(text)!r}"
+            ) from None
     defaults = {name: seed if name == "seed" else option.default for name, option in known.items()}
     return defaults | values

@@ -74,7 +74,7 @@ class SentenceTransformerEncoder:
                 local_files_only=True,
                 trust_remote_code=False,
                 truncate_dim=self.options["dim"],
-                model_kwargs={"use_safetensors": True, "torch_dtype": torch_dtype(self.options["dtype"])},
+                model_kwargs={"use_safetensors": True, "dtype": torch_dtype(self.options["dtype"])},
             )
         if f"st:{checkpoint_digest(self.folder)[:16]}?" not in identity:
             raise InputError(f"{self.who}: files of the model changed while it was read: start again")

@@ -20,6 +20,18 @@ _NAME = re.compile(r"([\w.-]+)=")
 _SCHEME = re.compile(r"([A-Za-z][\w+.-]+):")  # two characters at least: C:\x is a drive letter, so a path
 _WORD = re.compile(r"[\w+-]+")
 _KEY = re.compile(r"[A-Za-z][\w-]*")
+_HIDDEN = "…"
+# options whose values errors may print; any other may hold a key that was put where it does not belong
+_PLAIN = frozenset(
+    {
+        *("base_url", "batch", "beams", "candidate_prompt", "device", "dim", "dtype"),
+        *("encoding_format", "file", "fit", "layer", "long", "max_cost", "max_length"),
+        *("n", "pair", "pairs", "pool", "price", "prompt", "prompts"),
+        *("query_prompt", "rate", "retries", "revision", "seed", "timeout", "to"),
+        *("unknown", "weight", "words"),
+    }
+)
+_URL_QUERY = re.compile(r"(?<=://)([^?#]*[?#]).*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -52,16 +64,62 @@ def parse(text: str, known_schemes: Collection[str]) -> Spec:
     top, *under = re.split("::(?!:)", text, maxsplit=1)  # in "random:::lsa" the first colon ends a scheme
     below = "".join(under)
     if under and not below:
-        raise InputError(f"spec {text!r}: nothing after '::'; write A::B to apply A on top of B")
+        raise InputError(f"spec {shown(text)!r}: nothing after '::'; write A::B to apply A on top of B")
     base = parse(below, known_schemes) if under else None
     named = _NAME.match(top)
     rest = top[named.end() :] if named else top
     if not rest.strip():
-        raise InputError(f"spec {text!r} is empty: write scheme:argument, for example {_example()}")
+        raise InputError(f"spec {shown(text)!r} is empty: write scheme:argument, for example {_example()}")
     head, _, query = rest.partition("?")
     scheme, argument = _scheme_and_argument(head, text, known_schemes)
     options = _options(query, text)
     return Spec(named.group(1) if named else None, scheme, unquote(argument), options, base)
+
+
+def shown(spec: Spec | str) -> str:
+    """Return a spec as errors may print it, well-formed or not: with … in place of what may be secret.
+
+    Hidden are users, passwords and queries of URLs, and the values of options that no built-in scheme has or
+    whose names tell of keys.
+
+    >>> shown("api:m?base_url=https://me:pw@host/v1&api_key=sk-1&dim=8")
+    'api:m?base_url=https://…@host/v1&api_key=…&dim=8'
+    """
+    text = str(spec)
+    parts = [_without_secrets(part) for part in re.split("::(?!:)", text)]
+    # a password may hold the signs that take a spec apart: then what stands before its @ is no spec
+    split = any("@" in part.partition("?")[0] for part in re.split("::(?!:)", text)[1:])
+    return _without_secrets(text) if split else "::".join(parts)
+
+
+def _without_secrets(part: str) -> str:
+    head, mark, query = part.partition("?")
+    if "://" in head or not mark:
+        head = without_url_secrets(head)
+    return head + mark + "&".join(_shown_option(option) for option in query.split("&"))
+
+
+def _shown_option(option: str) -> str:
+    key, equals, value = option.partition("=")
+    if not option or key in _PLAIN:
+        plain = without_url_secrets(unquote(value), base=key == "base_url")
+        return option if plain == unquote(value) else f"{key}={plain}"
+    return f"{key}={_HIDDEN}" if equals and _KEY.fullmatch(key) else _HIDDEN
+
+
+def without_url_secrets(text: str, *, base: bool = False) -> str:
+    """Return the text with … for the user and password, and for the query, of a URL in it.
+
+    `base`: the text should be a URL, so that what stands before an @ is a user even without http://.
+    """
+    if base and "@" in text:
+        start, mark, rest = text.rpartition("@")
+        text = (f"{start.partition('://')[0]}://" if "://" in start else "") + _HIDDEN + mark + rest
+    else:
+        text = re.sub(r"(?<=://)\S*@", f"{_HIDDEN}@", text)
+    text = _URL_QUERY.sub(rf"\1{_HIDDEN}", text)
+    # no port follows the colon, so a password does, cut off before its @
+    return re.sub(r"(?<=://)[^\s/@\[\]:]*:(?!\d*(?:/|$))\S*", _HIDDEN, text)
 
 
 def _scheme_and_argument(head: str, text: str, known: Collection[str]) -> tuple[str, str]:
@@ -74,11 +132,13 @@ def _scheme_and_argument(head: str, text: str, known: Collection[str]) -> tuple[
     word = written.group(1) if written else head
     if written or _WORD.fullmatch(head):
         raise InputError(
-            f"spec {text!r}: unknown scheme {word!r}.{did_you_mean(word, known)} "
+            f"spec {shown(text)!r}: unknown scheme {word!r}.{did_you_mean(word, known)} "
             f"Known: {listed(sorted(known), 20)}; a file of vectors is written vectors:PATH"
         )
     if not head:
-        raise InputError(f"spec {text!r}: no scheme or path before '?'; write for example {_example()}")
+        raise InputError(
+            f"spec {shown(text)!r}: no scheme or path before '?'; write for example {_example()}"
+        )
     return "vectors", head
 
 
@@ -87,7 +147,7 @@ def _options(query: str, text: str) -> tuple[tuple[str, str], ...]:
     for part in query.split("&") if query else ():
         key, equals, value = part.partition("=")
         if not equals or not _KEY.fullmatch(key):
-            raise InputError(f"spec {text!r}: option {part!r} is not written key=value")
+            raise InputError(f"spec {shown(text)!r}: option {_shown_option(part)!r} is not written key=value")
         pairs.append((key, unquote(value)))
     return tuple(pairs)
 

@@ -45,6 +45,16 @@ def tokens_of(texts: Iterable[str]) -> int:
     >>> tokens_of(["a red chair", "红色的椅子"])
     10
     """
+    return whole_tokens(*tokens_and_texts(texts))
+
+
+def whole_tokens(total: float, count: int) -> int:
+    """Return the number of tokens of so many texts, given their sum: rounded up, at least one for each."""
+    return max(count, math.ceil(round(total, 3)))
+
+
+def tokens_and_texts(texts: Iterable[str]) -> tuple[float, int]:
+    """Return (tokens, texts), neither rounded: those of several batches may be added up."""
     total, count, part = 0.0, 0, list[str]()
     for text in texts:
         part.append(text)
@@ -52,7 +62,7 @@ def tokens_of(texts: Iterable[str]) -> int:
         if len(part) == _AT_ONCE:
             total += _tokens("".join(part))
             part.clear()
-    return max(count, math.ceil(round(total + _tokens("".join(part)), 3)))
+    return total + _tokens("".join(part)), count
 
 
 def _tokens(text: str) -> float:

@@ -43,7 +43,7 @@ class TextNetwork:
             model, info = AutoModel.from_pretrained(
                 folder,
                 use_safetensors=True,
-                torch_dtype=torch_dtype(options["dtype"]),
+                dtype=torch_dtype(options["dtype"]),
                 output_loading_info=True,
                 **local,
             )

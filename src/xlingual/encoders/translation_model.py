@@ -23,7 +23,7 @@ from xlingual.encoders.torch_runtime import (
     running,
     torch_dtype,
 )
-from xlingual.encoders.weights import checkpoint_digest
+from xlingual.encoders.weights import Watch, checkpoint_digest
 from xlingual.errors import InputError, listed
 from xlingual.records import Ints, Vectors, digest
 
@@ -63,13 +63,14 @@ class TranslationModel:
         self.beams, self.batch, self.device, self.dtype = beams, batch, device, dtype
         self.revision = revision
         self._held: Loaded | None = None
+        self._watch = Watch()
         require(self._who, "hf", "torch", "transformers")
 
     @cached_property
     def identity(self) -> str:
         """Digests of the models' files, and how they search."""
         tags = sorted(set(self.languages)) if "{lang}" in self.name else [""]
-        models = [part for tag in tags for part in (tag, checkpoint_digest(self._folder(tag)))]
+        models = [part for tag in tags for part in (tag, self._digest(tag))]
         return f"hf:{digest(*models).hex()}&beams={self.beams}&dtype={self.dtype}"
 
     def translate(self, texts: Sequence[str], language: str) -> Translated:
@@ -108,10 +109,18 @@ class TranslationModel:
         name = self.name.replace("{lang}", language)
         if self._held is None or self._held.name != name:
             self._held = None  # the memory of one model is enough
-            self._held = _load(
-                name, self._folder(language), choose_device(self.device, self._who), self.dtype
-            )
+            self._digest(language)
+            folder = self._folder(language)  # of a hub: another one where the model there is new
+            held = _load(name, folder, choose_device(self.device, self._who), self.dtype)
+            what = f"translate:hf-{name}: a file of the model"
+            self._watch.check(name, lambda: checkpoint_digest(folder), what)
+            self._held = held
         return self._held
+
+    def _digest(self, language: str) -> str:
+        """Return the digest that the model of a language had when it was first asked for."""
+        name = self.name.replace("{lang}", language)
+        return self._watch.digest(name, lambda: checkpoint_digest(self._folder(language)))
 
     def _languages(self, held: Loaded, source: str) -> tuple[str, int | None]:
         """Tell the tokenizer the source; return a prefix of texts and the first token of translations."""

@@ -5,18 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from xlingual.errors import InputError
 
-MODEL = (  # settings, tokenizer, picture processor and weights
-    *("config*.json", "tokenizer*", "vocab*", "merges*", "special_tokens_map.json", "added_tokens.json"),
-    *("*.model", "*.spm", "*.bpe", "*processor_config.json", "chat_template*"),
-    *("*.safetensors", "*.safetensors.index.json", "*.onnx", "*.onnx_data*", "*.onnx.data"),
-)
 SENTENCE_TRANSFORMER = ("modules.json", "sentence_*_config.json", "router_config.json")
+# what no loader reads: words about the model, pictures, pickles and weights of other frameworks, states and
+# logs of training; any other file may change vectors (generation_config.json, bpe.codes, adapters, …)
+UNREAD = (
+    *("readme*", "license*", "licence*", "notice*", "*.md", ".*", "*.log", "*.lock"),
+    *("*.png", "*.jpg", "*.jpeg", "*.gif", "*.svg", "*.webp"),
+    *("*.bin", "*.bin.index.json", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack", "*.ot"),
+    *("optimizer*", "training_args*", "trainer_state*", "scheduler*", "rng_state*", "events.out.tfevents*"),
+)
+_DEPTH = 4  # folders of modules in folders of modules
 
 _RECENT = 2_000_000_000  # ns; clocks of file systems are coarse, so a file this young may change unnoticed
 _known: dict[tuple[str, int, int, int, int], str] = {}
@@ -37,19 +41,20 @@ def checkpoint_digest(folder: str | Path, files: Iterable[Path] | None = None) -
 
 
 def model_files(folder: str | Path, *, modules: bool = True) -> list[Path]:
-    """Return the files in the folder that make a model, sorted.
+    """Return the files in the folder that make a model, sorted: all that are not known to be `UNREAD`.
 
-    With `modules` those of sentence-transformers count too: `modules.json` and all files in the folders that
-    it names (pooling, dense layers, …). Readmes, training states and pickles (.bin) never count.
+    With `modules` those of sentence-transformers count too: its settings, and all files in the folders of
+    its modules (pooling, dense layers, routes, …). Folders that no module is in never count.
     """
     root = Path(folder)
     if not root.is_dir():
         raise InputError(f"{root}: no such folder of a model")
-    patterns = (*MODEL, *SENTENCE_TRANSFORMER) if modules else MODEL
-    found = {path for path in root.iterdir() if any(fnmatchcase(path.name, name) for name in patterns)}
-    if modules:
-        for part in module_folders(root):
-            found.update(path for path in part.rglob("*") if path.suffix not in (".bin", ".md"))
+    unread = UNREAD if modules else (*UNREAD, *SENTENCE_TRANSFORMER)
+    found = {path for path in root.iterdir() if not _matches(path.name, unread)}
+    for part in module_folders(root) if modules else ():
+        inside = ((path, path.relative_to(part).parts) for path in part.rglob("*"))
+        shown = (path for path, parts in inside if not any(name.startswith(".") for name in parts))
+        found.update(path for path in shown if not _matches(path.name, UNREAD))
     files = sorted(path for path in found if path.is_file())
     if not files:
         raise InputError(
@@ -60,15 +65,79 @@ def model_files(folder: str | Path, *, modules: bool = True) -> list[Path]:
 
 
 def module_folders(root: Path) -> list[Path]:
-    """Return the sub-folders that `modules.json` names."""
-    path = root / "modules.json"
+    """Return the sub-folders of modules: those in `modules.json`, and those that routers among them name."""
+    found: dict[Path, None] = {}
+    level = [root]
+    for _ in range(_DEPTH):
+        below = [part / name for part in level for name in (*_listed(part), *_routed(part))]
+        level = [part for part in dict.fromkeys(below) if part != root and part not in found]
+        found.update(dict.fromkeys(level))
+    return list(found)
+
+
+def _listed(folder: Path) -> list[str]:
+    """Return the folders that `modules.json` names."""
+    path = folder / "modules.json"
     if not path.is_file():
         return []
     try:
-        named = [str(entry.get("path", "")) for entry in json.loads(path.read_text(encoding="utf-8"))]
+        return _inside(str(entry.get("path", "")) for entry in json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, AttributeError, TypeError):
         raise InputError(f"{path}: not a list of modules as sentence-transformers writes it") from None
-    return [root / name for name in named if name and ".." not in Path(name).parts]
+
+
+def _routed(folder: Path) -> list[str]:
+    """Return the folders of a Router's routes; before 5.0 it was called Asym and wrote config.json."""
+    for path in (folder / "router_config.json", folder / "config.json"):
+        if not path.is_file():
+            continue
+        try:
+            settings = json.loads(path.read_text(encoding="utf-8"))
+            if path.name == "config.json" and not {"types", "structure"} <= set(settings):
+                continue
+            return _inside(map(str, settings["types"]))
+        except (ValueError, KeyError, TypeError):
+            if path.name == "config.json":  # of something else; who loads it says what is wrong with it
+                continue
+            raise InputError(
+                f"{path}: not the routes of a Router as sentence-transformers writes it"
+            ) from None
+    return []
+
+
+def _inside(names: Iterable[str]) -> list[str]:
+    """Return the names of folders that do not lead out of the folder they are in."""
+    return [name for name in names if name and ".." not in Path(name).parts and not Path(name).is_absolute()]
+
+
+def _matches(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name.lower(), pattern) for pattern in patterns)
+
+
+class Watch:
+    """Digests as they were when first asked for; `check` raises InputError where one has changed since.
+
+    What is read after `digest` and before `check` is then what the digest, and so an identity, is of.
+    """
+
+    def __init__(self) -> None:
+        self._first: dict[str, str] = {}
+
+    def digest(self, name: str, make: Callable[[], str]) -> str:
+        """Return the digest that `make` gave the first time."""
+        if name not in self._first:
+            self._first[name] = make()
+        return self._first[name]
+
+    def check(self, name: str, make: Callable[[], str], what: str) -> None:
+        """Raise InputError where `make` gives another digest now, or cannot read the files any more."""
+        first = self.digest(name, make)
+        try:
+            same = make() == first
+        except OSError:
+            same = False
+        if not same:
+            raise InputError(f"{what} changed while it was read: start again")
 
 
 def file_digest(path: Path) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from xlingual.encoders.schemes import Context
 from xlingual.encoders.segment import lookups, pieces, segment
-from xlingual.encoders.weights import file_digest
+from xlingual.encoders.weights import Watch, file_digest
 from xlingual.encoders.wordfile import WordFile, check_word_file
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.records import Texts, digest
@@ -45,6 +45,7 @@ class WordvecEncoder:
     fit: Callable[[], Texts] | None = None
     most: int | None = None  # words read from the top of a file
     _files: dict[Path, WordFile] = field(default_factory=dict, init=False, repr=False)
+    _watch: Watch = field(default_factory=Watch, init=False, repr=False)
     _counted: dict[str, Callable[[str], float]] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -60,7 +61,7 @@ class WordvecEncoder:
     @cached_property
     def identity(self) -> str:
         """A hash of the files of all languages, the weights and what they are counted in."""
-        parts = [part for tag in self._tags for part in (tag, file_digest(self._path(tag)))]
+        parts = [part for tag in self._tags for part in (tag, self._digest(self._path(tag)))]
         counted = "&df=collection" if self.depends_on_batch else ""
         if self.fit is not None:
             counted = f"&df={digest(*sorted(self.fitted_on)).hex()}"
@@ -98,6 +99,7 @@ class WordvecEncoder:
         vectors = np.zeros((len(texts), file.dim), dtype=np.float32)
         vocabulary = {word: i for i, word in enumerate(sorted({word for text in texts for word in text}))}
         table = file.vectors(list(vocabulary))
+        self._check_unchanged(file.path)  # numbers are read when they are needed
         factor = np.array([weight(word) for word in vocabulary])
         for row, text in enumerate(texts):
             if text:
@@ -153,8 +155,17 @@ class WordvecEncoder:
     def _file(self, tag: str) -> WordFile:
         path = self._path(tag)
         if path not in self._files:
-            self._files[path] = WordFile(path, self.most)
+            self._digest(path)
+            file = WordFile(path, self.most)
+            self._check_unchanged(path)
+            self._files[path] = file
         return self._files[path]
+
+    def _digest(self, path: Path) -> str:
+        return self._watch.digest(str(path), lambda: file_digest(path))
+
+    def _check_unchanged(self, path: Path) -> None:
+        self._watch.check(str(path), lambda: file_digest(path), f"{path}: the file of word vectors")
 
     def _dimensions(self, tags: Sequence[str]) -> int:
         """Return the number of dimensions, which the files of all the languages must share."""

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from xlingual import Manifest, crosslingual_retrieval
-from xlingual.embed import batch_identity, embed_pictures, embed_texts
+from xlingual.embed import batch_identity, embed_pictures, embed_texts, picture_vectors
 from xlingual.embed import encoding as module
-from xlingual.encoders import PythonEncoder, text_encoders
+from xlingual.encoders import PythonEncoder, image_encoder, text_encoders
 from xlingual.errors import DataWarning, InputError, XlingualError
-from xlingual.records import Encoded
+from xlingual.records import Encoded, Texts, content_keys
 from xlingual.store import Store
 
 WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
@@ -313,3 +313,56 @@ def test_pictures_are_known_by_their_bytes(store, tmp_path):
     (tmp_path / "b.png").write_bytes(b"new")
     embed_pictures(manifest, "x", encoder, np.arange(4), store=store)
     assert encoder.asked == 4
+
+
+def test_a_function_of_the_batch_may_read_fields(store, tmp_path):
+    (tmp_path / "titles.py").write_text(
+        "from xlingual.records import Texts\n\n"
+        "def encode(batch: Texts):\n"
+        "    return [[len(title), 1] for title in batch.fields['title']]\n"
+    )
+    spec = f"python:{tmp_path}/titles.py:encode?revision=1"
+    encoder = text_encoders(spec, languages=["en"])["python"]
+    way = module.Way("titles", "encoding", store)
+
+    def batch(*titles):
+        return Texts(["same"] * len(titles), ["en"] * len(titles), list("abc"), fields={"title": titles})
+
+    assert module.encode(encoder, batch("a", "long"), way).vectors[:, 0].tolist() == [1, 4]
+    assert module.encode(encoder, batch("longer", "a"), way).vectors[:, 0].tolist() == [6, 1]
+
+
+def test_fields_are_told_apart_by_name_and_value():
+    def key(**fields):
+        batch = Texts(["x"], ["en"], ["1"], fields={name: [value] for name, value in fields.items()})
+        return content_keys(batch, ("fields",))[0]
+
+    assert key(a="1", b="2") == key(b="2", a="1")
+    assert len({key(), key(a="1"), key(a="2"), key(b="1"), key(a="1", b="2"), key(a="2", b="1")}) == 6
+
+
+@pytest.mark.parametrize("content", [("title",), "text", ("text", 3), 7, ("bytes",)])
+def test_content_of_unknown_names_is_refused(store, content):
+    with pytest.raises(InputError, match=r"tuple of names among 'text', 'language', .*'fields'") as caught:
+        embedded(manifest_of("en"), Counting(content=content), store)
+    assert repr(content) in str(caught.value)
+
+
+def test_content_of_pictures_is_their_bytes(store, tmp_path):
+    (tmp_path / "a.png").write_bytes(b"xyz")
+    manifest = Manifest.from_rows([{"id": "a", "lang": "en", "text": "a", "image": "a.png"}], folder=tmp_path)
+    encoder = Bytes()
+    encoder.content = ("text",)
+    with pytest.raises(InputError, match="among 'bytes'"):
+        embed_pictures(manifest, "p", encoder, np.arange(len(manifest)), store=store)
+
+
+@pytest.mark.parametrize("function", [embed_pictures, picture_vectors])
+def test_broken_pictures_are_counted_over_all_pieces(store, function):
+    broken = {number: b"no picture %d" % number for number in (3, 40, 69)}
+    pictures = [broken.get(number) or b"P6 1 1 255\n%c%c%c" % (number, 9, 9) for number in range(70)]
+    rows = [{"id": f"r{i}", "lang": "en", "text": "a", "image": raw} for i, raw in enumerate(pictures)]
+    _, encoder = image_encoder("pixels")
+    with pytest.raises(InputError, match=r"'r3'.* \(3 of 70 pictures are missing or broken; ") as caught:
+        function(Manifest.from_rows(rows), "p", encoder, np.arange(70), store=store)
+    assert ("--skip-broken" in str(caught.value)) == (function is embed_pictures)

@@ -474,6 +474,28 @@ def test_a_run_that_costs_too_much_is_not_begun(server):
     assert len(server.sent) == 1
 
 
+def test_what_was_sent_before_counts_too(server):
+    encoder = made(server, "&price=1000000&max_cost=8")  # one a token
+    for words in ("one two", "three four"):
+        encoder.encode(texts([words]))
+    message = refused(encoder.encode, texts(["five six seven"]))
+    assert "with about 5.00 before it about 9.00: more than max_cost=8; nothing more was sent" in message
+    assert len(server.sent) == 2
+    encoder.encode(texts(["8"]))
+    assert len(server.sent) == 3
+
+
+def test_pieces_cost_no_more_than_the_whole(server):
+    words = list("abcdefgh")
+    whole = tokens_of(words)
+    encoder = made(server, f"&batch=2&price=1000000&max_cost={whole}")
+    encoder.estimate(texts(words))
+    for start in range(0, len(words), 2):
+        encoder.encode(texts(words[start : start + 2]))
+    assert len(server.sent) == 4
+    refused(encoder.encode, texts(["a"]))
+
+
 def test_tokens_are_counted_by_script():
     parts = [
         ("a b", 0),

@@ -408,3 +408,26 @@ def test_pictures_that_cannot_be_encoded(seeing, tmp_path):
     (tmp_path / "preprocessor_config.json").unlink()
     with pytest.raises(InputError, match=r"no preprocessor_config\.json"):
         image_encoder(f"onnx:{tmp_path}")
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "config.json", "model.onnx"])
+def test_files_that_change_between_identity_and_loading(folder, name):
+    made = encoder(folder)
+    assert made.identity
+    raw = (folder / name).read_bytes() if (folder / name).is_file() else b"{}"
+    (folder / name).write_bytes(raw + (b"\x32\x00" if name == "model.onnx" else b" "))
+    with pytest.raises(InputError, match=r"a file of the model changed while it was read: start again$"):
+        made.encode(batch("red"))
+
+
+def test_settings_of_pictures_that_change_before_they_are_used(seeing, tmp_path):
+    made, settings = seeing(), tmp_path / "preprocessor_config.json"
+    settings.write_text(json.dumps({**SCALED, "resample": 2}))
+    fresh = image_encoder(f"onnx:{tmp_path}")[1]
+    assert made.identity == fresh.identity  # settings count as they are when the identity is made
+    np.testing.assert_array_equal(made.encode(pictures(png(9, 7))), fresh.encode(pictures(png(9, 7))))
+    made = image_encoder(f"onnx:{tmp_path}")[1]
+    assert made.identity
+    settings.write_text(json.dumps(SCALED))
+    with pytest.raises(InputError, match="changed while it was read"):
+        made.encode(pictures(png(4, 4)))

@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from xlingual.encoders.schemes import PICTURES, SCHEMES, TEXTS, Context, build, check, read_options
-from xlingual.encoders.spec import Spec, parse
+from xlingual.encoders.spec import _PLAIN, Spec, parse, shown
 from xlingual.errors import InputError
 
 text = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
@@ -129,3 +129,61 @@ def test_every_scheme_is_described_and_can_be_imported():
         assert scheme.summary
         assert all(option.summary for option in scheme.options)
         assert set(scheme.takes) <= {TEXTS, PICTURES}
+
+
+# what errors show
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ("api:m?base_url=https://user:SECRET@host/v1", "api:m?base_url=https://…@host/v1"),
+        ("api:m?base_url=https%3A//user%3ASECRET%40host/v1", "api:m?base_url=https://…@host/v1"),
+        ("api:m?base_url=https://user:SEC/RET?x@host/v1", "api:m?base_url=https://…@host/v1"),
+        ("api:m?base_url=https://user:SECRET&SECRET@host/v1", "api:m?base_url=https://…&…"),
+        ("api:m?base_url=https://user:SEC::RET@host/v1", "api:m?base_url=https://…@host/v1"),
+        ("api:m?base_url=user:SECRET@host", "api:m?base_url=…@host"),
+        ("api:m?base_url=https://host/v1?token=SECRET", "api:m?base_url=https://host/v1?…"),
+        ("api:https://user:SECRET@host/v1", "api:https://…@host/v1"),
+        ("api:m?key=SECRET&api_key=SECRET&dim=8", "api:m?key=…&api_key=…&dim=8"),
+        ("api:m?key_env=SECRET&SECRET", "api:m?key_env=…&…"),
+        ("translate:d.tsv?to=de::api:m?token=SECRET", "translate:d.tsv?to=de::api:m?token=…"),
+    ],
+)
+def test_secrets_in_a_spec_are_not_shown(written, printed):
+    assert shown(written) == printed
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "random:?dim=8&seed=2",
+        "api:m?base_url=http://localhost:8080/v1&price=0.02",
+        "api:m?base_url=https://[::1]:80/v1",
+        "vectors:a@b.{lang}.npy",
+        "random:::lsa",
+        "hf:a/b?prompt=query%26: ",
+    ],
+)
+def test_a_spec_without_secrets_is_shown_as_it_is(written):
+    assert shown(written) == written
+
+
+@given(tricky)
+def test_any_text_can_be_shown(written):
+    assert isinstance(shown(written), str)
+
+
+def test_every_option_is_shown_but_those_of_keys():
+    assert {option.name for row in SCHEMES.values() for option in row.options} - {"key", "key_env"} == _PLAIN
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["&nope=1", "&dim=x", "&key=SECRET", "&api_key=SECRET", "&SECRET", "&dim=1&dim=2", "::random", "::"],
+)
+def test_errors_print_no_secret(more):
+    message = refused(f"api:m?base_url=https://user:SECRET@host/v1{more}")
+    assert "spec 'api:m?base_url=https://…@host/v1" in message
+    assert "SECRET" not in message
+    assert "SECRET" not in refused(f"api:m?base_url=https://user:SECRET@host/v1{more}", PICTURES)

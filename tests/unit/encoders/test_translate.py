@@ -223,3 +223,11 @@ def test_options_that_would_have_no_effect_are_refused(translating):
 )
 def test_codes_of_languages(tag, codes, expected):
     assert code_of(tag, codes) == expected
+
+
+def test_a_dictionary_that_changes_after_the_identity(translating, tmp_path):
+    made = translating()
+    assert made.identity
+    (tmp_path / "d.tsv").write_text(DE + "neu\tnew\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"d\.tsv: the dictionary changed while it was read: start again$"):
+        made.encode(Texts(["neu"], ["de"], ["0"]))

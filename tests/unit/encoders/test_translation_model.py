@@ -1,6 +1,7 @@
 """Translation with tiny random networks, written and loaded as real ones are."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -247,3 +248,15 @@ def test_what_cannot_be_used(marian, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "transformers", None)
     with pytest.raises(MissingExtraError, match=r"xlingual\[hf\]"):
         TranslationModel(str(marian), ["de"], "en")
+
+
+def test_every_setting_of_the_model_counts(marian, tmp_path):
+    copy = shutil.copytree(marian, tmp_path / "copy")
+    (copy / "generation_config.json").unlink(missing_ok=True)
+    before = TranslationModel(str(copy), ["de"], "en").identity
+    (copy / "generation_config.json").write_text(json.dumps({"no_repeat_ngram_size": 2}))
+    model = TranslationModel(str(copy), ["de"], "en", device="cpu")
+    assert model.identity != before
+    (copy / "generation_config.json").write_text(json.dumps({"no_repeat_ngram_size": 3}))
+    with pytest.raises(InputError, match=r"a file of the model changed while it was read: start again$"):
+        model.translate(["das haus"], "de")

@@ -5,7 +5,8 @@ import shutil
 import pytest
 
 from xlingual.encoders import weights
-from xlingual.encoders.weights import checkpoint_digest, model_files
+from xlingual.encoders.checkpoints import check_weights
+from xlingual.encoders.weights import Watch, checkpoint_digest, model_files, module_folders
 from xlingual.errors import InputError
 
 COUNTED = (
@@ -13,6 +14,8 @@ COUNTED = (
     *("sentencepiece.bpe.model", "special_tokens_map.json", "preprocessor_config.json"),
     *("model.safetensors", "model-00001-of-00002.safetensors", "model.onnx", "model.onnx_data"),
     *("modules.json", "config_sentence_transformers.json", "sentence_bert_config.json"),
+    *("generation_config.json", "target_vocab.json", "bpe.codes", "tekken.json", "adapter_config.json"),
+    *("qwen.tiktoken", "vocab.pkl", "source.spm", "dict.src"),
     *("1_Pooling/config.json", "2_Dense/model.safetensors", "2_Dense/deep/config.json"),
 )
 NOT_COUNTED = (
@@ -24,6 +27,16 @@ NOT_COUNTED = (
         "trainer_state.json",
         ".gitattributes",
     ),
+    *(
+        "LICENSE",
+        "License.txt",
+        "teaser.png",
+        "tf_model.h5",
+        "flax_model.msgpack",
+        "model.ckpt",
+        "scheduler.pt",
+    ),
+    *("2_Dense/.cache/config.json", "2_Dense/plot.PNG"),
     *("2_Dense/pytorch_model.bin", "2_Dense/README.md", "runs/config.json"),
 )
 
@@ -119,3 +132,54 @@ def test_what_is_no_model(tmp_path):
     (tmp_path / "modules.json").write_text("3")
     with pytest.raises(InputError, match="not a list of modules"):
         checkpoint_digest(tmp_path)
+
+
+def router(folder, name, routes):
+    folder.mkdir(parents=True, exist_ok=True)
+    types = dict.fromkeys(routes, "of.some.Module")
+    (folder / name).write_text(json.dumps({"types": types, "structure": {"query": list(types)}}))
+    for part in routes:
+        (folder / part).mkdir()
+
+
+@pytest.mark.parametrize("name", ["router_config.json", "config.json"])
+def test_the_routes_of_a_router_count(tmp_path, name):
+    (tmp_path / "modules.json").write_text(json.dumps([{"path": ""}, {"path": "1_Normalize"}]))
+    router(tmp_path, name, ["query_0_Static", "document_0_Router"])
+    router(tmp_path / "document_0_Router", "router_config.json", ["deep_0_Transformer"])
+    names = ["query_0_Static", "document_0_Router", "document_0_Router/deep_0_Transformer"]
+    assert {path.relative_to(tmp_path).as_posix() for path in module_folders(tmp_path)} == {
+        "1_Normalize",
+        *names,
+    }
+    with pytest.raises(InputError, match="no weights in this folder"):
+        check_weights("st:x", tmp_path, modules=True)
+    weight = tmp_path / names[-1] / "model.safetensors"
+    weight.write_bytes(b"a")
+    check_weights("st:x", tmp_path, modules=True)
+    before = checkpoint_digest(tmp_path)
+    weight.write_bytes(b"b")
+    assert checkpoint_digest(tmp_path) != before
+    (tmp_path / "query_0_Static" / "pytorch_model.bin").write_bytes(b"")
+    with pytest.raises(InputError, match=r"query_0_Static/pytorch_model\.bin is a pickle"):
+        check_weights("st:x", tmp_path, modules=True)
+
+
+def test_folders_outside_and_circles_are_not_followed(tmp_path):
+    router(tmp_path, "router_config.json", ["a"])
+    (tmp_path / "modules.json").write_text(json.dumps([{"path": "."}, {"path": "../b"}, {"path": "/c"}]))
+    (tmp_path / "a" / "modules.json").write_text(json.dumps([{"path": "."}]))
+    assert module_folders(tmp_path) == [tmp_path / "a"]
+    (tmp_path / "router_config.json").write_text("[]")
+    with pytest.raises(InputError, match="not the routes of a Router"):
+        module_folders(tmp_path)
+
+
+def test_a_watch_keeps_the_first_digest():
+    watch, now = Watch(), ["one"]
+    assert watch.digest("a", lambda: now[0]) == "one"
+    watch.check("a", lambda: now[0], "a file")
+    now[0] = "two"
+    assert watch.digest("a", lambda: now[0]) == "one"
+    with pytest.raises(InputError, match=r"^a file changed while it was read: start again$"):
+        watch.check("a", lambda: now[0], "a file")

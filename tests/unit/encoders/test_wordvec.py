@@ -206,3 +206,14 @@ def test_known_words_raise_no_warning(folder):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         WordvecEncoder(f"{folder}/vec.{{lang}}.vec", ["en"]).encode(texts("the red chair"))
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_files_that_change_after_the_identity(folder, loaded):
+    made = encoder(folder)
+    assert made.identity
+    if loaded:  # numbers are read from the file whenever they are needed
+        made.encode(texts("red"))
+    write(folder, EN | {"red": [2, 0, 0]}, "en")
+    with pytest.raises(InputError, match=r"vec\.en\.vec: the file of word vectors changed while it was read"):
+        made.encode(texts("the red chair"))

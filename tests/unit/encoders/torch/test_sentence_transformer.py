@@ -294,3 +294,25 @@ def test_what_the_model_raises_is_told_in_one_line(checkpoints, monkeypatch):
     monkeypatch.setattr(one.model, "encode", fails)
     with pytest.raises(InputError, match=r"fails while it encodes \(IndexError: index out of range\)"):
         one.encode(texts())
+
+
+def test_a_router_of_static_embeddings(tmp_path, checkpoints):
+    modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
+    from tokenizers import Tokenizer
+
+    words = Tokenizer.from_file(str(checkpoints("bert") / "tokenizer.json"))
+    torch.manual_seed(6)
+    routes = [modules.StaticEmbedding(words, embedding_dim=8) for _ in range(2)]
+    routed = modules.Router.for_query_document([routes[0]], [routes[1]])
+    model = library.SentenceTransformer(modules=[routed], device="cpu")
+    model.save(str(tmp_path / "routed"))
+    st = encoder(tmp_path / "routed")
+    before = st.identity
+    for role, encode in {"query": model.encode_query, "candidate": model.encode_document}.items():
+        np.testing.assert_allclose(
+            st.encode(texts(["lamp", "red"], role=role)), encode(["lamp", "red"]), atol=1e-6
+        )
+    weight = next((tmp_path / "routed").glob("document_0_*/*.safetensors"))
+    raw = weight.read_bytes()
+    weight.write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
+    assert encoder(tmp_path / "routed").identity != before
