@@ -11,6 +11,7 @@ import numpy as np
 
 from xlingual.encoders.api_requests import Clock, Requests
 from xlingual.encoders.api_service import Service
+from xlingual.encoders.prompts import IdleOptions
 from xlingual.encoders.schemes import Context
 from xlingual.encoders.token_estimate import tokens_and_texts, whole_tokens
 from xlingual.errors import InputError, MissingExtraError
@@ -57,6 +58,8 @@ class ApiEncoder:
         self.dim = dim
         self.revision = revision
         self.prompts = {role: text for role, text in (prompts or {}).items() if text is not None}
+        named = {f"{role}_prompt" if role else "prompt": text for role, text in self.prompts.items()}
+        self._idle = IdleOptions(named)
         self.price = price or Price()
         self.base64 = base64
         self._sent = (0.0, 0)  # tokens and texts, as estimated, of all requests so far
@@ -145,6 +148,8 @@ class ApiEncoder:
         return found
 
     def _prompted(self, batch: Texts) -> list[str]:
+        if batch.role is None and len(batch):
+            self._idle.tell()
         prompt = self.prompts.get(batch.role, self.prompts.get(None, ""))
         # half of a surrogate pair cannot be sent
         return [(prompt + text).encode("utf-8", "replace").decode() for text in batch.text]

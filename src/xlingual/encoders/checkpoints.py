@@ -67,8 +67,14 @@ def _from_hub(who: str, name: str, revision: str | None, extra: str) -> Path:
     except Exception as error:  # no network, switched offline, a bad name, a server that fails
         raise InputError(
             f"{who}: not in the cache, and the hub gave no answer ({type(error).__name__}): where there is a "
-            f"network, run `hf download {name} --local-dir FOLDER`, then write {who.split(':')[0]}:FOLDER"
+            f"network, run `hf download {name} --local-dir FOLDER`, then write {_with_folder(who)}"
         ) from None
+
+
+def _with_folder(who: str) -> str:
+    """Return how the model is written when it is in a folder."""
+    scheme = who.partition(":")[0]
+    return "translate:hf-FOLDER::…" if scheme == "translate" else f"{scheme}:FOLDER"
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from xlingual.encoders.batching import Memory, in_batches, in_parts
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
+from xlingual.encoders.model_kind import check_tokenizer
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
 from xlingual.encoders.tokens import TextTokens
@@ -47,6 +48,7 @@ class HuggingFaceEncoder:
         if options["pair"] and options["long"] == "windows":
             raise InputError(f"{who}: pairs cannot be divided into windows: leave pair or long=windows out")
         check_weights(who, folder)
+        check_tokenizer(who, folder)
 
     @cached_property
     def languages(self) -> Mapping[str, int]:

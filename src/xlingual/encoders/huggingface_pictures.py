@@ -21,6 +21,7 @@ import numpy as np
 
 from xlingual.encoders.batching import Memory
 from xlingual.encoders.checkpoints import check_weights, model_folder
+from xlingual.encoders.model_kind import check_processor
 from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
 from xlingual.encoders.torch_runtime import (
     choose_device,
@@ -28,6 +29,7 @@ from xlingual.encoders.torch_runtime import (
     loading,
     loading_info,
     require,
+    running,
     torch_dtype,
 )
 from xlingual.encoders.weights import checkpoint_digest, model_files
@@ -119,7 +121,7 @@ class HuggingFacePictures:
                 name: network.tensor(np.concatenate([pictures[i][name] for i in rows]))
                 for name in pictures[rows[0]]
             }
-            with torch.inference_mode():
+            with running(self._who), torch.inference_mode():
                 pooled = self._pooled(network, inputs)
             for i, vector in zip(rows, pooled.float().cpu().numpy(), strict=True):
                 found[i] = vector
@@ -190,6 +192,7 @@ def load(who: str, folder: Path, device: str | None, dtype: str) -> Network:
     """Return the model and the processor of a folder; raise InputError where they cannot be used."""
     require(who, "hf", "torch", "transformers")
     check_weights(who, folder)
+    check_processor(who, folder)
     import transformers
 
     with loading(who):

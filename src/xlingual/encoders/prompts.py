@@ -2,10 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
+
+from xlingual.errors import DataWarning
+
+_BY_ROLE = ("query_prompt", "candidate_prompt", "pair")  # options that texts without a role have no use for
+
+
+class IdleOptions:
+    """Options of a spec that count for texts with a role only; tells once that they are not used.
+
+    `prompt` is for texts without a role: where it is given too, nothing needs to be told of prompts.
+    """
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        prompted = options.get("prompt") is not None
+        self.names = tuple(
+            name
+            for name in _BY_ROLE
+            if options.get(name) is not None and not (prompted and name.endswith("prompt"))
+        )
+
+    def tell(self) -> None:
+        """Warn, the first time, that texts without a role are encoded."""
+        names, self.names = self.names, ()
+        if not names:
+            return
+        prompts = [name for name in names if name.endswith("prompt")]
+        remedies = [*(["write prompt="] if prompts else []), *(["leave pair out"] if "pair" in names else [])]
+        verb = "is" if len(names) == 1 else "are"
+        warnings.warn(
+            f"these texts have no role: {_joined(names)} {verb} not used; {_joined(remedies)}",
+            DataWarning,
+            stacklevel=3,
+        )
+
+
+def _joined(words: Iterable[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 @dataclass(frozen=True)
@@ -15,6 +54,7 @@ class Prompts:
     plain: str = ""
     query: str = ""
     candidate: str = ""
+    idle: IdleOptions = field(default_factory=lambda: IdleOptions({}), compare=False, repr=False)
 
     @classmethod
     def of(cls, options: Mapping[str, Any], model: Prompts | None = None) -> Prompts:
@@ -26,11 +66,16 @@ class Prompts:
             return next(text for text in given if text is not None)
 
         return cls(
-            first(plain, own.plain), first(query, plain, own.query), first(candidate, plain, own.candidate)
+            first(plain, own.plain),
+            first(query, plain, own.query),
+            first(candidate, plain, own.candidate),
+            IdleOptions(options),
         )
 
     def before(self, role: str | None) -> str:
-        """Return what is put before texts of a role."""
+        """Return what is put before texts of a role; warn once where options count for other roles only."""
+        if role is None:
+            self.idle.tell()
         return {"query": self.query, "candidate": self.candidate}.get(role or "", self.plain)
 
     @property

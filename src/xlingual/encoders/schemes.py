@@ -78,7 +78,7 @@ SCHEMES: Mapping[str, Scheme] = {
         Scheme(
             "random",
             (TEXTS,),
-            "random vectors that know nothing: must score exactly chance",
+            "random vectors that know nothing: chance lies within their interval in about 95 of 100 cases",
             "xlingual.encoders.random",
             options=(Option("dim", whole_number(1), 64, "number of dimensions"), SEED),
         ),

@@ -12,6 +12,7 @@ import numpy as np
 
 from xlingual.encoders.batching import Memory, in_batches, in_parts
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
+from xlingual.encoders.model_kind import check_tokenizer
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
 from xlingual.encoders.tokens import Pieces, TextTokens, told_limit
@@ -21,10 +22,12 @@ from xlingual.encoders.torch_runtime import (
     loading,
     refuse_random,
     require,
+    running,
     told_random,
     torch_dtype,
 )
 from xlingual.encoders.transformer_text import position_limit
+from xlingual.encoders.vocabulary import check_pieces, check_vocabulary, embedding_rows
 from xlingual.encoders.weights import checkpoint_digest
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Encoder, Ints, Texts, Vectors
@@ -46,6 +49,7 @@ class SentenceTransformerEncoder:
         own = model_prompts(folder) if options["prompts"] == "model" else None
         self.prompts = Prompts.of(options, own)
         check_weights(who, folder, modules=True)
+        check_tokenizer(who, folder, modules=True)
 
     @cached_property
     def content(self) -> tuple[str, ...]:
@@ -81,6 +85,7 @@ class SentenceTransformerEncoder:
         refuse_random(
             self.who, told_random(said), getattr(getattr(network, "config", None), "model_type", "?")
         )
+        check_vocabulary(self.who, getattr(model, "tokenizer", None), embedding_rows(network))
         self._check_dim(model)
         self._set_length(model)
         return model.to(torch_dtype(self.options["dtype"])).eval()
@@ -134,7 +139,11 @@ class SentenceTransformerEncoder:
 
     def _pieces(self, texts: Sequence[str], prompt: str) -> Pieces:
         if self.tokens is not None:
-            return self.tokens.pieces([prompt + text for text in texts], (), [prompt] * len(texts))
+            pieces = self.tokens.pieces([prompt + text for text in texts], (), [prompt] * len(texts))
+            check_pieces(
+                self.who, pieces.features, embedding_rows(getattr(self.model[0], "auto_model", None))
+            )
+            return pieces
         n = len(texts)  # nothing is ever cut; characters tell the lengths
         characters: list[dict[str, list[int]]] = [{"input_ids": [0] * len(text)} for text in texts]
         return Pieces(characters, np.arange(n), np.ones(n, dtype=np.int64), np.zeros(n, dtype=np.bool_))
@@ -143,10 +152,9 @@ class SentenceTransformerEncoder:
         """Return the library's vectors of whole texts."""
         named = {"query": "encode_query", "candidate": "encode_document"}.get(role or "", "encode")
         encode = getattr(self.model, named, self.model.encode)  # by role since 5.0 of the library
-        found: Vectors = encode(
-            texts, prompt=prompt, batch_size=len(texts), show_progress_bar=False, convert_to_tensor=True
-        )
-        return _as_numpy(found)
+        told = {"prompt": prompt, "batch_size": len(texts), "show_progress_bar": False}
+        with running(self.who):
+            return _as_numpy(encode(texts, convert_to_tensor=True, **told))
 
     def _forward(self, windows: Sequence[Mapping[str, list[int]]], prompt: str, role: str | None) -> Vectors:
         """Return the model's vectors of tokens, without the library's own reading of texts."""
@@ -168,7 +176,7 @@ class SentenceTransformerEncoder:
         if prompt:  # for models that leave the prompt out of the mean
             inputs["prompt_length"] = len(self.tokens.before) + self.tokens.prompt_length(prompt)
         task = {"task": _TASK[role]} if self._has_routes and role in _TASK else {}
-        with torch.inference_mode():
+        with running(self.who), torch.inference_mode():
             vectors = self.model(inputs, **task)["sentence_embedding"]
         return _as_numpy(vectors[:, : self.options["dim"] or self.model.truncate_dim])
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from xlingual.encoders.batching import Memory
 from xlingual.encoders.checkpoints import check_weights, model_folder
+from xlingual.encoders.model_kind import check_processor
 from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
-from xlingual.encoders.torch_runtime import choose_device, device_part, loading, require, torch_dtype
+from xlingual.encoders.torch_runtime import choose_device, device_part, loading, require, running, torch_dtype
 from xlingual.encoders.weights import checkpoint_digest
 from xlingual.errors import InputError
 from xlingual.records import Pictures, Vectors
@@ -66,11 +67,13 @@ class SentenceTransformerPictures:
         )
 
     def _run(self, pictures: Sequence[Image]) -> Vectors:
-        found = self._model.encode(
-            list(pictures), batch_size=len(pictures), show_progress_bar=False, convert_to_tensor=True
-        )
-        vectors: Vectors = found.float().cpu().numpy()
-        return vectors
+        model = self._model
+        with running(self._who):
+            found = model.encode(
+                list(pictures), batch_size=len(pictures), show_progress_bar=False, convert_to_tensor=True
+            )
+            vectors: Vectors = found.float().cpu().numpy()
+            return vectors
 
     @cached_property
     def _model(self) -> Any:  # noqa: ANN401  (of sentence-transformers)
@@ -78,6 +81,7 @@ class SentenceTransformerPictures:
         require(self._who, "st", "torch", "sentence_transformers")
         identity = self.identity
         check_weights(self._who, self.folder, modules=True)
+        check_processor(self._who, self.folder, modules=True)
         model = _loaded(self._who, self.folder, self._device, self.dtype, self.dim)
         if f"st:{self._digest()}?" not in identity:
             raise InputError(f"{self._who}: files of the model changed while it was read: start again")

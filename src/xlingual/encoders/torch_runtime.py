@@ -11,7 +11,7 @@ from logging import Handler, LogRecord
 from typing import TYPE_CHECKING, Any
 
 from xlingual.encoders.batching import is_out_of_memory
-from xlingual.errors import InputError, MissingExtraError, listed
+from xlingual.errors import InputError, MissingExtraError, XlingualError, listed
 
 if TYPE_CHECKING:
     import torch
@@ -87,6 +87,23 @@ def loading(who: str) -> Iterator[list[str]]:
         logging.enable_default_handler()
         if bars:
             logging.enable_progress_bar()
+
+
+@contextmanager
+def running(who: str) -> Iterator[None]:
+    """Tell in one line what fails inside, where a network runs; memory that runs out is for `in_batches`."""
+    try:
+        yield
+    except (XlingualError, Warning):
+        raise
+    except Exception as error:
+        if is_out_of_memory(error):
+            raise
+        text = " ".join(str(error).split())[:300]
+        raise InputError(
+            f"{who}: the model fails while it encodes ({type(error).__name__}: {text}): do its files belong "
+            "together? Fetch it again, or try device=cpu"
+        ) from error
 
 
 class _Kept(Handler):

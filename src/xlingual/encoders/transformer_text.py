@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from xlingual.encoders.tokens import Features, told_limit
-from xlingual.encoders.torch_runtime import choose_device, loading, loading_info, refuse_random, torch_dtype
+from xlingual.encoders.torch_runtime import (
+    choose_device,
+    loading,
+    loading_info,
+    refuse_random,
+    running,
+    torch_dtype,
+)
+from xlingual.encoders.vocabulary import check_pieces, check_vocabulary, embedding_rows
 from xlingual.errors import InputError
 from xlingual.records import Vectors
 
@@ -44,6 +52,8 @@ class TextNetwork:
             if self.config.is_encoder_decoder:
                 model = model.get_encoder()
             self.model = model.to(self.device).eval()
+        self._rows = embedding_rows(self.model)
+        check_vocabulary(who, self.tokenizer, self._rows)
         self.tokenizer.padding_side = "right"
         self.accepts = frozenset(inspect.signature(self.model.forward).parameters)
         self.limit = position_limit(self.model, self.config)
@@ -71,17 +81,15 @@ class TextNetwork:
         """Return float32 [n, d] for pieces of any lengths; one without tokens has the zero vector."""
         import torch
 
+        check_pieces(self.who, pieces, self._rows)
         lengths = np.array([len(piece["input_ids"]) for piece in pieces])
         inputs = self._padded(pieces, lengths)
         if languages:
             inputs["langs"] = np.repeat(np.asarray(languages)[:, None], inputs["input_ids"].shape[1], axis=1)
-        tensors = {
-            name: torch.from_numpy(values).to(self.device)
-            for name, values in inputs.items()
-            if name in self.accepts
-        }
-        mask = torch.from_numpy(inputs["attention_mask"]).to(self.device)
-        with torch.inference_mode():
+        accepted = {name: values for name, values in inputs.items() if name in self.accepts}
+        with running(self.who), torch.inference_mode():
+            tensors = {name: torch.from_numpy(values).to(self.device) for name, values in accepted.items()}
+            mask = torch.from_numpy(inputs["attention_mask"]).to(self.device)
             vectors: Vectors = self._pooled(tensors, mask).float().cpu().numpy()
         vectors[lengths == 0] = 0
         return vectors

@@ -14,12 +14,14 @@ from xlingual.encoders.batching import Memory, in_batches
 from xlingual.encoders.checkpoints import check_weights, model_folder
 from xlingual.encoders.dictionary import Translated
 from xlingual.encoders.language_codes import code_of
+from xlingual.encoders.model_kind import check_tokenizer
 from xlingual.encoders.torch_runtime import (
     choose_device,
     device_part,
     loading,
     loading_info,
     require,
+    running,
     torch_dtype,
 )
 from xlingual.encoders.weights import Watch, checkpoint_digest
@@ -146,7 +148,7 @@ class TranslationModel:
         ids = torch.tensor([text + [pad] * (width - len(text)) for text in texts])
         mask = torch.tensor([[1] * len(text) + [0] * (width - len(text)) for text in texts])
         forced = {} if start is None else {"forced_bos_token_id": start}
-        with torch.inference_mode():
+        with running(f"translate:hf-{held.name}"), torch.inference_mode():
             answer = held.model.generate(
                 input_ids=ids.to(held.model.device),
                 attention_mask=mask.to(held.model.device),
@@ -169,6 +171,7 @@ def _load(name: str, folder: Path, device: Any, dtype: str) -> Loaded:  # noqa: 
 
     who = f"translate:hf-{name}"
     check_weights(who, folder)
+    check_tokenizer(who, folder)
     fast = (folder / "tokenizer.json").is_file()
     if any(folder.glob("*.spm")) or (not fast and any(folder.glob("*.model"))):
         require(f"the tokenizer of {who}", "hf", "sentencepiece")

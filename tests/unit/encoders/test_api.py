@@ -113,6 +113,15 @@ def test_prompts(server):
     assert made(server, "&prompt=x").content == made(server).content == ("text",)
 
 
+def test_a_prompt_for_questions_is_not_ignored_silently(server):
+    encoder = made(server, "&query_prompt=query%3A%20")
+    encoder.encode(texts(["a"], "query"))
+    with pytest.warns(DataWarning, match="these texts have no role: query_prompt is not used; write prompt="):
+        encoder.encode(texts(["a"]))
+    encoder.encode(texts(["b"]))  # told once
+    assert [request["input"][0] for request in server.sent] == ["query: a", "a", "b"]
+
+
 def test_identity_names_what_changes_vectors_and_nothing_else(server):
     place = server.url.removeprefix("http://")
     assert made(server).identity == f"api:tiny@{place}"

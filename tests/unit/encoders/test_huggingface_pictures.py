@@ -240,7 +240,11 @@ def test_what_cannot_be_loaded(saved, tmp_path):
         build(str(tmp_path / "none"), {}, None)
     bare = tmp_path / "bare"
     saved["vit"][1].save_pretrained(bare)
-    with pytest.raises(InputError, match=r"hf:.*no processor of pictures.*preprocessor_config.json"):
+    (bare / "tokenizer.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InputError, match=r"has a tokenizer.*is it a model of texts"):
+        build(str(bare), {}, None).encode(pictures)
+    (bare / "tokenizer.json").unlink()
+    with pytest.raises(InputError, match=r"hf:.*has no preprocessor_config.json.*copy it"):
         HuggingFacePictures(bare).encode(pictures)
     (bare / "model.safetensors").rename(bare / "pytorch_model.bin")
     with pytest.raises(InputError, match="is a pickle"):

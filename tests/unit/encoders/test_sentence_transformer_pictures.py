@@ -100,7 +100,7 @@ def test_what_cannot_be_used(forms, tmp_path):
     )
     transformers.BertModel(config).save_pretrained(text)
     (text / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"]))
-    with pytest.raises(InputError, match="does not embed pictures"):
+    with pytest.raises(InputError, match="is it a model of texts"):
         SentenceTransformerPictures(text).encode(batch(PICTURES[0]))
     with pytest.raises(InputError, match="query_prompt is an option for texts"):
         build(str(forms["bare"]), {"query_prompt": "q"}, None)

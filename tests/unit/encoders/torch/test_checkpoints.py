@@ -78,3 +78,10 @@ def test_what_a_hub_answers_is_told_in_one_line(monkeypatch, error, status, mess
     with pytest.raises(InputError, match=rf"^hf:org/model: .*{message}") as caught:
         model_folder("hf:org/model", "org/model", "v9", "hf")
     assert "\n" not in str(caught.value)
+
+
+def test_the_advice_without_a_network_fits_the_scheme():
+    from xlingual.encoders.checkpoints import _with_folder
+
+    assert _with_folder("translate:hf-owner/name") == "translate:hf-FOLDER::…"
+    assert _with_folder("st:owner/name") == "st:FOLDER"

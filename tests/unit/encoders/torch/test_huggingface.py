@@ -169,7 +169,9 @@ def test_prompts_by_role(checkpoints):
     folder = checkpoints("bert")
     plain, hf = encoder(folder), encoder(folder, "?query_prompt=query: &candidate_prompt=passage: ")
     assert hf.content == ("text", "role")
-    for role, prompt in (("query", "query: "), ("candidate", "passage: "), (None, "")):
+    with pytest.warns(DataWarning, match="query_prompt and candidate_prompt are not used"):
+        np.testing.assert_allclose(hf.encode(texts()), plain.encode(texts()), atol=1e-5)
+    for role, prompt in (("query", "query: "), ("candidate", "passage: ")):
         expected = plain.encode(texts([prompt + text for text in TEXTS]))
         np.testing.assert_allclose(hf.encode(texts(role=role)), expected, atol=1e-5)
     both = encoder(folder, "?prompt=text: &query_prompt=query: ")
@@ -373,3 +375,74 @@ def test_nothing_of_torch_is_loaded_before_the_first_vector(checkpoints, monkeyp
     hf = encoder(checkpoints("bert"))
     assert hf.identity.startswith("hf:")
     assert hf.content == ("text",)
+
+
+def test_a_folder_without_a_tokenizer_is_refused(copied):
+    folder = copied("bert")
+    for path in [*folder.glob("tokenizer*"), *folder.glob("vocab*")]:
+        path.unlink()
+    with pytest.raises(InputError, match=r"has no tokenizer \(tokenizer.json.*save_pretrained") as caught:
+        encoder(folder)
+    assert "\n" not in str(caught.value)
+    (folder / "preprocessor_config.json").write_text("{}", encoding="utf-8")
+    with pytest.raises(InputError, match="has no tokenizer: is it a model of pictures"):
+        encoder(folder)
+
+
+def test_a_network_that_reads_characters_needs_no_vocabulary(copied):
+    folder = copied("bert")
+    for path in [*folder.glob("tokenizer*"), *folder.glob("vocab*")]:
+        path.unlink()
+    settings = {"tokenizer_class": "CanineTokenizer"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    assert isinstance(encoder(folder), Encoder)
+
+
+def test_a_tokenizer_with_more_tokens_than_embeddings_is_refused(copied):
+    folder = copied("bert")
+    model = transformers.AutoModel.from_pretrained(folder)
+    model.resize_token_embeddings(20)
+    model.save_pretrained(folder)
+    with pytest.raises(InputError, match=r"up to \d+, and the network has embeddings of 20 only"):
+        encoder(folder).encode(texts())
+
+
+def test_an_added_token_without_an_embedding_counts_where_a_text_has_it(copied):
+    folder = copied("bert")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    tokenizer.add_tokens(["<picture>"])
+    tokenizer.save_pretrained(folder)
+    one = encoder(folder)
+    assert one.encode(texts(["lamp"])).shape == (1, 32)
+    with pytest.raises(InputError, match="they do not belong together"):
+        one.encode(texts(["a <picture> lamp"]))
+
+
+def test_what_the_network_raises_is_told_in_one_line(checkpoints, monkeypatch):
+    one = encoder(checkpoints("bert"))
+
+    def fails(*_, **__):
+        raise IndexError("index out of range\nin self")
+
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(one.network, "_pooled", fails)
+    with pytest.raises(
+        InputError, match=r"fails while it encodes \(IndexError: index out of range in self\)"
+    ):
+        one.encode(texts())
+    monkeypatch.setattr(one.network, "_pooled", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        one.encode(texts())
+
+
+def test_options_by_role_are_not_ignored_silently(checkpoints):
+    one = encoder(checkpoints("bert"), "?query_prompt=query: ")
+    with pytest.warns(DataWarning, match="these texts have no role: query_prompt is not used; write prompt="):
+        plain = one.encode(texts(["lamp"]))
+    np.testing.assert_array_equal(one.encode(texts(["lamp"])), plain)  # told once
+    encoder(checkpoints("bert"), "?query_prompt=query: ").encode(texts(["lamp"], role="query"))
+    encoder(checkpoints("bert"), "?query_prompt=query: &prompt=a").encode(texts(["lamp"]))
+    with pytest.warns(DataWarning, match="pair is not used; leave pair out"):
+        encoder(checkpoints("bert"), "?pair=context").encode(texts(["lamp"]))

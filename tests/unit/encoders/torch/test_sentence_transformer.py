@@ -266,6 +266,36 @@ def test_a_missing_package_is_named(checkpoints, monkeypatch):
         encoder(checkpoints("sentence_plain"))
 
 
+def test_a_folder_without_a_tokenizer_is_refused(copied):
+    folder = copied("sentence_plain")
+    for path in [*folder.rglob("tokenizer*"), *folder.rglob("vocab*")]:
+        path.unlink()
+    with pytest.raises(InputError, match=r"has no tokenizer \(tokenizer.json"):
+        encoder(folder)
+
+
+def test_a_tokenizer_with_more_tokens_than_embeddings_is_refused(copied):
+    import transformers
+
+    folder = copied("sentence_plain")
+    model = transformers.AutoModel.from_pretrained(folder)
+    model.resize_token_embeddings(20)
+    model.save_pretrained(folder)
+    with pytest.raises(InputError, match="the network has embeddings of 20 only"):
+        encoder(folder).encode(texts())
+
+
+def test_what_the_model_raises_is_told_in_one_line(checkpoints, monkeypatch):
+    one = encoder(checkpoints("sentence_plain"))
+
+    def fails(*_, **__):
+        raise IndexError("index out of range")
+
+    monkeypatch.setattr(one.model, "encode", fails)
+    with pytest.raises(InputError, match=r"fails while it encodes \(IndexError: index out of range\)"):
+        one.encode(texts())
+
+
 def test_a_router_of_static_embeddings(tmp_path, checkpoints):
     modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
     from tokenizers import Tokenizer
