@@ -73,7 +73,12 @@ def amount(text: str) -> float:
 MODEL = (  # of every scheme that runs a network
     Option("batch", whole_number(1), 32, "texts or pictures at a time; changes no vector"),
     Option("device", not_empty, None, "cpu, cuda, cuda:1, mps …; the best there is unless told"),
-    Option("dtype", one_of("float32", "float16", "bfloat16"), "float32", "precision of the network: float32, float16 or bfloat16"),
+    Option(
+        "dtype",
+        one_of("float32", "float16", "bfloat16"),
+        "float32",
+        "of the network: float32, float16 or bfloat16",
+    ),
     Option("revision", not_empty, None, "branch, tag or commit of a model from a hub"),
 )
 TEXT = (  # of every network that reads texts
@@ -81,7 +86,9 @@ TEXT = (  # of every network that reads texts
     Option("query_prompt", not_empty, None, "put before questions, instead of prompt"),
     Option("candidate_prompt", not_empty, None, "put before candidates, instead of prompt"),
     Option("max_length", whole_number(1), None, "most tokens of a text; the model's own limit unless told"),
-    Option("long", one_of("truncate", "windows"), "truncate", "longer texts: truncate them, or windows: the mean over them"),
+    Option(
+        "long", one_of("truncate", "windows"), "truncate", "longer texts: truncate, or the mean over windows"
+    ),
 )
 SEED = Option("seed", whole_number(0), None, "start of the random numbers (0 unless the caller says)")
 FIT = "texts it is fitted on: a manifest, and after # one of its splits or rows A:B"

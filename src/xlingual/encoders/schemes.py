@@ -131,7 +131,12 @@ SCHEMES: Mapping[str, Scheme] = {
             options=(
                 *MODEL,
                 *TEXT,
-                Option("pool", one_of("mean", "cls", "pooler", "last"), None, "one vector of many: mean, cls, pooler or last"),
+                Option(
+                    "pool",
+                    one_of("mean", "cls", "pooler", "last"),
+                    None,
+                    "mean, cls, pooler or last: one vector of many",
+                ),
                 Option("layer", integer, -1, "hidden layer: 0 the embeddings, -1 the last"),
                 Option("pair", one_of("context"), None, "candidates are read as a pair with their context"),
             ),
@@ -146,7 +151,12 @@ SCHEMES: Mapping[str, Scheme] = {
             options=(
                 Option("batch", whole_number(1), 32, "texts or pictures at a time; changes no vector"),
                 *TEXT,
-                Option("pool", one_of("mean", "cls", "pooler", "last"), None, "one vector of many: mean, cls, pooler or last"),
+                Option(
+                    "pool",
+                    one_of("mean", "cls", "pooler", "last"),
+                    None,
+                    "mean, cls, pooler or last: one vector of many",
+                ),
                 Option("file", not_empty, None, "the graph, where the folder has several"),
             ),
             extra="onnx",
