@@ -32,7 +32,7 @@ from xlingual.evaluation.setup import (
 from xlingual.evaluation.summary import Baseline, Scored, ScoreTable
 from xlingual.measures import Measure, RankMeasure, RecallAt, parse_rank_measures
 from xlingual.ranking import Counts, one_library_thread, scan
-from xlingual.records import Ints, RankCounts
+from xlingual.records import Ints, RankCounts, TargetCounts
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
 
@@ -120,7 +120,8 @@ class MatchRequest:
     def result(self) -> RankCounts:
         """Return where the best match of each source stands, after the pass."""
         n, pool = len(self._sample.source), len(self._sample.target)
-        return best_match(self._query, self.counts.above, self.counts.tied, n, pool)
+        found = TargetCounts(self._query, self.counts.above, self.counts.tied, np.full(n, pool))
+        return found.best()
 
 
 def match_requests(union: TextUnion, samples: Sequence[Sample], manifest: Manifest) -> list[MatchRequest]:
@@ -132,20 +133,6 @@ def match_requests(union: TextUnion, samples: Sequence[Sample], manifest: Manife
     for request, own in zip(requests, np.split(keys, ends), strict=True):
         request.decide(own)
     return requests
-
-
-def best_match(query: Ints, above: Ints, tied: Ints, n: int, pool: int) -> RankCounts:
-    """Return the rank counts of each query's best relevant candidate from those of all its relevant ones.
-
-    Relevant candidates are in one tie group exactly when as many candidates are above them.
-    """
-    best = np.full(n, np.iinfo(np.int64).max)
-    np.minimum.at(best, query, above)
-    first = above == best[query]
-    ties = np.zeros(n, dtype=np.int64)
-    ties[query[first]] = tied[first]
-    relevant = np.bincount(query[first], minlength=n)
-    return RankCounts(best, ties, relevant, np.full(n, pool))
 
 
 def _evaluate(workspace: Workspace, measures: Sequence[RankMeasure]) -> Results:
