@@ -1,0 +1,1 @@
+"""What training makes: modules, vocabularies and the model folder; no loop, no data."""

@@ -1,0 +1,1 @@
+"""Training: losses, samplers of batches, one fit loop, and the recipes that use them."""
