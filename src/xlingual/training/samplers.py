@@ -1,12 +1,12 @@
 """Which texts and pictures meet in which batch: the instances of an epoch, and what they are contrasted with.
 
-Everything is a pure function of (seed, epoch); nothing is kept between epochs, and an epoch needs four bytes of
-memory for each instance. Numbers only: no text, no vector and no torch.
+Everything is a pure function of (seed, epoch); nothing is kept between epochs, and an epoch needs four bytes
+of memory for each instance. Numbers only: no text, no vector and no torch.
 
-A *view* is one kind of thing that an item may have: the pictures, or the texts of one language. An *instance*
-of an item takes one member of each view that the item has; an item gives as many instances as its richest view
-has members. In them every member is used at least once: the members of a view follow each other in a random
-order that is drawn anew for every epoch, and start again where another view has more.
+A *view* is one kind of thing that an item may have: the pictures, or the texts of one language. An
+*instance* of an item takes one member of each view that the item has; an item gives as many instances as its
+richest view has members. In them every member is used at least once: the members of a view follow each other
+in a random order that is drawn anew for every epoch, and start again where another view has more.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import numpy as np
 from xlingual.records import Ints
 from xlingual.streams import stream
 
-CONTRASTS = ("random", "in-batch", "hardest")
 PICTURES = "pictures"  # the view that is no language
 
 
@@ -36,10 +35,10 @@ class Drawing:
 class Sampler:
     """Draws the batches of every epoch.
 
-    `first` [items + 1] of a view: the members of item i are first[i] up to first[i + 1]. `pairs` are the pairs
-    of views that the loss compares: an item that has both of none of them gives no instance. `contrastive`
-    members of each view are drawn for every batch, uniformly from all of the view and none twice; 0 where
-    the rest of the batch is contrastive.
+    `first` [items + 1] of a view: the members of item i are first[i] up to first[i + 1]. `pairs` are the
+    pairs of views that the loss compares: an item that has both of none of them gives no instance.
+    `contrastive` members of each view are drawn for every batch, uniformly from all of the view and none
+    twice; 0 where the rest of the batch is contrastive.
     """
 
     first: Mapping[str, Ints]
@@ -81,9 +80,7 @@ class Sampler:
             instance = order[step * self.batch : (step + 1) * self.batch].astype(np.int64)
             items = np.searchsorted(self.starts, instance, side="right") - 1
             turn = instance - self.starts[items]
-            anchor = {
-                view: members(first, items, turn, salt[view]) for view, first in self.first.items()
-            }
+            anchor = {view: members(first, items, turn, salt[view]) for view, first in self.first.items()}
             yield Drawing(items, anchor, self._contrast(draws) if self.contrastive else {})
 
     def _salts(self, epoch: int) -> dict[str, np.uint64]:

@@ -126,7 +126,11 @@ def test_one_language_without_sentences_against_sentences_is_vse(mode):
     assert float(found.sentence) == 0
 
 
-@given(st.integers(0, 10**6), st.sampled_from(["random", "in-batch", "hardest"]), st.sampled_from(["sum", "mean"]))
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from(["random", "in-batch", "hardest"]),
+    st.sampled_from(["sum", "mean"]),
+)
 def test_the_order_of_items_and_of_languages_does_not_matter(seed, mode, pairs):
     pictures, texts, groups = a_batch(seed, 6, 4, ["en", "de", "fr"], mode)
     options = {"beta": 0.4, "margin": 0.2, "hardest": mode == "hardest", "pairs": pairs}

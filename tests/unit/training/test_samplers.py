@@ -20,7 +20,11 @@ def sampler(counts, pairs=((PICTURES, "en"), (PICTURES, "de"), ("en", "de")), **
 
 def as_lists(batches):
     return [
-        (b.items.tolist(), *(b.anchor[v].tolist() for v in b.anchor), *(c.tolist() for c in b.contrast.values()))
+        (
+            b.items.tolist(),
+            *(b.anchor[v].tolist() for v in b.anchor),
+            *(c.tolist() for c in b.contrast.values()),
+        )
         for b in batches
     ]
 
