@@ -16,7 +16,9 @@ def hold_out(manifest: Manifest, share: float, seed: int = 0) -> tuple[Manifest,
     Items that share a picture or a cluster stay together. Raises InputError where a part would be empty.
     """
     if not 0 < share < 1:
-        raise InputError(f"a share of {share:g} cannot be held out: give a number between 0 and 1, such as 0.1")
+        raise InputError(
+            f"a share of {share:g} cannot be held out: give a number between 0 and 1, such as 0.1"
+        )
     group = _dependent(manifest)
     items = np.bincount(group[np.unique(manifest.item, return_index=True)[1]])
     order = stream(seed, "hold out").permutation(len(items))
