@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xlingual.cli import screen
+from xlingual.cli.image_sentence import image_sentence
 from xlingual.cli.multilingual_pool import multilingual_pool
 from xlingual.cli.options import (
     check_output,
@@ -36,6 +37,7 @@ def evaluate() -> None:
 
 
 evaluate.add_command(multilingual_pool)
+evaluate.add_command(image_sentence)
 
 measure_option = click.option(
     "--measure",

@@ -8,6 +8,9 @@ from typing import Any
 
 from xlingual.errors import InputError
 from xlingual.report import colours, conditions, examples, html, numbers, plots, tables, words
+from xlingual.report.image_sentence import TASK as RANKING
+from xlingual.report.image_sentence import section as ranking
+from xlingual.report.image_sentence.terms import TERMS as RANKING_TERMS
 from xlingual.report.multilingual_pool import terms
 from xlingual.report.sections import Section, section_of
 from xlingual.results import Entry, Results, Summary
@@ -74,6 +77,10 @@ def _glossary(runs: Sequence[Results], sections: Sequence[Section]) -> tuple[tup
         if section.pool is not None
         for term in terms.terms(section.pool, tables.measures(runs, section.task))
     ]
+    if tables.tasks(runs) == [RANKING]:
+        return RANKING_TERMS
+    if RANKING in tables.tasks(runs):
+        of_pool = [*of_pool, *RANKING_TERMS[:4]]
     tied = any(board.shows["tied"] for section in sections for board in section.boards)
     return words.glossary(tables.tasks(runs), of_pool, tied=tied)
 
@@ -82,7 +89,11 @@ def _facts(runs: Sequence[Results]) -> list[tuple[str, str]]:
     entries = [entry for run in runs for entry in run.entries]
     summaries = [row for run in runs for row in run.summary]
     rows: list[Entry | Summary] = [*entries, *summaries]
-    pairs = {(row.source, row.target) for row in rows if row.source is not None and row.target != "pool"}
+    pairs = {
+        (row.source, row.target)
+        for row in rows
+        if row.source is not None and not words.NO_LANGUAGES & {row.source, row.target}
+    }
     pool = tables.tasks(runs) == ["multilingual-pool"]
     eyes = {row.image_encoder for row in summaries if row.image_encoder}
     facts = [_counted(_shown(runs), "encoder")]
@@ -93,6 +104,8 @@ def _facts(runs: Sequence[Results]) -> list[tuple[str, str]]:
     ]
     if pairs:
         facts.append(_counted(len(pairs), "ordered pair"))
+    if {entry.task for entry in entries} == {RANKING}:
+        return facts + ranking.facts(runs)
     if entries:
         each = ("questions", "candidates") if pool else ("queries per pair", "candidates per pair")
         facts.append((each[0], numbers.span([entry.n_source for entry in entries])))

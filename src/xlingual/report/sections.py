@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 from xlingual.report import chance, examples, numbers, plots, tables, words
 from xlingual.report.axis import Axis
 from xlingual.report.calibration import estimate_table
+from xlingual.report.image_sentence.reading import TASK as RANKING
+from xlingual.report.image_sentence.section import RankingRun, ranking_runs
+from xlingual.report.image_sentence.terms import ABOUT as ABOUT_RANKING
 from xlingual.report.multilingual_pool import reading, terms
 from xlingual.report.multilingual_pool.reading import TASK as POOL
 from xlingual.report.multilingual_pool.section import PoolSection, pool_section
@@ -70,10 +73,13 @@ class Section:
     examples: list[examples.PairExamples]
     estimates: list[Table]  # of XLR, one for each run that has them
     pool: PoolSection | None  # of answers from a multilingual pool
+    rankings: list[RankingRun]  # of pictures and sentences: in place of boards and plots
 
 
 def section_of(runs: Sequence[Results], task: str, budget: int) -> tuple[Section, int]:
     """Return everything about a task, and the bytes of pictures in it (at most `budget`)."""
+    if task == RANKING:
+        return _ranking_section(runs), 0
     names = tables.measures(runs, task)
     boards = [_board(runs, task, name) for name in names]
     rows = [row for row, _ in boards[0].rows]
@@ -95,8 +101,28 @@ def section_of(runs: Sequence[Results], task: str, budget: int) -> tuple[Section
         examples=shown,
         estimates=_estimates(runs) if task == "backretrieval" else [],
         pool=pool_section(runs, rows) if task == POOL else None,
+        rankings=[],
     )
     return section, used
+
+
+def _ranking_section(runs: Sequence[Results]) -> Section:
+    """Return the section of image–sentence ranking, which has tables of its own."""
+    return Section(
+        task=RANKING,
+        title=words.title(RANKING),
+        about=ABOUT_RANKING,
+        verdict=task_verdict(runs, RANKING),
+        boards=[],
+        boxes=[],
+        box_axis=plots.box_axis([], {}),
+        heat_maps=[],
+        scale=("", ""),
+        examples=[],
+        estimates=[],
+        pool=None,
+        rankings=ranking_runs(runs),
+    )
 
 
 def _estimates(runs: Sequence[Results]) -> list[Table]:

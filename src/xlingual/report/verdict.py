@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlingual.report import chance, conditions, numbers, tables, words
+from xlingual.report.image_sentence.reading import TASK as RANKING
+from xlingual.report.image_sentence.sentences import run_verdict as ranking_verdict
 from xlingual.report.leads import alike, lead, position, without_value
 from xlingual.report.multilingual_pool.reading import TASK as POOL
 from xlingual.report.multilingual_pool.sentences import run_verdict as pool_verdict
@@ -53,6 +55,8 @@ def task_verdict(runs: Sequence[Results], task: str) -> list[Findings]:
 
 
 def _run_verdict(runs: Sequence[Results], task: str, rows: list[Row]) -> list[str]:
+    if task == RANKING:
+        return ranking_verdict(runs[rows[0].run - 1])
     if task == POOL:
         return pool_verdict(runs, rows) + _few_queries(runs[rows[0].run - 1], task)
     name = words.measure_name(task, rows[0].measure)

@@ -11,10 +11,12 @@ TITLES = {
     "crosslingual-retrieval": "Cross-lingual retrieval",
     "distance-correlation": "Distance correlation",
     "multilingual-pool": "Answers from a multilingual pool",
+    "image-sentence": "Image–sentence ranking",
 }
 SHORT = {"backretrieval": "BkR", "crosslingual-retrieval": "XLR", "distance-correlation": "CORR"}
 POOL_NAMES = {"AP": "mAP", "RR": "MRR"}  # a mean over questions, as the field calls it
-NO_LANGUAGES = frozenset({"all", "pool"})  # what stands for all questions, and for all candidates
+# what stands for all questions, for all candidates, and for pictures
+NO_LANGUAGES = frozenset({"all", "pool", "image"})
 
 ABOUT = {
     "backretrieval": (
@@ -147,6 +149,8 @@ def measure_name(task: str, measure: str) -> str:
     """Return the measure as sentences name it: "BkR R@10", "SIM", "CORR"."""
     if task == "multilingual-pool":
         return POOL_NAMES.get(measure, f"m{measure}" if measure.startswith("AP@") else measure)
+    if task == "image-sentence":
+        return "MedR" if measure == "MedR/floor" else measure
     short = SHORT.get(task, task)
     if measure == short or measure in ("SIM", "CORR"):
         return measure
