@@ -75,7 +75,7 @@ def runs(manifest: Manifest) -> dict[str, Results]:
             text_encoders=texts,
             image_encoders=WithoutPictures("pictures", 0.05),
             baselines="bad",
-            fold=30,
+            fold=40,
         ),
     }
 
