@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMA = "xlingual/results/1"
-# of a multilingual pool: the picture of the space, hubs, how often each candidate is found, worst questions
-TABLES = ("points", "hubs", "occurrences", "worst")
+# of a multilingual pool: the picture of the space, hubs, how often each candidate is found, worst questions;
+# of textual similarity: the scored pairs
+TABLES = ("points", "hubs", "occurrences", "worst", "pairs")
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Entry:
     seed: int
     signature: str
     note: str | None = None  # why a number is missing
-    views: Mapping[str, Any] | None = None  # of a multilingual pool: see docs/multilingual-pool.md
+    views: Mapping[str, Any] | None = None  # of some tasks: see docs/multilingual-pool.md, docs/sts.md
 
 
 @dataclass(frozen=True)
