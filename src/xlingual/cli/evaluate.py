@@ -21,6 +21,7 @@ from xlingual.cli.options import (
     sample_options,
 )
 from xlingual.cli.outcome import say_written, write_and_show
+from xlingual.cli.sts import sts
 from xlingual.cli.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def evaluate() -> None:
 
 
 evaluate.add_command(multilingual_pool)
+evaluate.add_command(sts)
 
 measure_option = click.option(
     "--measure",

@@ -31,8 +31,8 @@ from xlingual.signature import Signature
 NOT_PER_QUERY = {
     "CORR": "CORR has no value for each query, so no paired test; use BkR, SIM or XLR",
     **{
-        name: f"{name} has no value for each query; evaluate sts tells whether encoders differ: give it all of "
-        "them, and --baseline NAME"
+        name: f"{name} has no value for each query; evaluate sts itself tells whether encoders differ: give "
+        "it all of them, and --baseline NAME"
         for name in ("Pearson", "Spearman")
     },
 }

@@ -163,8 +163,8 @@ def _number(table: Table, row: int, name: str, cell: Any) -> float:  # noqa: ANN
     except (TypeError, ValueError):
         what = repr(cell)[:40] if isinstance(cell, str) else described(cell)
         raise InputError(
-            f"{table.where(row, name)}: found {what} where a score is expected: give numbers, or name another "
-            "column with --columns score=NAME"
+            f"{table.where(row, name)}: found {what} where a score is expected: give numbers, or name "
+            "another column with --columns score=NAME"
         ) from None
     if not math.isfinite(value):
         raise InputError(

@@ -101,11 +101,10 @@ def resampled_difference(a: Agreement, b: Agreement) -> Difference | None:
     if a.ci is not None and b.ci is not None:
         ok = np.isfinite(a.replicates) & np.isfinite(b.replicates)
         z = _z(a.replicates[ok]), _z(b.replicates[ok])
-        if min(np.std(side) for side in z) > _CALM:
+        if min(np.std(side) for side in (*z, z[0] - z[1])) > _CALM:
             c = float(np.corrcoef(*z)[0, 1])
             ci = of_difference((a.value, a.ci), (b.value, b.ci), c, "Zou 2007 on the bootstrap")
-            if ci.high - ci.low > _CALM:
-                return Difference(value, ci, None, None)
+            return Difference(value, ci, None, None)
     return Difference(value, _percentiles(value, a, b), None, None)
 
 

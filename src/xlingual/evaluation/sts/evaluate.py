@@ -17,7 +17,7 @@ from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Timings, collected_warnings
 from xlingual.evaluation.sts.agreement import Agreement
-from xlingual.evaluation.sts.numbers import NAME, PEARSON, SPEARMAN, NumberTable
+from xlingual.evaluation.sts.numbers import PEARSON, SPEARMAN, NumberTable
 from xlingual.evaluation.sts.replicates import Ordered, pearson, spearman, weights
 from xlingual.evaluation.sts.sentences import Sentences, cosines
 from xlingual.evaluation.sts.tables import no_queries, pair_table

@@ -27,7 +27,7 @@ class Sentences:
 
     @classmethod
     def of(cls, files: Sequence[SentencePairs], language: str) -> Sentences:
-        """Number the texts of all files in the order of their first appearance."""
+        """Return the texts of all files, numbered in the order of their first appearance."""
         number: dict[str, int] = {}
         ids: list[str] = []
         pairs = []
