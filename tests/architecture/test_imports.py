@@ -52,6 +52,7 @@ def test_import_loads_no_third_party_package():
         ["evaluate", "backretrieval", "--help"],
         ["evaluate", "lareqa", "--help"],
         ["evaluate", "multilingual-pool", "--help"],
+        ["evaluate", "sts", "--help"],
         ["validate", "--help"],
         ["validate", "backretrieval", "--help"],
         ["calibrate", "--help"],

@@ -91,16 +91,19 @@ def read_sentence_pairs(
     found = [one if isinstance(one, SentencePairs) else SentencePairs.read(one, columns) for one in given]
     names = [one.name for one in found]
     found = [
-        replace(one, name=f"{Path(one.source).parent.name}/{one.name}") if names.count(one.name) > 1 else one
+        replace(one, name=f"{Path(one.source).resolve().parent.name}/{one.name}")
+        if names.count(one.name) > 1
+        else one
         for one in found
     ]
-    check = [one.name for one in found]
-    doubled = next((name for name in check if check.count(name) > 1), None)
-    if doubled is not None:
-        raise InputError(
-            f"two files of sentence pairs are called {doubled!r}: give each file once, and rename one of two "
-            "that share a name"
-        )
+    first: dict[str, SentencePairs] = {}
+    for one in found:
+        other = first.setdefault(one.name, one)
+        if other is not one:
+            raise InputError(
+                f"{other.source} and {one.source} are both called {one.name!r}: give each file once, and "
+                "rename one of two that share a name"
+            )
     return found
 
 

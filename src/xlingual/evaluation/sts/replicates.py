@@ -35,7 +35,7 @@ def pearson(x: Floats, y: Floats, weight: Floats | None = None) -> Floats:
     NaN where either does not vary among what counts.
     """
     weight = np.ones((1, x.shape[-1])) if weight is None else weight
-    total = weight.sum(axis=-1)
+    total = np.maximum(weight.sum(axis=-1), _FLAT)  # nothing may count at all
     x, y = _standard(x), _standard(y)
     mean_x, mean_y = _sum(weight, x) / total, _sum(weight, y) / total
     xx = _sum(weight, x * x) / total - mean_x**2

@@ -108,7 +108,8 @@ def _by_line(grid: Grid, title: str, width: int, dropped: Sequence[str]) -> Tabl
         heads += ["p (Holm)"] if any(one.p_holm is not None for *_, one in grid.against) else []
     table = plain_table(title)
     if set(heads) & set(dropped):
-        table.caption = "intervals are left out for lack of room: widen the window or use --json"
+        lost = "intervals" if INTERVAL in dropped else "intervals of differences"
+        table.caption = f"{lost} are left out for lack of room: widen the window or use --json"
     for name in ("file", "encoder"):
         table.add_column(name, overflow="fold", min_width=8, max_width=width)
     for head in heads:
@@ -166,11 +167,13 @@ def _explain(console: Console, grid: Grid) -> None:
         said.append(f"{BEST} best of its file.")
     if grid.reference is not None:
         said.append(f"Differences are to {grid.reference}; {REAL} the interval excludes 0.")
-    notes: dict[str, list[str]] = {}
+    notes: dict[tuple[str, str], list[str]] = {}
     for name in grid.encoders:
         for row in grid.files:
             if (note := grid.cells[row, name].note) is not None:
-                notes.setdefault(note, []).append(f"{name}, {row}")
-    said += [f"{'; '.join(where)}: {note}." for note, where in notes.items()]
+                notes.setdefault((name, note), []).append(row)
+    for (name, note), where in notes.items():
+        on = "" if len(where) == len(grid.files) else f" on {numbers.in_words(where)}"
+        said.append(f"{name}{on}: {note}.")
     if said:
         console.print(Padding(Text(" ".join(said), style="dim"), (0, 0, 0, 1)))
