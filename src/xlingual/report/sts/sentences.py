@@ -52,7 +52,7 @@ def _held_against(grid: Grid, leader: str) -> list[str]:
     row = MEAN if len(grid.files) > 1 else grid.files[0]
     held = [(name, grid.cells[row, name].against) for name in grid.encoders]
     found = [(name, one) for name, one in held if one is not None]
-    if not found:
+    if not found or [name for name, _ in found] == [leader]:  # the lead says it
         return []
     if len(found) > MOST_NAMED:
         better = [name for name, one in found if one.is_real and one.value > 0]

@@ -31,6 +31,12 @@ def test_a_weight_is_a_row_repeated(rows: list[tuple[int, int, int]]) -> None:
     assert ranked == pytest.approx(spearmanr(again_x, again_y).statistic, abs=1e-9)
 
 
+def test_the_example_of_the_documentation() -> None:
+    gold, cosine = np.array([0.0, 1, 2, 4, 5]), np.array([0.1, 0.3, 0.2, 0.7, 0.9])
+    assert float(pearson(cosine, gold)[0]) == pytest.approx(2.72 / np.sqrt(17.2 * 0.472))
+    assert rank_correlation(cosine, gold) == pytest.approx(0.9)
+
+
 def test_without_weights_they_are_the_usual_ones() -> None:
     rng = np.random.default_rng(0)
     x = rng.standard_normal(500)
