@@ -55,7 +55,9 @@ def mean_of(runs: Iterable[Sequence[Values]]) -> Interval | tuple[float, Interva
     return _mean([list(parts) for parts in runs])
 
 
-def difference(first: Sequence[Sequence[Values]], second: Sequence[Sequence[Values]]) -> tuple[float, Interval]:
+def difference(
+    first: Sequence[Sequence[Values]], second: Sequence[Sequence[Values]]
+) -> tuple[float, Interval]:
     """Return (mean, interval) of first − second, query by query; run i of both has the same seed."""
     signed = []
     for one, other in zip(first, second, strict=True):
@@ -72,7 +74,9 @@ def _mean(runs: Sequence[Sequence[Values]]) -> tuple[float, Interval]:
     values, seeds, clusters = [], [], []
     for seed, parts in enumerate(runs):
         for part in parts:
-            weight = 1 / (len(parts) * len(part.value))  # parts count alike, whatever their numbers of queries
+            weight = 1 / (
+                len(parts) * len(part.value)
+            )  # parts count alike, whatever their numbers of queries
             n_all = sum(len(p.value) for p in parts)
             values.append(np.array(part.value) * weight * n_all)
             seeds.append(np.full(len(part.value), seed))

@@ -61,6 +61,7 @@ def test_models_can_be_described_without_torch():
         ["evaluate", "backretrieval", "--help"],
         ["evaluate", "lareqa", "--help"],
         ["evaluate", "multilingual-pool", "--help"],
+        ["evaluate", "sts", "--help"],
         ["validate", "--help"],
         ["validate", "backretrieval", "--help"],
         ["calibrate", "--help"],
