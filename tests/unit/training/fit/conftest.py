@@ -1,10 +1,22 @@
 """A recipe that is done in no time: a line through points, with dropout and batches drawn anew each epoch."""
 
 import json
+import os
 
 import pytest
 
 from xlingual.streams import stream
+
+
+@pytest.fixture(autouse=True)
+def _swift(monkeypatch):
+    """Wait for no disk, and use one thread: several wait for each other longer than these sums take."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture

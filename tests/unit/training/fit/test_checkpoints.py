@@ -30,10 +30,10 @@ class Crashing:
             (checkpoints.shutil, "rmtree"),
             (log, "append"),
             (log, "write_file"),
+            (os, "fsync"),
             (os, "replace"),
         ):
             patch.setattr(place, name, self.counted(getattr(place, name)))
-        patch.setattr(os, "fsync", self.counted(lambda handle: None))  # waiting for the disk takes long
 
     def counted(self, real):
         def touch(*arguments, **more):
@@ -49,9 +49,8 @@ class Crashing:
         return touch
 
 
-def test_a_crash_at_any_moment_loses_nothing_that_was_whole(toy, tmp_path, log_of, monkeypatch):
+def test_a_crash_at_any_moment_loses_nothing_that_was_whole(toy, tmp_path, log_of):
     """Whatever is touched last, continuing gives the very weights and log of an undisturbed training."""
-    monkeypatch.setattr(os, "fsync", lambda handle: None)
     options = FitOptions(epochs=3, rate=0.02)
     whole = toy(n=16)
     fit(whole, options, tmp_path / "whole", settings={}, validate=whole.validate)

@@ -118,7 +118,7 @@ def test_patience_none_runs_to_the_end(toy, tmp_path):
 
 def test_the_callers_random_numbers_and_threads_are_untouched(toy, tmp_path):
     state, threads = torch.get_rng_state(), torch.get_num_threads()
-    fit(toy(), FitOptions(epochs=1, threads=1), tmp_path, settings={})
+    fit(toy(), FitOptions(epochs=1, threads=2), tmp_path, settings={})
     assert torch.equal(torch.get_rng_state(), state) and torch.get_num_threads() == threads
     torch.manual_seed(99)  # and the caller's seed changes nothing inside
     other, first = toy(), toy()
