@@ -63,16 +63,18 @@ def scenes(
     """
     if recipes:
         if n is not None:
-            raise InputError("--n counts scenes: with --recipes, write --items N (recipes for each language)")
+            raise InputError(
+                "'--n' counts scenes: with --recipes, write --items N (recipes for each language)"
+            )
         if items is None:
-            raise InputError("--recipes needs --items N: how many recipes with pictures for each language")
+            raise InputError("'--items' is missing: how many recipes with pictures for each language?")
         path = _recipes(languages or RECIPE_LANGUAGES, seed, train or 0.0, items, parallel or 0, out, quiet)
     else:
         for name, value in (("--items", items), ("--parallel", parallel)):
             if value is not None:
-                raise InputError(f"{name} is for recipes: add --recipes, or leave it out")
+                raise InputError(f"'{name}' is for recipes: add --recipes, or leave it out")
         if n is None:
-            raise InputError("--n is missing: how many scenes? (with --recipes: --items)")
+            raise InputError("'--n' is missing: how many scenes? (with --recipes: --items)")
         path = _scenes(n, languages or LANGUAGES, seed, TRAIN if train is None else train, out, quiet)
     screen.wrote(path, quiet=quiet)
 
@@ -81,7 +83,7 @@ def _scenes(n: int, languages: str, seed: int, train: float, out: Path, quiet: b
     from xlingual.data.scenes import write_scenes
 
     if train > 1:
-        raise InputError(f"--train is {train:g}: give the share of the scenes for training, from 0 to 1")
+        raise InputError(f"'--train' is {train:g}: give the share of the scenes for training, from 0 to 1")
     with screen.progress(quiet) as progress:
         return write_scenes(
             out,
@@ -99,7 +101,7 @@ def _recipes(
     from xlingual.data.recipes import write_recipes
 
     if not train.is_integer():
-        raise InputError(f"--train is {train:g}: with --recipes it is a number of recipes, such as 4000")
+        raise InputError(f"'--train' is {train:g}: with --recipes it is a number of recipes, such as 4000")
     with screen.progress(quiet) as progress:
         return write_recipes(
             out,

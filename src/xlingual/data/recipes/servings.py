@@ -199,7 +199,8 @@ def _sandwich(canvas: Canvas, dish: Dish) -> None:
         y = 0.38 + height * i
         canvas.rectangle(0.08, y, 0.92, y + height, INGREDIENTS[name].colour, 0.02)
         for j in range(7):
-            canvas.piece(name, 0.14 + 0.12 * j, y + height / 2, min(0.11, height))
+            right = dish.jitter[i * 4 + j % 4][0] if dish.jitter else 0.5
+            canvas.piece(name, 0.11 + 0.12 * j + 0.06 * right, y + height / 2, min(0.11, height))
     canvas.rectangle(0.08, 0.34, 0.92, 0.38, GREENS, 0.02)
     top = [(0.5 + 0.42 * cos(pi * i / 16), 0.34 - 0.2 * sin(pi * i / 16)) for i in range(17)]
     canvas.polygon(top, bread)
@@ -223,7 +224,9 @@ def _skewers(canvas: Canvas, dish: Dish) -> None:
         y = 0.28 + 0.22 * row
         canvas.line([(0.06, y + 0.05), (0.94, y - 0.05)], WOOD, 0.02)
         for i in range(6):
-            canvas.piece(_which(dish, i + row), 0.18 + 0.13 * i, y + 0.035 - 0.0148 * i, 0.16, 0.03)
+            right, down, turn = dish.jitter[6 * row + i] if dish.jitter else (0.5, 0.5, 0.5)
+            x, lean = 0.17 + 0.13 * i + 0.02 * right, 0.035 - 0.0148 * i + 0.02 * (down - 0.5)
+            canvas.piece(_which(dish, i + row), x, y + lean, 0.16, 0.12 * (turn - 0.5))
 
 
 def _smoothie(canvas: Canvas, dish: Dish) -> None:
