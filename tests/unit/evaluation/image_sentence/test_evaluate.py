@@ -335,3 +335,9 @@ def test_systems_that_tell_different_pictures_apart_are_not_paired() -> None:
     assert len(against) == 8 and all(view["ci"] is None for view in against)
     assert all(row.behind is None for row in results.summary)
     assert value(results, "b", "image", "en", "R@1").n_source == N - 1
+
+
+@pytest.mark.parametrize("languages", [{}, {"en": 0}, (), "en", None])
+def test_what_is_no_list_of_languages_limits_nothing(languages: Any) -> None:
+    results = run(data.manifest(N, {"en": 1, "de": 1}), data.Captions("m", PICTURES, 1.0, languages))
+    assert {entry.source for entry in results.entries} == {"en", "de", "image"}
