@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from xlingual.evaluation.image_sentence.evaluate import image_sentence
     from xlingual.evaluation.metric_validation.validate import validate_backretrieval
     from xlingual.evaluation.multilingual_pool.evaluate import multilingual_pool
+    from xlingual.evaluation.sts.evaluate import sts
     from xlingual.measures import parse_measure
     from xlingual.records import Encoder, Pictures, Texts
     from xlingual.report import write_report
@@ -60,6 +61,7 @@ _HOMES = {
     "multilingual_pool": "evaluation.multilingual_pool.evaluate",
     "parse_measure": "measures",
     "plan": "comparison.plan",
+    "sts": "evaluation.sts.evaluate",
     "validate_backretrieval": "evaluation.metric_validation.validate",
     "write_report": "report",
     "write_scenes": "data.scenes",
@@ -91,6 +93,7 @@ __all__ = [
     "multilingual_pool",
     "parse_measure",
     "plan",
+    "sts",
     "validate_backretrieval",
     "write_report",
     "write_scenes",

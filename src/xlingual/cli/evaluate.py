@@ -22,6 +22,7 @@ from xlingual.cli.options import (
     sample_options,
 )
 from xlingual.cli.outcome import say_written, write_and_show
+from xlingual.cli.sts import sts
 from xlingual.cli.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def evaluate() -> None:
 
 evaluate.add_command(multilingual_pool)
 evaluate.add_command(image_sentence)
+evaluate.add_command(sts)
 
 measure_option = click.option(
     "--measure",

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.encoders.schemes import Context
-from xlingual.encoders.words import normalized
 from xlingual.errors import InputError
+from xlingual.models.words import normalized
 from xlingual.records import Texts, digest
 
 if TYPE_CHECKING:

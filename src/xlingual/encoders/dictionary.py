@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from xlingual.encoders.segment import pieces, segment
-from xlingual.encoders.weights import Watch, file_digest
+from xlingual.encoders.weights import Watch
 from xlingual.errors import InputError, listed
+from xlingual.models.files import file_digest
 from xlingual.records import digest
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.encoders.schemes import Context
-from xlingual.encoders.words import character_terms, is_spaced, words
+from xlingual.encoders.words import character_terms
 from xlingual.errors import InputError, listed
+from xlingual.models.words import is_spaced, words
 from xlingual.records import Texts, digest
 
 if TYPE_CHECKING:

@@ -13,13 +13,11 @@ from collections.abc import Container, Iterable, Iterator
 from functools import lru_cache
 
 from xlingual.encoders.words import written_words
+from xlingual.models.words import CHINESE_JAPANESE, SYLLABIC, TIBETAN
 
 LONGEST = 12  # characters of the longest word that is looked for in a script without blanks
 
-_UNSPACED = (  # Thai and Lao, Tibetan, Burmese, Khmer; Japanese syllables and Han characters, half-width kana
-    "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff"
-    "々〆〇\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
-)
+_UNSPACED = f"{SYLLABIC}{TIBETAN}{CHINESE_JAPANESE}"
 _PIECE = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from xlingual.errors import InputError
+from xlingual.models.files import file_digest
 
 SENTENCE_TRANSFORMER = ("modules.json", "sentence_*_config.json", "router_config.json")
 # what no loader reads: words about the model, pictures, pickles and weights of other frameworks, states and
@@ -21,9 +21,6 @@ UNREAD = (
     *("optimizer*", "training_args*", "trainer_state*", "scheduler*", "rng_state*", "events.out.tfevents*"),
 )
 _DEPTH = 4  # folders of modules in folders of modules
-
-_RECENT = 2_000_000_000  # ns; clocks of file systems are coarse, so a file this young may change unnoticed
-_known: dict[tuple[str, int, int, int, int], str] = {}
 
 
 def checkpoint_digest(folder: str | Path, files: Iterable[Path] | None = None) -> str:
@@ -138,17 +135,3 @@ class Watch:
             same = False
         if not same:
             raise InputError(f"{what} changed while it was read: start again")
-
-
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes; read again whenever the file may have changed since."""
-    stat = path.stat()
-    key = (str(path.resolve()), stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
-    if key not in _known:
-        begun = time.time_ns()
-        with path.open("rb") as handle:
-            found = hashlib.file_digest(handle, "sha256").hexdigest()
-        if max(stat.st_mtime_ns, stat.st_ctime_ns) + _RECENT > begun:
-            return found
-        _known[key] = found
-    return _known[key]

@@ -15,9 +15,10 @@ import numpy as np
 from xlingual.encoders.schemes import Context
 from xlingual.encoders.segment import lookups, pieces, segment
 from xlingual.encoders.unknown_words import UnknownWords
-from xlingual.encoders.weights import Watch, file_digest
+from xlingual.encoders.weights import Watch
 from xlingual.encoders.wordfile import WordFile, check_word_file
 from xlingual.errors import InputError
+from xlingual.models.files import file_digest
 from xlingual.records import Texts, digest
 
 if TYPE_CHECKING:

@@ -13,6 +13,9 @@ from xlingual.report.image_sentence import section as ranking
 from xlingual.report.image_sentence.terms import TERMS as RANKING_TERMS
 from xlingual.report.multilingual_pool import terms
 from xlingual.report.sections import Section, section_of
+from xlingual.report.sts import facts as sts_facts
+from xlingual.report.sts.reading import TASK as STS
+from xlingual.report.sts.terms import TERMS as STS_TERMS
 from xlingual.results import Entry, Results, Summary
 
 
@@ -71,6 +74,8 @@ def _common(runs: Sequence[Results], sections: Sequence[Section]) -> dict[str, A
 
 def _glossary(runs: Sequence[Results], sections: Sequence[Section]) -> tuple[tuple[str, str], ...]:
     """Return the terms that the page needs; of a multilingual pool those of the parts it shows."""
+    if tables.tasks(runs) == [STS]:
+        return STS_TERMS
     of_pool = [
         term
         for section in sections
@@ -82,12 +87,13 @@ def _glossary(runs: Sequence[Results], sections: Sequence[Section]) -> tuple[tup
     if RANKING in tables.tasks(runs):
         of_pool = [*of_pool, *RANKING_TERMS[:4]]
     tied = any(board.shows["tied"] for section in sections for board in section.boards)
-    return words.glossary(tables.tasks(runs), of_pool, tied=tied)
+    found = words.glossary(tables.tasks(runs), of_pool, tied=tied)
+    return (*found, *STS_TERMS[:2]) if STS in tables.tasks(runs) else found
 
 
 def _facts(runs: Sequence[Results]) -> list[tuple[str, str]]:
-    entries = [entry for run in runs for entry in run.entries]
-    summaries = [row for run in runs for row in run.summary]
+    entries = [entry for run in runs for entry in run.entries if entry.task != STS]
+    summaries = [row for run in runs for row in run.summary if row.task != STS]
     rows: list[Entry | Summary] = [*entries, *summaries]
     pairs = {
         (row.source, row.target)
@@ -111,6 +117,7 @@ def _facts(runs: Sequence[Results]) -> list[tuple[str, str]]:
         facts.append((each[0], numbers.span([entry.n_source for entry in entries])))
         facts.append((each[1], numbers.span([entry.n_target for entry in entries])))
     # a multilingual pool is taken whole: its seed draws no sample
+    facts += sts_facts.facts(runs)
     seeds = {entry.seed for entry in entries if entry.task != "multilingual-pool"}
     if seeds:
         facts.append(_counted(len(seeds), "seed"))
@@ -134,8 +141,9 @@ def _counted(amount: int, word: str) -> tuple[str, str]:
 def _languages(runs: Sequence[Results]) -> list[str]:
     found: set[str | None] = set()
     for run in runs:
-        found.update(language for entry in run.entries for language in (entry.source, entry.target))
-        found.update(language for row in run.summary for language in (row.source, row.target))
+        rows: list[Entry | Summary] = [*run.entries, *run.summary]
+        for row in rows:  # the target of textual similarity is a file
+            found.update((row.source,) if row.task == STS else (row.source, row.target))
         found.update(
             language for entry in run.entries for language in (entry.views or {}).get("languages", ())
         )
@@ -145,4 +153,6 @@ def _languages(runs: Sequence[Results]) -> list[str]:
 def _title(runs: Sequence[Results], tasks: list[str]) -> str:
     what = words.title(tasks[0]) if len(tasks) == 1 else "Cross-lingual evaluation"
     languages = _languages(runs)
+    if tasks == [STS]:
+        return f"{what} in {numbers.in_words(languages, 8)}"
     return f"{what} across {numbers.in_words(languages, 8)}" if languages else what

@@ -15,6 +15,9 @@ from xlingual.report.multilingual_pool import reading, terms
 from xlingual.report.multilingual_pool.reading import TASK as POOL
 from xlingual.report.multilingual_pool.section import PoolSection, pool_section
 from xlingual.report.rows import Row
+from xlingual.report.sts.reading import TASK as STS
+from xlingual.report.sts.section import RunSection, sts_section
+from xlingual.report.sts.terms import ABOUT as ABOUT_STS
 from xlingual.report.validation.tables import Table
 from xlingual.report.verdict import Findings, task_verdict
 from xlingual.results import Results
@@ -74,6 +77,7 @@ class Section:
     estimates: list[Table]  # of XLR, one for each run that has them
     pool: PoolSection | None  # of answers from a multilingual pool
     rankings: list[RankingRun]  # of pictures and sentences: in place of boards and plots
+    sts: list[RunSection]  # of textual similarity
 
 
 def section_of(runs: Sequence[Results], task: str, budget: int) -> tuple[Section, int]:
@@ -86,12 +90,12 @@ def section_of(runs: Sequence[Results], task: str, budget: int) -> tuple[Section
     pairs = tables.pair_rows(runs, task, names[0])
     n_pairs = len({key for own in pairs.values() for key in own})
     axis = plots.box_axis(rows, pairs)
-    by_pair = task != POOL  # the languages of a pool have pictures of their own
+    by_pair = task not in (POOL, STS)  # these show languages and files in ways of their own
     shown, used = examples.chosen(runs, task, sorted(rows, key=_by_rank), budget)
     section = Section(
         task=task,
         title=words.title(task),
-        about=terms.about(reading.policies_of(runs)) if task == POOL else words.ABOUT.get(task, ""),
+        about=terms.about(reading.policies_of(runs)) if task == POOL else _about(task),
         verdict=task_verdict(runs, task),
         boards=boards,
         boxes=plots.boxes(rows, pairs, axis) if by_pair and n_pairs > 1 else [],
@@ -102,6 +106,7 @@ def section_of(runs: Sequence[Results], task: str, budget: int) -> tuple[Section
         estimates=_estimates(runs) if task == "backretrieval" else [],
         pool=pool_section(runs, rows) if task == POOL else None,
         rankings=[],
+        sts=sts_section(runs) if task == STS else [],
     )
     return section, used
 
@@ -122,7 +127,12 @@ def _ranking_section(runs: Sequence[Results]) -> Section:
         estimates=[],
         pool=None,
         rankings=ranking_runs(runs),
+        sts=[],
     )
+
+
+def _about(task: str) -> str:
+    return ABOUT_STS if task == STS else words.ABOUT.get(task, "")
 
 
 def _estimates(runs: Sequence[Results]) -> list[Table]:

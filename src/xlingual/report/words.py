@@ -12,9 +12,11 @@ TITLES = {
     "distance-correlation": "Distance correlation",
     "multilingual-pool": "Answers from a multilingual pool",
     "image-sentence": "Image–sentence ranking",
+    "sts": "Textual similarity",
 }
 SHORT = {"backretrieval": "BkR", "crosslingual-retrieval": "XLR", "distance-correlation": "CORR"}
 POOL_NAMES = {"AP": "mAP", "RR": "MRR"}  # a mean over questions, as the field calls it
+CORRELATIONS = ("SIM", "CORR", "Pearson", "Spearman")  # from −1 to 1
 # what stands for all questions, for all candidates, and for pictures
 NO_LANGUAGES = frozenset({"all", "pool", "image"})
 
@@ -152,7 +154,7 @@ def measure_name(task: str, measure: str) -> str:
     if task == "image-sentence":
         return "MedR" if measure == "MedR/floor" else measure
     short = SHORT.get(task, task)
-    if measure == short or measure in ("SIM", "CORR"):
+    if measure == short or measure in CORRELATIONS:
         return measure
     return f"{short} {measure}"
 
@@ -164,7 +166,7 @@ def lower_is_better(measure: str) -> bool:
 
 def least(measure: str) -> float:
     """Return the smallest value the measure can take: intervals are not drawn beyond it."""
-    return -1.0 if measure in ("SIM", "CORR") else 0.0
+    return -1.0 if measure in CORRELATIONS else 0.0
 
 
 def own(task: str) -> str:

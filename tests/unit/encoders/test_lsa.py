@@ -4,8 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xlingual.encoders.lsa import LsaEncoder, choose
-from xlingual.encoders.words import character_terms, is_spaced, words
+from xlingual.encoders.words import character_terms
 from xlingual.errors import InputError
+from xlingual.models.words import is_spaced, words
 from xlingual.records import Texts
 
 ROWS = [

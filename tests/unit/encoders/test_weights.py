@@ -4,10 +4,10 @@ import shutil
 
 import pytest
 
-from xlingual.encoders import weights
 from xlingual.encoders.checkpoints import check_weights
 from xlingual.encoders.weights import Watch, checkpoint_digest, model_files, module_folders
 from xlingual.errors import InputError
+from xlingual.models import files
 
 COUNTED = (
     *("config.json", "tokenizer.json", "tokenizer_config.json", "vocab.txt", "merges.txt"),
@@ -100,27 +100,25 @@ def test_a_link_counts_as_what_it_points_to(folder, tmp_path):
 
 def test_an_old_file_is_read_once_and_a_changed_one_again(folder, monkeypatch):
     path = folder / "model.safetensors"
-    monkeypatch.setattr(weights, "_RECENT", -(10**12))  # every file counts as old
-    monkeypatch.setattr(weights, "_known", {})
-    first = weights.file_digest(path)
+    monkeypatch.setattr(files, "_RECENT", -(10**12))  # every file counts as old
+    monkeypatch.setattr(files, "_known", {})
+    first = files.file_digest(path)
     reads = []
-    monkeypatch.setattr(
-        weights.hashlib, "file_digest", lambda *_: reads.append(1) or pytest.fail("read again")
-    )
-    assert weights.file_digest(path) == first and not reads
+    monkeypatch.setattr(files.hashlib, "file_digest", lambda *_: reads.append(1) or pytest.fail("read again"))
+    assert files.file_digest(path) == first and not reads
     monkeypatch.undo()
     stat = path.stat()
     other = folder / "other"
     other.write_text("of model.safetensorz")  # as long as before
     os.utime(other, ns=(stat.st_atime_ns, stat.st_mtime_ns))  # and as old
     other.replace(path)
-    assert weights.file_digest(path) != first
+    assert files.file_digest(path) != first
 
 
 def test_a_young_file_is_never_remembered(folder, monkeypatch):
-    monkeypatch.setattr(weights, "_known", {})
+    monkeypatch.setattr(files, "_known", {})
     checkpoint_digest(folder)
-    assert weights._known == {}
+    assert files._known == {}
 
 
 def test_what_is_no_model(tmp_path):

@@ -1,0 +1,116 @@
+"""MLMME: pictures and sentences of K languages in one space of unit vectors.
+
+    text of language k:   unit(W_S · dropout(last state of GRU_k over the word vectors of k))
+    picture:              unit(W_I · dropout(q)),   q the vector of a frozen image encoder
+
+Each language has its own words and GRU; W_S (without bias) is shared by all. With one language and β = 1 it
+is VSE (Kiros, Salakhutdinov and Zemel 2014). Reference: I. Calixto, Q. Liu, N. Campbell. Multilingual
+multi-modal embeddings for natural language processing. 2017.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from xlingual.models.gru import last_states
+from xlingual.models.mlmme_config import MlmmeConfig
+from xlingual.streams import stream
+
+__all__ = ["Mlmme", "MlmmeConfig", "unit"]
+
+
+class Mlmme(nn.Module):  # type: ignore[misc]  # torch is untyped here
+    """The network. Its weights depend on the configuration and the seed alone.
+
+    A weight's numbers depend on its own name and shape: the English part of a model of two languages begins
+    as that of a model of one does. Without a seed they are left empty, to be loaded.
+    """
+
+    def __init__(self, config: MlmmeConfig, seed: int | None = 0) -> None:
+        super().__init__()
+        self.config = config
+        with torch.device("meta"):  # without numbers: torch would draw them from its global state
+            self.words = nn.ModuleDict(
+                {
+                    _key(tag): nn.Embedding(config.vocabulary_sizes[tag], config.word_dim, padding_idx=0)
+                    for tag in config.languages
+                }
+            )
+            self.sentences = nn.ModuleDict(
+                {
+                    _key(tag): nn.GRU(config.word_dim, config.state_dim, batch_first=True)
+                    for tag in config.languages
+                }
+            )
+            self.text = (
+                nn.Linear(config.state_dim, config.joint_dim, bias=False) if config.project_text else None
+            )
+            self.picture = (
+                None
+                if config.picture_dim is None
+                else nn.Linear(config.picture_dim, config.joint_dim, bias=config.picture_bias)
+            )
+            self.dropout = nn.Dropout(config.dropout)
+        self.to_empty(device="cpu")
+        if seed is not None:
+            for name, weight in self.named_parameters():
+                _begin(name, weight, config, seed)
+
+    def texts(self, language: str, numbers: Tensor, lengths: Tensor) -> Tensor:
+        """Return unit vectors float [b, joint] of texts of one language; zero where a text has no words.
+
+        `numbers` int64 [b, t] are the words, 0 behind the end; `lengths` int64 [b] tell how many each text
+        has, 0 to t. Equal texts go through the GRU once; each has its own dropout.
+        """
+        state = last_states(self.sentences[_key(language)], self.words[_key(language)], numbers, lengths)
+        state = self.dropout(state)
+        return unit(state if self.text is None else self.text(state))
+
+    def pictures(self, vectors: Tensor) -> Tensor:
+        """Return unit vectors float [b, joint] of pictures, given those of the image encoder [b, p]."""
+        if self.picture is None:
+            raise ValueError("this model was made without pictures (picture_dim is None)")
+        if self.config.unit_pictures:
+            vectors = unit(vectors)
+        return unit(self.picture(self.dropout(vectors)))
+
+
+def unit(vectors: Tensor) -> Tensor:
+    """Return the rows [n, d] at unit length; a zero row stays zero and gets no gradient. At least float32."""
+    if vectors.dtype in (torch.float16, torch.bfloat16):
+        vectors = vectors.float()
+    square = vectors.square().sum(dim=-1, keepdim=True)
+    there = square > 0
+    return torch.where(there, vectors * torch.where(there, square, 1).rsqrt(), 0)
+
+
+def _key(language: str) -> str:
+    """Return the name of a language's part: "to" (Tongan) alone would clash with a method of torch."""
+    return f"lang_{language}"
+
+
+@torch.no_grad()  # type: ignore[untyped-decorator]
+def _begin(name: str, weight: Tensor, config: MlmmeConfig, seed: int) -> None:
+    """Draw a weight as the configuration says, from a stream of its own."""
+    draw = torch.Generator().manual_seed(int(stream(seed, f"mlmme {name}").integers(2**63)))
+    part, recurrent = name.partition(".")[0], "weight_hh" in name
+    if config.initial == "paper":
+        if "bias" in name:
+            weight.zero_()
+        elif recurrent:
+            for gate in weight.chunk(3):  # [h, h] each: reset, update, new
+                nn.init.orthogonal_(gate, generator=draw)
+        else:
+            weight.normal_(0, 0.01, generator=draw)
+    elif part == "words":
+        weight.uniform_(-0.1, 0.1, generator=draw)
+    elif part == "sentences":
+        bound = config.state_dim**-0.5
+        weight.uniform_(-bound, bound, generator=draw)
+    elif "bias" in name:
+        weight.zero_()
+    else:
+        nn.init.xavier_uniform_(weight, generator=draw)
+    if part == "words":
+        weight[0] = 0

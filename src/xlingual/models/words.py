@@ -1,0 +1,108 @@
+"""Texts to words, without any model: what networks that are trained here read, and what encoders count.
+
+Words are runs of letters, marks, digits and underscores of the text in Unicode form NFKC and lower case.
+Everything else is left out: blanks, punctuation, apostrophes ("l'été" is "l" and "été", "don't" is "don" and
+"t"), hyphens, symbols and emoji.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from functools import cache
+
+# languages written without spaces between words, by the first part of their tag
+UNSPACED = frozenset(
+    {"bo", "cmn", "dz", "ja", "jpn", "khm", "km", "lao", "lo", "lzh", "mya", "my", "tha", "th", "wuu", "yue"}
+    | {"zh", "zho"}
+)
+SYLLABIC = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai and Lao, Burmese, Khmer
+TIBETAN = "\u0f00-\u0fff"  # a mark ends each syllable, not each word
+CHINESE_JAPANESE = (  # Japanese syllables and Han characters, half-width kana
+    "々〆〇\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+
+_ASCII_WORD = re.compile(r"\w+")  # the same words as `word_pattern()` finds, several times as fast
+_DOTTED_I = frozenset({"tr", "tur", "az", "aze"})  # languages in which I and İ are two letters
+
+
+def normalized(text: str) -> str:
+    """Return the text in Unicode form NFKC and lower case."""
+    return unicodedata.normalize("NFKC", text).lower()
+
+
+def is_spaced(language: str) -> bool:
+    """Tell whether the language of a tag (`zh-Hant`, `pt_BR`) puts spaces between words."""
+    return primary(language) not in UNSPACED
+
+
+def primary(language: str) -> str:
+    """Return the first part of a language tag, in lower case.
+
+    >>> primary("zh-Hant")
+    'zh'
+    """
+    return re.split("[-_]", language.lower(), maxsplit=1)[0]
+
+
+def words(text: str) -> list[str]:
+    """Return the words: runs of letters, marks and digits of the normalised text."""
+    return runs(normalized(text))
+
+
+def runs(text: str) -> list[str]:
+    """Return the runs of letters, marks and digits of the text as it is."""
+    return (_ASCII_WORD if text.isascii() else word_pattern()).findall(text)
+
+
+def tokens(text: str, language: str) -> list[str]:
+    """Return what a network reads of a text: words, and in scripts without blanks smaller pieces.
+
+    Han characters and Japanese syllables are tokens of their own; Thai, Lao, Burmese and Khmer are cut into
+    characters with the marks that belong to them. Tibetan has its syllables. That goes by the script, in any
+    language: "iPhoneを2台" is "iphone", "を", "2", "台". The language counts for Turkish and Azerbaijani, in
+    which lower case of I is ı.
+
+    >>> tokens("Two dogs -- one BALL!", "en")
+    ['two', 'dogs', 'one', 'ball']
+    """
+    if primary(language) in _DOTTED_I:
+        text = text.replace("I\u0307", "i").replace("İ", "i").replace("I", "ı")
+    found = words(text)
+    if text.isascii():
+        return found
+    return [piece for word in found for piece in (_cut(word) if _unspaced().search(word) else (word,))]
+
+
+def pretokenized_tokens(text: str) -> list[str]:
+    """Return the parts of a text between blanks, as they are: letter case and signs are kept."""
+    return text.split()
+
+
+def _cut(word: str) -> list[str]:
+    """Return the pieces of a run of which some characters are in a script without blanks."""
+    return _pieces().findall(word)
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(f"[{SYLLABIC}{CHINESE_JAPANESE}]")
+
+
+@cache
+def _pieces() -> re.Pattern[str]:
+    """Return the pattern of a piece: one character and its marks in scripts without blanks, else a run."""
+    without, marks = f"{SYLLABIC}{CHINESE_JAPANESE}", f"{_marks()}\u200c\u200d"
+    return re.compile(f"[{without}][{marks}]*|[^{without}]+")
+
+
+@cache
+def word_pattern() -> re.Pattern[str]:
+    r"""Return the pattern of a word: `\w` misses vowel signs and joiners, and would cut Hindi words apart."""
+    return re.compile(rf"[\w{_marks()}\u200c\u200d]+")
+
+
+@cache
+def _marks() -> str:
+    return "".join(chr(c) for c in range(sys.maxunicode + 1) if unicodedata.category(chr(c))[0] == "M")
