@@ -24,7 +24,6 @@ from xlingual.data.manifest import Manifest
 from xlingual.models.mlmme import Mlmme, unit
 from xlingual.models.vocabulary import Vocabulary
 from xlingual.training.corpus import Corpus
-from xlingual.training.losses import View, both_ways
 from xlingual.training.packing import PictureSource, Reading, pack
 from xlingual.training.recipes.mlmme import MlmmeBatch, MlmmeRecipe, ViewBatch, build_model
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
@@ -161,7 +160,7 @@ def epoch(folder: str) -> None:
 
 
 def memory() -> None:
-    """Print the memory of an epoch at two sizes, each in a process of its own, and assert their difference."""
+    """Print the memory of an epoch at two sizes, each in its own process, and assert their difference."""
     taken = []
     for items in (10_000, 100_000):
         with tempfile.TemporaryDirectory() as folder:
@@ -170,9 +169,7 @@ def memory() -> None:
             run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
             size = sum(file.stat().st_size for file in Path(folder).iterdir())
         taken.append(int(run.stdout))
-        print(
-            f"an epoch of {items:,} items ({size / 2**20:.0f} MiB on disk): {taken[-1] / 2**20:.0f} MiB of memory"
-        )
+        print(f"an epoch of {items:,} items ({size / 2**20:.0f} MiB on disk): {taken[-1] / 2**20:.0f} MiB")
     assert taken[1] - taken[0] < GROWTH, taken
 
 
