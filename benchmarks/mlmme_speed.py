@@ -24,7 +24,6 @@ from xlingual.data.manifest import Manifest
 from xlingual.models.mlmme import Mlmme, unit
 from xlingual.models.vocabulary import Vocabulary
 from xlingual.training.corpus import Corpus
-from xlingual.training.losses import View, both_ways
 from xlingual.training.packing import PictureSource, Reading, pack
 from xlingual.training.recipes.mlmme import MlmmeBatch, MlmmeRecipe, ViewBatch, build_model
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
@@ -34,7 +33,7 @@ LANGUAGES = ("en", "de")
 WORDS, LENGTH, IMAGE_DIM, CONTRASTIVE = 20_000, 12, 4096, 10
 STEPS, LEAST = 3, 3.0
 TINY = {"word_dim": 8, "state_dim": 8, "joint_dim": 8}
-GROWTH = 24 << 20  # bytes that ten times the items may add to an epoch
+GROWTH = 8 << 20  # bytes that ten times the items may add to an epoch
 
 
 class Pictures:
@@ -147,7 +146,7 @@ def own_memory() -> int:
 
 
 def epoch(folder: str) -> None:
-    """Print the most memory that an epoch over the corpus of a folder takes beyond what there was before."""
+    """Print the most memory that an epoch over the corpus of a folder adds to what there was before."""
     options = MlmmeOptions(LANGUAGES, **TINY)  # type: ignore[arg-type]
     known = {tag: Vocabulary(tuple(f"w{number}" for number in range(WORDS))) for tag in LANGUAGES}
     before = own_memory()
@@ -161,7 +160,7 @@ def epoch(folder: str) -> None:
 
 
 def memory() -> None:
-    """Print the memory of an epoch at two sizes, each in a process of its own, and assert their difference."""
+    """Print the memory of an epoch at two sizes, each in its own process, and assert their difference."""
     taken = []
     for items in (10_000, 100_000):
         with tempfile.TemporaryDirectory() as folder:
@@ -170,9 +169,8 @@ def memory() -> None:
             run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
             size = sum(file.stat().st_size for file in Path(folder).iterdir())
         taken.append(int(run.stdout))
-        print(
-            f"an epoch of {items:,} items ({size / 2**20:.0f} MiB on disk): {taken[-1] / 2**20:.0f} MiB of memory"
-        )
+        disk, mebibytes = (round(count / 2**20) for count in (size, taken[-1]))
+        print(f"an epoch of {items:,} items ({disk} MiB on disk): {mebibytes} MiB of memory")
     assert taken[1] - taken[0] < GROWTH, taken
 
 
