@@ -88,8 +88,8 @@ def check_references(sentences: int, references: Sequence[Sequence[str]], what: 
         if len(lines) != sentences:
             which = "the references have" if len(references) == 1 else f"file {place} of the references has"
             raise InputError(
-                f"{which} {len(lines):,} lines for {sentences:,} {what}: give one line for each sentence, in the "
-                "same order"
+                f"{which} {len(lines):,} lines for {sentences:,} {what}: give one line for each "
+                "sentence, in the same order"
             )
 
 
@@ -151,5 +151,6 @@ def _bleu(of: Ints, matches: Floats, *, effective: bool) -> Floats:
 
 def _brevity(of: Ints) -> Floats:
     """Return the brevity penalty: exp(1 − r/h) where the hypothesis is the shorter."""
+    length, reference = of[..., LENGTH], of[..., REFERENCE]
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(of[..., LENGTH] > 0, np.exp(np.minimum(1 - of[..., REFERENCE] / of[..., LENGTH], 0)), 0.0)
+        return np.where(length > 0, np.exp(np.minimum(1 - reference / length, 0)), 0.0)

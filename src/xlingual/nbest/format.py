@@ -1,8 +1,8 @@
 """Files of n-best lists in the format of Moses, plain or gzip: read as a stream or as arrays, and written.
 
 The canonical form, which is written back byte for byte: UTF-8; one line for each hypothesis; fields with
-` ||| ` between them; ids that count sentences from 0, in order; `Name=` before the values of a label; numbers as
-their shortest text; a newline after the last line too.
+` ||| ` between them; ids that count sentences from 0, in order; `Name=` before the values of a label; numbers
+as their shortest text; a newline after the last line too.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def read_nbest(path: str | Path) -> NBestLists:
         scores.append(line.score)
         extra.append(line.extra)
     if not hypotheses:
-        raise InputError(f"{path} is empty: give an n-best list with lines of id ||| hypothesis ||| … ||| score")
+        raise InputError(f"{path} is empty: give lines of id ||| hypothesis ||| features ||| score")
     offsets.append(len(hypotheses))
     if empty:
         is_are = "hypothesis is" if len(empty) == 1 else "hypotheses are"
@@ -123,8 +123,8 @@ def _written(lists: NBestLists) -> Iterator[bytes]:
         hypothesis = lists.hypotheses[row]
         if BARS in hypothesis or "\n" in hypothesis or "\r" in hypothesis:
             raise InputError(
-                f"hypothesis {hypothesis[:60]!r} of sentence {sentence} holds {BARS} or the end of a line, which "
-                "cannot stand in an n-best list: take it out"
+                f"hypothesis {hypothesis[:60]!r} of sentence {sentence} holds {BARS} or the end of a line, "
+                "which cannot stand in an n-best list: take it out"
             )
         text = line_of(
             sentence,

@@ -16,8 +16,8 @@ from xlingual.records import Floats, Ints
 class NBestLists:
     """The n-best lists of s sentences: n hypotheses in all, with f features each.
 
-    The hypotheses of sentence i are those at `offsets[i]:offsets[i + 1]`, in the order of the file; every list
-    has at least one. `groups` are the labels of the features with the number of values each label has.
+    The hypotheses of sentence i are those at `offsets[i]:offsets[i + 1]`, in the order of the file; every
+    list has at least one. `groups` are the labels of the features with the number of values each label has.
     """
 
     hypotheses: Sequence[str]  # n
@@ -64,8 +64,8 @@ class NBestLists:
                 raise InputError(f"the n-best list has a feature {label!r} already: choose another name")
             if not is_label(label):
                 raise InputError(
-                    f"a feature cannot be named {label!r}: use letters, digits and _ . - without blanks, '|', "
-                    "'=' or ':' at the end"
+                    f"a feature cannot be named {label!r}: use letters, digits and _ . -, no blanks or bars, "
+                    "and no '=' or ':' at the end"
                 )
             if values.shape != (len(self.hypotheses),) or not np.isfinite(values).all():
                 raise InputError(

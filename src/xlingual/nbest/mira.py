@@ -4,7 +4,8 @@ For each sentence, with b(h) = BLEU of (h + background) × reference length of (
 
 - hope = argmax w·f(h) + b(h), fear = argmax w·f(h) − b(h);
 - where they are two hypotheses and b(hope) > b(fear): loss = b(hope) − b(fear) − w·Δf with Δf = f(hope) −
-  f(fear). If loss > 0, w += min(C, loss/‖Δf‖²)·Δf. In either case background = decay·background + counts(hope).
+  f(fear). If loss > 0, w += min(C, loss/‖Δf‖²)·Δf. In either case background = decay·background +
+  counts(hope).
 
 After each epoch the mean of w over all sentences seen so far chooses the best hypothesis of every list; the
 epoch whose choice has the best corpus BLEU (unsmoothed) is kept. The first index wins every tie.
@@ -40,7 +41,7 @@ class Mira:
     shuffle: bool = True  # the sentences, before each epoch
     background: str = "ones"
     precision: str = "float64"
-    average: str = "sentences"  # what the mean of weights is over; "updates" passes over sentences without one
+    average: str = "sentences"  # that the mean of weights is over; "updates": those with a step
 
     def __post_init__(self) -> None:
         if not 0 < self.C < float("inf"):
@@ -108,7 +109,7 @@ class _State:
         kind = columns.dtype
         self.columns, self.of, self.offsets = columns, of, offsets
         self.weights = np.zeros(len(columns), kind) if start is None else np.array(start, kind)
-        self.total = np.zeros_like(self.weights)  # of the weights after each sentence (or update) up to `added`
+        self.total = np.zeros_like(self.weights)  # of the weights after each of `added` sentences
         self.seen = self.added = 0
         self.background = np.array(BACKGROUNDS[settings.background], kind)
         self.C, self.decay = kind.type(settings.C), kind.type(settings.decay)

@@ -96,7 +96,7 @@ def _number(text: str, what: str) -> float:
         raise ValueError(f"{what} must be a number, found {text[:40]!r}")
     if not math.isfinite(value):
         raise ValueError(
-            f"{what} is {text}: only finite numbers can be weighted; mend the list or leave the hypothesis out"
+            f"{what} is {text}: only finite numbers can be weighted; mend it, or leave the hypothesis out"
         )
     return value
 

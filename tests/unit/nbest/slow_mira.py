@@ -72,9 +72,7 @@ def mira(lists, orders, background=(1,) * 10, **settings):
     background = list(background)
     best, history = None, []
     for number, order in enumerate(orders, 1):
-        weights, background, total, seen = epoch(
-            lists, order, weights, background, total, seen, **settings
-        )
+        weights, background, total, seen = epoch(lists, order, weights, background, total, seen, **settings)
         mean = [t / seen for t in total] if seen else weights
         history.append(chosen_bleu(lists, mean))
         if best is None or history[-1] > best[1]:
