@@ -49,10 +49,11 @@ def tune(
     scale = scales(spread, standardize)
     for sentence in said:
         warnings.warn(sentence, DataWarning, stacklevel=2)
+    notes = []
     drawn = settings.shuffle if isinstance(settings, Mira) else settings.draws(lists.offsets)
     if tunings > 1 and not drawn:
         why = "sentences keep their order" if isinstance(settings, Mira) else "all pairs are taken"
-        said.append(f"one tuning instead of {tunings}: {why}, so that all would be equal")
+        notes.append(f"one tuning instead of {tunings}: {why}, so that all would be equal")
         tunings = 1
     found = []
     for number in range(tunings):
@@ -75,6 +76,7 @@ def tune(
         bleu=Spread.of([one.bleu for one in found]),
         bounds=bounds(lists, of, seed=seed),
         warnings=said,
+        notes=notes,
     )
 
 

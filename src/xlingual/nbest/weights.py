@@ -69,6 +69,7 @@ class Weights:
     bleu: Spread  # of the tunings: what another order of the sentences changes
     bounds: Bounds
     warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def choose(self, lists: NBestLists, tuning: int = 0) -> Ints:
         """Return the row that the weights of a tuning choose in each list, [s]; the first of equal ones.
