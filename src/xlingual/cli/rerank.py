@@ -30,8 +30,8 @@ quiet_option = click.option("--quiet", is_flag=True, help="Print nothing but war
 def rerank() -> None:
     """Re-rank n-best lists of translations, so that better ones come first.
 
-    `tune` finds weights for the features of a list, `apply` chooses by them, `score` measures the choice. Lists
-    are in the format of Moses: id ||| hypothesis ||| Name= value … ||| score, plain or gzip.
+    `tune` finds weights for the features of a list, `apply` chooses by them, `score` measures the choice.
+    Lists are in the format of Moses: id ||| hypothesis ||| Name= value … ||| score, plain or gzip.
     """
 
 

@@ -67,7 +67,7 @@ class Meteor(Metric):  # type: ignore[misc]
         code = "no" if code in ("nb", "nn") else code
         if code not in STEMMERS:
             raise InputError(
-                f"METEOR has no stemmer for {language!r}, only for {listed(STEMMERS, 20)}: leave --language out"
+                f"METEOR has no stemmer for {language!r}, only for {listed(STEMMERS, 20)}: leave it out"
             )
         self.stemmer_name = STEMMERS[code]
         self._stemmer = SnowballStemmer(self.stemmer_name)

@@ -172,19 +172,29 @@ def _measure(
             tested = PairedTest(named, {metric_name: metric}, None, kind, samples, n_ar_confidence=intervals)
             signed, results = tested()
             signatures[metric_name] = str(signed[metric_name])
+            base = results[metric_name][0].score
             for (name, _), result in zip(named, results[metric_name], strict=True):
-                p = result.p_value if measured[name][0] == "system" else None
-                scores[name][metric_name] = Score(result.score, _interval(result.mean, result.ci), p)
+                p = _p(result, base) if measured[name][0] == "system" else None
+                scores[name][metric_name] = Score(float(result.score), _interval(result.mean, result.ci), p)
             continue
         for name, texts in named:
             found = metric.corpus_score(texts, None, n_bootstrap=samples or BOOTSTRAP)
-            scores[name][metric_name] = Score(found.score, _interval(found._mean, found._ci))
+            scores[name][metric_name] = Score(float(found.score), _interval(found._mean, found._ci))
         signatures[metric_name] = str(metric.get_signature())
     return [System(name, kind, scores[name]) for name, (kind, _) in measured.items()], signatures
 
 
+def _p(result: Any, base: float) -> float:  # noqa: ANN401  (sacrebleu's Result)
+    """Return sacrebleu's p, but 1 where there is no difference at all.
+
+    It counts the resamples that differ by more than was observed; of two equal systems none does, which would
+    give them the smallest p there is.
+    """
+    return 1.0 if result.score == base else float(result.p_value)
+
+
 def _interval(mean: float, half: float) -> Interval:
-    return Interval(mean - half, mean + half, 0.95, "sacrebleu's bootstrap of sentences")
+    return Interval(float(mean - half), float(mean + half), 0.95, "sacrebleu's bootstrap of sentences")
 
 
 def _drawn(draws: Sequence[Sequence[str]], metrics: Mapping[str, Any]) -> System:
