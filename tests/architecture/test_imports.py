@@ -17,10 +17,12 @@ HEAVY = {
     "PIL",
     "jinja2",
     "matplotlib",
+    "nltk",
     "numpy",
     "pandas",
     "pyarrow",
     "rich",
+    "sacrebleu",
     "safetensors",
     "scipy",
     "sklearn",
@@ -65,6 +67,9 @@ def test_import_loads_no_third_party_package():
         ["data", "describe", "--help"],
         ["data", "mix-pool", "--help"],
         ["data", "squad-to-pool", "--help"],
+        ["rerank", "--help"],
+        ["rerank", "tune", "--help"],
+        ["rerank", "score", "--help"],
     ],
 )
 def test_help_loads_nothing_heavy(arguments):

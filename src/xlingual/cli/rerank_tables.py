@@ -32,10 +32,10 @@ def show_weights(found: Weights) -> None:
     )
     for name, value in (
         ("decoder's choice", f"{bounds.decoder:.2f}"),
-        (how, _spread(found.bleu)),
+        (how, spread_text(found.bleu)),
         ("oracle (best sentence BLEU)", f"{bounds.oracle:.2f}"),
         ("anti-oracle (worst sentence BLEU)", f"{bounds.anti_oracle:.2f}"),
-        (f"random choice, {bounds.random.n} times ± sd", _spread(bounds.random)),
+        (f"random choice, {bounds.random.n} times ± sd", spread_text(bounds.random)),
     ):
         table.add_row(Text(name), value)
     console.print(table)
@@ -73,7 +73,7 @@ def show_scores(found: Scores) -> None:
             table.add_row(Text(system.name, style="dim" if system.kind == "bound" else ""), *cells)
         if measure in found.mean:
             spread = found.mean[measure]
-            table.add_row(Text(f"mean of {spread.n} systems ± sd", style="bold"), _spread(spread))
+            table.add_row(Text(f"mean of {spread.n} systems ± sd", style="bold"), spread_text(spread))
         console.print(table)
     for measure, signature in found.signatures.items():
         console.print(Padding(f"{measure}: {signature}", (0, 0, 0, 1)), markup=False)
@@ -84,12 +84,22 @@ def show_scores(found: Scores) -> None:
 def _cells(system: System, measure: str, paired: bool) -> list[str]:
     score = system.scores[measure]
     interval = f"[{score.ci.low:.2f}, {score.ci.high:.2f}]" if score.ci is not None else "–"
-    p = "–" if score.p is None else "<0.001" if score.p < 0.001 else f"{score.p:.3f}"
-    baseline = "baseline" if system.kind == "baseline" else p
+    baseline = "baseline" if system.kind == "baseline" else p_text(score.p)
     return [f"{score.value:.2f}", interval, *([baseline] if paired else [])]
 
 
-def _spread(spread: Spread) -> str:
+def p_text(p: float | None) -> str:
+    """Return a p-value as it is shown."""
+    return "–" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def signed(value: float) -> str:
+    """Return a difference of points with two decimals."""
+    return f"{value:.2f}".replace("-", "−")
+
+
+def spread_text(spread: Spread) -> str:
+    """Return a mean, with the standard deviation where there is one."""
     return f"{spread.mean:.2f}" if spread.sd is None else f"{spread.mean:.2f} ± {spread.sd:.2f}"
 
 

@@ -48,7 +48,7 @@ def counts(
     return found
 
 
-def corpus_bleu(summed: Ints, *, smooth: bool = True) -> Floats:
+def corpus_bleu(summed: Ints | Floats, *, smooth: bool = True) -> Floats:
     """Return BLEU (0 to 100) for counts [..., 10] that were added up over sentences.
 
     `smooth` halves again and again the precision of orders without a match, as sacrebleu does by default (its
@@ -87,9 +87,9 @@ def check_references(sentences: int, references: Sequence[Sequence[str]], what: 
     for place, lines in enumerate(references, 1):
         if len(lines) != sentences:
             which = "the references have" if len(references) == 1 else f"file {place} of the references has"
+            count = f"{len(lines):,} {'line' if len(lines) == 1 else 'lines'}"
             raise InputError(
-                f"{which} {len(lines):,} lines for {sentences:,} {what}: give one line for each "
-                "sentence, in the same order"
+                f"{which} {count} for {sentences:,} {what}: one line for each sentence is needed, in order"
             )
 
 
@@ -128,14 +128,14 @@ def _counts(words: list[str], most: Counter[tuple[str, ...]], lengths: list[int]
     return found
 
 
-def _halved(of: Ints) -> Floats:
+def _halved(of: Ints | Floats) -> Floats:
     """Return the matches [..., 4], with 1/2, 1/4 … for orders without a match (that have n-grams at all)."""
     matches, totals = of[..., MATCHES], of[..., TOTALS]
     missed = (matches == 0) & (totals > 0)
     return np.where(missed, 0.5 ** np.cumsum(missed, axis=-1), matches.astype(np.float64))
 
 
-def _bleu(of: Ints, matches: Floats, *, effective: bool) -> Floats:
+def _bleu(of: Ints | Floats, matches: Floats, *, effective: bool) -> Floats:
     totals = of[..., TOTALS]
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(matches / totals)
@@ -149,7 +149,7 @@ def _bleu(of: Ints, matches: Floats, *, effective: bool) -> Floats:
     return np.where(empty, 0.0, score)
 
 
-def _brevity(of: Ints) -> Floats:
+def _brevity(of: Ints | Floats) -> Floats:
     """Return the brevity penalty: exp(1 − r/h) where the hypothesis is the shorter."""
     length, reference = of[..., LENGTH], of[..., REFERENCE]
     with np.errstate(divide="ignore", invalid="ignore"):

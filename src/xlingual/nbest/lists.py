@@ -79,6 +79,25 @@ class NBestLists:
             groups=(*self.groups, *((label, 1) for label in columns)),
         )
 
+    def take(self, sentences: Ints) -> NBestLists:
+        """Return the lists of some of the sentences, in the order given."""
+        rows = self.rows_of(sentences)
+        return replace(
+            self,
+            hypotheses=[self.hypotheses[row] for row in rows],
+            features=self.features[rows],
+            scores=self.scores[rows],
+            offsets=np.concatenate([[0], np.cumsum(self.sizes[sentences])]),
+            extra=[self.extra[row] for row in rows] if self.extra else (),
+        )
+
+    def rows_of(self, sentences: Ints) -> Ints:
+        """Return the rows of all hypotheses of some sentences."""
+        sizes = self.sizes[sentences]
+        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        rows: Ints = np.repeat(self.offsets[sentences], sizes) + within
+        return rows
+
     def keep_features(self, names: Sequence[str]) -> NBestLists:
         """Return the lists with some of the features only, as labels of one value each."""
         columns = [self.names.index(name) for name in names]

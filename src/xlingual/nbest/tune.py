@@ -50,8 +50,7 @@ def tune(
     for sentence in said:
         warnings.warn(sentence, DataWarning, stacklevel=2)
     notes = []
-    drawn = settings.shuffle if isinstance(settings, Mira) else settings.draws(lists.offsets)
-    if tunings > 1 and not drawn:
+    if tunings > 1 and not draws(settings, lists):
         why = "sentences keep their order" if isinstance(settings, Mira) else "all pairs are taken"
         notes.append(f"one tuning instead of {tunings}: {why}, so that all would be equal")
         tunings = 1
@@ -59,7 +58,7 @@ def tune(
     for number in range(tunings):
         if progress is not None:
             progress("tuning", number, tunings)
-        found.append(_tuned(lists, of, scale, settings, seed + number))
+        found.append(tuned(lists, of, scale, settings, seed + number))
     return Weights(
         features=list(lists.names),
         scale=scale.tolist(),
@@ -80,6 +79,11 @@ def tune(
     )
 
 
+def draws(settings: Mira | Pro, lists: NBestLists) -> bool:
+    """Return whether chance has a part in tuning, so that runs with other seeds differ."""
+    return settings.shuffle if isinstance(settings, Mira) else settings.draws(lists.offsets)
+
+
 def bounds(lists: NBestLists, of: Ints, *, seed: int = 0) -> Bounds:
     """Return the BLEU of choices that need no weights, for counts [n, 10]."""
 
@@ -95,7 +99,8 @@ def bounds(lists: NBestLists, of: Ints, *, seed: int = 0) -> Bounds:
     )
 
 
-def _tuned(lists: NBestLists, of: Ints, scale: Floats, settings: Mira | Pro, seed: int) -> Tuning:
+def tuned(lists: NBestLists, of: Ints, scale: Floats, settings: Mira | Pro, seed: int) -> Tuning:
+    """Return one run of the tuner on features divided by `scale` [f], for BLEU counts [n, 10]."""
     features = lists.features / scale
     epoch: int | None = None
     if isinstance(settings, Mira):

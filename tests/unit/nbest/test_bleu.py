@@ -47,7 +47,7 @@ def test_no_match_no_bleu():
 
 
 def test_numbers_of_lines_must_agree():
-    with pytest.raises(InputError, match=r"the references have 2 lines for 3 lists: give one line"):
+    with pytest.raises(InputError, match=r"the references have 2 lines for 3 lists: one line for each"):
         check_references(3, [["a", "b"]], "lists")
     with pytest.raises(InputError, match=r"file 2 of the references has 2 lines for 1 lists"):
         check_references(1, [["a"], ["a", "b"]], "lists")
