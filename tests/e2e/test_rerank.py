@@ -55,9 +55,10 @@ def run(lists: Path) -> Any:
 
 def test_tune_apply_score(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("sacrebleu")
-    assert tuned(run, "--epochs", "5") == 0
+    assert tuned(run, "--epochs", "5", "--folds", "5") == 0
     shown = capsys.readouterr()
-    assert "mira, mean of 3 tunings ± sd" in shown.out and "oracle" in shown.out and "tm[1]" in shown.out
+    assert "mira, mean of 3 tunings ± sd" in shown.out and "the same, cross-validated" in shown.out
+    assert "oracle" in shown.out and "tm[1]" in shown.out
     assert shown.err == "wrote w.json\n"
     weights = json.loads(Path("w.json").read_text())
     assert weights["features"] == ["good", "tm[0]", "tm[1]"] and weights["settings"]["epochs"] == 5

@@ -42,6 +42,9 @@ rerank.add_command(ablate)
 @references_option
 @click.option("--out", required=True, type=PATH, metavar="FILE", help="Write the weights there, as JSON.")
 @tuning_options
+@click.option(
+    "--folds", type=int, metavar="K", help="Show too what K-fold cross-validation gives.  [default: none]"
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the weights as JSON instead of tables.")
 @quiet_option
 def tune(

@@ -30,9 +30,11 @@ def show_weights(found: Weights) -> None:
         if several
         else f"{found.algorithm}, one tuning"
     )
+    validated = found.cross_validated
     for name, value in (
         ("decoder's choice", f"{bounds.decoder:.2f}"),
         (how, spread_text(found.bleu)),
+        *([("the same, cross-validated", spread_text(validated))] if validated else []),
         ("oracle (best sentence BLEU)", f"{bounds.oracle:.2f}"),
         ("anti-oracle (worst sentence BLEU)", f"{bounds.anti_oracle:.2f}"),
         (f"random choice, {bounds.random.n} times ± sd", spread_text(bounds.random)),

@@ -16,7 +16,8 @@ from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.mira import Mira
 from xlingual.nbest.paired import Difference, paired_bootstrap
 from xlingual.nbest.pro import Pro
-from xlingual.nbest.tune import bounds, draws
+from xlingual.nbest.runs import draws
+from xlingual.nbest.tune import bounds
 from xlingual.nbest.weights import Bounds, Spread
 from xlingual.records import Ints
 from xlingual.results import write_json

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import warnings
+from array import array
 from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
@@ -32,8 +33,7 @@ def read_nbest(path: str | Path) -> NBestLists:
     hypotheses are kept, with a warning that counts them.
     """
     hypotheses: list[str] = []
-    values: list[list[float]] = []
-    scores: list[float] = []
+    values, scores = array("d"), array("d")
     extra: list[tuple[str, ...]] = []
     offsets = [0]
     groups: tuple[tuple[str, int], ...] = ()
@@ -45,7 +45,7 @@ def read_nbest(path: str | Path) -> NBestLists:
             empty.append(line.number)
         groups = line.groups
         hypotheses.append(line.hypothesis)
-        values.append(line.values)
+        values.extend(line.values)
         scores.append(line.score)
         extra.append(line.extra)
     if not hypotheses:
@@ -57,7 +57,7 @@ def read_nbest(path: str | Path) -> NBestLists:
         warnings.warn(f"{path}: {len(empty):,} {is_are} empty ({lines}); kept", DataWarning, stacklevel=2)
     return NBestLists(
         hypotheses,
-        np.array(values, dtype=np.float64).reshape(len(hypotheses), -1),
+        np.array(values).reshape(len(hypotheses), sum(count for _, count in groups)),
         np.array(scores),
         np.array(offsets, dtype=np.int64),
         groups,

@@ -11,8 +11,8 @@ from xlingual.nbest.choice import first_best
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.mira import Mira
 from xlingual.nbest.pro import Pro
+from xlingual.nbest.runs import tuned
 from xlingual.nbest.standardize import scales, within_list_spread
-from xlingual.nbest.tune import tuned
 from xlingual.nbest.weights import scored
 from xlingual.records import Ints
 from xlingual.streams import stream

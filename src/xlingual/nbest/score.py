@@ -119,7 +119,8 @@ def _bounds(
         ("oracle", choice.oracle(of, lists.offsets)),
         ("anti-oracle", choice.anti_oracle(of, lists.offsets)),
     ):
-        measured[name] = ("bound", [lists.hypotheses[row] for row in rows])
+        label = name if name not in measured else f"{name} of the lists"  # a file may be called so
+        measured[label] = ("bound", [lists.hypotheses[row] for row in rows])
     drawn = choice.random_choices(lists.offsets, RANDOM_DRAWS, seed)
     return [[lists.hypotheses[row] for row in rows] for rows in drawn]
 

@@ -19,7 +19,9 @@ def within_list_spread(lists: NBestLists) -> Floats:
     sums = np.add.reduceat(lists.features, lists.offsets[:-1], axis=0)
     means = sums / lists.sizes[:, None]
     deviations = lists.features - means[lists.sentence]
-    spread: Floats = np.sqrt((deviations**2).mean(axis=0))
+    most = np.abs(deviations).max(axis=0, initial=0.0)
+    unit = np.where(most > 0, most, 1.0)  # so that squares of large values stay finite
+    spread: Floats = unit * np.sqrt(((deviations / unit) ** 2).mean(axis=0))
     spread[spread <= _ROUNDING * np.abs(lists.features).max(axis=0, initial=0.0)] = 0.0
     return spread
 

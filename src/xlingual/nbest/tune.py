@@ -11,11 +11,13 @@ import numpy as np
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.nbest import choice
 from xlingual.nbest.bleu import corpus_bleu, list_counts
+from xlingual.nbest.held_out import cross_validated
 from xlingual.nbest.lists import NBestLists
-from xlingual.nbest.mira import Mira, mira
-from xlingual.nbest.pro import Pro, pro
+from xlingual.nbest.mira import Mira
+from xlingual.nbest.pro import Pro
+from xlingual.nbest.runs import draws, tuned
 from xlingual.nbest.standardize import scales, within_list_spread
-from xlingual.nbest.weights import Bounds, Spread, Tuning, Weights, scored
+from xlingual.nbest.weights import Bounds, Spread, Weights
 from xlingual.records import Floats, Ints
 
 ALGORITHMS = ("mira", "pro")
@@ -31,12 +33,14 @@ def tune(
     tunings: int = 3,
     standardize: bool = False,
     lowercase: bool = False,
+    folds: int | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Weights:
     """Return weights for the features of the lists, tuned for BLEU against the references.
 
     `references` are files of one line for each list; `tunings` runs have the seeds seed, seed + 1 … Where
-    chance has no part there is one run. Raises InputError where references and lists do not fit together.
+    chance has no part there is one run. With `folds` each run is also cross-validated. Raises InputError
+    where references and lists do not fit together.
     """
     settings = settings or Mira()
     if tunings < 1:
@@ -54,11 +58,16 @@ def tune(
         why = "sentences keep their order" if isinstance(settings, Mira) else "all pairs are taken"
         notes.append(f"one tuning instead of {tunings}: {why}, so that all would be equal")
         tunings = 1
-    found = []
+    found, validated = [], []
     for number in range(tunings):
         if progress is not None:
             progress("tuning", number, tunings)
         found.append(tuned(lists, of, scale, settings, seed + number))
+        if folds is not None:
+            held_out = cross_validated(
+                lists, of, settings, folds=folds, seed=seed, run=seed + number, standardize=standardize
+            )
+            validated.append(float(corpus_bleu(of[held_out].sum(axis=0))))
     return Weights(
         features=list(lists.names),
         scale=scale.tolist(),
@@ -68,20 +77,17 @@ def tune(
         | {
             "standardize": standardize,
             "seed": seed,
+            "folds": folds,
             "bleu": f"nrefs:{len(references)}|case:{'lc' if lowercase else 'mixed'}|tok:none|smooth:exp",
         },
         n_lists=len(lists),
         n_hypotheses=len(lists.hypotheses),
         bleu=Spread.of([one.bleu for one in found]),
         bounds=bounds(lists, of, seed=seed),
+        cross_validated=Spread.of(validated) if validated else None,
         warnings=said,
         notes=notes,
     )
-
-
-def draws(settings: Mira | Pro, lists: NBestLists) -> bool:
-    """Return whether chance has a part in tuning, so that runs with other seeds differ."""
-    return settings.shuffle if isinstance(settings, Mira) else settings.draws(lists.offsets)
 
 
 def bounds(lists: NBestLists, of: Ints, *, seed: int = 0) -> Bounds:
@@ -97,19 +103,6 @@ def bounds(lists: NBestLists, of: Ints, *, seed: int = 0) -> Bounds:
         anti_oracle=bleu(choice.anti_oracle(of, lists.offsets)),
         random=Spread.of(drawn.tolist()),
     )
-
-
-def tuned(lists: NBestLists, of: Ints, scale: Floats, settings: Mira | Pro, seed: int) -> Tuning:
-    """Return one run of the tuner on features divided by `scale` [f], for BLEU counts [n, 10]."""
-    features = lists.features / scale
-    epoch: int | None = None
-    if isinstance(settings, Mira):
-        found = mira(features, of, lists.offsets, settings, seed=seed)
-        weights, epoch = found.weights, found.epoch
-    else:
-        weights = pro(features, of, lists.offsets, settings, seed=seed)
-    chosen = choice.first_best(scored(lists, scale, weights), lists.offsets)
-    return Tuning(seed, weights.tolist(), float(corpus_bleu(of[chosen].sum(axis=0))), epoch)
 
 
 def _remarks(lists: NBestLists, of: Ints, spread: Floats) -> list[str]:

@@ -68,6 +68,7 @@ class Weights:
     n_hypotheses: int
     bleu: Spread  # of the tunings: what another order of the sentences changes
     bounds: Bounds
+    cross_validated: Spread | None = None  # BLEU on sentences whose fold took no part, over the tunings
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -109,7 +110,11 @@ class Weights:
 
 def scored(lists: NBestLists, scale: Floats, weights: Floats) -> Floats:
     """Return Σ weight·feature/scale of each hypothesis, [n]."""
-    return model_scores(np.ascontiguousarray(lists.features.T) / scale[:, None], weights)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = model_scores(np.ascontiguousarray(lists.features.T) / scale[:, None], weights)
+    if not np.isfinite(found).all():
+        raise InputError("weights times features are too large to be added up: divide the large features")
+    return found
 
 
 def check_features(tuned: Sequence[str], found: Sequence[str]) -> None:
@@ -124,9 +129,11 @@ def check_features(tuned: Sequence[str], found: Sequence[str]) -> None:
 
 def _read(content: Mapping[str, Any]) -> Weights:
     bounds = content["bounds"]
+    validated = content.get("cross_validated")
     return record(
         Weights,
         content,
+        cross_validated=None if validated is None else record(Spread, validated),
         tunings=[record(Tuning, row) for row in content["tunings"]],
         bleu=record(Spread, content["bleu"]),
         bounds=record(Bounds, bounds, random=record(Spread, bounds["random"])),

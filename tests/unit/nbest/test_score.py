@@ -129,6 +129,13 @@ def test_bounds_stand_beside_the_systems():
     assert drawn.ci is drawn.p is by_name["oracle"].scores["BLEU"].p is None
 
 
+def test_a_file_may_be_called_oracle():
+    found = score({"oracle": BAD}, [REFERENCE], lists=lists())
+    names = [one.name for one in found.systems]
+    assert names[:3] == ["oracle", "decoder's choice", "oracle of the lists"]
+    assert found.systems[0].scores["BLEU"].value < found.systems[2].scores["BLEU"].value
+
+
 def test_scores_are_written(tmp_path):
     found = score({"good": GOOD}, [REFERENCE], baseline=("bad", BAD), samples=50)
     found.write(tmp_path / "s.json")

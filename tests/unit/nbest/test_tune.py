@@ -157,6 +157,31 @@ def test_damaged_weights_are_refused(tmp_path, change, words):
         Weights.read(tmp_path / "w.json")
 
 
+def test_cross_validation_is_beside_the_tunings(tmp_path):
+    lists, references = made(11)
+    found = tune(lists, references, FAST, folds=4)
+    assert found.cross_validated.n == 3 and found.cross_validated.mean < found.bounds.oracle
+    assert found.cross_validated.mean > found.bounds.random.mean
+    assert found.tunings == tune(lists, references, FAST).tunings
+    found.write(tmp_path / "w.json")
+    assert Weights.read(tmp_path / "w.json") == found
+
+
+def test_features_too_large_to_compute_with_are_refused():
+    lists, references = made(12)
+    large = lists.with_features({"large": np.arange(len(lists.hypotheses)) * 1e200})
+    with pytest.raises(InputError, match=r"feature 'large' has values up to 2\.39e\+202, too large"):
+        tune(large, references, FAST)
+    assert tune(large, references, FAST, standardize=True).tunings
+    huge = lists.with_features({"large": np.arange(len(lists.hypotheses)) * 1e20})
+    with pytest.raises(InputError, match="in float32: divide it, or use --standardize"):
+        tune(huge, references, Mira(epochs=1, precision="float32"))
+    weights = tune(huge, references, FAST)
+    weights.tunings[0].weights[4] = 1e300
+    with pytest.raises(InputError, match="too large to be added up"):
+        weights.choose(huge)
+
+
 def test_weights_for_other_features_are_refused_naming_both():
     lists, references = made(9)
     found = tune(lists, references, FAST)
