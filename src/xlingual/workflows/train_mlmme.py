@@ -20,6 +20,7 @@ from xlingual.embed import batch_identity
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError, listed
+from xlingual.models.card import write_card
 from xlingual.models.folder import CHECKPOINT, ModelFolder, write_model
 from xlingual.results import make_folder
 from xlingual.store import Store, StoreLike, open_store
@@ -200,7 +201,7 @@ class _Job:
         config = self._config(fitted, fit, recipe, select, scores, corpus)
         weights = fitted.model.state_dict()
         return Trained(
-            write_model(self.work.parent, config, weights, vocabularies),
+            write_card(write_model(self.work.parent, config, weights, vocabularies)),
             fitted.best_epoch,
             fitted.epochs,
             fitted.stopped,
