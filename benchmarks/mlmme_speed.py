@@ -33,7 +33,7 @@ LANGUAGES = ("en", "de")
 WORDS, LENGTH, IMAGE_DIM, CONTRASTIVE = 20_000, 12, 4096, 10
 STEPS, LEAST = 3, 3.0
 TINY = {"word_dim": 8, "state_dim": 8, "joint_dim": 8}
-GROWTH = 24 << 20  # bytes that ten times the items may add to an epoch
+GROWTH = 8 << 20  # bytes that ten times the items may add to an epoch
 
 
 class Pictures:
@@ -146,7 +146,7 @@ def own_memory() -> int:
 
 
 def epoch(folder: str) -> None:
-    """Print the most memory that an epoch over the corpus of a folder takes beyond what there was before."""
+    """Print the most memory that an epoch over the corpus of a folder adds to what there was before."""
     options = MlmmeOptions(LANGUAGES, **TINY)  # type: ignore[arg-type]
     known = {tag: Vocabulary(tuple(f"w{number}" for number in range(WORDS))) for tag in LANGUAGES}
     before = own_memory()
@@ -169,7 +169,8 @@ def memory() -> None:
             run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
             size = sum(file.stat().st_size for file in Path(folder).iterdir())
         taken.append(int(run.stdout))
-        print(f"an epoch of {items:,} items ({size / 2**20:.0f} MiB on disk): {taken[-1] / 2**20:.0f} MiB")
+        disk, mebibytes = (round(count / 2**20) for count in (size, taken[-1]))
+        print(f"an epoch of {items:,} items ({disk} MiB on disk): {mebibytes} MiB of memory")
     assert taken[1] - taken[0] < GROWTH, taken
 
 

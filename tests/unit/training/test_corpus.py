@@ -78,6 +78,14 @@ def test_pictures_are_encoded_in_chunks_each_once(made, tmp_path, monkeypatch):
     assert encoder.asked == 10  # the store had all of them
 
 
+def test_moments_of_the_pictures(made, tmp_path):
+    table = 1e3 + np.random.default_rng(0).standard_normal((10, 3))
+    corpus, _ = made.packed(tmp_path, made.paired(10), pictures=PictureSource("given", made.given(table)))
+    mean, sd = corpus.pictures.moments(chunk=4)
+    stored = table.astype(np.float32).astype(np.float64)
+    assert np.allclose(mean, stored.mean(0), rtol=1e-12) and np.allclose(sd, stored.std(0), rtol=1e-9)
+
+
 def test_vectors_without_pictures(made, tmp_path):
     """A manifest without pictures, and one vector for each item, as with features made elsewhere."""
     features = np.random.default_rng(0).standard_normal((6, 4)).astype(np.float32)

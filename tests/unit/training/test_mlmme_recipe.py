@@ -166,6 +166,46 @@ def test_no_picture_side_where_pictures_do_not_count(made, tmp_path):
     assert build_model(options_of(beta=0.5), vocabularies, corpus).picture is not None
 
 
+def test_standardized_pictures(made, tmp_path):
+    """Any shift and scale of the dimensions of the image vectors then changes nothing."""
+    rng = np.random.default_rng(2)
+    table = rng.standard_normal((6, 5))
+    table[:, 4] = 3  # does not vary
+    turned = table * [2, 0.1, 30, 1, 1] + [5, 0, -100, 1, 2]
+    found = []
+    for name, vectors in (("one", table), ("other", turned)):
+        source = PictureSource("given", made.given(vectors))
+        options = options_of(standardize_pictures=True)
+        corpus, vocabularies = made.packed(tmp_path / name, made.paired(6), pictures=source)
+        model = build_model(options, vocabularies, corpus)
+        assert np.allclose(model.picture_mean, vectors.mean(0), rtol=1e-5)
+        assert np.allclose(model.picture_sd[:4], vectors.std(0)[:4], rtol=1e-4) and model.picture_sd[4] == 1
+        assert {"picture_mean", "picture_sd"} <= set(model.state_dict())
+        found.append(corpus_vectors(model, corpus).pictures.vectors)
+    assert np.allclose(*found, atol=1e-4)
+    plain = build_model(options_of(), vocabularies, corpus)
+    assert "picture_mean" not in plain.state_dict()
+
+
+def test_two_epochs_and_two_more_are_four(made, tmp_path):
+    """Dropout, the order of batches and contrastive draws go on as if nothing had happened."""
+    options = options_of(dropout=0.5, contrastive=5)
+    settings = options.settings()
+
+    def trained(folder, epochs, resume=False):
+        recipe = recipe_of(made, tmp_path / "corpus", made.paired(20, texts=2), options)
+        fit_options = FitOptions(epochs=epochs, threads=1)
+        return fit(
+            recipe, fit_options, tmp_path / folder, settings=settings, resume=resume
+        ).model.state_dict()
+
+    whole = trained("whole", 4)
+    half = trained("parts", 2)
+    parts = trained("parts", 4, resume=True)
+    assert all(torch.equal(whole[name], parts[name]) for name in whole)
+    assert not torch.equal(whole["text.weight"], half["text.weight"])
+
+
 def recall_at_1(one, other):
     """Return the share of vectors whose nearest neighbour is of their group."""
     return float((other.group[(one.vectors @ other.vectors.T).argmax(1)] == one.group).mean())
