@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 import textwrap
 from collections.abc import Iterator
@@ -41,8 +40,53 @@ def show(folder: Path, markdown: bool, as_json: bool) -> None:
     elif markdown:
         click.echo(card(found).markdown().encode(), nl=False)
     else:
-        for line in _lines(card(found, shlex.quote(str(folder)).strip("'"))):
+        for line in _lines(card(found, str(folder))):
             click.echo(line)
+
+
+@model.command()
+@model_argument
+@click.option(
+    "--to", required=True, type=click.Choice(("sentence-transformers", "onnx")), help="What is to be written."
+)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="A new folder for sentence-transformers, a file NAME.onnx for onnx.",
+)
+@click.option(
+    "--base",
+    metavar="SPEC",
+    help="The encoder that it was trained on, for sentence-transformers: st: or hf:.",
+)
+@click.option(
+    "--field",
+    type=click.Choice(("title", "body")),
+    help="Whose layers, for sentence-transformers, where title and body have layers of their own.",
+)
+@click.option("--force", is_flag=True, help="Replace what was exported to PATH before.")
+@click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
+def export(
+    folder: Path, to: str, out: Path, base: str | None, field: str | None, force: bool, quiet: bool
+) -> None:
+    """Write a model of train triplet or triplet-xl for other programs.
+
+    sentence-transformers: the encoder below and the layers, for one field of a text; no code comes with it.
+    onnx: the layers alone, from the vectors of titles and bodies to the model's vectors. What is written is
+    run, and refused where it gives other vectors than the model.
+    """
+    from xlingual.workflows.export import export_model
+
+    with screen.warnings_as_lines():
+        made = export_model(folder, to, out, base=base, field=field, replace=force)
+    if not quiet:
+        click.echo(
+            f"Gives the model's vectors ({made.dim:,} dimensions); the largest difference found is "
+            f"{made.difference:.1g}."
+        )
+    screen.wrote(out, quiet=quiet)
 
 
 def _lines(card: Card) -> Iterator[str]:

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from xlingual.errors import InputError
-from xlingual.models.card_words import DATA, OUTCOME, words_of
+from xlingual.models.card_words import ANYWHERE, DATA, OUTCOME, words_of
 from xlingual.models.folder import CARD, WEIGHTS, ModelFolder
 from xlingual.results.files import atomic_file
 from xlingual.signature import Signature
 
-PLACE = "DIR"  # stands for the folder in a card that may be moved with it
+PLACE = "DIR"  # stands for the folder, which may be moved, in the card that lies in it
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def card(folder: ModelFolder, where: str = PLACE) -> Card:
         _use(folder, where),
         Section("Data", rows=tuple(_rows(config.get("data") or {}, DATA))),
         _scores(config),
-        Section("Training", rows=tuple(_rows(_options(config)))),
+        Section("Training", rows=tuple(_rows(_only_training(config)))),
         Section("Sizes", rows=tuple(_sizes(folder))),
         Section("Environment", rows=tuple(_rows(config.get("environment") or {}))),
         Section(
@@ -101,13 +101,15 @@ def signature(folder: ModelFolder) -> Signature:
         "recipe": told.get("recipe"),
         "data": data.get("digest"),
         "validation": data.get("validation_digest"),
-        "options": _hashed([config["model"], _options(config)]),
+        "options": _hashed([config["model"], _options(config, but=ANYWHERE)]),
         "seed": told.get("seed"),
         "xlingual": made.get("xlingual"),
     }
     base = (config.get("base") or {}).get("identity")
-    system = {"model": identity(folder), "base": base}
-    return Signature(*({name: str(v) for name, v in part.items() if v is not None} for part in (conditions, system)))
+    system = {"encoder": identity(folder), "base": base}
+    return Signature(
+        *({name: str(v) for name, v in part.items() if v is not None} for part in (conditions, system))
+    )
 
 
 def languages(config: Mapping[str, Any]) -> tuple[str, ...]:
@@ -137,7 +139,11 @@ def front_matter(tags: tuple[str, ...], topics: tuple[str, ...], library: str = 
     lines = ["---"]
     if tags:
         lines += ["language:", *(f"- {json.dumps(tag)}" for tag in tags)]
-    lines += [f"library_name: {json.dumps(library)}", "tags:", *(f"- {json.dumps(topic)}" for topic in topics)]
+    lines += [
+        f"library_name: {json.dumps(library)}",
+        "tags:",
+        *(f"- {json.dumps(topic)}" for topic in topics),
+    ]
     return "\n".join([*lines, "---"])
 
 
@@ -149,7 +155,9 @@ def _use(folder: ModelFolder, where: str) -> Section:
             f"SPEC is the encoder that it was trained on: {base.get('name') or 'named'} "
             f"({base['dim']:,} dimensions), with the identity `{base['identity']}`."
         )
-    return Section("How to use it", (" ".join(sentences),) if sentences else (), words.use(folder.config, where))
+    return Section(
+        "How to use it", (" ".join(sentences),) if sentences else (), words.use(folder.config, where)
+    )
 
 
 def _scores(config: Mapping[str, Any]) -> Section:
@@ -172,9 +180,20 @@ def _sizes(folder: ModelFolder) -> Iterator[tuple[str, str]]:
     yield from _rows(folder.config["model"])
 
 
-def _options(config: Mapping[str, Any]) -> dict[str, Any]:
+def _options(config: Mapping[str, Any], but: Collection[str] = ()) -> dict[str, Any]:
     """Return what the training was told, without what came out of it."""
-    return {name: value for name, value in (config.get("training") or {}).items() if name not in OUTCOME}
+    told = config.get("training") or {}
+    return {name: value for name, value in told.items() if name not in OUTCOME and name not in but}
+
+
+def _only_training(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of training that are not among the model's own."""
+    model = config["model"]
+    return {
+        name: value
+        for name, value in _options(config).items()
+        if name == "recipe" or name not in model or model[name] != value
+    }
 
 
 def _rows(content: Mapping[str, Any], names: Mapping[str, str] | None = None) -> Iterator[tuple[str, str]]:
