@@ -38,7 +38,7 @@ class Words:
 
     def title(self, config: Config) -> str:
         """Return the first line of the card."""
-        source = (config.get("data") or {}).get("source")
+        source = " ".join(str((config.get("data") or {}).get("source") or "").split())
         return self.name(config) + (f", trained on {source}" if source else "")
 
     def number(self, value: float) -> str:
@@ -97,7 +97,8 @@ def _triplet(config: Config) -> str:
     unit = ", each half at unit length" if model.get("scaling", "unit") == "unit" else ""
     return (
         f"Two dense layers with ReLU over the vectors of a frozen encoder of texts ({model['base_dim']:,} "
-        f"dimensions). It reads {views}, {towers}; the vector has 2 × {model['out_dim']:,} dimensions, title before body{unit}."
+        f"dimensions). It reads {views}, {towers}; the vector has 2 × {model['out_dim']:,} dimensions, "
+        f"title before body{unit}."
     )
 
 

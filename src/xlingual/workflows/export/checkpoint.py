@@ -41,6 +41,14 @@ def copy_base(base: Encoder, folder: Path) -> Listing:
     )
 
 
+def whole_dim(model: Any) -> int:  # noqa: ANN401  (a SentenceTransformer)
+    """Return how many dimensions a model's modules give, before the library cuts any off."""
+    cut, model.truncate_dim = model.truncate_dim, None
+    read = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
+    found, model.truncate_dim = read(), cut
+    return int(found)
+
+
 def write_modules(folder: Path, modules: Listing, more: Iterable[tuple[str, str]]) -> None:
     """List the modules of a folder, and behind them more, as (type, name of its folder)."""
     listed = list(modules)
@@ -59,7 +67,7 @@ def _copy_modules(base: SentenceTransformerEncoder, folder: Path) -> Listing:
     _refuse(base.who, base.options, {"dtype": "float32", "long": "truncate"})
     _copy(base.folder, model_files(base.folder), folder)
     if not (folder / MODULES).is_file():  # the library then pools a network of transformers by the mean
-        modules = _pooled_network(folder, base.model.get_sentence_embedding_dimension(), "mean", None)
+        modules = _pooled_network(folder, whole_dim(base.model), "mean", None)
     else:
         modules = json.loads((folder / MODULES).read_text(encoding="utf-8"))
     settings = read_json(folder / SETTINGS)

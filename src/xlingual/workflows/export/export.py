@@ -11,7 +11,7 @@ from xlingual.encoders.trained import check_base
 from xlingual.encoders.triplet_network import TripletNetwork
 from xlingual.errors import InputError, listed
 from xlingual.models.card import languages
-from xlingual.models.folder import ModelFolder
+from xlingual.models.folder import CONFIG, ModelFolder
 from xlingual.records import Encoder
 
 FORMATS = ("sentence-transformers", "onnx")
@@ -62,6 +62,8 @@ def export_model(
             f"{folder.path} is a model of the kind {folder.kind}: only models of xlingual train triplet and "
             "triplet-xl are exported"
         )
+    if folder.config.get("base") is None:
+        raise InputError(f"{folder.path / CONFIG} names no encoder below the model: copy the model anew")
     network = TripletNetwork(folder, "cpu")
     if to == "onnx":
         from xlingual.workflows.export.onnx import export_onnx

@@ -9,17 +9,18 @@ import numpy as np
 
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError
-from xlingual.models.card import identity, signature
 from xlingual.models.folder import ModelFolder
 from xlingual.models.triplet_graph import INPUTS, triplet_graph
+from xlingual.records import Vectors
 from xlingual.results.files import atomic_file, make_folder
 from xlingual.streams import stream
+from xlingual.workflows.export.about import about
 from xlingual.workflows.export.same import check_same
 
 if TYPE_CHECKING:
     from xlingual.encoders.triplet_network import TripletNetwork
 
-_ROWS = 32  # vectors that the graph is tried on
+_ROWS = 32  # texts that the graph is tried on
 
 
 def export_onnx(folder: ModelFolder, network: TripletNetwork, out: Path, replace: bool) -> float:
@@ -31,36 +32,28 @@ def export_onnx(folder: ModelFolder, network: TripletNetwork, out: Path, replace
         raise InputError(f"--out {out} is there already: --force replaces it")
     import onnx
 
+    given = _tried(network.config.base_dim)
+    expected = network.represent(*given)
     weights = {name: tensor.float().numpy() for name, tensor in folder.weights().items()}
-    model = triplet_graph(network.config, weights, _about(folder, network))
+    model = triplet_graph(network.config, weights, about(folder, network))
     onnx.checker.check_model(model)
-    difference = _difference(model, network)
+    difference = check_same(f"the graph of {network.who}", _run(model, given), expected)
     make_folder(out.parent)
     with atomic_file(out) as temporary:
         temporary.write_bytes(model.SerializeToString())
     return difference
 
 
-def _about(folder: ModelFolder, network: TripletNetwork) -> dict[str, str]:
-    """Return what the graph says of itself."""
-    config, base = network.config, folder.config["base"]
-    views = f"{config.title}, {config.body}" if config.split is None else f"split: {config.split}"
-    return {
-        "model": identity(folder),
-        "signature": str(signature(folder)),
-        "base": base["identity"],
-        "views": views,
-        "scaling": config.scaling,
-    }
+def _tried(dim: int) -> tuple[Vectors, Vectors]:
+    """Return the vectors that the graph is tried on, of titles and of bodies: random ones, and zero."""
+    title, body = stream(0, "export").standard_normal((2, _ROWS, dim)).astype(np.float32)
+    title[0] = body[0] = body[1] = 0
+    return title, body
 
 
-def _difference(model: object, network: TripletNetwork) -> float:
-    """Run the graph as ONNX defines it, on random vectors and zero ones, and compare."""
+def _run(model: object, given: tuple[Vectors, Vectors]) -> Vectors:
+    """Run the graph as ONNX itself defines it."""
     from onnx.reference import ReferenceEvaluator
 
-    draw = stream(0, "export")
-    title, body = draw.standard_normal((2, _ROWS, network.config.base_dim)).astype(np.float32)
-    title[0] = body[0] = body[1] = 0
-    answers: Any = ReferenceEvaluator(model).run(None, dict(zip(INPUTS, (title, body), strict=True)))
-    found = np.asarray(answers[0], dtype=np.float32)
-    return check_same("the graph", found, network.represent(title, body))
+    answers: Any = ReferenceEvaluator(model).run(None, dict(zip(INPUTS, given, strict=True)))
+    return np.asarray(answers[0], dtype=np.float32)

@@ -14,11 +14,12 @@ from xlingual.errors import InputError
 from xlingual.models.folder import CARD, CONFIG, WEIGHTS, ModelFolder
 from xlingual.records import Encoder, Texts, Vectors
 from xlingual.results import make_folder
+from xlingual.workflows.export.about import about
 from xlingual.workflows.export.checkpoint import (
     DENSE,
-    MODULES,
     NORMALIZE,
     copy_base,
+    whole_dim,
     write_modules,
     write_settings,
 )
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from xlingual.encoders.triplet_network import TripletNetwork
 
 WHAT = "an export to sentence-transformers"
+MARK = "xlingual.json"  # what was exported; only a folder with it is ever replaced
 # what the exported model is tried on: short and long texts, several scripts, none
 _TRIED = (
     "Apple pie",
@@ -51,13 +53,14 @@ def export_sentence_transformers(
     unit length. It loads with `SentenceTransformer(out)`; no code comes with it.
     """
     require(WHAT, "st", "torch", "transformers", "sentence_transformers")
-    _check_out(out, replace)
+    _check_out(out, replace, getattr(base, "folder", None))
     parent = make_folder(out.parent)
     made = Path(mkdtemp(prefix=f".{out.name}.", dir=parent))
     try:
         modules = copy_base(base, made)
         expected = _expected(network, base, tower)
         _write_layers(folder, network, tower, made, modules, _width(base, network))
+        write_settings(made / MARK, about(folder, network) | {"field": tower})
         (made / CARD).write_text(readme(folder, network.config, tower, out.name), encoding="utf-8")
         difference = check_same(f"the export of {network.who}", _encoded(made, network.who), expected)
         made.chmod(0o755)
@@ -69,16 +72,15 @@ def export_sentence_transformers(
     return difference
 
 
-def _check_out(out: Path, replace: bool) -> None:
-    """Raise InputError where something lies in `out` that may not be replaced."""
+def _check_out(out: Path, replace: bool, below: Path | None) -> None:
+    """Raise InputError where what lies in `out` may not be replaced; `below` is the folder of the base."""
     if not out.exists() or (out.is_dir() and not any(out.iterdir())):
         return
-    if not (out / MODULES).is_file():
-        raise InputError(
-            f"--out {out} is there and holds no model of sentence-transformers: name a new folder"
-        )
+    own = below is not None and out.resolve() == below.resolve()
+    if own or not (out / MARK).is_file():
+        raise InputError(f"--out {out} is there and was not exported by xlingual: name a new folder")
     if not replace:
-        raise InputError(f"--out {out} holds a model of sentence-transformers already: --force replaces it")
+        raise InputError(f"--out {out} holds an exported model already: --force replaces it")
 
 
 def _write_layers(
@@ -86,13 +88,14 @@ def _write_layers(
 ) -> None:
     """Write the two dense layers and the scaling, and list all modules."""
     from safetensors.torch import save_file
+    from torch import nn
 
     weights, start = folder.weights(), len(modules)
     added: list[tuple[str, str]] = []
     for layer in ("first", "second"):
         weight, bias = (weights[f"towers.{tower}.{layer}.{part}"] for part in ("weight", "bias"))
         if layer == "first" and width > weight.shape[1]:  # the base's vectors were cut: zeros for the rest
-            weight = weight.new_zeros((weight.shape[0], width)).index_copy(1, _first(weight.shape[1]), weight)
+            weight = nn.functional.pad(weight, (0, width - weight.shape[1]))
         place = f"{start + len(added)}_Dense"
         settings = {
             "in_features": weight.shape[1],
@@ -111,21 +114,10 @@ def _write_layers(
     write_modules(made, modules, added)
 
 
-def _first(count: int) -> Any:  # noqa: ANN401  (a tensor)
-    import torch
-
-    return torch.arange(count)
-
-
 def _width(base: Any, network: TripletNetwork) -> int:  # noqa: ANN401  (an encoder of either library)
     """Return how many dimensions the base's own modules give, before any are cut off."""
     model = getattr(base, "model", None)
-    if model is None:
-        return network.config.base_dim
-    cut, model.truncate_dim = model.truncate_dim, None
-    read = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
-    whole, model.truncate_dim = read(), cut
-    return int(whole or network.config.base_dim)
+    return network.config.base_dim if model is None else whole_dim(model)
 
 
 def _expected(network: TripletNetwork, base: Encoder, tower: str) -> Vectors:
