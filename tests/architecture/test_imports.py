@@ -44,7 +44,7 @@ def test_import_loads_no_third_party_package():
 
 
 def test_models_can_be_described_without_torch():
-    names = ("folder", "vocabulary", "words", "mlmme_config")
+    names = ("folder", "vocabulary", "words", "mlmme_config", "card", "triplet_graph")
     code = "; ".join(f"import xlingual.models.{name}" for name in names)
     assert (
         modules_after(f"{code}; import xlingual.encoders.trained_mlmme") & {"torch", "safetensors"} == set()
@@ -75,6 +75,8 @@ def test_models_can_be_described_without_torch():
         ["data", "describe", "--help"],
         ["data", "mix-pool", "--help"],
         ["data", "squad-to-pool", "--help"],
+        ["model", "show", "--help"],
+        ["model", "export", "--help"],
     ],
 )
 def test_help_loads_nothing_heavy(arguments):

@@ -16,6 +16,7 @@ import pytest
         (["compare"], "--by COLUMN"),
         (["gate"], "3 cannot tell"),
         (["plan"], "--effect"),
+        (["model", "export"], "no code comes with it"),
         (["encoders"], "whether the packages it needs are installed"),
     ],
 )
