@@ -99,7 +99,8 @@ VALIDATION = click.option(
 
 def added(function: F, options: tuple[Callable[[F], F], ...]) -> F:
     """Add options, the first one first."""
-    for option in reversed(options):
+    in_turn = options if isinstance(function, click.Command) else options[::-1]  # a command appends
+    for option in in_turn:
         function = option(function)
     return function
 

@@ -98,8 +98,8 @@ class VectorsEncoder:
         """Return the encoder of one field."""
         if name is None:
             raise InputError(
-                f"vectors:{self.pattern}: what is encoded here is no column of its own: {FIELD} is for models "
-                "of several columns, such as model:DIR::vectors:…; leave it out"
+                f"vectors:{self.pattern}: what is encoded here is no column of its own: {FIELD} is for "
+                "models of several columns, such as model:DIR::vectors:…; leave it out"
             )
         pattern = self.pattern.replace(FIELD, name)
         return VectorsEncoder(pattern, self.languages, self.key, self.role_languages)

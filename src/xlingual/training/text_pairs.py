@@ -77,8 +77,8 @@ def pack_pairs(folder: Path, manifest: Manifest, options: TripletOptions, source
     )
     if title.shape[1] != body.shape[1]:
         raise InputError(
-            f"text encoder {source.name!r} gives titles {title.shape[1]} and bodies {body.shape[1]} dimensions: both "
-            "must lie in one space"
+            f"text encoder {source.name!r} gives titles {title.shape[1]} and bodies {body.shape[1]} "
+            "dimensions: both must lie in one space"
         )
     ids = np.array([manifest.ids[row][:80] for row in kept.tolist()])
     return TextPairs(title, body, manifest.languages, manifest.language[kept], manifest.item[kept], ids)
