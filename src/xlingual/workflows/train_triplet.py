@@ -16,7 +16,9 @@ from xlingual.embed import batch_identity, fit_texts_for
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError
+from xlingual.models.card import write_card
 from xlingual.models.folder import write_model
+from xlingual.records import Encoder
 from xlingual.results import make_folder
 from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
@@ -81,7 +83,7 @@ def train_triplet(
         shutil.rmtree(folder / WORK, ignore_errors=True)
 
 
-def _encoder(spec: EncoderLike, train: Manifest, held: Manifest) -> tuple[str, encoders.Encoder]:
+def _encoder(spec: EncoderLike, train: Manifest, held: Manifest) -> tuple[str, Encoder]:
     """Return the name and the encoder; raise InputError where it is several or cannot be used."""
     languages = tuple(dict.fromkeys((*train.languages, *held.languages)))
     found = encoders.text_encoders(spec, languages=languages, fit_texts=fit_texts_for(train))
@@ -131,7 +133,7 @@ class _Job:
         )
         scores = validated(fitted.model, held)
         config = self._config(fitted, fit, scores, pairs)
-        written = write_model(self.folder, config, fitted.model.state_dict())
+        written = write_card(write_model(self.folder, config, fitted.model.state_dict()))
         remove_indexes(self.folder)
         return Trained.of(written, fitted, scores, pairs.counts())
 
