@@ -46,7 +46,7 @@ def test_import_loads_no_third_party_package():
 
 
 def test_models_can_be_described_without_torch():
-    names = ("folder", "vocabulary", "words", "mlmme_config")
+    names = ("folder", "vocabulary", "words", "mlmme_config", "card", "triplet_graph")
     code = "; ".join(f"import xlingual.models.{name}" for name in names)
     assert (
         modules_after(f"{code}; import xlingual.encoders.trained_mlmme") & {"torch", "safetensors"} == set()
@@ -80,6 +80,8 @@ def test_models_can_be_described_without_torch():
         ["rerank", "--help"],
         ["rerank", "tune", "--help"],
         ["rerank", "score", "--help"],
+        ["model", "show", "--help"],
+        ["model", "export", "--help"],
     ],
 )
 def test_help_loads_nothing_heavy(arguments):

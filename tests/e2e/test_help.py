@@ -18,6 +18,7 @@ import pytest
         (["plan"], "--effect"),
         (["rerank", "tune"], "the largest step"),
         (["rerank", "score"], "METEOR (exact + stem)"),
+        (["model", "export"], "no code comes with it"),
         (["encoders"], "whether the packages it needs are installed"),
     ],
 )
