@@ -1,0 +1,107 @@
+"""One epoch of training: a step of the optimiser for every batch."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from xlingual.errors import InputError, listed
+from xlingual.training.optimizer import set_rate, trained
+from xlingual.training.options import FitOptions
+from xlingual.training.precision import MixedPrecision
+from xlingual.training.recipe import Loss, Recipe
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_MOST_OVERFLOWS = 20  # steps in a row that float16 may leave out, each with half the scale
+
+
+@dataclass(frozen=True)
+class EpochMeans:
+    """What an epoch's steps came to: means per positive."""
+
+    steps: int
+    loss: float
+    parts: dict[str, float]
+    rate: float  # of the last step
+
+
+class Stepper:
+    """Takes the steps of a recipe's epochs."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        options: FitOptions,
+        optimizer: torch.optim.Optimizer,
+        precision: MixedPrecision,
+    ) -> None:
+        self._recipe, self._options = recipe, options
+        self._optimizer, self._precision = optimizer, precision
+        self._weights = list(trained(recipe.model).values())
+        self._overflows = 0
+
+    def epoch(self, epoch: int, tell: Callable[[int, float], None]) -> EpochMeans:
+        """Train for an epoch (from 1 on); `tell` hears steps done in it and the mean loss so far.
+
+        Raises InputError at a loss or gradient that is no number, before the weights are touched.
+        """
+        steps = self._recipe.steps(epoch)
+        if steps < 1:
+            raise InputError(f"epoch {epoch} has no batch: there is nothing to train on")
+        self._recipe.model.train()
+        total, count, parts, rate, done = 0.0, 0, Counter[str](), 0.0, 0
+        for done, batch in enumerate(self._recipe.batches(epoch), start=1):
+            rate = self._options.rate_at(epoch, done - 1, steps)
+            set_rate(self._optimizer, rate)
+            value, loss = self._step(batch, f"epoch {epoch}, batch {done} of {steps}")
+            total, count = total + value, count + loss.count
+            parts.update({name: float(part) for name, part in loss.parts.items()})
+            tell(done, total / max(1, count))
+        if done != steps:
+            raise ValueError(f"the recipe announced {steps} batches in epoch {epoch} and gave {done}")
+        means = {name: part / max(1, count) for name, part in parts.items()}
+        return EpochMeans(done, total / max(1, count), means, rate)
+
+    def _step(self, batch: Any, where: str) -> tuple[float, Loss]:  # noqa: ANN401
+        self._optimizer.zero_grad(set_to_none=True)
+        with self._precision.context():
+            loss = self._recipe.loss(batch)
+        value = float(loss.value.detach())
+        if not math.isfinite(value):
+            raise self._broken("loss", value, where, batch)
+        if not loss.value.requires_grad:  # a batch without anything to align
+            return value, loss
+        scaler = self._precision.scaler
+        scaler.scale(loss.value).backward()
+        scaler.unscale_(self._optimizer)
+        norm = self._clipped_norm()
+        self._overflows = 0 if math.isfinite(norm) else self._overflows + 1
+        if self._overflows > (_MOST_OVERFLOWS if scaler.is_enabled() else 0):
+            raise self._broken("norm of the gradient", norm, where, batch)
+        scaler.step(self._optimizer)
+        scaler.update()
+        return value, loss
+
+    def _clipped_norm(self) -> float:
+        """Return the norm of all gradients together, and shorten them where it is above the limit."""
+        clip = self._options.clip
+        if clip is not None:
+            return float(torch.nn.utils.clip_grad_norm_(self._weights, clip))
+        norms: list[Tensor] = [
+            torch.linalg.vector_norm(weight.grad) for weight in self._weights if weight.grad is not None
+        ]
+        return float(torch.linalg.vector_norm(torch.stack(norms))) if norms else 0.0
+
+    def _broken(self, what: str, value: float, where: str, batch: Any) -> InputError:  # noqa: ANN401
+        rows = listed(self._recipe.rows(batch), 3)
+        return InputError(
+            f"training stops: the {what} is {value} at {where} (with {rows or 'no rows'}): try a smaller rate"
+            f" than {self._options.rate:g}, clip=1 or a warmup, and look for vectors that are no numbers"
+        )
