@@ -183,7 +183,9 @@ class Encoder(Protocol):
     - `notes() -> list[str]`: sentences on what was encoded since they were last asked for, to warn with.
     - `piece`, the most rows that one call should encode: what an interrupted call did is lost.
     - `estimate(batch) -> str`: what encoding the batch will cost, in a sentence; raises where it is too much.
-    - `fitted_on`, `fit_model()`, `depends_on_batch`: see `embed`.
+    - `check_languages(tags)` raises InputError where texts of one of the languages cannot be encoded; it is
+      asked before any work is done.
+    - `fitted_on`, `fit_model()`, `depends_on_batch`: see `embed`; `base`, `inputs`, `apply`: see `Stacked`.
     """
 
     @property
@@ -216,6 +218,31 @@ class Transform(Protocol):
 
     def apply(self, vectors: Vectors, /) -> Vectors:
         """Return float32 [n, e] for float32 [n, d]."""
+
+
+@runtime_checkable
+class Stacked(Protocol):
+    """An encoder whose vectors are made of those of another one, its `base`.
+
+    `encode(batch)` is `apply` of the base's vectors of each of `inputs(batch)`. Who calls `embed` has the
+    base's vectors from the store, so that what is expensive is computed once for all that stands on it;
+    those of the stacked encoder itself are cheap and not kept.
+    """
+
+    base: Encoder
+
+    @property
+    def identity(self) -> str:
+        """Everything that changes the vectors, in one line."""
+
+    def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts or Pictures, as the encoder takes)
+        """Return float32 [n, e]: one vector for each row of the batch."""
+
+    def inputs(self, batch: Any, /) -> tuple[Any, ...]:  # noqa: ANN401
+        """Return what the base encodes for a batch of n rows: batches of n rows each."""
+
+    def apply(self, *vectors: Vectors) -> Vectors:
+        """Return float32 [n, e] for the base's vectors float32 [n, d] of each input, row by row."""
 
 
 def digest(*parts: str | bytes) -> bytes:

@@ -45,7 +45,7 @@ class Row:
         """How its specs are written."""
         if self.scheme is None:
             return f"{self.name}:"
-        return f"{self.name}:{self.scheme.argument or ''}" + ("::SPEC" if self.scheme.over else "")
+        return self.scheme.form
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row for JSON."""
@@ -170,10 +170,8 @@ def _show_one(output: Console, row: Row) -> None:
     if scheme is None:
         return
     options = "?key=value&…" if scheme.options else ""
-    lines = [
-        f"{row.name}:{scheme.argument or ''}{options}" + ("::SPEC" if scheme.over else ""),
-        scheme.summary,
-    ]
+    plain = f"{row.name}:{scheme.argument or ''}"
+    lines = [f"{plain}{options}{scheme.form.removeprefix(plain)}", scheme.summary]
     lines.append(f"encodes {' and '.join(scheme.takes)}")
     if row.package:
         lines.append(f"offered by {row.package}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +14,17 @@ from xlingual.embed.checks import checked
 from xlingual.encoders import PythonEncoder
 from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.pictures import read_bytes
-from xlingual.records import Encoded, Encoder, Ints, Pictures, Texts, check_content, content_keys, digest
+from xlingual.records import (
+    Encoded,
+    Encoder,
+    Ints,
+    Pictures,
+    Stacked,
+    Texts,
+    check_content,
+    content_keys,
+    digest,
+)
 from xlingual.store import Collection, DamagedError, Store
 
 Report: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all
@@ -22,6 +32,7 @@ Report: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of 
 SENTENCE = -1  # as "of all": `what` is a sentence to tell once, no piece of work
 SHARD_ROWS = 1024  # rows of a shard, where the encoder is fast
 SHARD_SECONDS = 30.0  # where it is slow, about so much work is in a shard: all that a crash can lose
+_APPLIED = 4096  # rows that a stacked encoder is given at once
 _FIRST = 32  # rows whose time tells how fast it is
 _ATTEMPTS = 3  # at reading back what was written
 
@@ -40,8 +51,9 @@ def encode(encoder: Encoder, batch: Texts | Pictures, way: Way) -> Encoded:
     """Return checked vectors [n, d] of a batch, and which texts were cut.
 
     An encoder that says what its vectors depend on (`content`) encodes equal rows once, and no row that the
-    store has. Others get the whole batch as it is. What an encoder has to say of the rows that it
-    encoded (a method `notes` that returns sentences, each of them once) becomes one DataWarning each.
+    store has. Others get the whole batch as it is. Of an encoder that stands on another (`Stacked`) that
+    holds for the one below. What an encoder has to say of the rows that it encoded (a method `notes` that
+    returns sentences, each of them once) becomes one DataWarning each.
     """
     found = _encoded(encoder, batch, way)
     tell = getattr(encoder, "notes", None)
@@ -51,6 +63,8 @@ def encode(encoder: Encoder, batch: Texts | Pictures, way: Way) -> Encoded:
 
 
 def _encoded(encoder: Encoder, batch: Texts | Pictures, way: Way) -> Encoded:
+    if isinstance(encoder, Stacked):
+        return _stacked(encoder, batch, way)
     keys = row_keys(encoder, batch)
     if keys is None:
         _told_cost(encoder, batch, way)
@@ -68,8 +82,26 @@ def _encoded(encoder: Encoder, batch: Texts | Pictures, way: Way) -> Encoded:
     return _stored(encoder, batch, rows, list(first), inverse, way.store.collection(encoder.identity), way)
 
 
+def _stacked(encoder: Stacked, batch: Texts | Pictures, way: Way) -> Encoded:
+    """Return what an encoder makes of the vectors of the one below, a piece at a time."""
+    below = replace(way, who=f"the encoder below {way.who}")
+    inputs = [encode(encoder.base, part, below) for part in encoder.inputs(batch)]
+    kept = _Kept(len(batch))
+    for start in range(0, max(len(batch), 1), _APPLIED):
+        rows = np.arange(start, min(start + _APPLIED, len(batch)))
+        given = [found.vectors[rows].astype(np.float32, copy=False) for found in inputs]
+        kept.add(rows, Encoded(checked(encoder.apply(*given), len(rows), way.who, batch.ids[start:])))
+    cut = [found.truncated for found in inputs if found.truncated is not None]
+    return Encoded(kept.encoded(np.arange(len(batch))).vectors, np.logical_or.reduce(cut) if cut else None)
+
+
 def is_kept(encoder: Encoder) -> bool:
-    """Tell whether an encoder's vectors may outlive the program: its identity must be its own."""
+    """Tell whether an encoder's vectors may outlive the program: its identity must be its own.
+
+    Of one that stands on another it is the vectors of that one which are kept.
+    """
+    if isinstance(encoder, Stacked):
+        return is_kept(encoder.base)
     return bool(_content(encoder)) and not isinstance(encoder, PythonEncoder)
 
 

@@ -37,10 +37,14 @@ def load_fit_texts(reference: str, **columns: Any) -> Texts:  # noqa: ANN401  (o
 
 
 def refuse_fitted_rows(encoders: Mapping[str, Encoder], *evaluated: Texts) -> None:
-    """Raise InputError where an encoder is fitted on texts that are to be evaluated.
+    """Raise InputError where an encoder is fitted on texts that are to be evaluated, or lacks a language.
 
     Encoders that are fitted are then fitted here, before any other work.
     """
+    for encoder in encoders.values():
+        check = getattr(encoder, "check_languages", None)
+        if check is not None:
+            check([tag for texts in evaluated for tag in texts.language])
     _refuse_fitted(encoders, evaluated)
     for encoder in encoders.values():
         fit_model = getattr(encoder, "fit_model", None)

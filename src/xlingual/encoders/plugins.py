@@ -15,7 +15,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from xlingual.encoders.schemes import PICTURES, SCHEMES, TEXTS, Context, Scheme
+from xlingual.encoders.schemes import OVER, PICTURES, SCHEMES, TEXTS, Context, Scheme
 from xlingual.errors import DataWarning, InputError, XlingualError, did_you_mean
 from xlingual.extras import EXTRAS
 from xlingual.records import Encoder
@@ -153,6 +153,8 @@ def _problem(name: str, scheme: object) -> str | None:
         return f"its entry point names the scheme {scheme.name!r}: both names must be the same"
     if not scheme.takes or not set(scheme.takes) <= {TEXTS, PICTURES}:
         return f"its `takes` is {scheme.takes!r}; expected 'texts', 'pictures' or both, in a tuple"
+    if scheme.over not in OVER:
+        return f"its `over` is {scheme.over!r}; expected {', '.join(map(repr, OVER))}"
     if scheme.extra is not None and scheme.extra not in EXTRAS:
         return f"its `extra` is {scheme.extra!r}, which is no extra of xlingual"
     return None

@@ -125,7 +125,9 @@ def _resolve(
 
 
 def _default_name(spec: Spec) -> str:
-    """Return the scheme, or for vectors the name of the file without placeholders and suffix."""
+    """Return the scheme; for vectors the name of the file without placeholders and suffix, for models DIR."""
+    if spec.scheme == "model":
+        return PurePath(spec.argument).name or spec.scheme
     if spec.scheme != "vectors":
         return spec.scheme
     for part in reversed(PurePath(spec.argument).with_suffix("").parts):

@@ -25,6 +25,7 @@ from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.records import Encoder, Texts
 
 TEXTS, PICTURES = "texts", "pictures"
+OVER = ("no", "may", "must")  # whether a scheme stands on another encoder
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,13 @@ class Scheme:
     argument: str | None = None  # what the argument is called; None where there is none
     options: tuple[Option, ...] = ()
     extra: str | None = None  # the optional packages it needs
-    over: bool = False  # whether it stands on another encoder: scheme:…::SPEC
+    over: str = "no"  # whether it stands on another encoder, scheme:…::SPEC: one of `OVER`
+
+    @property
+    def form(self) -> str:
+        """How its specs are written, options apart."""
+        below = {"no": "", "may": "[::SPEC]", "must": "::SPEC"}[self.over]
+        return f"{self.name}:{self.argument or ''}{below}"
 
 
 @dataclass(frozen=True)
@@ -185,7 +192,26 @@ SCHEMES: Mapping[str, Scheme] = {
                 Option("beams", whole_number(1), 1, "width of the model's search"),
                 Option("unknown", one_of("keep", "drop"), "keep", "words that the dictionary does not have"),
             ),
-            over=True,
+            over="must",
+        ),
+        Scheme(
+            "model",
+            (TEXTS, PICTURES),
+            "a model that xlingual has trained; for pictures on top of the encoder that it was trained on",
+            "xlingual.encoders.trained",
+            argument="DIR",
+            options=(
+                Option("batch", whole_number(1), 128, "texts at a time; changes no vector"),
+                Option("device", not_empty, None, "cpu, cuda, cuda:1, mps …; the best there is unless told"),
+                Option(
+                    "base",
+                    one_of("same", "trusted"),
+                    "same",
+                    "same: only the encoder below that it was trained on; trusted: any of its dimensions",
+                ),
+            ),
+            extra="torch",
+            over="may",
         ),
         Scheme(
             "api",
@@ -261,11 +287,11 @@ def scheme_named(name: str) -> Scheme:
 def check(spec: Spec, kind: str) -> Scheme:
     """Return the scheme of the spec; raise InputError where it cannot encode `kind` or is used wrongly."""
     scheme = scheme_named(spec.scheme)
-    if spec.base is not None and not scheme.over:
+    if spec.base is not None and scheme.over == "no":
         raise InputError(
             f"spec {shown(spec)!r}: {spec.scheme!r} is an encoder and cannot be applied on top of another"
         )
-    if spec.base is None and scheme.over:
+    if spec.base is None and scheme.over == "must":
         raise InputError(
             f"spec {shown(spec)!r}: {spec.scheme} needs an encoder below it: {shown(spec)}::SPEC"
         )

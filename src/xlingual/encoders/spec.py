@@ -24,7 +24,7 @@ _HIDDEN = "…"
 # options whose values errors may print; any other may hold a key that was put where it does not belong
 _PLAIN = frozenset(
     {
-        *("base_url", "batch", "beams", "candidate_prompt", "device", "dim", "dtype"),
+        *("base", "base_url", "batch", "beams", "candidate_prompt", "device", "dim", "dtype"),
         *("encoding_format", "file", "fit", "layer", "long", "max_cost", "max_length"),
         *("n", "pair", "pairs", "pool", "price", "prompt", "prompts"),
         *("query_prompt", "rate", "retries", "revision", "seed", "timeout", "to"),

@@ -4,83 +4,33 @@
     picture:              unit(W_I · dropout(q)),   q the vector of a frozen image encoder
 
 Each language has its own words and GRU; W_S (without bias) is shared by all. With one language and β = 1 it
-is VSE (Kiros, Salakhutdinov and Zemel 2014). Reference: multilingual multi-modal embeddings, see docs/mlmme.md.
+is VSE (Kiros, Salakhutdinov and Zemel 2014). Reference: I. Calixto, Q. Liu, N. Campbell. Multilingual
+multi-modal embeddings for natural language processing. 2017.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from xlingual.models.gru import last_states
+from xlingual.models.mlmme_config import MlmmeConfig
 from xlingual.streams import stream
 
-INITIAL = ("paper", "vsepp")
-
-
-@dataclass(frozen=True)
-class MlmmeConfig:
-    """Dimensions and options of the network; the defaults are the paper's. ValueError where they clash."""
-
-    languages: tuple[str, ...]
-    vocabulary_sizes: Mapping[str, int]  # language → numbers of words, those of padding and unknown included
-    picture_dim: int | None  # of the image encoder's vectors (4096 in the paper); None: no pictures
-    word_dim: int = 620
-    state_dim: int = 1024
-    joint_dim: int = 2048
-    dropout: float = 0.5  # of the last state, and of the picture's vector
-    project_text: bool = True  # False: the state is the text's vector (VSE, VSE++)
-    picture_bias: bool = False
-    unit_pictures: bool = False  # the picture's vector is scaled to unit length first (VSE++)
-    initial: str = "paper"  # how weights begin: "paper" or "vsepp"
-    pretokenized: bool = False  # texts are split at blanks and nothing else
-
-    def __post_init__(self) -> None:
-        dims = (self.word_dim, self.state_dim, self.joint_dim, *self.vocabulary_sizes.values())
-        if not self.languages or len(set(self.languages)) != len(self.languages):
-            raise ValueError(f"languages must be distinct and at least one: {self.languages!r}")
-        if set(self.languages) != set(self.vocabulary_sizes):
-            raise ValueError("every language needs the size of its vocabulary, and no other has one")
-        if min(dims) < 1 or (self.picture_dim is not None and self.picture_dim < 1):
-            raise ValueError(f"dimensions and sizes must be at least 1: {self}")
-        if not self.project_text and self.state_dim != self.joint_dim:
-            raise ValueError(
-                "without a projection of texts the state has the dimensions of the joint space: "
-                f"{self.state_dim} against {self.joint_dim}"
-            )
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be at least 0 and below 1: {self.dropout}")
-        if self.initial not in INITIAL:
-            raise ValueError(f"initial must be one of {', '.join(INITIAL)}: {self.initial!r}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the configuration for JSON."""
-        return asdict(self) | {
-            "languages": list(self.languages),
-            "vocabulary_sizes": {tag: self.vocabulary_sizes[tag] for tag in self.languages},
-        }
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> MlmmeConfig:
-        """Return what `to_dict` gave; ValueError or TypeError where it is anything else."""
-        return cls(**{**content, "languages": tuple(content["languages"])})
+__all__ = ["Mlmme", "MlmmeConfig", "unit"]
 
 
 class Mlmme(nn.Module):  # type: ignore[misc]  # torch is untyped here
     """The network. Its weights depend on the configuration and the seed alone.
 
     A weight's numbers depend on its own name and shape: the English part of a model of two languages begins
-    as that of a model of one does.
+    as that of a model of one does. Without a seed they are left empty, to be loaded.
     """
 
-    def __init__(self, config: MlmmeConfig, seed: int = 0) -> None:
+    def __init__(self, config: MlmmeConfig, seed: int | None = 0) -> None:
         super().__init__()
         self.config = config
-        with torch.random.fork_rng(devices=[]):  # torch's own numbers are replaced below
+        with torch.device("meta"):  # without numbers: torch would draw them from its global state
             self.words = nn.ModuleDict(
                 {
                     _key(tag): nn.Embedding(config.vocabulary_sizes[tag], config.word_dim, padding_idx=0)
@@ -102,8 +52,10 @@ class Mlmme(nn.Module):  # type: ignore[misc]  # torch is untyped here
                 else nn.Linear(config.picture_dim, config.joint_dim, bias=config.picture_bias)
             )
             self.dropout = nn.Dropout(config.dropout)
-        for name, weight in self.named_parameters():
-            _begin(name, weight, config, seed)
+        self.to_empty(device="cpu")
+        if seed is not None:
+            for name, weight in self.named_parameters():
+                _begin(name, weight, config, seed)
 
     def texts(self, language: str, numbers: Tensor, lengths: Tensor) -> Tensor:
         """Return unit vectors float [b, joint] of texts of one language; zero where a text has no words.

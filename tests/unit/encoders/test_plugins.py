@@ -40,7 +40,7 @@ st = Scheme("st", ("texts",), "takes a name that is taken", "xl_plugin")
 no_build = Scheme("xlnobuild", ("texts",), "has no build", "xl_plugin_empty")
 no_encoder = Scheme("xlnoencoder", ("texts",), "builds nothing", "xl_plugin_nothing")
 raises = Scheme("xlraises", ("texts",), "raises", "xl_plugin_raises")
-below = Scheme("xlbelow", ("texts",), "doubles", "xl_plugin_below", over=True)
+below = Scheme("xlbelow", ("texts",), "doubles", "xl_plugin_below", over="must")
 
 class Encoder:
     def __init__(self, identity, dim):

@@ -1,0 +1,57 @@
+"""Dimensions and options of an MLMME, without torch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+INITIAL = ("paper", "vsepp")
+
+
+@dataclass(frozen=True)
+class MlmmeConfig:
+    """Dimensions and options of the network; the defaults are the paper's. ValueError where they clash."""
+
+    languages: tuple[str, ...]
+    vocabulary_sizes: Mapping[str, int]  # language → numbers of words, those of padding and unknown included
+    picture_dim: int | None  # of the image encoder's vectors (4096 in the paper); None: no pictures
+    word_dim: int = 620
+    state_dim: int = 1024
+    joint_dim: int = 2048
+    dropout: float = 0.5  # of the last state, and of the picture's vector
+    project_text: bool = True  # False: the state is the text's vector (VSE, VSE++)
+    picture_bias: bool = False
+    unit_pictures: bool = False  # the picture's vector is scaled to unit length first (VSE++)
+    initial: str = "paper"  # how weights begin: "paper" or "vsepp"
+    pretokenized: bool = False  # texts are split at blanks and nothing else
+
+    def __post_init__(self) -> None:
+        dims = (self.word_dim, self.state_dim, self.joint_dim, *self.vocabulary_sizes.values())
+        if not self.languages or len(set(self.languages)) != len(self.languages):
+            raise ValueError(f"languages must be distinct and at least one: {self.languages!r}")
+        if set(self.languages) != set(self.vocabulary_sizes):
+            raise ValueError("every language needs the size of its vocabulary, and no other has one")
+        if min(dims) < 1 or (self.picture_dim is not None and self.picture_dim < 1):
+            raise ValueError(f"dimensions and sizes must be at least 1: {self}")
+        if not self.project_text and self.state_dim != self.joint_dim:
+            raise ValueError(
+                "without a projection of texts the state has the dimensions of the joint space: "
+                f"{self.state_dim} against {self.joint_dim}"
+            )
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be at least 0 and below 1: {self.dropout}")
+        if self.initial not in INITIAL:
+            raise ValueError(f"initial must be one of {', '.join(INITIAL)}: {self.initial!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the configuration for JSON."""
+        return asdict(self) | {
+            "languages": list(self.languages),
+            "vocabulary_sizes": {tag: self.vocabulary_sizes[tag] for tag in self.languages},
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> MlmmeConfig:
+        """Return what `to_dict` gave; ValueError or TypeError where it is anything else."""
+        return cls(**{**content, "languages": tuple(content["languages"])})

@@ -1,0 +1,123 @@
+"""A training corpus on disk: what an epoch reads is mapped into memory, so that it may be larger than it.
+
+A folder holds, for n items and each language, the numbers of all words one after the other, where each text
+begins, and which texts are an item's; and the distinct vectors of pictures. `packing.pack` writes one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xlingual.records import Ints, Vectors
+
+LAYOUT = "corpus.json"
+
+
+@dataclass(frozen=True)
+class Members:
+    """Which members of a view are an item's: those from first[item] up to first[item + 1]."""
+
+    first: Ints  # [items + 1]
+
+    def __len__(self) -> int:
+        return int(self.first[-1])
+
+    def owners(self, members: Ints) -> Ints:
+        """Return the item of each member."""
+        found: Ints = np.searchsorted(self.first, members, side="right") - 1
+        return found
+
+
+@dataclass(frozen=True)
+class PackedTexts(Members):
+    """The n texts of a language, ordered by item, as numbers of words."""
+
+    offsets: Ints  # [n + 1]: where each text begins in `numbers`
+    numbers: np.ndarray  # int32 [words of all texts]
+
+    def padded(self, texts: Ints) -> tuple[Ints, Ints]:
+        """Return the words of some texts, int64 [m, longest] with 0 behind the end, and how many they are."""
+        start = self.offsets[texts]
+        lengths: Ints = self.offsets[texts + 1] - start
+        place = np.arange(max(1, int(lengths.max(initial=0))))
+        inside = place < lengths[:, None]
+        words = np.zeros(inside.shape, dtype=np.int64)
+        words[inside] = self.numbers[(start[:, None] + place)[inside]]
+        return words, lengths
+
+
+@dataclass(frozen=True)
+class PackedPictures(Members):
+    """The pictures of items: member i shows the distinct vector `shown[i]`."""
+
+    shown: Ints  # [n]
+    vectors: np.ndarray  # float32 [distinct, d]
+
+    def of(self, members: Ints) -> Vectors:
+        """Return the vectors of some members."""
+        found: Vectors = self.vectors[self.shown[members]]
+        return found
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """n items with their texts in some languages and, where there are any, their pictures.
+
+    `groups` [n]: items of one group show the same picture, and are never contrasted with each other. `ids`
+    [n] are for messages.
+    """
+
+    texts: Mapping[str, PackedTexts]
+    pictures: PackedPictures | None
+    groups: Ints
+    ids: np.ndarray  # str [n]
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages, in the order in which they were told."""
+        return tuple(self.texts)
+
+    @property
+    def picture_dim(self) -> int | None:
+        """The dimensions of the pictures' vectors; None without pictures."""
+        return None if self.pictures is None else self.pictures.vectors.shape[1]
+
+    @classmethod
+    def open(cls, folder: Path) -> Corpus:
+        """Map what `packing.pack` wrote into memory."""
+        layout: dict[str, Any] = json.loads((folder / LAYOUT).read_text(encoding="utf-8"))
+        texts = {
+            tag: PackedTexts(
+                *(mapped(folder, f"texts.{tag}.{part}") for part in ("first", "offsets", "numbers"))
+            )
+            for tag in layout["languages"]
+        }
+        pictures = None
+        if layout["pictures"] is not None:
+            first, shown = (mapped(folder, f"pictures.{part}") for part in ("first", "shown"))
+            pictures = PackedPictures(first, shown, raw_vectors(folder, tuple(layout["pictures"])))
+        return cls(texts, pictures, mapped(folder, "groups"), mapped(folder, "ids"))
+
+
+def mapped(folder: Path, name: str) -> np.ndarray:
+    """Return an array of a folder, mapped into memory; one without elements cannot be."""
+    path = folder / f"{name}.npy"
+    try:
+        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    except ValueError:
+        empty: np.ndarray = np.load(path, allow_pickle=False)
+        return empty
+
+
+def raw_vectors(folder: Path, shape: tuple[int, int]) -> Vectors:
+    """Return the vectors of pictures, float32 little-endian without a header, mapped into memory."""
+    return np.asarray(np.memmap(folder / "pictures.raw", dtype="<f4", mode="r", shape=shape))

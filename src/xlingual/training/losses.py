@@ -1,0 +1,121 @@
+"""Losses that rank a positive above contrastive items, and MLMME's sum of them over pictures and languages.
+
+Vectors are expected at unit length (or zero), so that products are cosines. Pair with `samplers.Drawing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import torch
+from torch import Tensor
+
+PAIRS = ("sum", "mean")
+
+
+@dataclass(frozen=True)
+class View:
+    """What one view (the pictures, or the texts of a language) gives a batch of b instances, embedded.
+
+    `anchor` [b, d]: the vector of each instance, anything where `present` [b] (bool) is false.
+    `contrast` [c, d]: the contrastive items; `groups` [c]: whose they are. An item is never contrastive to an
+    instance of its own group.
+    """
+
+    anchor: Tensor
+    present: Tensor
+    contrast: Tensor
+    groups: Tensor
+
+
+@dataclass(frozen=True)
+class MlmmeLoss:
+    """The loss that is minimised, its two sums before they are weighed, and how many positives they are over.
+
+    A positive is a pair of an anchor and what belongs to it: a picture and its sentence are two, one for each
+    direction.
+    """
+
+    value: Tensor  # scalar
+    image: Tensor  # S_I, scalar
+    sentence: Tensor  # S_S, scalar
+    image_positives: int
+    sentence_positives: int
+
+
+def ranking_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    contrast: Tensor,
+    allowed: Tensor,
+    margin: float,
+    hardest: bool = False,
+) -> Tensor:
+    """Return Σ over anchors a and contrastive items c of max(0, α − s(a, p) + s(a, c)), a scalar.
+
+    ========  ==============  =====================================================
+    anchor    float [b, d]    what the items are ranked for
+    positive  float [b, d]    what belongs to each anchor
+    contrast  float [c, d]    contrastive items, shared by all anchors
+    allowed   bool [b, c]     which of them are contrastive to which anchor
+    ========  ==============  =====================================================
+
+    `hardest` takes for each anchor the largest term in place of the sum (VSE++: the hardest in the batch). An
+    anchor to which nothing is contrastive adds nothing. The sum is divided by nothing, as the paper has it.
+    References: Kiros et al. 2014 (the sum), Faghri et al. 2018 (the hardest).
+    """
+    if not contrast.shape[0] or not anchor.shape[0]:
+        return anchor.sum() * 0.0
+    own = (anchor * positive).sum(1, keepdim=True)  # [b, 1]
+    cost = torch.relu(margin - own + anchor @ contrast.T).masked_fill(~allowed, 0.0)  # [b, c]
+    return cost.amax(1).sum() if hardest else cost.sum()
+
+
+def both_ways(
+    first: View, second: View, groups: Tensor, margin: float, hardest: bool = False
+) -> tuple[Tensor, int]:
+    """Return the ranking loss of two views in both directions, and over how many positives it is.
+
+    Only instances that have both views count; `groups` [b] says whose the instances are.
+    """
+    rows = torch.nonzero(first.present & second.present).flatten()
+    one, other, own = first.anchor[rows], second.anchor[rows], groups[rows, None]
+    forth = ranking_loss(one, other, second.contrast, own != second.groups, margin, hardest)
+    back = ranking_loss(other, one, first.contrast, own != first.groups, margin, hardest)
+    return forth + back, 2 * len(rows)
+
+
+def mlmme_loss(
+    pictures: View | None,
+    texts: Mapping[str, View],
+    groups: Tensor,
+    *,
+    beta: float,
+    margin: float,
+    hardest: bool = False,
+    pairs: str = "sum",
+) -> MlmmeLoss:
+    """Return β·S_I + (1 − β)·S_S for a batch.
+
+    S_I sums `both_ways` of the pictures and each language, S_S the same of each unordered pair of languages.
+    With K languages S_S has K(K − 1)/2 terms beside S_I's K, so β is not comparable over K;
+    `pairs="mean"` divides S_I by K and S_S by the number of pairs. A sum that weighs nothing is not computed.
+    One language and β = 1 is the loss of VSE.
+    """
+    sides = list(texts.values())
+    zero = torch.zeros((), device=groups.device)
+    image = sentence = zero
+    n_image = n_sentence = 0
+    if pictures is not None and beta > 0:
+        for side in sides:
+            loss, count = both_ways(pictures, side, groups, margin, hardest)
+            image, n_image = image + loss, n_image + count
+    language_pairs = list(combinations(sides, 2)) if beta < 1 else []
+    for one, other in language_pairs:
+        loss, count = both_ways(one, other, groups, margin, hardest)
+        sentence, n_sentence = sentence + loss, n_sentence + count
+    if pairs == "mean":
+        image, sentence = image / len(sides), sentence / max(1, len(language_pairs))
+    return MlmmeLoss(beta * image + (1 - beta) * sentence, image, sentence, n_image, n_sentence)

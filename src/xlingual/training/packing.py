@@ -1,0 +1,224 @@
+"""From a manifest to a corpus on disk: words become numbers, pictures become vectors, each once."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from xlingual.data.manifest import Manifest
+from xlingual.embed import picture_vectors
+from xlingual.embed.encoding import SENTENCE, Report
+from xlingual.errors import DataWarning, InputError
+from xlingual.models.vocabulary import FIRST, Vocabulary
+from xlingual.models.words import pretokenized_tokens, tokens
+from xlingual.records import Encoder, Ints, digest
+from xlingual.results.files import atomic_file
+from xlingual.store import Store
+from xlingual.training.corpus import LAYOUT, Corpus
+
+CHUNK = 2048  # rows whose pictures are encoded at a time: all that is in memory of them
+_ID = 80  # characters of an id that messages show
+
+
+@dataclass(frozen=True)
+class PictureSource:
+    """An image encoder, what it is called, where its vectors are kept, and who hears of progress."""
+
+    name: str
+    encoder: Encoder
+    store: Store | None = None
+    progress: Report | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How texts become words."""
+
+    pretokenized: bool = False  # split at blanks, nothing else
+    max_length: int = 100  # words; what is behind them is not read
+
+    def words(self, text: str, language: str) -> list[str]:
+        """Return the words of a text, all of them."""
+        return pretokenized_tokens(text) if self.pretokenized else tokens(text, language)
+
+
+def count_vocabularies(
+    manifest: Manifest,
+    languages: Sequence[str],
+    reading: Reading,
+    threshold: int = 1,
+    most: int | None = None,
+) -> dict[str, Vocabulary]:
+    """Return the words of each language that occur at least `threshold` times, the `most` frequent of them.
+
+    Raises InputError for a language without texts, or of which no word is left.
+    """
+    found = {}
+    for tag in languages:
+        counts: Counter[str] = Counter()
+        for row in manifest.rows_of(tag).tolist():
+            counts.update(reading.words(manifest.text[row], tag)[: reading.max_length])
+        found[tag] = Vocabulary.of(counts, threshold, most)
+        if len(found[tag]) == FIRST:
+            often = f" {threshold} times or more" if threshold > 1 and counts else ""
+            raise InputError(
+                f"{manifest.source}: no word of {tag!r} occurs{often}: all would be unknown; "
+                + ("lower the threshold of the vocabulary" if counts else "are its texts empty?")
+            )
+    return found
+
+
+def pack(
+    folder: Path,
+    manifest: Manifest,
+    vocabularies: Mapping[str, Vocabulary],
+    reading: Reading,
+    pictures: PictureSource | None = None,
+) -> Corpus:
+    """Write the items of a manifest that have texts in the vocabularies' languages; return them, opened.
+
+    Texts without a word are left out, long ones are cut, and both are told (DataWarning). The pictures of
+    an item are those of all its rows; where the manifest has no pictures at all, every row of the languages
+    is asked for a vector. Pictures are distinct when their vectors are.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / LAYOUT).unlink(missing_ok=True)  # it is whole again when this is
+    rows = np.concatenate([manifest.rows_of(tag) for tag in vocabularies])
+    items = np.unique(manifest.item[rows])
+    for tag, vocabulary in vocabularies.items():
+        _pack_texts(folder, manifest, tag, vocabulary, reading, items)
+    shape = None if pictures is None else _pack_pictures(folder, manifest, rows, items, pictures)
+    np.save(folder / "groups.npy", _groups(folder, manifest, items, shape is not None))
+    np.save(folder / "ids.npy", np.array([manifest.item_ids[item][:_ID] for item in items.tolist()]))
+    with atomic_file(folder / LAYOUT) as temporary:
+        layout = {"languages": list(vocabularies), "pictures": shape}
+        temporary.write_text(json.dumps(layout), encoding="utf-8")
+    return Corpus.open(folder)
+
+
+def _pack_texts(
+    folder: Path, manifest: Manifest, tag: str, vocabulary: Vocabulary, reading: Reading, items: Ints
+) -> None:
+    rows = manifest.rows_of(tag)
+    rows = rows[np.argsort(manifest.item[rows], kind="stable")]
+    numbers, lengths, kept, cut = array("i"), array("q"), array("q"), 0
+    for row in rows.tolist():
+        words = reading.words(manifest.text[row], tag)
+        if words:
+            cut += len(words) > reading.max_length
+            words = words[: reading.max_length]
+            numbers.extend(vocabulary.numbers(words))
+            lengths.append(len(words))
+            kept.append(row)
+    if cut:
+        _warn(f"{cut} of {len(rows)} texts of {tag!r} are longer than {reading.max_length} words and are cut")
+    if len(kept) < len(rows):
+        _warn(f"{len(rows) - len(kept)} of {len(rows)} texts of {tag!r} have no word and are left out")
+    owner = np.searchsorted(items, manifest.item[np.array(kept, dtype=np.int64)])
+    np.save(folder / f"texts.{tag}.first.npy", _starts(np.bincount(owner, minlength=len(items))))
+    np.save(folder / f"texts.{tag}.offsets.npy", _starts(np.array(lengths, dtype=np.int64)))
+    np.save(folder / f"texts.{tag}.numbers.npy", np.array(numbers, dtype=np.int32))
+
+
+def _pack_pictures(
+    folder: Path, manifest: Manifest, rows: Ints, items: Ints, source: PictureSource
+) -> tuple[int, int]:
+    """Write the distinct vectors and which of them each item shows; return their shape."""
+    asked, item = _rows_with_pictures(manifest, rows, items)
+    slot = manifest.picture[asked]
+    key = np.where(slot >= 0, slot, len(manifest.picture_source) + np.arange(len(asked)))
+    _, first, same = np.unique(key, return_index=True, return_inverse=True)
+    number, shape = _write_vectors(folder / "pictures.raw", manifest, asked[first], source)
+    shown = np.unique(np.stack([np.searchsorted(items, item), number[same]], axis=1), axis=0)  # by item
+    np.save(folder / "pictures.first.npy", _starts(np.bincount(shown[:, 0], minlength=len(items))))
+    np.save(folder / "pictures.shown.npy", shown[:, 1])
+    return shape
+
+
+def _rows_with_pictures(manifest: Manifest, rows: Ints, items: Ints) -> tuple[Ints, Ints]:
+    """Return the rows that show a picture of one of the items, and the item of each."""
+    if manifest.has_pictures:
+        rows = np.flatnonzero((manifest.picture >= 0) & np.isin(manifest.item, items))
+        if not len(rows):
+            raise InputError(
+                f"{manifest.source}: no item with texts in the chosen languages has a picture: train with "
+                "beta 0 and without an image encoder, or choose other rows"
+            )
+    return rows, manifest.item[rows]
+
+
+def _write_vectors(
+    path: Path, manifest: Manifest, rows: Ints, source: PictureSource
+) -> tuple[Ints, tuple[int, int]]:
+    """Write each distinct vector of the rows once; return its number for each row [n], and the shape."""
+    whole = getattr(source.encoder, "depends_on_batch", False)
+    size = len(rows) if whole else CHUNK
+    known: dict[bytes, int] = {}
+    number, dim = np.empty(len(rows), dtype=np.int64), 0
+    with path.open("wb") as file:
+        for start in range(0, len(rows), size):
+            piece = rows[start : start + size]
+            report = _shifted(source.progress, start, len(rows))
+            vectors = picture_vectors(
+                manifest, source.name, source.encoder, piece, store=source.store, progress=report
+            )
+            if start and vectors.shape[1] != dim:
+                raise InputError(
+                    f"image encoder {source.name!r} gives some pictures {dim} and others {vectors.shape[1]} "
+                    "dimensions: all must lie in one space"
+                )
+            dim = vectors.shape[1]
+            for i, vector in enumerate(vectors.astype("<f4", copy=False), start):
+                raw = vector.tobytes()
+                fresh = len(known)
+                number[i] = known.setdefault(digest(raw), fresh)
+                if number[i] == fresh:
+                    file.write(raw)
+    return number, (len(known), dim)
+
+
+def _shifted(progress: Report | None, start: int, total: int) -> Report | None:
+    """Return how to tell of one chunk what is true of all of them."""
+    if progress is None:
+        return None
+
+    def report(what: str, done: int, of: int) -> None:
+        if of == SENTENCE:
+            progress(what, done, of)
+        else:
+            progress(what, start + done, total)
+
+    return report
+
+
+def _groups(folder: Path, manifest: Manifest, items: Ints, with_vectors: bool) -> Ints:
+    """Return a number for each item: equal where items share a picture, directly or by way of others."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(items)
+    rows = np.flatnonzero((manifest.picture >= 0) & np.isin(manifest.item, items))
+    item, node = np.searchsorted(items, manifest.item[rows]), n + manifest.picture[rows]
+    if with_vectors:
+        first, shown = (np.load(folder / f"pictures.{part}.npy") for part in ("first", "shown"))
+        item = np.concatenate([item, np.repeat(np.arange(n), np.diff(first))])
+        node = np.concatenate([node, n + len(manifest.picture_source) + shown])
+    size = int(max(node.max(initial=-1) + 1, n))
+    links = coo_array((np.ones(len(item), dtype=np.int8), (item, node)), shape=(size, size))
+    labels: Ints = connected_components(links, directed=False)[1][:n].astype(np.int64)
+    return labels
+
+
+def _starts(counts: Ints) -> Ints:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _warn(sentence: str) -> None:
+    warnings.warn(sentence, DataWarning, stacklevel=3)

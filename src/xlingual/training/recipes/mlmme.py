@@ -1,0 +1,192 @@
+"""MLMME's recipe: what a batch holds and what its loss is. VSE is the same with one language and β = 1."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from xlingual.errors import DataWarning, InputError, listed
+from xlingual.models.mlmme import Mlmme, MlmmeConfig
+from xlingual.models.vocabulary import Vocabulary
+from xlingual.records import Ints
+from xlingual.training.corpus import Corpus, Members
+from xlingual.training.losses import View, mlmme_loss
+from xlingual.training.recipe import Loss
+from xlingual.training.recipes.mlmme_options import MlmmeOptions
+from xlingual.training.samplers import PICTURES, Drawing, Sampler
+
+
+@dataclass(frozen=True)
+class ViewBatch:
+    """What a batch needs of one view: u distinct members, each encoded once, and where they stand.
+
+    `inputs`: words [u, t] and lengths [u], or image vectors [u, d]. `anchor` [b] is the member of each
+    instance, -1 where there is none; `contrast` [c] those that are contrastive, `groups` [c] whose they are.
+    """
+
+    inputs: tuple[Tensor, ...]
+    anchor: Tensor
+    contrast: Tensor
+    groups: Tensor
+
+
+@dataclass(frozen=True)
+class MlmmeBatch:
+    """The b instances of a batch: their items, the groups these belong to [b], and what each view gives."""
+
+    items: Ints
+    groups: Tensor
+    views: Mapping[str, ViewBatch]
+
+
+class MlmmeRecipe:
+    """A model, its batches and its loss, for the fit loop.
+
+    Where items give no instance since they have nothing to compare, that is told once (DataWarning). Raises
+    InputError where nothing, or nothing of a language, can be compared.
+    """
+
+    def __init__(self, model: Mlmme, corpus: Corpus, options: MlmmeOptions) -> None:
+        self.model, self.corpus, self.options = model, corpus, options
+        self._members: dict[str, Members] = dict(corpus.texts)
+        if options.beta > 0:
+            if corpus.pictures is None:
+                raise InputError(
+                    f"beta is {options.beta:g}, so pictures count, but there is no image encoder: tell one, "
+                    "or beta 0"
+                )
+            self._members[PICTURES] = corpus.pictures
+        self._sampler = Sampler(
+            {view: members.first for view, members in self._members.items()},
+            _compared(options),
+            options.batch,
+            options.seed,
+            options.contrastive if options.contrast == "random" else 0,
+        )
+        self._check()
+
+    def steps(self, epoch: int) -> int:
+        """Return how many batches an epoch has."""
+        return self._sampler.steps()
+
+    def batches(self, epoch: int) -> Iterator[MlmmeBatch]:
+        """Yield the batches of an epoch: a pure function of the seed and the epoch."""
+        for drawing in self._sampler.batches(epoch):
+            views = {view: self._view(view, drawing) for view in self._members}
+            yield MlmmeBatch(drawing.items, torch.from_numpy(self.corpus.groups[drawing.items]), views)
+
+    def loss(self, batch: MlmmeBatch, /) -> Loss:
+        """Return the loss of a batch, summed over its positives; each member is encoded once."""
+        device = next(self.model.parameters()).device
+        views = {name: self._embedded(name, view, device) for name, view in batch.views.items()}
+        pictures = views.pop(PICTURES, None)
+        options = self.options
+        with torch.autocast(device.type, enabled=False):  # a margin of .2 needs more than 8 bits
+            found = mlmme_loss(
+                pictures,
+                views,
+                batch.groups.to(device),
+                beta=options.beta,
+                margin=options.margin,
+                hardest=options.hardest,
+                pairs=options.pairs,
+            )
+        parts = {"image": float(found.image.detach()), "sentence": float(found.sentence.detach())}
+        return Loss(found.value, found.image_positives + found.sentence_positives, parts)
+
+    def rows(self, batch: MlmmeBatch, /) -> Sequence[str]:
+        """Return the ids of the items of a batch."""
+        return [str(name) for name in self.corpus.ids[batch.items]]
+
+    def _view(self, view: str, drawing: Drawing) -> ViewBatch:
+        members = self._members[view]
+        anchor = drawing.anchor[view]
+        contrast = drawing.contrast.get(view)
+        if contrast is None:  # the batch's own
+            contrast = anchor[anchor >= 0]
+        distinct = np.unique(np.concatenate([anchor[anchor >= 0], contrast]))
+        return ViewBatch(
+            self._inputs(view, distinct),
+            torch.from_numpy(np.where(anchor >= 0, np.searchsorted(distinct, anchor), -1)),
+            torch.from_numpy(np.searchsorted(distinct, contrast)),
+            torch.from_numpy(self.corpus.groups[members.owners(contrast)]),
+        )
+
+    def _inputs(self, view: str, chosen: Ints) -> tuple[Tensor, ...]:
+        """Return what the model reads of the chosen members of a view."""
+        if view != PICTURES:
+            words, lengths = self.corpus.texts[view].padded(chosen)
+            return torch.from_numpy(words), torch.from_numpy(lengths)
+        assert self.corpus.pictures is not None
+        return (torch.from_numpy(self.corpus.pictures.of(chosen)),)
+
+    def _embedded(self, name: str, view: ViewBatch, device: torch.device) -> View:
+        inputs = [part.to(device) for part in view.inputs]
+        vectors = self.model.pictures(*inputs) if name == PICTURES else self.model.texts(name, *inputs)
+        anchor = view.anchor.to(device)
+        return View(
+            vectors[anchor.clamp_min(0)],
+            anchor >= 0,
+            vectors[view.contrast.to(device)],
+            view.groups.to(device),
+        )
+
+    def _check(self) -> None:
+        sampler, corpus = self._sampler, self.corpus
+        used = np.diff(sampler.starts) > 0
+        for tag, texts in corpus.texts.items():
+            if not (used & (np.diff(texts.first) > 0)).any():
+                pairs = [pair for pair in _compared(self.options) if tag in pair]
+                others = listed(dict.fromkeys(view for pair in pairs for view in pair if view != tag))
+                raise InputError(
+                    f"no item has a text in {tag!r} together with what it is compared with ({others}): leave the "
+                    "language out"
+                )
+        if len(np.unique(corpus.groups[used])) < 2:
+            raise InputError(
+                f"all {used.sum()} items that could be trained on are one item or show the same picture: "
+                "there is nothing to contrast"
+            )
+        if sampler.left_out:
+            warnings.warn(
+                f"{sampler.left_out} of {len(corpus)} items are not trained on: they have nothing that is "
+                "compared (a text and a picture, or texts in two languages)",
+                DataWarning,
+                stacklevel=3,
+            )
+
+
+def build_model(options: MlmmeOptions, vocabularies: Mapping[str, Vocabulary], corpus: Corpus) -> Mlmme:
+    """Return the untrained model; it has a picture side where pictures count (beta above 0)."""
+    config = MlmmeConfig(
+        languages=options.languages,
+        vocabulary_sizes={tag: len(vocabularies[tag]) for tag in options.languages},
+        picture_dim=corpus.picture_dim if options.beta > 0 else None,
+        **{name: getattr(options, name) for name in _OF_THE_MODEL},
+    )
+    return Mlmme(config, options.seed)
+
+
+_OF_THE_MODEL = (
+    "word_dim",
+    "state_dim",
+    "joint_dim",
+    "dropout",
+    "project_text",
+    "picture_bias",
+    "unit_pictures",
+    "initial",
+    "pretokenized",
+)
+
+
+def _compared(options: MlmmeOptions) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of views that weigh something."""
+    images = [(PICTURES, tag) for tag in options.languages] if options.beta > 0 else []
+    return (*images, *(combinations(options.languages, 2) if options.beta < 1 else ()))

@@ -1,0 +1,128 @@
+"""The instances of an epoch: a pure function of (seed, epoch) that uses every text."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xlingual.training.samplers import PICTURES, Sampler, members, mixed
+
+
+def firsts(*counts):
+    return np.concatenate([[0], np.cumsum(counts)])
+
+
+def sampler(counts, pairs=((PICTURES, "en"), (PICTURES, "de"), ("en", "de")), **options):
+    names = (PICTURES, "en", "de")
+    first = {name: firsts(*column) for name, column in zip(names, zip(*counts, strict=True), strict=True)}
+    return Sampler(first, pairs, **({"batch": 3, "seed": 0} | options))
+
+
+def as_lists(batches):
+    return [
+        (
+            b.items.tolist(),
+            *(b.anchor[v].tolist() for v in b.anchor),
+            *(c.tolist() for c in b.contrast.values()),
+        )
+        for b in batches
+    ]
+
+
+def test_what_a_simple_epoch_has():
+    # item 0: picture, 2 en, 1 de; item 1: picture and 1 de; item 2: only en
+    draws = list(sampler([(1, 2, 1), (1, 0, 1), (0, 1, 0)], batch=8).batches(0))
+    assert len(draws) == 1
+    (batch,) = draws
+    rows = sorted(zip(batch.items, *(batch.anchor[v] for v in (PICTURES, "en", "de")), strict=True))
+    assert rows == [(0, 0, 0, 0), (0, 0, 1, 0), (1, 1, -1, 1)]
+
+
+def test_items_with_nothing_to_compare_are_counted():
+    counts = [(1, 2, 1), (1, 0, 1), (0, 1, 0), (0, 2, 2)]
+    assert sampler(counts).left_out == 1
+    assert sampler(counts, pairs=((PICTURES, "en"), (PICTURES, "de"))).left_out == 2
+    assert sampler(counts, pairs=(("en", "de"),)).left_out == 2
+    assert sampler(counts, pairs=(("en", "de"),)).instances == 4
+
+
+COUNTS = st.lists(st.tuples(*[st.integers(0, 4)] * 3), min_size=1, max_size=20)
+
+
+@given(COUNTS, st.integers(1, 7), st.integers(0, 3), st.integers(0, 5), st.integers(0, 4))
+def test_an_epoch(counts, batch, seed, epoch, contrastive):
+    one = sampler(counts, batch=batch, seed=seed, contrastive=contrastive)
+    draws = list(one.batches(epoch))
+    assert len(draws) == one.steps()
+    again = sampler(counts, batch=batch, seed=seed, contrastive=contrastive).batches(epoch)
+    assert as_lists(draws) == as_lists(again)  # a pure function of seed and epoch
+    sizes = [len(draw.items) for draw in draws]
+    assert all(size == batch for size in sizes[:-1])
+    dropped = one.instances - sum(sizes)
+    assert dropped in (0, 1)
+    assert dropped == 0 or one.instances % batch == 1
+    for view, first in one.first.items():
+        seen = np.concatenate([draw.anchor[view] for draw in draws] or [np.array([], int)])
+        items = np.concatenate([draw.items for draw in draws] or [np.array([], int)])
+        has = np.diff(first)[items] > 0
+        assert (seen[~has] == -1).all()
+        assert (np.searchsorted(first, seen[has], side="right") - 1 == items[has]).all()
+        usable = np.diff(one.starts) > 0
+        expected = [m for i in np.flatnonzero(usable) for m in range(first[i], first[i + 1])]
+        assert len(set(expected) - set(seen.tolist())) <= dropped  # every one is used
+        uses = np.bincount(seen[has], minlength=int(first[-1]))
+        for i in np.flatnonzero(usable):
+            of_item = uses[first[i] : first[i + 1]]
+            assert not len(of_item) or np.ptp(of_item) <= 1 + dropped  # and as often as the others
+    for draw in draws:
+        for view, chosen in draw.contrast.items():
+            assert len(set(chosen.tolist())) == len(chosen) == min(contrastive, int(one.first[view][-1]))
+            assert ((chosen >= 0) & (chosen < one.first[view][-1])).all()
+
+
+def test_epochs_and_seeds_differ():
+    counts = [(1, 5, 3)] * 40
+    base = as_lists(sampler(counts, contrastive=4).batches(0))
+    assert base != as_lists(sampler(counts, contrastive=4).batches(1))
+    assert base != as_lists(sampler(counts, contrastive=4, seed=1).batches(0))
+
+
+def test_contrastive_members_are_drawn_anew_for_every_batch():
+    draws = list(sampler([(1, 2, 2)] * 200, contrastive=10, batch=20).batches(0))
+    assert len({tuple(draw.contrast["en"]) for draw in draws}) == len(draws)
+
+
+def test_contrastive_members_are_uniform():
+    one = sampler([(1, 1, 1)] * 20, contrastive=5, batch=2)
+    drawn = [draw.contrast["en"] for epoch in range(200) for draw in one.batches(epoch)]
+    share = np.bincount(np.concatenate(drawn), minlength=20) / len(drawn)
+    assert share == pytest.approx(np.full(20, 0.25), abs=0.05)  # 2000 draws: 5 standard errors
+
+
+def test_another_view_changes_nobodys_order():
+    first = {PICTURES: firsts(*[1] * 9), "en": firsts(*[3] * 9)}
+    small = Sampler(first, ((PICTURES, "en"),), 4, 0)
+    large = Sampler(first | {"de": firsts(*[2] * 9)}, ((PICTURES, "en"),), 4, 0)
+    for one, other in zip(small.batches(3), large.batches(3), strict=True):
+        assert one.items.tolist() == other.items.tolist()
+        assert one.anchor["en"].tolist() == other.anchor["en"].tolist()
+
+
+def test_partners_vary_over_epochs():
+    """Five texts in each of two languages: over epochs each meets each."""
+    one = sampler([(1, 5, 5)], batch=5)
+    met = {
+        pair
+        for epoch in range(100)
+        for draw in one.batches(epoch)
+        for pair in zip(draw.anchor["en"].tolist(), draw.anchor["de"].tolist(), strict=True)
+    }
+    assert len(met) == 25
+
+
+def test_orders_of_members_are_all_alike_likely():
+    first, items, turn = firsts(3), np.zeros(3, int), np.arange(3)
+    salts = mixed(np.arange(1200, dtype=np.uint64))
+    orders = [tuple(members(first, items, turn, salt).tolist()) for salt in salts]
+    counts = [orders.count(order) for order in set(orders)]
+    assert len(counts) == 6 and all(abs(count - 200) < 65 for count in counts)
