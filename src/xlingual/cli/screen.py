@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _PATIENCE = 1.0  # seconds before a progress bar is shown
 _PLAIN_WIDTH = 120  # columns where the output is not a terminal
+_COUNTED = ("encoding", "training")  # work whose speed is of interest
+_LEFT_WIDTH = 28  # columns of share, speed, time left and the spaces between
+_LEAST_BAR = 5
 _PADDING = re.compile(r" +(?=\n)")
 
 
@@ -89,6 +92,7 @@ def warnings_as_lines() -> Iterator[None]:
 def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     """Give a callback (what, done, of all) that draws a bar once the work takes over a second.
 
+    What follows " · " in `what` (the loss, say) may change from call to call: the bar goes on.
     The bar pulses, with the time elapsed beside it, until the first part of the work is done: many a piece of
     work tells only its beginning and its end. Nothing is drawn where standard error is not a terminal.
     A total below 0 says that `what` is a sentence: it becomes a line of standard error, terminal or not.
@@ -109,12 +113,13 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
         if total < 0:  # through the bar's console, which draws the bar anew below the sentence
             bar.console.print(what, markup=False, highlight=False, soft_wrap=True)
             return
-        if line is None or what != current:  # the speed of one piece of work says nothing about the next
+        work = what.partition(" · ")[0]
+        if line is None or work != current:  # the speed of one piece of work says nothing about the next
             if line is not None:
                 bar.remove_task(line)
-            line, current = bar.add_task(what, total=None), what
+            line, current = bar.add_task(what, total=None), work
         if done > 0:
-            bar.update(line, completed=done, total=total)
+            bar.update(line, completed=done, total=total, description=what)
 
     # A timer, since a long piece of work may report only its beginning and its end.
     timer = threading.Timer(_PATIENCE, bar.start)
@@ -131,6 +136,7 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
 def progress_bar(console: Console) -> Progress:
     """Return a bar with the share that is done, speed and time left, else the time it has taken; one line."""
     from rich.progress import BarColumn, Progress, ProgressColumn, Task
+    from rich.progress_bar import ProgressBar
     from rich.table import Column
     from rich.text import Text
 
@@ -140,21 +146,29 @@ def progress_bar(console: Console) -> Progress:
         def render(self, task: Task) -> Text:
             return Text(task.description, no_wrap=True, overflow="ellipsis")
 
+    class Bar(BarColumn):
+        """The bar, shorter where words need the room."""
+
+        def render(self, task: Task) -> ProgressBar:
+            room = console.width - len(task.description) - _LEFT_WIDTH
+            self.bar_width = max(_LEAST_BAR, min(40 if console.width > 100 else 20, room))
+            return super().render(task)
+
     class Left(ProgressColumn):
-        """Share done, texts or pictures a second, and time left; the time taken while the bar pulses."""
+        """Share done, texts (or steps) a second, and time left; the time taken while the bar pulses."""
 
         def render(self, task: Task) -> Text:
             if task.total is None:
                 return Text(_clock(task.elapsed or 0.0))
             seconds = task.time_remaining
             left = "" if seconds is None or task.finished else f" · {_clock(seconds)} left"
-            counted = task.description.startswith("encoding") and task.speed and not task.finished
+            counted = task.description.startswith(_COUNTED) and task.speed and not task.finished
             rate = f" · {_speed(task.speed or 0.0)}/s" if counted else ""
             return Text(f"{task.percentage:.0f} %{rate}{left}")
 
     return Progress(
         What(),
-        BarColumn(40 if console.width > 100 else 20, table_column=Column(no_wrap=True)),
+        Bar(table_column=Column(no_wrap=True)),
         Left(table_column=Column(no_wrap=True)),
         console=console,
         transient=True,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from xlingual.encoders.batching import is_out_of_memory
 from xlingual.errors import InputError, listed
 from xlingual.training.optimizer import set_rate, trained
 from xlingual.training.options import FitOptions
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 _MOST_OVERFLOWS = 20  # steps in a row that float16 may leave out, each with half the scale
+
+
+class DivergenceError(InputError):
+    """A loss or gradient is no number."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class Stepper:
     def epoch(self, epoch: int, tell: Callable[[int, float], None]) -> EpochMeans:
         """Train for an epoch (from 1 on); `tell` hears steps done in it and the mean loss so far.
 
-        Raises InputError at a loss or gradient that is no number, before the weights are touched.
+        Raises DivergenceError at a loss or gradient that is no number, before the weights are touched.
         """
         steps = self._recipe.steps(epoch)
         if steps < 1:
@@ -60,7 +65,13 @@ class Stepper:
         for done, batch in enumerate(self._recipe.batches(epoch), start=1):
             rate = self._options.rate_at(epoch, done - 1, steps)
             set_rate(self._optimizer, rate)
-            value, loss = self._step(batch, f"epoch {epoch}, batch {done} of {steps}")
+            where = f"epoch {epoch}, batch {done} of {steps}"
+            try:
+                value, loss = self._step(batch, where)
+            except (RuntimeError, MemoryError) as error:
+                if is_out_of_memory(error):
+                    raise InputError(f"memory runs out at {where}: choose a smaller batch") from error
+                raise
             total, count = total + value, count + loss.count
             parts.update({name: float(part) for name, part in loss.parts.items()})
             tell(done, total / max(1, count))
@@ -99,9 +110,9 @@ class Stepper:
         ]
         return float(torch.linalg.vector_norm(torch.stack(norms))) if norms else 0.0
 
-    def _broken(self, what: str, value: float, where: str, batch: Any) -> InputError:  # noqa: ANN401
+    def _broken(self, what: str, value: float, where: str, batch: Any) -> DivergenceError:  # noqa: ANN401
         rows = listed(self._recipe.rows(batch), 3)
-        return InputError(
+        return DivergenceError(
             f"training stops: the {what} is {value} at {where} (with {rows or 'no rows'}): try a smaller rate"
             f" than {self._options.rate:g}, clip=1 or a warmup, and look for vectors that are no numbers"
         )

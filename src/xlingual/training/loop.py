@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from xlingual.errors import InputError
-from xlingual.training.epoch import Stepper
+from xlingual.results import make_folder
+from xlingual.training.checkpoints import Checkpoints
+from xlingual.training.epoch import DivergenceError, EpochMeans, Stepper
+from xlingual.training.log import Log, log_line
 from xlingual.training.optimizer import make_optimizer
 from xlingual.training.options import FitOptions
 from xlingual.training.precision import MixedPrecision, seeded, torch_threads, training_device
+from xlingual.training.progress import Progress, Report
 from xlingual.training.recipe import Loss, Recipe, Scores, Validate
+from xlingual.training.resuming import compared_settings, start
+from xlingual.training.sinks import Sink, Sinks
 from xlingual.training.standing import Standing
 
 if TYPE_CHECKING:
     from torch import nn
 
 __all__ = ["FitOptions", "Fitted", "Loss", "Recipe", "Scores", "Validate", "fit"]
-
-Report: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all
 
 
 @dataclass(frozen=True)
@@ -46,47 +50,96 @@ def fit(
     *,
     settings: Mapping[str, Any],
     validate: Validate | None = None,
-    sinks: Sequence[Any] = (),
+    sinks: Sequence[Sink] = (),
     resume: bool = False,
     replace: bool = False,
     progress: Report | None = None,
 ) -> Fitted:
-    """Train a recipe's model and return it with the weights of its best epoch."""
+    """Train a recipe's model and return it with the weights of its best epoch.
+
+    After every epoch the model is validated (without `validate` the last epoch counts as the best), and
+    `folder` gets a line in its log and a checkpoint. With `resume` the training goes on after the checkpoint
+    as if it had not been interrupted: on a CPU bit for bit. `settings` (plain JSON) is all of the recipe and
+    its data that must be equal then; of the options only `epochs` (unless the rate depends on it),
+    `patience`, `device` and `threads` may differ. A folder that has a model or a checkpoint already is
+    refused without `resume`; `replace` starts anew in it.
+
+    Raises InputError where that is not so, and where a loss, a gradient or a validation is no number: the
+    last checkpoint stays then, as it does at a KeyboardInterrupt.
+    """
+    compared = compared_settings(settings, options)
     device = training_device(options.device)
     precision = MixedPrecision(options.precision, device)
+    checkpoint = start(make_folder(folder), compared, options, resume=resume, replace=replace)
     model = recipe.model.to(device)
-    stepper = Stepper(recipe, options, make_optimizer(model, options), precision)
-    standing, best = Standing(), {}
-    with torch_threads(options.threads):
+    optimizer = make_optimizer(model, options)
+    checkpoints, standing = Checkpoints(folder), Standing()
+    progress_line, told = Progress(progress, recipe, options), Sinks(sinks)
+    if checkpoint is not None:
+        standing = checkpoint.standing
+        checkpoints.load(checkpoint, model, optimizer)
+        precision.load_scaler(checkpoint.scaler)
+        progress_line.continued(standing)
+    stepper = Stepper(recipe, options, optimizer, precision)
+    try:
+        told.config({**settings, "fit": asdict(options)}, standing.epoch)
+        if checkpoint is None:
+            checkpoints.remove()  # nothing can be refused any more
+        log = Log(folder, after=standing.epoch)
         while standing.stopped(options) is None:
-            start, epoch = perf_counter(), standing.epoch + 1
-            with seeded(options.seed, f"epoch {epoch}", device):
-                stepper.epoch(epoch, lambda done, loss: None)
-                scores = validated(validate, model, epoch)
-            standing = standing.after(scores.value if scores else None, perf_counter() - start)
-            if standing.best_epoch == epoch:
-                best = {name: value.detach().clone() for name, value in model.state_dict().items()}
-    model.load_state_dict(best)
+            begun, epoch = perf_counter(), standing.epoch + 1
+            with torch_threads(options.threads), seeded(options.seed, f"epoch {epoch}", device):
+                means, scores = _epoch(stepper, model, validate, standing, progress_line, checkpoints)
+            seconds = perf_counter() - begun
+            standing = standing.after(scores.value if scores else None, seconds)
+            line = log_line(epoch, means, scores, best=standing.best_epoch == epoch, seconds=seconds)
+            log.add(line)
+            checkpoints.write(model, optimizer, standing, compared, precision.scaler_state())
+            told.epoch(line)
+            progress_line.epoch(standing, means, scores, seconds)
+    finally:
+        told.close()
+    checkpoints.load_best(model)
     model.eval()
+    stopped = standing.stopped(options) or "epochs"
     return Fitted(
-        model,
-        standing.best_epoch,
-        standing.best_score,
-        standing.epoch,
-        str(standing.stopped(options)),
-        standing.seconds,
+        model, standing.best_epoch, standing.best_score, standing.epoch, stopped, round(standing.seconds, 3)
     )
 
 
-def validated(validate: Validate | None, model: nn.Module, epoch: int) -> Scores | None:
-    """Return what a validation says of the model as it is after an epoch; None without one."""
-    if validate is None:
-        return None
+def _epoch(
+    stepper: Stepper,
+    model: nn.Module,
+    validate: Validate | None,
+    standing: Standing,
+    progress: Progress,
+    checkpoints: Checkpoints,
+) -> tuple[EpochMeans, Scores | None]:
+    """Train the epoch after `standing` and validate it; what is no number stops, with what is kept."""
+    epoch = standing.epoch + 1
+    try:
+        means = stepper.epoch(epoch, lambda done, loss: progress.step(standing, done, loss))
+        if validate is None:
+            return means, None
+        progress.validating(standing, means.steps)
+        return means, _validated(validate, model, epoch)
+    except DivergenceError as error:
+        kept = (
+            f"{checkpoints.folder} has the training as it was after epoch {standing.epoch}: resume with "
+            f"epochs={standing.epoch} makes a model of the best epoch so far"
+            if standing.epoch
+            else "no epoch was over yet"
+        )
+        raise InputError(f"{error} ({kept})") from None
+
+
+def _validated(validate: Validate, model: nn.Module, epoch: int) -> Scores:
+    """Return what a validation says of the model as it is after an epoch."""
     model.eval()
     with torch.no_grad():
         scores = validate(model, epoch)
     if not math.isfinite(scores.value):
-        raise InputError(
+        raise DivergenceError(
             f"training stops: the validation of epoch {epoch} gave {scores.value}: are the validation data "
             "large enough, and all vectors numbers?"
         )

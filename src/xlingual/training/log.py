@@ -1,0 +1,76 @@
+"""The training log, `log.jsonl` in the model's folder: one line of JSON for each epoch."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from xlingual.errors import InputError
+from xlingual.store.disk import append, write_file
+from xlingual.training.epoch import EpochMeans
+from xlingual.training.recipe import Scores
+
+NAME = "log.jsonl"
+
+
+class Log:
+    """Writes a log; lines of epochs after `after` are dropped, since these will be trained again."""
+
+    def __init__(self, model_folder: Path, after: int = 0) -> None:
+        self.path = model_folder / NAME
+        kept = [line for line in read_log(self.path) if line["epoch"] <= after] if after else []
+        try:
+            write_file(self.path, b"".join(_encoded(line) for line in kept))
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Add the line of an epoch, on the disk when this returns."""
+        try:
+            append(self.path, _encoded(line))
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a log, [] where there is none; a last line that was cut by a crash is left out."""
+    if not path.is_file():
+        return []
+    lines = []
+    for line in path.read_bytes().splitlines():
+        try:
+            lines.append(json.loads(line))
+        except ValueError:
+            break
+    return lines
+
+
+def log_line(
+    epoch: int, means: EpochMeans, scores: Scores | None, *, best: bool, seconds: float
+) -> dict[str, Any]:
+    """Return the line of an epoch; a number that is none (of `parts` only) is null."""
+    return {
+        "epoch": epoch,
+        "steps": means.steps,
+        "loss": means.loss,
+        "parts": _plain(means.parts),
+        "rate": means.rate,
+        "validation": {"score": scores.value, "parts": _plain(scores.parts)} if scores else None,
+        "best": best,
+        "seconds": round(seconds, 3),
+    }
+
+
+def _plain(parts: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: float(value) if math.isfinite(value) else None for name, value in parts.items()}
+
+
+def _encoded(line: Mapping[str, Any]) -> bytes:
+    return (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(f"cannot write {path} ({error.strerror}): is the disk full, or the folder locked?")

@@ -1,0 +1,92 @@
+"""Whether a training may begin, or go on, in a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from xlingual.errors import InputError
+from xlingual.training.checkpoints import Checkpoint, Checkpoints
+from xlingual.training.flat import flat
+from xlingual.training.options import FitOptions
+
+_CONFIG = "config.json"  # of a model folder: the model is whole
+_MOST = 4  # differences named
+_ABSENT = object()
+
+
+def compared_settings(settings: Mapping[str, Any], options: FitOptions) -> dict[str, Any]:
+    """Return all that must be equal where a training is continued, as JSON gives it back."""
+    try:
+        plain: dict[str, Any] = json.loads(
+            json.dumps({"recipe": settings, "fit": options.compared()}, allow_nan=False)
+        )
+    except TypeError as error:
+        raise TypeError(f"settings of a training must be plain JSON: {error}") from error
+    return plain
+
+
+def start(
+    folder: Path, settings: Mapping[str, Any], options: FitOptions, *, resume: bool, replace: bool
+) -> Checkpoint | None:
+    """Return the checkpoint to go on from, or None for a training from the beginning.
+
+    Raises InputError where a folder has a training or model that is neither to be continued nor replaced,
+    where there is nothing to continue, or where settings differ.
+    """
+    checkpoints = Checkpoints(folder)
+    if resume and replace:
+        raise InputError("continue the training, or replace it: not both")
+    if resume:
+        if not checkpoints.exists():
+            raise InputError(
+                f"{folder} has no checkpoint to continue from (a training leaves one after each epoch): "
+                "start without resume"
+            )
+        checkpoint = checkpoints.read()
+        _check(folder, checkpoint, settings, options)
+        return checkpoint
+    there = [path.name for path in (folder / _CONFIG, checkpoints.folder / "state.json") if path.is_file()]
+    if there and not replace:
+        raise InputError(
+            f"{folder} already has {'a model' if _CONFIG in there else 'a training that was interrupted'}: "
+            "continue it with resume, replace it with force, or choose another folder"
+        )
+    return None
+
+
+def _check(folder: Path, checkpoint: Checkpoint, settings: Mapping[str, Any], options: FitOptions) -> None:
+    done = checkpoint.standing.epoch
+    if options.epochs < done:
+        raise InputError(
+            f"the training in {folder} already has {done} epochs, and {options.epochs} are asked for: give "
+            f"epochs={done} to keep it as it is, or more"
+        )
+    before, now = _named(checkpoint.settings), _named(settings)
+    if options.epochs == done:  # it only ends
+        before.pop("epochs", None)
+        now.pop("epochs", None)
+    names = [name for name in {**before, **now} if before.get(name, _ABSENT) != now.get(name, _ABSENT)]
+    if names:
+        told = "; ".join(
+            f"{name} was {_shown(before.get(name, _ABSENT))} and is {_shown(now.get(name, _ABSENT))}"
+            for name in names[:_MOST]
+        )
+        more = f"; and {len(names) - _MOST} more" if len(names) > _MOST else ""
+        raise InputError(
+            f"cannot continue the training in {folder} with other settings: {told}{more}: give the same, or "
+            "train in another folder"
+        )
+
+
+def _named(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the recipe's and the loop's settings by name; of equal names both must be equal."""
+    recipe, loop = flat(settings["recipe"]), flat(settings["fit"])
+    return {**recipe, **{f"fit.{name}" if name in recipe else name: value for name, value in loop.items()}}
+
+
+def _shown(value: object) -> str:
+    text = "not set" if value is _ABSENT else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "…"
