@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from xlingual.records import Ints
 
+_BEFORE = " before rows were chosen"
+
 
 class ReadOptions(ColumnNames, total=False):
     """Which columns mean what, and which rows to take; the same on every way to a manifest."""
@@ -113,7 +115,7 @@ class Manifest(TextRows):
             part = chosen_rows(whole, chosen)
             if not len(part):
                 raise InputError(f"{table.source}: the chosen rows have no text: choose others")
-            before = numberings(whole, " before rows were chosen")
+            before = numberings(whole, _BEFORE)
             ways = numberings(part) + tuple(
                 way.take(np.isin(whole.table_row, chosen).nonzero()[0]) for way in before
             )
@@ -137,6 +139,17 @@ class Manifest(TextRows):
                 f"Its languages: {listed(self.languages, 40)}"
             )
         return np.flatnonzero(self.language == self.languages.index(language))
+
+    def part(self, table_rows: Ints) -> Manifest:
+        """Return the manifest of some rows of the table [k], ascending; items are numbered anew.
+
+        Files of vectors that number the rows of the whole still fit.
+        """
+        part = chosen_rows(self, table_rows)
+        kept = np.isin(self.table_row, table_rows).nonzero()[0]
+        before = [way for way in self.numberings if way.unit.endswith(_BEFORE)]
+        before = before or list(numberings(self, _BEFORE))
+        return replace(part, numberings=(*numberings(part), *(way.take(kept) for way in before)))
 
     def texts(self, rows: Ints) -> Texts:
         """Return the texts of the rows, as encoders take them."""

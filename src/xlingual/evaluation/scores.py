@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -51,7 +51,9 @@ def score(measure: QueryMeasure, values: Floats, ways: Sequence[Ints]) -> Score:
     value = measure.aggregate(values)
     low, high = measure.bounds
     if isinstance(measure, MedianRank):
-        return Score(value, (), None, fixed=median_interval(values, ways))
+        found = median_interval(values, ways)
+        ends = replace(found, low=measure.rounded(found.low), high=measure.rounded(found.high))
+        return Score(value, (), None, fixed=ends)
     part = Part((values - value) / len(values), tuple(ways))
     return Score(value, (part,), measure.bounds, high - low)
 

@@ -47,11 +47,19 @@ __all__ = [
 ]
 
 _PLAIN: dict[str, Measure] = {
-    m.name.lower(): m for m in (ReciprocalRank(), MedianRank(), PictureSimilarity(), AveragePrecision())
+    m.name.lower(): m
+    for m in (
+        ReciprocalRank(),
+        MedianRank(),
+        MedianRank(floor=True),
+        PictureSimilarity(),
+        AveragePrecision(),
+    )
 }
 _ALIASES = {
     "mrr": "rr",
     "median-rank": "medr",
+    "median-rank/floor": "medr/floor",
     "reciprocal-rank": "rr",
     "map": "ap",
     "average-precision": "ap",

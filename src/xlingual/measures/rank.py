@@ -88,12 +88,21 @@ class MedianRank:
     """MedR, the median over queries of the (mid-)rank of the first relevant candidate; lower is better.
 
     The expected rank of the first of r relevant among n tied is G + (n+1)/(r+1); for r = 1 the mid-rank
-    G + (n+1)/2.
+    G + (n+1)/2. With `floor` (MedR/floor) the aggregate is a whole number, as the literature on ranking
+    pictures and sentences has it: ⌊median of the ranks counted from 0⌋ + 1.
+
+    >>> MedianRank(floor=True).aggregate(np.array([1.0, 2.0, 3.0, 8.0])), MedianRank(floor=True).name
+    (2.0, 'MedR/floor')
     """
 
+    floor: bool = False
     higher_is_better: ClassVar[bool] = False
     bounds: ClassVar[tuple[float, float]] = (1.0, float("inf"))
-    name: ClassVar[str] = "MedR"
+
+    @property
+    def name(self) -> str:
+        """Canonical name."""
+        return "MedR/floor" if self.floor else "MedR"
 
     def per_query(self, counts: RankCounts) -> Floats:
         """Return the expected rank of each query, float64 [n], from 1."""
@@ -102,7 +111,11 @@ class MedianRank:
 
     def aggregate(self, values: Floats) -> float:
         """Return the median over queries."""
-        return float(np.median(values))
+        return self.rounded(float(np.median(values)))
+
+    def rounded(self, median: float) -> float:
+        """Return a median of ranks from 1 as this measure tells it; it keeps the order of medians."""
+        return float(np.floor(median - 1) + 1) if self.floor else median
 
 
 @dataclass(frozen=True)

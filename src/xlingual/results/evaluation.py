@@ -55,7 +55,9 @@ class Entry:
     seed: int
     signature: str
     note: str | None = None  # why a number is missing
-    views: Mapping[str, Any] | None = None  # of a multilingual pool: see docs/multilingual-pool.md
+    views: Mapping[str, Any] | None = (
+        None  # further looks at it: docs/multilingual-pool.md, image-sentence.md
+    )
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ class Summary:
     behind: Behind | None
     note: str | None = None
     estimated_xlr: EstimatedXLR | None = None  # with a calibration
+    views: Mapping[str, Any] | None = None  # of image–sentence ranking: see docs/image-sentence.md
 
 
 @dataclass

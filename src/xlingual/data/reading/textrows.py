@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from xlingual.records import Ints
@@ -86,7 +86,10 @@ class TextRows:
         return digest("path", path.as_posix())
 
 
-def chosen_rows(rows: TextRows, table_rows: Ints) -> TextRows:
+R = TypeVar("R", bound=TextRows)
+
+
+def chosen_rows(rows: R, table_rows: Ints) -> R:
     """Return the part that came from the chosen rows of the table, with items, languages … numbered anew."""
     import numpy as np
 

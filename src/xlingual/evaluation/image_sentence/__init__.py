@@ -1,0 +1,5 @@
+"""Image–sentence ranking: does a sentence find its picture, and a picture its sentences."""
+
+from xlingual.evaluation.image_sentence.ranks import rank_both_ways, sum_of_recalls, sum_of_recalls_between
+
+__all__ = ["rank_both_ways", "sum_of_recalls", "sum_of_recalls_between"]

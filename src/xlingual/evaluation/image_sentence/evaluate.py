@@ -1,0 +1,261 @@
+"""Image–sentence ranking: does a sentence find its picture, and a picture its sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from xlingual.data.manifest import Manifest
+from xlingual.embed import (
+    PictureIndex,
+    TextVectors,
+    batch_identity,
+    embed_pictures,
+    embed_texts,
+    refuse_fitted_rows,
+)
+from xlingual.encoders import EncoderLike
+from xlingual.errors import InputError
+from xlingual.evaluation.broken import usable_rows
+from xlingual.evaluation.image_sentence.captions import Shown, Slice, captions, rows_with_pictures
+from xlingual.evaluation.image_sentence.numbers import NumberTable, Plan, Ranked
+from xlingual.evaluation.image_sentence.ranks import ranked_pairs
+from xlingual.evaluation.image_sentence.summaries import summaries
+from xlingual.evaluation.image_sentence.systems import (
+    System,
+    baseline_of,
+    check_baselines,
+    make_systems,
+)
+from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Tally, Timings, collected_warnings
+from xlingual.measures import Measure, RankMeasure, RecallAt, parse_rank_measures
+from xlingual.ranking import Pool
+from xlingual.records import Ints
+from xlingual.results import Results
+from xlingual.store import StoreLike, open_store
+
+NAME = "image-sentence"
+MEASURES = ("R@1", "R@5", "R@10", "MedR/floor")
+
+
+def image_sentence(
+    manifest: Manifest,
+    *,
+    text_encoders: EncoderSpecs,
+    image_encoders: Sequence[EncoderLike] | EncoderLike,
+    languages: Sequence[str] | None = None,
+    fold: int | None = None,
+    measures: str | Sequence[str | Measure] = MEASURES,
+    baselines: str | Sequence[str] = (),
+    skip_broken: bool = False,
+    threads: int = 1,
+    progress: Report | None = None,
+    store: StoreLike = "default",
+) -> Results:
+    """Evaluate pairs of a text and an image encoder by ranking pictures for sentences and the other way.
+
+    Args:
+        manifest: texts with pictures; an item may have several texts of a language.
+        text_encoders: one spec or encoder, several, or a mapping of names to them. One that has an attribute
+            `languages` is evaluated on these only.
+        image_encoders: one for all, or one for each text encoder in the same order.
+        languages: of the texts; None: all that a text encoder has.
+        fold: the mean over consecutive slices of so many pictures, each a pool of its own.
+        measures: R@k, RR, MedR, or MedR/floor, the median rank as the literature has it.
+        baselines: names of text encoders; in each language the others are held against the first of them that
+            has it.
+        skip_broken: leave out texts whose picture is missing or cannot be opened.
+        threads: threads side by side; they change no number.
+        progress: is told (what, done, of all).
+        store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
+            keeps none.
+
+    Raises:
+        InputError: data, specs or options are not what they must be; the text says what to do.
+
+    """
+    ranked = parse_rank_measures(measures)
+    if fold is not None and fold < 2:
+        raise InputError(f"--fold {fold}: a slice needs two pictures at least; 1000 is usual")
+    if not isinstance(manifest, Manifest):
+        raise InputError(
+            f"expected a Manifest, found {type(manifest).__name__}: read it with Manifest.read(path)"
+        )
+    options = Options(threads=threads, progress=progress, skip_broken=skip_broken, store=open_store(store))
+    named = [baselines] if isinstance(baselines, str) else list(baselines)
+    with collected_warnings() as warnings:
+        run = _Run(manifest, options, fold)
+        run.prepare(text_encoders, image_encoders, languages, named)
+        results = run.evaluated(ranked, named)
+    results.warnings = warnings
+    return results
+
+
+@dataclass
+class _Run:
+    """One evaluation: a manifest, systems, and the captions of each language."""
+
+    manifest: Manifest
+    options: Options
+    fold: int | None
+    systems: list[System] = field(default_factory=list)
+    captions: dict[str, Ints] = field(default_factory=dict)
+    shown_rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    identities: dict[str, tuple[str, str]] = field(default_factory=dict)
+    timings: Timings = field(default_factory=Timings)
+    tally: Tally = field(default_factory=Tally)
+    truncated: dict[str, dict[str, int]] = field(default_factory=dict)
+    _pictures: dict[int, tuple[PictureIndex, Shown]] = field(default_factory=dict)
+
+    def prepare(
+        self,
+        text_specs: EncoderSpecs,
+        image_specs: Sequence[EncoderLike] | EncoderLike,
+        languages: Sequence[str] | None,
+        baselines: Sequence[str],
+    ) -> None:
+        """Make the systems, and refuse what cannot be evaluated, before any work is done."""
+        manifest = self.manifest
+        named = languages is not None
+        wanted = list(dict.fromkeys(manifest.languages if languages is None else languages))
+        if not wanted:
+            raise InputError("no language is named: give one, as in --languages en,de, or leave it out")
+        for language in wanted:
+            manifest.rows_of(language)
+        self.systems = make_systems(manifest, text_specs, image_specs, wanted, named=named)
+        check_baselines(baselines, self.systems)
+        wanted = [tag for tag in wanted if any(tag in system.languages for system in self.systems)]
+        opens = any(system.opens_pictures for system in self.systems)
+        usable = usable_rows(manifest, wanted) if self.options.skip_broken and opens else None
+        rows = rows_with_pictures(manifest, opens, usable)
+        self.captions = captions(manifest, rows, wanted, named)
+        items = np.unique(manifest.item[np.concatenate(list(self.captions.values()))])
+        self.shown_rows = rows[np.isin(manifest.item[rows], items)]
+        self._identify()
+
+    def _identify(self) -> None:
+        """Fit encoders, and find what the vectors of each system depend on."""
+        store = self.options.store
+        for system in self.systems:
+            texts = self.manifest.texts(self.rows_of(system))
+            with self.timings.stage("texts: fit"), self.options.working("fitting encoders"):
+                refuse_fitted_rows({system.name: system.texts}, texts)
+            of_texts = batch_identity(system.texts, texts, store=store)
+            self.identities[system.name] = of_texts, batch_identity(system.images, store=store)
+
+    def rows_of(self, system: System) -> Ints:
+        """Return the captions that a system encodes, in the order of the manifest."""
+        rows = [own for language, own in self.captions.items() if language in system.languages]
+        if not rows:
+            raise InputError(
+                f"text encoder {system.name!r} has none of the languages that have texts with pictures "
+                f"({', '.join(self.captions)}): leave it out"
+            )
+        return np.sort(np.concatenate(rows))
+
+    def evaluated(self, measures: Sequence[RankMeasure], baselines: Sequence[str]) -> Results:
+        """Return the results of all systems."""
+        languages = list(self.captions)
+        plan = Plan(
+            NAME,
+            self.manifest,
+            measures,
+            self.systems,
+            languages,
+            {tag: baseline_of(tag, baselines, self.systems) for tag in languages},
+            "all" if self.fold is None else f"fold:{self.fold}",
+            self.identities,
+        )
+        table = NumberTable(plan)
+        for system in self.systems:
+            pictures, shown = self._pictures_of(system)
+            texts = self._texts_of(system)
+            _refuse_other_dimensions(system, texts, pictures)
+            for language, rows in self.captions.items():
+                if language not in system.languages:
+                    continue
+                slices = shown.slices(self.manifest, rows, self.fold, language)
+                refuse_small_pools(slices, measures, language)
+                found = [self._ranked(system, language, texts, pictures, one) for one in slices]
+                table.add(system, language, shown, found)
+        with self.timings.stage("statistics"), self.options.working("computing intervals"):
+            results = Results(list(table.entries()), list(summaries(table)), table.per_query().table())
+        results.timings = dict(self.timings.seconds)
+        results.truncated = self.truncated
+        results.diagnostics = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}
+        return results
+
+    def _pictures_of(self, system: System) -> tuple[PictureIndex, Shown]:
+        """Return the pictures; those of an image encoder that several systems share are encoded once."""
+        key = id(system.images)
+        if key not in self._pictures:
+            self._pictures.clear()  # no more than one set is held
+            with self.timings.stage("pictures: encode"), self.options.working("encoding pictures"):
+                index = embed_pictures(
+                    self.manifest,
+                    system.image_name,
+                    system.images,
+                    self.shown_rows,
+                    **self.options.embedding(),
+                )
+            self._pictures[key] = index, Shown.of(self.manifest, index)
+        return self._pictures[key]
+
+    def _texts_of(self, system: System) -> TextVectors:
+        with self.timings.stage("texts: encode"), self.options.working(f"encoding texts: {system.name}"):
+            found = embed_texts(
+                self.manifest,
+                system.name,
+                system.texts,
+                self.rows_of(system),
+                **self.options.embedding(),
+            )
+        if found.truncated is not None:
+            self.truncated[system.name] = found.truncated
+        return found
+
+    def _ranked(
+        self, system: System, language: str, texts: TextVectors, pictures: PictureIndex, one: Slice
+    ) -> Ranked:
+        vectors = pictures.pool.vectors
+        with self.timings.stage("rank"):
+            to_image, to_sentence, similarity = ranked_pairs(
+                texts.pool(one.texts),
+                Pool.of(vectors.raw, vectors.rows[pictures.points[one.pictures]]),
+                one.text,
+                one.picture,
+                threads=self.options.threads,
+                progress=self._progress(f"ranking {language}: {system.name}"),
+            )
+        self.tally.add(similarity)
+        return Ranked(one, to_image, to_sentence)
+
+    def _progress(self, what: str) -> Callable[[int, int], None]:
+        return lambda done, total: self.options.report(what, done, total)
+
+
+def _refuse_other_dimensions(system: System, texts: TextVectors, pictures: PictureIndex) -> None:
+    """Raise InputError where texts and pictures do not lie in one space."""
+    of_texts, of_pictures = int(texts.vectors.shape[1]), pictures.pool.vectors.dim
+    if of_texts != of_pictures:
+        raise InputError(
+            f"text encoder {system.name!r} gives {of_texts} dimensions and image encoder "
+            f"{system.image_name!r} gives {of_pictures}: sentences and pictures must lie in one space; give "
+            "both encoders of one model"
+        )
+
+
+def refuse_small_pools(slices: Sequence[Slice], measures: Sequence[RankMeasure], language: str) -> None:
+    """Raise InputError where every query would be a hit."""
+    depth = max((m.k for m in measures if isinstance(m, RecallAt)), default=0)
+    for one in slices:
+        count = min(len(one.pictures), len(one.texts))
+        if depth >= count:
+            what = "pictures" if len(one.pictures) == count else "texts"
+            where = " in a slice" if len(slices) > 1 else ""
+            raise InputError(
+                f"R@{depth} needs more than {depth} {what}, {language!r} has {count}{where}: every query "
+                "would be a hit; give more items, or a smaller k (--measure R@k)"
+            )

@@ -1,0 +1,121 @@
+"""The systems that are compared: a text encoder each, with the image encoder of the same space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xlingual import encoders
+from xlingual.data.manifest import Manifest
+from xlingual.embed import fit_texts_for
+from xlingual.encoders import EncoderLike
+from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.evaluation.setup import EncoderSpecs
+from xlingual.records import Encoder
+
+
+@dataclass(frozen=True)
+class System:
+    """A text encoder and an image encoder whose vectors are compared, and the languages it is for."""
+
+    name: str  # of the text encoder
+    texts: Encoder
+    image_name: str
+    images: Encoder
+    languages: tuple[str, ...]
+
+    @property
+    def opens_pictures(self) -> bool:
+        """Whether pictures are opened: not where vectors are given, be it for another encoder to stand on."""
+        encoder = self.images
+        while (base := getattr(encoder, "base", None)) is not None and not hasattr(encoder, "opens_pictures"):
+            encoder = base
+        return bool(getattr(encoder, "opens_pictures", True))
+
+
+def make_systems(
+    manifest: Manifest,
+    text_specs: EncoderSpecs,
+    image_specs: Sequence[EncoderLike] | EncoderLike,
+    languages: Sequence[str],
+    *,
+    named: bool,
+) -> list[System]:
+    """Return the systems: text and image encoders paired in order, or one image encoder for all.
+
+    Each is evaluated on those of the languages that its text encoder has. Raises InputError where the numbers
+    of encoders differ, where two encoders are of different models, and for a language that none has.
+    """
+    texts = encoders.text_encoders(text_specs, languages=languages, fit_texts=fit_texts_for(manifest))
+    given = _several(image_specs)
+    if len(given) not in (1, len(texts)):
+        raise InputError(
+            f"{len(texts)} text encoders ({listed(texts, 8)}) but {len(given)} image encoders: give one "
+            "image encoder for all, or one for each text encoder in the same order"
+        )
+    images = [encoders.image_encoder(spec, languages=languages) for spec in given]
+    images *= 1 if len(images) == len(texts) else len(texts)
+    found = [
+        System(name, encoder, *image, _languages_of(name, encoder, languages))
+        for (name, encoder), image in zip(texts.items(), images, strict=True)
+    ]
+    for system in found:
+        _refuse_other_space(system)
+    if named:
+        for language in languages:
+            if not any(language in system.languages for system in found):
+                raise InputError(
+                    f"no text encoder has {language!r}: choose other --languages, or add an encoder for it"
+                )
+    return found
+
+
+def _several(specs: Sequence[EncoderLike] | EncoderLike) -> list[EncoderLike]:
+    if isinstance(specs, list | tuple):
+        return list(specs)
+    return [cast("EncoderLike", specs)]
+
+
+def _languages_of(name: str, encoder: Encoder, languages: Sequence[str]) -> tuple[str, ...]:
+    """Return those of the languages that an encoder has; one that names none has all."""
+    has = getattr(encoder, "languages", None)
+    if has is None or isinstance(has, str) or callable(has):
+        return tuple(languages)
+    found = tuple(language for language in languages if language in has)
+    if not found:
+        raise InputError(
+            f"text encoder {name!r} is for {listed(map(str, has), 12)}, none of the languages evaluated "
+            f"({listed(languages, 12)}): leave it out, or choose other --languages"
+        )
+    return found
+
+
+def _refuse_other_space(system: System) -> None:
+    """Raise InputError where the two encoders say that they are of different models."""
+    spaces = [getattr(encoder, "space", None) for encoder in (system.texts, system.images)]
+    if all(isinstance(space, str) for space in spaces) and spaces[0] != spaces[1]:
+        raise InputError(
+            f"text encoder {system.name!r} and image encoder {system.image_name!r} are of different models "
+            f"({spaces[0]:.12} and {spaces[1]:.12}), so their vectors cannot be compared: pair each text "
+            "encoder with the image encoder of its own model, in the same order"
+        )
+
+
+def check_baselines(baselines: Sequence[str], systems: Sequence[System]) -> None:
+    """Raise InputError for a baseline that is no system, or that leaves nothing to compare."""
+    names = [system.name for system in systems]
+    for name in baselines:
+        if name not in names:
+            raise InputError(
+                f"--baseline {name!r} is no text encoder.{did_you_mean(name, names)} Text encoders: "
+                f"{listed(names, 20)}"
+            )
+    if baselines and len(names) < 2:
+        raise InputError("--baseline needs another text encoder to hold against it: give a second one")
+
+
+def baseline_of(language: str, baselines: Sequence[str], systems: Sequence[System]) -> str | None:
+    """Return the baseline of a language: the first one named that has it."""
+    has = {system.name for system in systems if language in system.languages}
+    return next((name for name in baselines if name in has), None)

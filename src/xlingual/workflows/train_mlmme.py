@@ -1,0 +1,351 @@
+"""Training MLMME or VSE: a manifest becomes a corpus, the corpus a model, validated by the sum of recalls."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xlingual import encoders
+from xlingual.data.holdout import hold_out
+from xlingual.data.manifest import Manifest
+from xlingual.embed import batch_identity
+from xlingual.encoders import EncoderLike
+from xlingual.encoders.torch_runtime import require
+from xlingual.errors import InputError, listed
+from xlingual.models.folder import CHECKPOINT, ModelFolder, write_model
+from xlingual.results import make_folder
+from xlingual.store import Store, StoreLike, open_store
+from xlingual.training.options import FitOptions
+from xlingual.training.packing import PictureSource, Reading, count_vocabularies, pack
+from xlingual.training.recipes.mlmme_options import MlmmeOptions
+
+if TYPE_CHECKING:
+    from xlingual.embed.encoding import Report
+    from xlingual.models.mlmme import Mlmme
+    from xlingual.models.vocabulary import Vocabulary
+    from xlingual.training.corpus import Corpus
+    from xlingual.training.loop import Fitted, Scores
+    from xlingual.training.recipes.mlmme_vectors import CorpusVectors
+    from xlingual.training.sinks import Sink
+
+SELECTIONS = ("auto", "image-sentence", "sentence-sentence", "both")
+_WORK = "work"  # the packed corpus, inside the folder of the model while it is trained
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model that was trained: its folder, how the training went, and what the validation of it said."""
+
+    folder: ModelFolder
+    best_epoch: int
+    epochs: int
+    stopped: str
+    seconds: float
+    scores: Mapping[str, float]  # of the best epoch: sums of recalls, in per cent of 600
+    score: float  # their mean over what the model is chosen by
+    texts: Mapping[str, int]  # language → texts trained on
+    pictures: int | None
+
+
+def train_mlmme(
+    manifest: Manifest,
+    options: MlmmeOptions,
+    out: str | Path,
+    *,
+    fit: FitOptions | None = None,
+    image_encoder: EncoderLike | None = None,
+    validation: Manifest | float = 0.1,
+    validation_image_encoder: EncoderLike | None = None,
+    select: str = "auto",
+    recipe: str = "mlmme",
+    resume: bool = False,
+    replace: bool = False,
+    sinks: Sequence[Sink] = (),
+    store: StoreLike = "default",
+    progress: Report | None = None,
+) -> Trained:
+    """Train a model on a manifest's texts and pictures and write it to the folder `out`.
+
+    Args:
+        manifest: items with texts in the languages of `options`, and with pictures unless its beta is 0.
+        options: the model and the loss; `MlmmeOptions.preset` makes those of a named recipe.
+        out: the folder of the model; `model:DIR` is then an encoder.
+        fit: epochs, rate, patience, device …
+        image_encoder: what makes vectors of pictures; may be left out only with beta 0.
+        validation: a manifest, or the share of items that is held out; the epoch with the best sum of
+            recalls on it is kept.
+        validation_image_encoder: of the validation's pictures where it differs (files of vectors of its own).
+        select: what the sum of recalls is taken over: "image-sentence" (default where pictures count),
+            "sentence-sentence" (else), or "both".
+        recipe: what it is called in the model's folder.
+        resume: continue an interrupted training, bit for bit on a CPU.
+        replace: train anew where a model or a training lies in `out`.
+        sinks: where the log goes besides `log.jsonl`.
+        store: where image vectors are kept and found again.
+        progress: is told (what, done, of all).
+
+    Raises:
+        InputError: data or options are not what they must be, or a loss that is no number.
+
+    """
+    require("a training", "torch", "torch")
+    fit = fit or FitOptions(seed=options.seed)
+    _check(options, image_encoder, select)
+    train, held = _divided(manifest, validation, options.seed)
+    folder = make_folder(out)
+    job = _Job(train, held, options, folder / _WORK, open_store(store), progress)
+    if options.beta > 0:
+        assert image_encoder is not None
+        job.look(image_encoder, validation_image_encoder or image_encoder)
+    try:
+        return job.run(fit, recipe, chosen(select, options), resume=resume, replace=replace, sinks=sinks)
+    finally:
+        shutil.rmtree(folder / _WORK, ignore_errors=True)
+
+
+def chosen(select: str, options: MlmmeOptions) -> str:
+    """Return by what the epoch is chosen: "auto" is the pictures where they count."""
+    if select != "auto":
+        return select
+    return "image-sentence" if options.beta > 0 else "sentence-sentence"
+
+
+def _check(options: MlmmeOptions, image_encoder: EncoderLike | None, select: str) -> None:
+    if options.beta > 0 and image_encoder is None:
+        raise InputError(
+            f"beta is {options.beta:g}, so pictures count: name their encoder with --image-encoder, or train "
+            "on sentences alone with --beta 0"
+        )
+    if options.beta == 0 and image_encoder is not None:
+        raise InputError("with beta 0 no picture counts: leave --image-encoder out, or give a beta above 0")
+    if select not in SELECTIONS:
+        raise InputError(f"select {select!r} is unknown: choose one of {listed(SELECTIONS)}")
+    if select in ("image-sentence", "both") and options.beta == 0:
+        raise InputError(f"select {select} needs pictures, and beta is 0: leave it out")
+    if select in ("sentence-sentence", "both") and len(options.languages) == 1:
+        raise InputError(f"select {select} needs two languages at least: leave it out")
+
+
+def _divided(manifest: Manifest, validation: Manifest | float, seed: int) -> tuple[Manifest, Manifest]:
+    """Return what is trained on and what is validated on; raise InputError where they share texts."""
+    if not isinstance(validation, Manifest):
+        return hold_out(manifest, validation, seed)
+    both = [part.texts(np.arange(len(part))).row_digests() for part in (manifest, validation)]
+    if shared := both[0] & both[1]:
+        raise InputError(
+            f"{len(shared)} texts are both trained and validated on: choose other rows for --validation, "
+            "such as another split"
+        )
+    return manifest, validation
+
+
+@dataclass
+class _Job:
+    """One training: its data, its options, and where the corpus is packed meanwhile."""
+
+    train: Manifest
+    held: Manifest
+    options: MlmmeOptions
+    work: Path
+    store: Store | None
+    progress: Report | None
+    pictures: PictureSource | None = None
+    held_pictures: PictureSource | None = None
+
+    def look(self, train: EncoderLike, held: EncoderLike) -> None:
+        """Take the encoders of the pictures."""
+        self.pictures = self._source(train)
+        self.held_pictures = self.pictures if held is train else self._source(held)
+
+    def _source(self, spec: EncoderLike) -> PictureSource:
+        name, encoder = encoders.image_encoder(spec, languages=self.options.languages)
+        return PictureSource(name, encoder, self.store, self.progress)
+
+    def run(
+        self,
+        fit: FitOptions,
+        recipe: str,
+        select: str,
+        *,
+        resume: bool,
+        replace: bool,
+        sinks: Sequence[Sink],
+    ) -> Trained:
+        """Pack the corpora, train, and write the model."""
+        from xlingual.training.loop import fit as fit_model
+        from xlingual.training.recipes.mlmme import MlmmeRecipe, build_model
+
+        vocabularies, corpus, held = self._packed()
+        made = MlmmeRecipe(build_model(self.options, vocabularies, corpus), corpus, self.options)
+        fitted = fit_model(
+            made,
+            fit,
+            self.work.parent,
+            settings=self._settings(recipe, select),
+            validate=lambda model, epoch: validated(model, held, select),
+            sinks=sinks,
+            resume=resume,
+            replace=replace,
+            progress=self.progress,
+        )
+        scores = validated(fitted.model, held, select)
+        config = self._config(fitted, fit, recipe, select, scores, corpus)
+        weights = fitted.model.state_dict()
+        return Trained(
+            write_model(self.work.parent, config, weights, vocabularies),
+            fitted.best_epoch,
+            fitted.epochs,
+            fitted.stopped,
+            fitted.seconds,
+            dict(scores.parts),
+            scores.value,
+            {tag: len(texts) for tag, texts in corpus.texts.items()},
+            None if corpus.pictures is None else len(corpus.pictures.vectors),
+        )
+
+    def _packed(self) -> tuple[dict[str, Vocabulary], Corpus, Corpus]:
+        options = self.options
+        reading = Reading(options.pretokenized, options.max_length)
+        self._tell("counting words")
+        vocabularies = count_vocabularies(
+            self.train, options.languages, reading, options.threshold, options.most_words
+        )
+        self._tell("reading texts and pictures")
+        corpus = pack(self.work / "train", self.train, vocabularies, reading, self.pictures)
+        held = pack(self.work / "validation", self.held, vocabularies, reading, self.held_pictures)
+        if corpus.picture_dim != held.picture_dim:
+            raise InputError(
+                f"pictures have {corpus.picture_dim} dimensions in training and {held.picture_dim} in "
+                "validation: name image encoders of one model"
+            )
+        return vocabularies, corpus, held
+
+    def _tell(self, what: str) -> None:
+        if self.progress is not None:
+            self.progress(what, 0, 1)
+
+    def _settings(self, recipe: str, select: str) -> dict[str, Any]:
+        """Return all that must be equal where a training is continued."""
+        return {
+            "name": recipe,
+            **self.options.settings(),
+            "data": self.train.digest,
+            "validation": self.held.digest,
+            "select": select,
+            "images": self._identity(self.pictures),
+            "validation images": self._identity(self.held_pictures),
+        }
+
+    def _identity(self, source: PictureSource | None) -> str | None:
+        return None if source is None else batch_identity(source.encoder, store=self.store)
+
+    def _config(
+        self,
+        fitted: Fitted,
+        fit: FitOptions,
+        recipe: str,
+        select: str,
+        scores: Scores,
+        corpus: Corpus,
+    ) -> dict[str, Any]:
+        """Return what `config.json` says of the model."""
+        model: Mlmme = fitted.model
+        source, dim = self.pictures, corpus.picture_dim
+        base = None
+        if source is not None and dim is not None:
+            base = {"name": source.name, "identity": source.encoder.identity, "dim": dim}
+        return {
+            "kind": "mlmme",
+            "model": model.config.to_dict(),
+            "base": base,
+            "training": {
+                "recipe": recipe,
+                **self.options.settings(),
+                **{f"fit_{name}" if name == "seed" else name: value for name, value in asdict(fit).items()},
+                "select": select,
+                "epochs_run": fitted.epochs,
+                "best_epoch": fitted.best_epoch,
+                "stopped": fitted.stopped,
+                "seconds": fitted.seconds,
+                "score": scores.value,
+                "scores": dict(scores.parts),
+            },
+            "data": {
+                "source": self.train.path.name if self.train.path is not None else self.train.source,
+                "digest": self.train.digest,
+                "validation_digest": self.held.digest,
+                "items": len(corpus),
+                "texts": {tag: len(texts) for tag, texts in corpus.texts.items()},
+                "pictures": None if corpus.pictures is None else len(corpus.pictures.vectors),
+            },
+            "environment": _environment(str(next(model.parameters()).device)),
+        }
+
+
+def validated(model: Mlmme, corpus: Corpus, select: str) -> Scores:
+    """Return the sums of recalls of a model on held-out items, and their mean over what it is chosen by.
+
+    A sum is R@1 + R@5 + R@10 both ways in per cent (at most 600): of pictures and each language, and of each
+    pair of languages.
+    """
+    from xlingual.training.loop import Scores
+    from xlingual.training.recipes.mlmme_vectors import corpus_vectors
+
+    found = corpus_vectors(model, corpus)
+    parts = {
+        "image-sentence": _image_sentence(found),
+        "sentence-sentence": _sentence_sentence(found),
+    }
+    used = [part for kind, scores in parts.items() if select in (kind, "both") for part in scores.values()]
+    if not used:
+        raise InputError(
+            f"the validation has nothing to rank by {select}: its items need "
+            f"{'texts and pictures' if select == 'image-sentence' else 'texts in two languages'}"
+        )
+    return Scores(float(np.mean(used)), {name: v for scores in parts.values() for name, v in scores.items()})
+
+
+def _image_sentence(found: CorpusVectors) -> dict[str, float]:
+    from xlingual.evaluation.image_sentence import sum_of_recalls_between
+
+    pictures = found.pictures
+    if pictures is None:
+        return {}
+    return {
+        f"image-{tag}": sum_of_recalls_between(texts.vectors, texts.group, pictures.vectors, pictures.group)
+        for tag, texts in found.texts.items()
+        if np.isin(texts.group, pictures.group).any()
+    }
+
+
+def _sentence_sentence(found: CorpusVectors) -> dict[str, float]:
+    from xlingual.evaluation.image_sentence import sum_of_recalls_between
+
+    return {
+        f"{one}-{other}": sum_of_recalls_between(first.vectors, first.group, second.vectors, second.group)
+        for (one, first), (other, second) in combinations(found.texts.items(), 2)
+        if np.isin(first.group, second.group).any()
+    }
+
+
+def _environment(device: str) -> dict[str, str]:
+    packages = {name: version(name) for name in ("xlingual", "torch", "numpy")}
+    return {
+        **packages,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "device": device,
+    }
+
+
+def checkpoint_bytes(folder: Path) -> int:
+    """Return how many bytes the checkpoint in a model's folder takes, 0 where there is none."""
+    return sum(path.stat().st_size for path in (folder / CHECKPOINT).rglob("*") if path.is_file())
