@@ -7,7 +7,7 @@ fitted on is evaluated. What the store has is not encoded again.
 from xlingual.embed.encoding import is_kept
 from xlingual.embed.fitting import batch_identity, fit_texts_for, load_fit_texts, refuse_fitted_rows
 from xlingual.embed.pictures import PictureIndex, embed_pictures, picture_vectors
-from xlingual.embed.texts import PoolVectors, TextVectors, embed_pool, embed_texts, joined
+from xlingual.embed.texts import PoolVectors, TextVectors, embed_pool, embed_sides, embed_texts, joined
 
 __all__ = [
     "PictureIndex",
@@ -16,6 +16,7 @@ __all__ = [
     "batch_identity",
     "embed_pictures",
     "embed_pool",
+    "embed_sides",
     "embed_texts",
     "fit_texts_for",
     "is_kept",

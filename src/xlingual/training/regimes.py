@@ -25,8 +25,9 @@ from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.records import Ints
 from xlingual.streams import stream
+from xlingual.training.recipes.dual_options import REGIMES
 
-REGIMES = ("en-en", "x-x", "x-x-mono", "x-y", "hybrid")
+
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-POSITIVE = ("inside", "outside")
+from xlingual.training.recipes.dual_options import POSITIVE
+
+
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import platform
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +24,7 @@ from xlingual.store import Store, StoreLike, open_store
 from xlingual.training.options import FitOptions
 from xlingual.training.packing import PictureSource, Reading, count_vocabularies, pack
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
+from xlingual.workflows.environment import environment
 
 if TYPE_CHECKING:
     from xlingual.embed.encoding import Report
@@ -286,7 +285,7 @@ class _Job:
                 "texts": {tag: len(texts) for tag, texts in corpus.texts.items()},
                 "pictures": None if corpus.pictures is None else len(corpus.pictures.vectors),
             },
-            "environment": _environment(str(next(model.parameters()).device)),
+            "environment": environment(str(next(model.parameters()).device)),
         }
 
 
@@ -333,16 +332,6 @@ def _sentence_sentence(found: CorpusVectors) -> dict[str, float]:
         f"{one}-{other}": sum_of_recalls_between(first.vectors, first.group, second.vectors, second.group)
         for (one, first), (other, second) in combinations(found.texts.items(), 2)
         if np.isin(first.group, second.group).any()
-    }
-
-
-def _environment(device: str) -> dict[str, str]:
-    packages = {name: version(name) for name in ("xlingual", "torch", "numpy")}
-    return {
-        **packages,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "device": device,
     }
 
 
