@@ -18,6 +18,7 @@ from xlingual.cli.options import (
     refuse_extra,
 )
 from xlingual.cli.pools import listed_languages
+from xlingual.cli.train_dual_encoder import dual_encoder
 from xlingual.cli.training_options import (
     FIT,
     RUN,
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 @click.group()
 def train() -> None:
     """Train embeddings on your own texts and pictures; what comes out is an encoder (model:DIR)."""
+
+
+train.add_command(dual_encoder)
 
 
 _MLMME = (

@@ -74,7 +74,9 @@ class DualTexts:
         features = self.network.features
         numbers = [features.of(text, tag) for text, tag in zip(texts, batch.language, strict=True)]
         self._texts += len(numbers)
-        self._blind += sum(not any(number == UNKNOWN or number >= FIRST for number in text) for text in numbers)
+        self._blind += sum(
+            not any(number == UNKNOWN or number >= FIRST for number in text) for text in numbers
+        )
         return Encoded(
             self._encoded(
                 [len(text) for text in numbers],

@@ -15,9 +15,9 @@ _MOST_CACHED = 1 << 20
 class TextFeatures:
     """Numbers the features of a text, for all languages alike: what is spelt alike is one feature.
 
-    A known word has its number of the vocabulary. With `ngrams` = (3, 5), n-grams of 3 to 5 characters of each
-    word (its ends count as a character each, `<` and `>`) have one of `buckets` numbers behind those, by their
-    hash; an unknown word then has its n-grams only, else it is the unknown word.
+    A known word has its number of the vocabulary. With `ngrams` = (3, 5), n-grams of 3 to 5 characters of
+    each word (its ends count as a character each, `<` and `>`) have one of `buckets` numbers behind those, by
+    their hash; an unknown word then has its n-grams only, else it is the unknown word.
 
     >>> TextFeatures(Vocabulary(("two", "dogs"))).of("Two dogs, two cats", "en")
     [2, 3, 1]
@@ -56,7 +56,8 @@ class TextFeatures:
         assert self.ngrams is not None
         marked, (low, high) = f"<{word}>", self.ngrams
         return [
-            len(self.vocabulary) + zlib.crc32(marked[i : i + n].encode("utf-8", "surrogatepass")) % self.buckets
+            len(self.vocabulary)
+            + zlib.crc32(marked[i : i + n].encode("utf-8", "surrogatepass")) % self.buckets
             for n in range(low, high + 1)
             for i in range(len(marked) - n + 1)
         ]

@@ -28,8 +28,6 @@ from xlingual.streams import stream
 from xlingual.training.recipes.dual_options import REGIMES
 
 
-
-
 @dataclass(frozen=True)
 class PairBatch:
     """b pairs, as numbers: the parallel question, and the rows of the question's and the answer's text."""
@@ -106,8 +104,8 @@ class SameLanguage:
         if not self.batches_of_a_pass:
             raise InputError(
                 f"{data.source}: {len(self._question)} questions have an answer in their own language "
-                f"({listed(data.languages)}): two of one language are needed; choose other languages or regime "
-                "x-y"
+                f"({listed(data.languages)}): two of one language are needed: choose other languages, or "
+                "regime x-y"
             )
 
     def batch(self, number: int) -> PairBatch:
@@ -139,8 +137,9 @@ class SameLanguage:
 class CrossLanguage:
     """Questions and answers whose languages are drawn independently and uniformly.
 
-    A pass has each question as often as it is asked in languages, so that it is as long as one of `x-x`; the
-    language in which it is asked, that of the answer, and the answer are drawn each time from those there are.
+    A pass has each question as often as it is asked in languages, so that it is as long as one of `x-x`. The
+    language in which it is asked, that of the answer, and the answer are drawn each time from those there
+    are.
     """
 
     def __init__(self, data: ParallelQuestions, batch: int, seed: int) -> None:
@@ -157,7 +156,10 @@ class CrossLanguage:
         """Return a batch by its number, from 0 on."""
         turn, place = divmod(number, self.batches_of_a_pass)
         if self._last[0] != turn:
-            self._last = (turn, stream(self._seed, f"order of crossed pass {turn}").permutation(self._question))
+            self._last = (
+                turn,
+                stream(self._seed, f"order of crossed pass {turn}").permutation(self._question),
+            )
         question = self._last[1][place * self._batch : (place + 1) * self._batch]
         draws = stream(self._seed, f"languages of pass {turn}, batch {place}")
         asked_in = _chosen(self._data.asked[question] >= 0, draws)

@@ -14,8 +14,6 @@ from torch import Tensor
 from xlingual.training.recipes.dual_options import POSITIVE
 
 
-
-
 @dataclass(frozen=True)
 class SoftmaxLoss:
     """The mean loss of the questions that have a negative, how many those are, and how many were right.

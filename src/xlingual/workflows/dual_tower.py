@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlingual.encoders import EncoderLike
+from xlingual.encoders import EncoderLike, Spec, parse
 from xlingual.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,10 +40,7 @@ def checkpoint_of(base: EncoderLike, options: DualOptions) -> Checkpoint | None:
     """
     if not isinstance(base, str | os.PathLike):
         return None
-    from xlingual.encoders.plugins import Known
-    from xlingual.encoders.spec import parse
-
-    spec = parse(os.fspath(base), Known())
+    spec = spec_of(os.fspath(base))
     if spec.scheme != "hf":
         return None
     other = [name for name, _ in spec.options if name not in _KNOWN]
@@ -53,6 +50,13 @@ def checkpoint_of(base: EncoderLike, options: DualOptions) -> Checkpoint | None:
             "--max-length, --context or --device, or add --frozen to leave the network as it is"
         )
     return _read(spec.argument, dict(spec.options).get("revision"), options)
+
+
+def spec_of(base: str) -> Spec:
+    """Return the spec that is written so."""
+    from xlingual.encoders.plugins import Known
+
+    return parse(base, Known())
 
 
 def _read(argument: str, revision: str | None, options: DualOptions) -> Checkpoint:

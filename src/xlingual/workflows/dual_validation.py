@@ -49,8 +49,8 @@ class HeldOut:
     def average_precision(self, questions: Vectors, candidates: Vectors) -> tuple[float, float]:
         """Return mAP in the pool of all languages, and in pools of the question's language alone.
 
-        `questions` [q, d] and `candidates` [c, d]. The second is a mean over the questions that have an answer
-        in their own language, 0 where none has.
+        `questions` [q, d] and `candidates` [c, d]. The second is a mean over the questions that have an
+        answer in their own language, 0 where none has.
         """
         similarity = Cosine(UnitVectors(questions), UnitVectors(candidates))
         asked_in, answered_in = self._languages()

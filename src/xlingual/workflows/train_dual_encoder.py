@@ -25,7 +25,7 @@ from xlingual.results import make_folder
 from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
 from xlingual.training.recipes.dual_options import FIT_PRESETS, DualOptions
-from xlingual.workflows.dual_tower import Checkpoint, checkpoint_of
+from xlingual.workflows.dual_tower import Checkpoint, checkpoint_of, spec_of
 from xlingual.workflows.dual_validation import HeldOut, validated
 from xlingual.workflows.environment import environment
 
@@ -106,10 +106,25 @@ def train_dual_encoder(
     job = _Job(data, train, None if held is None else HeldOut(held), folder, open_store(store), progress)
     try:
         tower = job.tower(options, base, frozen)
-        fit = fit or FitOptions(**{"seed": options.seed, **FIT_PRESETS[tower.config.tower]})
-        return job.run(tower, fit, resume=resume, replace=replace, sinks=sinks)
+        return job.run(
+            tower,
+            fit or fit_options(base, frozen=frozen, seed=options.seed),
+            resume=resume,
+            replace=replace,
+            sinks=sinks,
+        )
     finally:
         shutil.rmtree(folder / _WORK, ignore_errors=True)
+
+
+def fit_options(base: EncoderLike, *, frozen: bool = False, **changes: Any) -> FitOptions:  # noqa: ANN401
+    """Return the options of the fit loop that a base has by default, with some of them changed."""
+    kind = "vectors"
+    if base == WORDS:
+        kind = WORDS
+    elif not frozen and isinstance(base, str) and spec_of(base).scheme == "hf":
+        kind = "transformer"
+    return FitOptions(**{**FIT_PRESETS[kind], **changes})
 
 
 @dataclass(frozen=True)
@@ -143,7 +158,9 @@ class _Job:
         if base == WORDS:
             return self._on_words(options)
         checkpoint = None if frozen else checkpoint_of(base, options)
-        return self._on_vectors(options, base) if checkpoint is None else self._on_network(options, checkpoint)
+        return (
+            self._on_vectors(options, base) if checkpoint is None else self._on_network(options, checkpoint)
+        )
 
     def _on_words(self, options: DualOptions) -> Tower:
         from xlingual.training.recipes.dual_inputs import (
@@ -206,8 +223,8 @@ class _Job:
 
         if options.context or options.separate:
             raise InputError(
-                "context and separate are of towers that read texts: over a frozen encoder leave them out (hf: "
-                "reads contexts itself with ?pair=context)"
+                "context and separate are of towers that read texts: over a frozen encoder leave them out "
+                "(hf: reads contexts itself with ?pair=context)"
             )
         found = encoders.text_encoders(base, languages=list(self.data.languages))
         if len(found) > 1:
@@ -277,9 +294,7 @@ class _Job:
             0 if held is None else len(held.data),
         )
 
-    def _config(
-        self, tower: Tower, fit: FitOptions, fitted: Fitted, scores: Scores | None
-    ) -> dict[str, Any]:
+    def _config(self, tower: Tower, fit: FitOptions, fitted: Fitted, scores: Scores | None) -> dict[str, Any]:
         """Return what `config.json` says of the model."""
         model: DualEncoder = fitted.model
         base = None

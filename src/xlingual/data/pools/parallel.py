@@ -91,8 +91,8 @@ class ParallelQuestions:
         clusters = np.unique(self.cluster)
         if len(clusters) < 2:
             raise InputError(
-                f"{self.source}: all {len(self)} questions are of one paragraph (cluster): nothing can be held "
-                "out; train without validation"
+                f"{self.source}: all {len(self)} questions are of one paragraph (cluster), so nothing can be "
+                "held out: train without validation"
             )
         count = min(max(1, round(held_out * len(clusters))), len(clusters) - 1)
         chosen = np.isin(self.cluster, stream(seed, "held out").permutation(clusters)[:count])

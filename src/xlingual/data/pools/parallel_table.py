@@ -48,8 +48,7 @@ def read_table(path: str | Path, languages: Sequence[str] | None, split: str | N
         row = int(lone[0])
         what = "question" if (asked[row] < 0).all() else "answer"
         raise InputError(
-            f"{file}, row {rows[row] + 1} has no {what} in any of {listed(tags)}: fill one in, or leave the row "
-            "out"
+            f"{file}, row {rows[row] + 1} has no {what} in any of {listed(tags)}: fill one in, or leave it out"
         )
     there = answer.ravel() >= 0
     return ParallelQuestions(
@@ -76,7 +75,9 @@ def _languages(table: Table, file: str, wanted: Sequence[str] | None) -> tuple[s
     if lone:
         has = "question" if lone[0] in told["question"] else "answer"
         lacks = "answer" if has == "question" else "question"
-        raise InputError(f"{file} has a column {has}_{lone[0]} but no {lacks}_{lone[0]}: add it, or leave both out")
+        raise InputError(
+            f"{file} has a column {has}_{lone[0]} but no {lacks}_{lone[0]}: add it, or leave both out"
+        )
     if not tags:
         raise InputError(
             f"{file} has no columns question_LANG and answer_LANG, such as question_en and answer_en; its "
@@ -121,7 +122,9 @@ def _side(
     place = np.full((len(ids), len(tags)), -1, dtype=np.int64)
     for code, tag in enumerate(tags):
         place[:, code] = [1 if text else -1 for text in columns[part, tag]]
-    owner, language = (axis[order] for order in [np.lexsort(np.nonzero(place > 0))] for axis in np.nonzero(place > 0))
+    owner, language = (
+        axis[order] for order in [np.lexsort(np.nonzero(place > 0))] for axis in np.nonzero(place > 0)
+    )
     place[owner, language] = np.arange(len(owner))
     pairs = list(zip(owner.tolist(), language.tolist(), strict=True))
     context = (

@@ -83,7 +83,8 @@ class DualRecipe:
         """Return bool [b, b]: whether answer j is right for question i, in whatever language."""
         codes = self._codes(pairs.question[:, None], pairs.answered[None, :])
         place = np.searchsorted(self._right, codes)
-        return self._right[np.minimum(place, len(self._right) - 1)] == codes
+        found: np.ndarray = self._right[np.minimum(place, len(self._right) - 1)] == codes
+        return found
 
     def _codes(self, question: Ints, answer: Ints) -> Ints:
         codes: Ints = question * len(self.data.answers) + answer

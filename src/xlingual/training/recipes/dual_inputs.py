@@ -65,7 +65,9 @@ class TokenInputs:
     def of(self, role: str, rows: Ints) -> tuple[Tensor, ...]:
         """Return the tokens, padded."""
         own = self.pieces[role]
-        return tuple(torch.from_numpy(part) for part in padded([own[row] for row in rows.tolist()], self.padding))
+        return tuple(
+            torch.from_numpy(part) for part in padded([own[row] for row in rows.tolist()], self.padding)
+        )
 
 
 def word_features(data: ParallelQuestions, options: DualOptions) -> TextFeatures:

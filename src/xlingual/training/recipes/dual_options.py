@@ -28,8 +28,8 @@ class DualOptions:
       (None: where the tower is a network of transformers)
     - of the tower `words`: `dim`, `ngrams` (from, to; None: words only) in `buckets` numbers, `threshold` and
       `most_words` of the vocabulary
-    - `hidden`: of a layer over words (None: none) or vectors (None: 256); `dropout`: None: 0.5 of the features
-      of texts, 0 of vectors
+    - `hidden`: of a layer over words (None: none) or vectors (None: 256); `dropout`: share of features that a
+      step leaves out (None: 0.5 of those of texts, 0 of vectors)
     - `max_length`: tokens that a network of transformers reads
     """
 
