@@ -48,7 +48,8 @@ def read_table(path: str | Path, languages: Sequence[str] | None, split: str | N
         row = int(lone[0])
         what = "question" if (asked[row] < 0).all() else "answer"
         raise InputError(
-            f"{file}, row {rows[row] + 1} has no {what} in any of {listed(tags)}: fill one in, or leave it out"
+            f"{file}, row {rows[row] + 1} has no {what} in any of {listed(tags)}: fill in one, or leave it "
+            "out"
         )
     there = answer.ravel() >= 0
     return ParallelQuestions(
