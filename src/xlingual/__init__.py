@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from xlingual.evaluation.calibration.calibrate import calibrate
     from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
     from xlingual.evaluation.distance_correlation import distance_correlation
+    from xlingual.evaluation.image_sentence.evaluate import image_sentence
     from xlingual.evaluation.metric_validation.validate import validate_backretrieval
     from xlingual.evaluation.multilingual_pool.evaluate import multilingual_pool
+    from xlingual.evaluation.sts.evaluate import sts
     from xlingual.measures import parse_measure
     from xlingual.records import Encoder, Pictures, Texts
     from xlingual.report import write_report
@@ -55,9 +57,11 @@ _HOMES = {
     "crosslingual_retrieval": "evaluation.crosslingual_retrieval",
     "distance_correlation": "evaluation.distance_correlation",
     "gate": "comparison.gate",
+    "image_sentence": "evaluation.image_sentence.evaluate",
     "multilingual_pool": "evaluation.multilingual_pool.evaluate",
     "parse_measure": "measures",
     "plan": "comparison.plan",
+    "sts": "evaluation.sts.evaluate",
     "validate_backretrieval": "evaluation.metric_validation.validate",
     "write_report": "report",
     "write_scenes": "data.scenes",
@@ -85,9 +89,11 @@ __all__ = [
     "crosslingual_retrieval",
     "distance_correlation",
     "gate",
+    "image_sentence",
     "multilingual_pool",
     "parse_measure",
     "plan",
+    "sts",
     "validate_backretrieval",
     "write_report",
     "write_scenes",

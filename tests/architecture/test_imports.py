@@ -43,6 +43,15 @@ def test_import_loads_no_third_party_package():
     assert third_party == set()
 
 
+def test_models_can_be_described_without_torch():
+    names = ("folder", "vocabulary", "words", "mlmme_config")
+    code = "; ".join(f"import xlingual.models.{name}" for name in names)
+    assert (
+        modules_after(f"{code}; import xlingual.encoders.trained_mlmme") & {"torch", "safetensors"} == set()
+    )
+    assert modules_after(code) & HEAVY == set()
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -52,6 +61,7 @@ def test_import_loads_no_third_party_package():
         ["evaluate", "backretrieval", "--help"],
         ["evaluate", "lareqa", "--help"],
         ["evaluate", "multilingual-pool", "--help"],
+        ["evaluate", "sts", "--help"],
         ["validate", "--help"],
         ["validate", "backretrieval", "--help"],
         ["calibrate", "--help"],

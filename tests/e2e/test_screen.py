@@ -120,7 +120,7 @@ def test_each_piece_of_work_has_a_bar_of_its_own(
     terminal: Callable[[], Terminal], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     terminal()
-    bars = []
+    bars, ids = [], []
     make = screen.progress_bar
     monkeypatch.setattr(screen, "progress_bar", lambda console: bars.append(make(console)) or bars[-1])
     with screen.progress(False) as progress:
@@ -130,10 +130,31 @@ def test_each_piece_of_work_has_a_bar_of_its_own(
             ("encoding", 0, 50, None),
             ("encoding", 20, 50, 50),
             ("ranking", 0, 1, None),
+            ("training · epoch 1/2 · loss 3", 10, 40, 40),
+            ("training · epoch 2/2 · loss 2", 30, 40, 40),
+            ("reading", 0, 1, None),
         ):
             progress(what, done, total)
             (task,) = bars[0].tasks
             assert (task.description, task.completed, task.total) == (what, done, expected)
+            ids.append(task.id)
+    assert len(ids) == 8 and len(set(ids)) == 5  # a loss that changes goes on with the same bar
+
+
+def test_loss_and_best_score_of_a_training_fit_80_columns() -> None:
+    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
+    bar = screen.progress_bar(console)
+    clock = [0.0]
+    bar.get_time = lambda: float(clock[0])
+    what = "training · epoch 3/30 · loss 0.0123 · best 412.3"
+    line = bar.add_task(what, total=None)
+    for second in (1, 2, 3):
+        clock[0] = second
+        bar.update(line, completed=2500 + 7 * second, total=9000)
+    with console.capture() as capture:
+        console.print(bar.get_renderable())
+    (shown,) = capture.get().splitlines()
+    assert len(shown) <= 80 and what in shown and "28 % · 7/s · 15:26 left" in shown
 
 
 def test_help_lists_the_schemes(xlingual: Any) -> None:

@@ -17,6 +17,7 @@ from xlingual.errors import DataWarning
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.distance_correlation import distance_correlation
+from xlingual.evaluation.image_sentence.evaluate import image_sentence
 from xlingual.results import SCHEMA, Behind, Entry, EstimatedXLR, Interval, Results, Summary
 
 
@@ -45,6 +46,10 @@ class Given:
         return ideal + self.noise * rng.standard_normal(ideal.shape) if self.noise >= 0 else ideal * 0 + 1
 
 
+class WithoutPictures(Given):
+    opens_pictures = False
+
+
 @pytest.fixture(scope="module")
 def manifest() -> Manifest:
     return Manifest.from_rows(
@@ -65,10 +70,17 @@ def runs(manifest: Manifest) -> dict[str, Results]:
         "bkr": backretrieval(manifest, text_encoders=texts, image_encoder=pictures, measures=names, seeds=2),
         "xlr": crosslingual_retrieval(manifest, text_encoders=texts, measures=names),
         "corr": distance_correlation(manifest, text_encoders=texts, image_encoder=pictures),
+        "ranking": image_sentence(
+            manifest,
+            text_encoders=texts,
+            image_encoders=WithoutPictures("pictures", 0.05),
+            baselines="bad",
+            fold=40,
+        ),
     }
 
 
-@pytest.mark.parametrize("task", ["bkr", "xlr", "corr"])
+@pytest.mark.parametrize("task", ["bkr", "xlr", "corr", "ranking"])
 def test_results_of_every_task_follow_the_schema(
     validator: jsonschema.Draft202012Validator, runs: dict[str, Results], task: str, tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xlingual.cli import screen
+from xlingual.cli.image_sentence import image_sentence
 from xlingual.cli.multilingual_pool import multilingual_pool
 from xlingual.cli.options import (
     check_output,
@@ -21,6 +22,7 @@ from xlingual.cli.options import (
     sample_options,
 )
 from xlingual.cli.outcome import say_written, write_and_show
+from xlingual.cli.sts import sts
 from xlingual.cli.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ def evaluate() -> None:
 
 
 evaluate.add_command(multilingual_pool)
+evaluate.add_command(image_sentence)
+evaluate.add_command(sts)
 
 measure_option = click.option(
     "--measure",

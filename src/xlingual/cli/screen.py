@@ -197,7 +197,8 @@ def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> N
     from rich.padding import Padding
 
     from xlingual.cli.tables import leaderboard_table, notes
-    from xlingual.report import leaderboard, verdict
+    from xlingual.report import image_sentence as ranking
+    from xlingual.report import leaderboard, sts, verdict
     from xlingual.report import multilingual_pool as pool
     from xlingual.report.tables import measures, tasks
     from xlingual.report.words import measure_name
@@ -207,7 +208,13 @@ def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> N
     for sentence in verdict(results):
         screen.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
     for task in tasks(results):
+        if task == ranking.TASK:
+            ranking.show(screen, results)
+            continue
         for measure in measures(results, task):
+            if task == sts.TASK:
+                sts.show(screen, results, measure)
+                continue
             rows = leaderboard(results, task, measure)
             if task == pool.TASK and pool.has_views(results):
                 pool.show(screen, results, measure)

@@ -28,7 +28,14 @@ from xlingual.records import Ints
 from xlingual.results import Entry, Results
 from xlingual.signature import Signature
 
-NOT_PER_QUERY = "CORR"
+NOT_PER_QUERY = {
+    "CORR": "CORR has no value for each query, so no paired test; use BkR, SIM or XLR",
+    **{
+        name: f"{name} has no value for each query; evaluate sts itself tells whether encoders differ: give "
+        "it all of them, and --baseline NAME"
+        for name in ("Pearson", "Spearman")
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -152,12 +159,13 @@ def _chosen_measures(
 
 
 def _measure_name(name: str) -> str:
-    return NOT_PER_QUERY if name.strip().upper() == NOT_PER_QUERY else parse_measure(name).name
+    found = next((known for known in NOT_PER_QUERY if known.lower() == name.strip().lower()), None)
+    return found or parse_measure(name).name
 
 
 def _no_test(measure: str) -> str | None:
-    if measure == NOT_PER_QUERY:
-        return "CORR has no value for each query, so no paired test; use BkR, SIM or XLR"
+    if measure in NOT_PER_QUERY:
+        return NOT_PER_QUERY[measure]
     if not parse_measure(measure).higher_is_better:
         return f"{measure} is a median, which has no paired test; evaluate with R@k, RR or AP"
     return None

@@ -37,6 +37,14 @@ class TextVectors:
 
 
 @dataclass(frozen=True)
+class BatchVectors:
+    """Vectors [n, d] of a batch; `truncated` counts the cut texts of each language, where they are noted."""
+
+    vectors: np.ndarray
+    truncated: dict[str, int] | None = None
+
+
+@dataclass(frozen=True)
 class PoolVectors:
     """Vectors of questions [n, d] and of candidates [m, d]; `truncated` counts the cut texts by language."""
 
@@ -62,6 +70,21 @@ def embed_texts(
     cut = cut_by_language(found.truncated, texts.language)
     warn_of_cut_texts(cut, f"text encoder {name!r}", len(texts))
     return TextVectors(found.vectors, position, cut)
+
+
+def embed_batch(
+    texts: Texts,
+    name: str,
+    encoder: Encoder,
+    *,
+    store: Store | None = None,
+    progress: Report | None = None,
+) -> BatchVectors:
+    """Return the vectors of a batch of texts that belongs to no manifest, such as sentence pairs."""
+    found = _embedded(encoder, texts, "texts", _way(name, store, progress))
+    cut = cut_by_language(found.truncated, texts.language)
+    warn_of_cut_texts(cut, f"text encoder {name!r}", len(texts))
+    return BatchVectors(found.vectors, cut)
 
 
 def embed_pool(

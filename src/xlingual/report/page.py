@@ -8,8 +8,14 @@ from typing import Any
 
 from xlingual.errors import InputError
 from xlingual.report import colours, conditions, examples, html, numbers, plots, tables, words
+from xlingual.report.image_sentence import TASK as RANKING
+from xlingual.report.image_sentence import section as ranking
+from xlingual.report.image_sentence.terms import TERMS as RANKING_TERMS
 from xlingual.report.multilingual_pool import terms
 from xlingual.report.sections import Section, section_of
+from xlingual.report.sts import facts as sts_facts
+from xlingual.report.sts.reading import TASK as STS
+from xlingual.report.sts.terms import TERMS as STS_TERMS
 from xlingual.results import Entry, Results, Summary
 
 
@@ -68,21 +74,32 @@ def _common(runs: Sequence[Results], sections: Sequence[Section]) -> dict[str, A
 
 def _glossary(runs: Sequence[Results], sections: Sequence[Section]) -> tuple[tuple[str, str], ...]:
     """Return the terms that the page needs; of a multilingual pool those of the parts it shows."""
+    if tables.tasks(runs) == [STS]:
+        return STS_TERMS
     of_pool = [
         term
         for section in sections
         if section.pool is not None
         for term in terms.terms(section.pool, tables.measures(runs, section.task))
     ]
+    if tables.tasks(runs) == [RANKING]:
+        return RANKING_TERMS
+    if RANKING in tables.tasks(runs):
+        of_pool = [*of_pool, *RANKING_TERMS[:4]]
     tied = any(board.shows["tied"] for section in sections for board in section.boards)
-    return words.glossary(tables.tasks(runs), of_pool, tied=tied)
+    found = words.glossary(tables.tasks(runs), of_pool, tied=tied)
+    return (*found, *STS_TERMS[:2]) if STS in tables.tasks(runs) else found
 
 
 def _facts(runs: Sequence[Results]) -> list[tuple[str, str]]:
-    entries = [entry for run in runs for entry in run.entries]
-    summaries = [row for run in runs for row in run.summary]
+    entries = [entry for run in runs for entry in run.entries if entry.task != STS]
+    summaries = [row for run in runs for row in run.summary if row.task != STS]
     rows: list[Entry | Summary] = [*entries, *summaries]
-    pairs = {(row.source, row.target) for row in rows if row.source is not None and row.target != "pool"}
+    pairs = {
+        (row.source, row.target)
+        for row in rows
+        if row.source is not None and not words.NO_LANGUAGES & {row.source, row.target}
+    }
     pool = tables.tasks(runs) == ["multilingual-pool"]
     eyes = {row.image_encoder for row in summaries if row.image_encoder}
     facts = [_counted(_shown(runs), "encoder")]
@@ -93,11 +110,14 @@ def _facts(runs: Sequence[Results]) -> list[tuple[str, str]]:
     ]
     if pairs:
         facts.append(_counted(len(pairs), "ordered pair"))
+    if {entry.task for entry in entries} == {RANKING}:
+        return facts + ranking.facts(runs)
     if entries:
         each = ("questions", "candidates") if pool else ("queries per pair", "candidates per pair")
         facts.append((each[0], numbers.span([entry.n_source for entry in entries])))
         facts.append((each[1], numbers.span([entry.n_target for entry in entries])))
     # a multilingual pool is taken whole: its seed draws no sample
+    facts += sts_facts.facts(runs)
     seeds = {entry.seed for entry in entries if entry.task != "multilingual-pool"}
     if seeds:
         facts.append(_counted(len(seeds), "seed"))
@@ -121,8 +141,9 @@ def _counted(amount: int, word: str) -> tuple[str, str]:
 def _languages(runs: Sequence[Results]) -> list[str]:
     found: set[str | None] = set()
     for run in runs:
-        found.update(language for entry in run.entries for language in (entry.source, entry.target))
-        found.update(language for row in run.summary for language in (row.source, row.target))
+        rows: list[Entry | Summary] = [*run.entries, *run.summary]
+        for row in rows:  # the target of textual similarity is a file
+            found.update((row.source,) if row.task == STS else (row.source, row.target))
         found.update(
             language for entry in run.entries for language in (entry.views or {}).get("languages", ())
         )
@@ -132,4 +153,6 @@ def _languages(runs: Sequence[Results]) -> list[str]:
 def _title(runs: Sequence[Results], tasks: list[str]) -> str:
     what = words.title(tasks[0]) if len(tasks) == 1 else "Cross-lingual evaluation"
     languages = _languages(runs)
+    if tasks == [STS]:
+        return f"{what} in {numbers.in_words(languages, 8)}"
     return f"{what} across {numbers.in_words(languages, 8)}" if languages else what

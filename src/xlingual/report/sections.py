@@ -8,10 +8,16 @@ from dataclasses import dataclass, replace
 from xlingual.report import chance, examples, numbers, plots, tables, words
 from xlingual.report.axis import Axis
 from xlingual.report.calibration import estimate_table
+from xlingual.report.image_sentence.reading import TASK as RANKING
+from xlingual.report.image_sentence.section import RankingRun, ranking_runs
+from xlingual.report.image_sentence.terms import ABOUT as ABOUT_RANKING
 from xlingual.report.multilingual_pool import reading, terms
 from xlingual.report.multilingual_pool.reading import TASK as POOL
 from xlingual.report.multilingual_pool.section import PoolSection, pool_section
 from xlingual.report.rows import Row
+from xlingual.report.sts.reading import TASK as STS
+from xlingual.report.sts.section import RunSection, sts_section
+from xlingual.report.sts.terms import ABOUT as ABOUT_STS
 from xlingual.report.validation.tables import Table
 from xlingual.report.verdict import Findings, task_verdict
 from xlingual.results import Results
@@ -70,22 +76,26 @@ class Section:
     examples: list[examples.PairExamples]
     estimates: list[Table]  # of XLR, one for each run that has them
     pool: PoolSection | None  # of answers from a multilingual pool
+    rankings: list[RankingRun]  # of pictures and sentences: in place of boards and plots
+    sts: list[RunSection]  # of textual similarity
 
 
 def section_of(runs: Sequence[Results], task: str, budget: int) -> tuple[Section, int]:
     """Return everything about a task, and the bytes of pictures in it (at most `budget`)."""
+    if task == RANKING:
+        return _ranking_section(runs), 0
     names = tables.measures(runs, task)
     boards = [_board(runs, task, name) for name in names]
     rows = [row for row, _ in boards[0].rows]
     pairs = tables.pair_rows(runs, task, names[0])
     n_pairs = len({key for own in pairs.values() for key in own})
     axis = plots.box_axis(rows, pairs)
-    by_pair = task != POOL  # the languages of a pool have pictures of their own
+    by_pair = task not in (POOL, STS)  # these show languages and files in ways of their own
     shown, used = examples.chosen(runs, task, sorted(rows, key=_by_rank), budget)
     section = Section(
         task=task,
         title=words.title(task),
-        about=terms.about(reading.policies_of(runs)) if task == POOL else words.ABOUT.get(task, ""),
+        about=terms.about(reading.policies_of(runs)) if task == POOL else _about(task),
         verdict=task_verdict(runs, task),
         boards=boards,
         boxes=plots.boxes(rows, pairs, axis) if by_pair and n_pairs > 1 else [],
@@ -95,8 +105,34 @@ def section_of(runs: Sequence[Results], task: str, budget: int) -> tuple[Section
         examples=shown,
         estimates=_estimates(runs) if task == "backretrieval" else [],
         pool=pool_section(runs, rows) if task == POOL else None,
+        rankings=[],
+        sts=sts_section(runs) if task == STS else [],
     )
     return section, used
+
+
+def _ranking_section(runs: Sequence[Results]) -> Section:
+    """Return the section of image–sentence ranking, which has tables of its own."""
+    return Section(
+        task=RANKING,
+        title=words.title(RANKING),
+        about=ABOUT_RANKING,
+        verdict=task_verdict(runs, RANKING),
+        boards=[],
+        boxes=[],
+        box_axis=plots.box_axis([], {}),
+        heat_maps=[],
+        scale=("", ""),
+        examples=[],
+        estimates=[],
+        pool=None,
+        rankings=ranking_runs(runs),
+        sts=[],
+    )
+
+
+def _about(task: str) -> str:
+    return ABOUT_STS if task == STS else words.ABOUT.get(task, "")
 
 
 def _estimates(runs: Sequence[Results]) -> list[Table]:

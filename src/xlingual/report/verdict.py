@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlingual.report import chance, conditions, numbers, tables, words
+from xlingual.report.image_sentence.reading import TASK as RANKING
+from xlingual.report.image_sentence.sentences import run_verdict as ranking_verdict
 from xlingual.report.leads import alike, lead, position, without_value
 from xlingual.report.multilingual_pool.reading import TASK as POOL
 from xlingual.report.multilingual_pool.sentences import run_verdict as pool_verdict
 from xlingual.report.rows import Row
+from xlingual.report.sts.reading import TASK as STS
+from xlingual.report.sts.sentences import run_verdict as sts_verdict
 from xlingual.results import Results, Summary
 
 MANY_PAIRS = 12  # all directions of four languages
@@ -53,8 +57,12 @@ def task_verdict(runs: Sequence[Results], task: str) -> list[Findings]:
 
 
 def _run_verdict(runs: Sequence[Results], task: str, rows: list[Row]) -> list[str]:
+    if task == RANKING:
+        return ranking_verdict(runs[rows[0].run - 1])
     if task == POOL:
         return pool_verdict(runs, rows) + _few_queries(runs[rows[0].run - 1], task)
+    if task == STS:
+        return sts_verdict(runs, rows)
     name = words.measure_name(task, rows[0].measure)
     found = [row for row in rows if row.value is not None]
     leader = next((row for row in found if row.standing == "leader"), None)

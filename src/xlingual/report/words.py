@@ -11,10 +11,14 @@ TITLES = {
     "crosslingual-retrieval": "Cross-lingual retrieval",
     "distance-correlation": "Distance correlation",
     "multilingual-pool": "Answers from a multilingual pool",
+    "image-sentence": "Image–sentence ranking",
+    "sts": "Textual similarity",
 }
 SHORT = {"backretrieval": "BkR", "crosslingual-retrieval": "XLR", "distance-correlation": "CORR"}
 POOL_NAMES = {"AP": "mAP", "RR": "MRR"}  # a mean over questions, as the field calls it
-NO_LANGUAGES = frozenset({"all", "pool"})  # what stands for all questions, and for all candidates
+CORRELATIONS = ("SIM", "CORR", "Pearson", "Spearman")  # from −1 to 1
+# what stands for all questions, for all candidates, and for pictures
+NO_LANGUAGES = frozenset({"all", "pool", "image"})
 
 ABOUT = {
     "backretrieval": (
@@ -147,8 +151,10 @@ def measure_name(task: str, measure: str) -> str:
     """Return the measure as sentences name it: "BkR R@10", "SIM", "CORR"."""
     if task == "multilingual-pool":
         return POOL_NAMES.get(measure, f"m{measure}" if measure.startswith("AP@") else measure)
+    if task == "image-sentence":
+        return "MedR" if measure == "MedR/floor" else measure
     short = SHORT.get(task, task)
-    if measure == short or measure in ("SIM", "CORR"):
+    if measure == short or measure in CORRELATIONS:
         return measure
     return f"{short} {measure}"
 
@@ -160,7 +166,7 @@ def lower_is_better(measure: str) -> bool:
 
 def least(measure: str) -> float:
     """Return the smallest value the measure can take: intervals are not drawn beyond it."""
-    return -1.0 if measure in ("SIM", "CORR") else 0.0
+    return -1.0 if measure in CORRELATIONS else 0.0
 
 
 def own(task: str) -> str:

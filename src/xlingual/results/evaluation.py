@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMA = "xlingual/results/1"
-# of a multilingual pool: the picture of the space, hubs, how often each candidate is found, worst questions
-TABLES = ("points", "hubs", "occurrences", "worst")
+# of a multilingual pool: the picture of the space, hubs, how often each candidate is found, worst questions;
+# of textual similarity: the scored pairs
+TABLES = ("points", "hubs", "occurrences", "worst", "pairs")
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,7 @@ class Entry:
     seed: int
     signature: str
     note: str | None = None  # why a number is missing
-    views: Mapping[str, Any] | None = (
-        None  # further looks at it: docs/multilingual-pool.md, image-sentence.md
-    )
+    views: Mapping[str, Any] | None = None  # of some tasks: docs/{multilingual-pool,image-sentence,sts}.md
 
 
 @dataclass(frozen=True)

@@ -83,3 +83,11 @@ def test_no_queries_give_no_values():
     empty = np.zeros(0, dtype=np.int64)
     for measure in (RecallAt(3), ReciprocalRank(), MedianRank()):
         assert measure.per_query(RankCounts(empty, empty, empty, empty)).shape == (0,)
+
+
+@pytest.mark.parametrize("ranks", [[1], [1, 2], [2, 1, 2, 3], [4, 9, 2, 2, 7], [3, 8, 1, 30]])
+def test_the_floored_median_is_that_of_the_ranking_literature(ranks):
+    """As in the published evaluation code: floor(median of the ranks counted from 0) + 1."""
+    values = np.array(ranks, dtype=float)
+    assert MedianRank(floor=True).aggregate(values) == np.floor(np.median(values - 1)) + 1
+    assert MedianRank(floor=True) != MedianRank()

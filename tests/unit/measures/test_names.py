@@ -36,7 +36,10 @@ def test_measures_of_every_relevant_candidate_print_and_parse(k):
     assert parse_measure(f"Set-Recall@{k}") == SetRecallAt(k) != RecallAt(k)
 
 
-@pytest.mark.parametrize("measure", [ReciprocalRank(), MedianRank(), PictureSimilarity(), AveragePrecision()])
+@pytest.mark.parametrize(
+    "measure",
+    [ReciprocalRank(), MedianRank(), MedianRank(floor=True), PictureSimilarity(), AveragePrecision()],
+)
 def test_others_print_and_parse(measure):
     assert parse_measure(measure.name) == measure
     assert parse_measure(measure.name.upper()) == measure

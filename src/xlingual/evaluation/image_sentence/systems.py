@@ -51,8 +51,8 @@ def make_systems(
     given = _several(image_specs)
     if len(given) not in (1, len(texts)):
         raise InputError(
-            f"{len(texts)} text encoders ({listed(texts, 8)}) but {len(given)} image encoders: give one "
-            "image encoder for all, or one for each text encoder in the same order"
+            f"{len(given)} image encoders for {len(texts)} text encoder{'s' if len(texts) > 1 else ''} "
+            f"({listed(texts, 8)}): give one for all, or one for each text encoder in the same order"
         )
     images = [encoders.image_encoder(spec, languages=languages) for spec in given]
     images *= 1 if len(images) == len(texts) else len(texts)

@@ -1,0 +1,210 @@
+"""Pairs of sentences with a score of how alike people found them: what textual similarity is judged on."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xlingual.data.reading.formats import READERS, read_tsv
+from xlingual.data.reading.semeval import holds_no_header, read_semeval
+from xlingual.data.reading.tables import Table
+from xlingual.data.reading.values import check_unique, described, is_missing, names_in, texts_in
+from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.records import Floats, digest
+
+FEWEST = 4  # pairs: of fewer, no correlation has an interval
+ROLES = ("id", "score", "sentence1", "sentence2")
+_TABBED = (".tsv", ".txt")
+
+
+@dataclass(frozen=True)
+class SentencePairs:
+    """n scored pairs of a file; `name` is what results call the file, `n_unscored` pairs were left out."""
+
+    name: str
+    source: str  # the file, for messages
+    ids: Sequence[str]
+    score: Floats  # [n] gold; larger is more alike
+    first: Sequence[str]
+    second: Sequence[str]
+    n_unscored: int = 0
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    @cached_property
+    def digest(self) -> str:
+        """Hexadecimal digest of ids, sentences and scores in their order."""
+        rows = zip(self.ids, self.first, self.second, self.score.tolist(), strict=True)
+        return digest(*(digest(row, one, two, repr(score)) for row, one, two, score in rows)).hex()
+
+    @classmethod
+    def read(cls, path: str | Path, columns: Mapping[str, str] | None = None) -> SentencePairs:
+        """Read Parquet, JSONL, CSV or TSV with the columns score, sentence1, sentence2 and, if any, id.
+
+        `columns` tells other names ({"score": "label"}). A TSV of three fields without a header is read as
+        score, sentence, sentence, nothing in it being quoted: so SemEval's files are. Pairs without a score
+        are left out with a warning that counts them. Raises InputError for anything that cannot be used.
+        """
+        path = Path(path)
+        named = _named(columns or {})
+        table = _table(path, named)
+        cells = table.load(table.require(named["score"], "--columns score=NAME tells another"))
+        kept = [row for row, cell in enumerate(cells) if not is_missing(cell)]
+        if not kept:
+            found = (
+                f"none of the {table.n_rows} pairs has a score" if table.n_rows else "the file has no rows"
+            )
+            raise InputError(f"{path}: {found}: give a file of scored sentence pairs")
+        score = np.array([_number(table, row, named["score"], cells[row]) for row in kept])
+        first, second = (_sentences(table, named[role], kept) for role in ("sentence1", "sentence2"))
+        _check(path, score, named["score"])
+        if table.n_rows > len(kept):
+            warnings.warn(
+                f"{path}: {table.n_rows - len(kept)} of {table.n_rows} pairs have no score and are left out",
+                DataWarning,
+                stacklevel=2,
+            )
+        ids = _ids(table, named["id"], kept, told="id" in (columns or {}))
+        return cls(path.stem, str(path), ids, score, first, second, table.n_rows - len(kept))
+
+
+def read_sentence_pairs(
+    files: str | Path | SentencePairs | Sequence[str | Path | SentencePairs],
+    columns: Mapping[str, str] | None = None,
+) -> list[SentencePairs]:
+    """Return the pairs of one or several files, each under a name of its own.
+
+    A file is named by its stem; files of equal stems by their folder too. Raises InputError for a file that
+    is given twice.
+    """
+    given = [files] if isinstance(files, str | Path | SentencePairs) else list(files)
+    if not given:
+        raise InputError("no file of sentence pairs is given: name one at least")
+    found = [one if isinstance(one, SentencePairs) else SentencePairs.read(one, columns) for one in given]
+    names = [one.name for one in found]
+    found = [
+        replace(one, name=f"{Path(one.source).resolve().parent.name}/{one.name}")
+        if names.count(one.name) > 1
+        else one
+        for one in found
+    ]
+    first: dict[str, SentencePairs] = {}
+    for one in found:
+        other = first.setdefault(one.name, one)
+        if other is not one:
+            raise InputError(
+                f"{other.source} and {one.source} are both called {one.name!r}: give each file once, and "
+                "rename one of two that share a name"
+            )
+    return found
+
+
+def parse_columns(text: str | None) -> dict[str, str]:
+    """Return {"score": "label"} for "score=label,…"; raise InputError for anything else.
+
+    >>> parse_columns("score=label,sentence1=a")
+    {'score': 'label', 'sentence1': 'a'}
+    """
+    found: dict[str, str] = {}
+    for part in (text or "").split(",") if text else ():
+        role, equals, name = (piece.strip() for piece in part.partition("="))
+        if not equals or not name:
+            raise InputError(
+                f"--columns {text!r}: expected ROLE=NAME, with commas between, such as "
+                f"score=label,sentence1=a; the roles are {', '.join(ROLES)}"
+            )
+        found[role] = name
+    _named(found)
+    return found
+
+
+def _named(columns: Mapping[str, str]) -> dict[str, str]:
+    unknown = next((role for role in columns if role not in ROLES), None)
+    if unknown is not None:
+        raise InputError(
+            f"--columns: {unknown!r} is no column of sentence pairs.{did_you_mean(unknown, ROLES)} "
+            f"They are {', '.join(ROLES)}"
+        )
+    return {role: columns.get(role, role) for role in ROLES}
+
+
+def _table(path: Path, named: Mapping[str, str]) -> Table:
+    """Open the file; raise InputError where it is none, or of a format that is not read."""
+    endings = [*READERS, ".txt"]
+    ending = path.suffix.lower()
+    if not path.is_file():
+        what = "a folder" if path.is_dir() else "no such file"
+        near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() and not path.is_dir() else []
+        raise InputError(f"{path}: {what}; give a file of sentence pairs.{did_you_mean(path.name, near)}")
+    if ending not in endings:
+        raise InputError(
+            f"{path}: a file of sentence pairs ends in {listed(endings)}, not in {path.suffix!r}: convert it"
+        )
+    reader: Callable[[Path], Table] = read_tsv if ending in _TABBED else READERS[ending]
+    try:
+        if ending in _TABBED and holds_no_header(path, named.values()):
+            return read_semeval(path, (named["score"], named["sentence1"], named["sentence2"]))
+        return reader(path)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _number(table: Table, row: int, name: str, cell: Any) -> float:  # noqa: ANN401  (a cell)
+    """Return a score as a number; a string may hold one."""
+    try:
+        if isinstance(cell, bool):
+            raise ValueError
+        value = float(cell)
+    except (TypeError, ValueError):
+        what = repr(cell)[:40] if isinstance(cell, str) else described(cell)
+        raise InputError(
+            f"{table.where(row, name)}: found {what} where a score is expected: give numbers, or name "
+            "another column with --columns score=NAME"
+        ) from None
+    if not math.isfinite(value):
+        raise InputError(
+            f"{table.where(row, name)}: the score {cell} is no number: mend it, or leave it empty"
+        )
+    return value
+
+
+def _sentences(table: Table, name: str, rows: Sequence[int]) -> list[str]:
+    """Return the sentences of some rows; raise InputError where one is empty."""
+    option = "--columns tells another name"
+    texts = texts_in(table, table.require(name, option))
+    for row in rows:
+        if is_missing(texts[row]):
+            raise InputError(f"{table.where(row, name)}: the pair has a score but no sentence here: give it")
+    return [texts[row] or "" for row in rows]
+
+
+def _ids(table: Table, name: str, rows: Sequence[int], *, told: bool) -> list[str]:
+    """Return the ids of some rows: the numbers of the rows, from 1, where the file has no ids."""
+    if name not in table.names:
+        if told:
+            table.require(name, "--columns id=NAME")
+        return [str(row + 1) for row in rows]
+    names = names_in(table, name, "id", "give each pair one")
+    ids = [names[row] for row in rows]
+    check_unique(ids, table.source, ids, np.array(rows, dtype=np.int64), "give each pair an id of its own")
+    return ids
+
+
+def _check(path: Path, score: Floats, name: str) -> None:
+    """Raise InputError where no correlation with the scores can be computed."""
+    if len(score) < FEWEST:
+        pairs = "1 pair has a score" if len(score) == 1 else f"{len(score)} pairs have a score"
+        raise InputError(f"{path}: {pairs}: a correlation needs at least {FEWEST}")
+    if np.ptp(score) == 0:
+        raise InputError(
+            f"{path}: all {len(score)} scores (column {name!r}) are {score[0]:g}, and nothing can correlate "
+            "with equal scores: name another column with --columns score=NAME"
+        )

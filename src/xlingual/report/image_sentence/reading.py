@@ -1,0 +1,208 @@
+"""What the report reads off results of image–sentence ranking: numbers by language, direction and system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from xlingual.report import numbers, words
+from xlingual.report.languages import named
+from xlingual.results import Entry, Results, Summary
+
+TASK = "image-sentence"
+IMAGE, RSUM = "image", "rsum"
+MOST_RSUM = 600
+TO_IMAGE, TO_SENTENCE = "Sentence to image", "Image to sentence"
+SHOWN = {"MedR/floor": "MedR", "MedR": "MedR (mid-ranks)", RSUM: "sum of recalls"}
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A system's value minus the baseline's, as text; `real` where its interval excludes zero."""
+
+    text: str
+    interval: str
+    real: bool
+    better: bool
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of one system."""
+
+    value: float
+    text: str
+    interval: str
+    chance: str
+    difference: Difference | None
+    best: bool
+    tied: int | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measure, a cell for each system; None where a system has no such number."""
+
+    measure: str
+    cells: list[Cell | None]
+
+    @property
+    def head(self) -> str:
+        """What the row is called."""
+        return measure_head(self.measure)
+
+
+@dataclass(frozen=True)
+class LanguageTable:
+    """Table 1 of one language."""
+
+    code: str
+    language: str  # in words
+    systems: list[str]
+    baseline: str | None
+    blocks: list[tuple[str, list[Line]]]
+    total: Line | None
+    n_pictures: int
+    n_texts: int
+    n_folds: int
+
+
+def measure_head(measure: str) -> str:
+    """Return what a row of a measure is called.
+
+    >>> measure_head("MedR/floor"), measure_head("R@5")
+    ('MedR', 'R@5')
+    """
+    return SHOWN.get(measure, measure)
+
+
+def languages_of(run: Results) -> list[str]:
+    """Return the languages in order of appearance."""
+    found = (entry.source for entry in run.entries if entry.task == TASK)
+    return [language for language in dict.fromkeys(found) if language != IMAGE]
+
+
+def systems_of(run: Results, language: str | None = None) -> list[str]:
+    """Return the systems (that have a language) in order of appearance."""
+    return list(
+        dict.fromkeys(
+            entry.encoder
+            for entry in run.entries
+            if entry.task == TASK and (language is None or language in (entry.source, entry.target))
+        )
+    )
+
+
+def language_tables(run: Results) -> list[LanguageTable]:
+    """Return the table of each language."""
+    return [_table(run, language) for language in languages_of(run)]
+
+
+def sums(run: Results, language: str, measure: str = RSUM) -> dict[str, Summary]:
+    """Return the summary of each system for a language (from it to pictures, for other measures)."""
+    return {
+        row.encoder: row
+        for row in run.summary
+        if (row.task, row.source, row.target, row.measure) == (TASK, language, IMAGE, measure)
+    }
+
+
+def against(views: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return the difference to the baseline, None where there is none."""
+    found: Mapping[str, Any] | None = (views or {}).get("against")
+    return found
+
+
+def value_text(value: float | None, measure: str, digits: int | None = None) -> str:
+    """Return a number as this task's tables have it: recalls in per cent, whole ranks without decimals.
+
+    `digits` are those of ranks, where not all in a row are whole.
+
+    >>> value_text(0.3825, "R@1"), value_text(3.0, "MedR/floor"), value_text(1.667, "MedR/floor")
+    ('38.2', '3', '1.7')
+    """
+    if value is None:
+        return numbers.MISSING
+    if measure.startswith("MedR"):
+        told = (0 if value == int(value) else 1) if digits is None else digits
+        return numbers.number(value, digits=told)
+    if measure == RSUM:
+        return numbers.number(value, digits=1)
+    return numbers.number(100 * value, digits=1) if "@" in measure else numbers.number(value)
+
+
+def interval_text(ci: object, measure: str, digits: int | None = None) -> str:
+    """Return "[low, high]" of an Interval or of one read from JSON, "" where there is none."""
+    if ci is None:
+        return ""
+    low, high = (ci["low"], ci["high"]) if isinstance(ci, Mapping) else (ci.low, ci.high)  # type: ignore[attr-defined]
+    return f"[{value_text(low, measure, digits)}, {value_text(high, measure, digits)}]"
+
+
+def difference_of(
+    found: Mapping[str, Any] | None, measure: str, digits: int | None = None
+) -> Difference | None:
+    """Return a difference as text, with its sign."""
+    if found is None:
+        return None
+    value, ci = found["value"], found["ci"]
+    real = ci is not None and not ci["low"] <= 0 <= ci["high"]
+    text = value_text(value, measure, digits)
+    signed = text if text.startswith("−") or not float(text) else f"+{text}"
+    better = value < 0 if words.lower_is_better(measure) else value > 0
+    return Difference(signed, interval_text(ci, measure, digits), real, better)
+
+
+def _table(run: Results, language: str) -> LanguageTable:
+    systems = systems_of(run, language)
+    found: dict[tuple[bool, str, str], Entry] = {
+        (entry.target == IMAGE, entry.measure, entry.encoder): entry
+        for entry in run.entries
+        if entry.task == TASK and language in (entry.source, entry.target)
+    }
+    measures = list(dict.fromkeys(measure for _, measure, _ in found))
+    blocks = [
+        (
+            title,
+            [_line(measure, [found.get((way, measure, name)) for name in systems]) for measure in measures],
+        )
+        for way, title in ((True, TO_IMAGE), (False, TO_SENTENCE))
+    ]
+    total = sums(run, language)
+    baselines = [view["baseline"] for entry in found.values() if (view := against(entry.views))]
+    sizes = {entry.target == IMAGE: entry.n_source for entry in found.values()}
+    folds = max(len((entry.views or {}).get("folds", ())) for entry in found.values())
+    return LanguageTable(
+        language,
+        named(language),
+        systems,
+        baselines[0] if baselines else None,
+        blocks,
+        _line(RSUM, [total.get(name) for name in systems]) if total else None,
+        sizes.get(False, 0),
+        sizes.get(True, 0),
+        folds,
+    )
+
+
+def _line(measure: str, rows: list[Any]) -> Line:
+    """Return the cells of entries or summaries, the best ones marked where there are two or more."""
+    values = [row.value for row in rows if row is not None and row.value is not None]
+    pick = min if words.lower_is_better(measure) else max
+    best = pick(values) if len(values) > 1 else None
+    digits = 0 if all(value == int(value) for value in values) else 1
+    return Line(measure, [None if row is None else _cell(row, measure, best, digits) for row in rows])
+
+
+def _cell(row: Entry | Summary, measure: str, best: float | None, digits: int) -> Cell:
+    """Return the cell of an entry or a summary; `digits` are those of ranks."""
+    return Cell(
+        row.value if row.value is not None else float("nan"),
+        value_text(row.value, measure, digits),
+        interval_text(row.ci, measure),
+        value_text(row.chance, measure),
+        difference_of(against(row.views), measure, digits),
+        best is not None and row.value == best,
+        row.n_tied if isinstance(row, Entry) else None,
+    )

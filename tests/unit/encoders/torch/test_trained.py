@@ -1,0 +1,299 @@
+"""`model:`: trained models as encoders, and what is refused."""
+
+import sys
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from xlingual import Manifest  # noqa: E402
+from xlingual.embed import (  # noqa: E402
+    batch_identity,
+    embed_pictures,
+    embed_texts,
+    picture_vectors,
+    refuse_fitted_rows,
+)
+from xlingual.encoders import image_encoder, text_encoders  # noqa: E402
+from xlingual.errors import DataWarning, InputError, MissingExtraError  # noqa: E402
+from xlingual.models.folder import ModelFolder, write_model  # noqa: E402
+from xlingual.models.mlmme import Mlmme, MlmmeConfig  # noqa: E402
+from xlingual.models.vocabulary import Vocabulary  # noqa: E402
+from xlingual.pictures import read_bytes  # noqa: E402
+from xlingual.records import Encoder, Stacked, Texts  # noqa: E402
+from xlingual.store import Store  # noqa: E402
+
+WORDS = {"en": ["a", "red", "chair", "blue", "table", "lamp"], "de": ["ein", "roter", "stuhl", "lampe"]}
+ENGLISH = ["a red chair", "A blue TABLE!", "a lamp a lamp a lamp", "lamp", "a red chair"]
+
+
+def model_at(path, base=None, seed=0, **more):
+    """Write a small model with random weights and return its folder."""
+    words = {tag: Vocabulary(tuple(some)) for tag, some in WORDS.items()}
+    config = MlmmeConfig(
+        **{
+            "languages": tuple(WORDS),
+            "vocabulary_sizes": {tag: len(one) for tag, one in words.items()},
+            "picture_dim": None if base is None else base[1],
+            "word_dim": 5,
+            "state_dim": 6,
+            "joint_dim": 4,
+            "initial": "vsepp",
+            **more,
+        }
+    )
+    below = None if base is None else {"name": base[0], "identity": base[2], "dim": base[1]}
+    described = {"kind": "mlmme", "model": config.to_dict(), "base": below}
+    return write_model(path, described, Mlmme(config, seed).state_dict(), words)
+
+
+class Base:
+    """Image vectors that count how often they were asked for."""
+
+    content = ("bytes",)
+
+    def __init__(self, identity="counting:1", dim=3):
+        self.identity, self.dim, self.asked = identity, dim, 0
+
+    def encode(self, batch):
+        self.asked += len(batch)
+        return np.array(
+            [[len(read_bytes(s)) ** i for i in range(self.dim)] for s in batch.source], np.float32
+        )
+
+
+def texts(*some, tag="en"):
+    return Texts(list(some), [tag] * len(some), [str(i) for i in range(len(some))])
+
+
+def encoder(spec, languages=("en", "de")):
+    return next(iter(text_encoders(spec, languages=languages).values()))
+
+
+def test_texts_are_those_of_the_network(tmp_path):
+    folder = model_at(tmp_path / "m")
+    network = Mlmme(MlmmeConfig.from_dict(folder.config["model"]), seed=0).eval()
+    found = encoder(f"model:{folder.path}").encode(texts(*ENGLISH))
+    numbers = torch.tensor([[2, 3, 4], [2, 5, 6], [2, 7, 0]])
+    expected = network.texts("en", numbers, torch.tensor([3, 3, 2])).detach().numpy()
+    np.testing.assert_allclose(found[[0, 1]], expected[:2], atol=1e-6)
+    np.testing.assert_array_equal(found[0], found[4])
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("batch", [1, 2, 128])
+def test_batches_and_order_change_nothing(tmp_path, batch):
+    folder = model_at(tmp_path / "m")
+    mixed = Texts([*ENGLISH, "ein roter Stuhl", ""], ["en"] * 5 + ["de", "en"], list("abcdefg"))
+    whole = encoder(f"model:{folder.path}").encode(mixed)
+    found = encoder(f"model:{folder.path}?batch={batch}").encode(mixed.take(np.arange(7)[::-1]))
+    np.testing.assert_allclose(found[::-1], whole, atol=1e-6)
+    assert not whole[6].any()
+    assert encoder(f"model:{folder.path}").encode(texts()).shape == (0, 4)
+
+
+def test_it_is_named_by_its_folder_and_identified_by_its_digest(tmp_path):
+    folder, moved = model_at(tmp_path / "en-de"), tmp_path / "copy"
+    ((name, one),) = text_encoders(f"model:{folder.path}/", languages=["en"]).items()
+    assert name == "en-de"
+    assert isinstance(one, Encoder) and not isinstance(one, Stacked)
+    assert one.identity == f"model:mlmme:{folder.digest[:16]}"
+    assert one.languages == ("en", "de")
+    folder.path.rename(moved)
+    assert encoder(f"model:{moved}?batch=7").identity == one.identity
+    assert encoder(f"model:{model_at(tmp_path / 'other', seed=1).path}").identity != one.identity
+
+
+def test_pictures_stand_on_the_encoder_that_was_trained_on(tmp_path):
+    base = Base()
+    folder = model_at(tmp_path / "m", ("pixels", 3, base.identity))
+    made = trained_on(folder, base)
+    assert isinstance(made, Stacked)
+    assert made.identity == f"model:mlmme:{folder.digest[:16]}::{base.identity}"
+    assert made.space == encoder(f"model:{folder.path}").space == folder.digest
+    vectors = np.array([[1, 2, 3], [0, 0, 0], [10, 20, 30]], dtype=np.float32)
+    network = Mlmme(MlmmeConfig.from_dict(folder.config["model"]), seed=0).eval()
+    found = made.apply(vectors)
+    np.testing.assert_allclose(found, network.pictures(torch.tensor(vectors)).detach().numpy(), atol=1e-6)
+    np.testing.assert_allclose(found[2], found[0], atol=1e-6)
+    assert not found[1].any()
+
+
+def trained_on(folder, base):
+    """Return the image encoder of a model on a base that no spec can name."""
+    from xlingual.encoders.schemes import Context
+    from xlingual.encoders.trained import build
+
+    options = {"batch": 128, "device": "cpu", "base": "same"}
+    return build(str(folder.path), options, Context((), kind="pictures", base=base))
+
+
+def manifest(tmp_path, count=9):
+    paths = []
+    for i in range(count):
+        (tmp_path / f"{i}.png").write_bytes(b"x" * (i % 5 + 1))
+        paths.append(str(tmp_path / f"{i}.png"))
+    rows = [
+        {"id": f"{tag}{i}", "lang": tag, "text": f"{WORDS[tag][i % 4]} {WORDS[tag][0]}", "image": path}
+        for tag in WORDS
+        for i, path in enumerate(paths)
+    ]
+    return Manifest.from_rows(rows)
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_pictures_are_encoded_once_over_runs_and_models(tmp_path, half):
+    base, store = Base(), Store(tmp_path / "store", half=half)
+    data = manifest(tmp_path)
+    rows = np.arange(len(data))
+    for seed in (0, 1, 0):
+        folder = model_at(tmp_path / f"m{seed}", ("pixels", 3, base.identity), seed=seed)
+        image = trained_on(folder, base)
+        found = picture_vectors(data, "m", image, rows, store=store)
+        expected = image.apply(Base().encode(data.pictures(rows)))
+        np.testing.assert_allclose(found, expected, atol=1e-3 if half else 1e-6)
+    assert base.asked == 5  # pictures of different bytes
+    assert (batch_identity(image, store=store) != image.identity) == half  # rounded vectors are others
+    assert len(embed_pictures(data, "m", image, rows, store=store)) == 5
+    assert base.asked == 5
+
+
+def test_texts_are_kept_and_what_is_unknown_is_told(tmp_path):
+    folder, store = model_at(tmp_path / "m"), Store(tmp_path / "store")
+    data = Manifest.from_rows(
+        [
+            {"id": str(i), "lang": tag, "text": text}
+            for i, (tag, text) in enumerate(
+                [("en", "a red zebra"), ("en", "zebra"), ("de", "ein"), ("en", "!?"), ("en", "a")]
+            )
+        ]
+    )
+    with pytest.warns(DataWarning) as told:
+        first = embed_texts(data, "m", encoder(f"model:{folder.path}"), np.arange(5), store=store).vectors
+    said = [str(one.message) for one in told]
+    assert any("words that it does not know, which are all one to it: en 40 %" in text for text in said)
+    assert any("2 of 5 texts have no word that it knows (en 2)" in text for text in said)
+    with pytest.warns(DataWarning, match="all-zero") as told:
+        again = embed_texts(data, "m", encoder(f"model:{folder.path}"), np.arange(5), store=store).vectors
+    assert len(told) == 1
+    np.testing.assert_array_equal(first, again)
+
+
+def test_split_texts_are_read_as_they_are(tmp_path):
+    one = encoder(f"model:{model_at(tmp_path / 'm', pretokenized=True).path}")
+    one.encode(texts("a Chair", "a chair"))
+    assert one.notes() == [
+        f"model:{tmp_path / 'm'}: words that it does not know, which are all one to it: en 25 %"
+    ]
+
+
+def test_a_language_that_it_was_not_trained_on_is_refused_before_any_work(tmp_path):
+    made = encoder(f"model:{model_at(tmp_path / 'm').path}", languages=["en", "fr"])
+    said = r"cannot encode texts in fr: it was trained on en, de\."
+    with pytest.raises(InputError, match=said):
+        made.encode(texts("un", tag="fr"))
+    with pytest.raises(InputError, match=said):
+        refuse_fitted_rows({"m": made}, texts("un", tag="fr"))
+
+
+@pytest.mark.parametrize(
+    ("made", "spec", "said"),
+    [
+        ({}, "model:{m}", "was trained without pictures"),
+        ({}, "model:{m}::pixels", "was trained without pictures"),
+        (
+            {"base": ("fc7", 3, "vgg")},
+            "model:{m}",
+            r"needs the encoder below it.*it was trained on fc7 \(3 dim",
+        ),
+        ({"base": ("fc7", 3, "vgg")}, "model:{m}::pixels", r"trained on another encoder \(fc7, vgg\) than"),
+        (
+            {"base": ("fc7", 3, "vgg")},
+            "model:{m}::python:{f}:alike",
+            "compares pictures and gives no vectors",
+        ),
+    ],
+)
+def test_a_wrong_base_is_refused_in_one_line(tmp_path, made, spec, said):
+    model_at(tmp_path / "m", **made)
+    (tmp_path / "f.py").write_text("def alike(first, second):\n    return []\n")
+    with pytest.raises(InputError, match=said) as raised:
+        image_encoder(spec.format(m=tmp_path / "m", f=tmp_path / "f.py"))
+    assert "\n" not in str(raised.value)
+
+
+def test_another_base_may_be_trusted_where_its_vectors_fit(tmp_path):
+    folder = model_at(tmp_path / "m", ("fc7", 3, "vgg"))
+    np.save(tmp_path / "fits.npy", np.eye(3, dtype=np.float32)[[0, 1, 2, 0, 1]])
+    np.save(tmp_path / "wide.npy", np.eye(5, dtype=np.float32))
+    data = Manifest.from_rows([{"id": str(i), "lang": "en", "text": "a", "item": i} for i in range(5)])
+    for name in ("fits", "wide"):
+        _, image = image_encoder(f"model:{folder.path}?base=trusted::vectors:{tmp_path}/{name}.npy")
+        if name == "fits":
+            assert picture_vectors(data, "m", image, np.arange(5)).shape == (5, 4)
+            assert image.opens_pictures is False
+        else:
+            with pytest.raises(InputError, match=r"takes image vectors of 3 dimensions.*gives 5"):
+                picture_vectors(data, "m", image, np.arange(5))
+
+
+def test_a_model_of_texts_stands_on_nothing(tmp_path):
+    with pytest.raises(InputError, match="reads texts itself: leave out '::'"):
+        encoder(f"model:{model_at(tmp_path / 'm').path}::random")
+
+
+def damaged_vocabulary(folder):
+    (folder.path / "vocabulary.en.txt").write_text("a\n")
+
+
+def without_a_vocabulary(folder):
+    (folder.path / "vocabulary.en.txt").unlink()
+
+
+def other_weights(folder):
+    write_model(folder.path, {**folder.config}, {"text.weight": torch.zeros(2, 2)}, words_of(folder))
+
+
+def unknown_option(folder):
+    config = {**folder.config, "model": {**folder.config["model"], "heads": 3}}
+    write_model(folder.path, config, folder.weights(), words_of(folder))
+
+
+def words_of(folder):
+    return {tag: folder.vocabulary(tag) for tag in WORDS}
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (damaged_vocabulary, "the vocabulary of en has 1 words, its config.json says 6"),
+        (without_a_vocabulary, r"vocabulary\.en\.txt: the vocabulary is missing"),
+        (other_weights, r"its weights do not fit its config\.json"),
+        (unknown_option, r"its config\.json does not describe such a model .*heads"),
+    ],
+)
+def test_a_damaged_model_is_refused_in_one_line(tmp_path, damage, said):
+    folder = model_at(tmp_path / "m")
+    damage(folder)
+    with pytest.raises(InputError, match=said) as raised:
+        encoder(f"model:{folder.path}").encode(texts("a"))
+    assert "\n" not in str(raised.value)
+
+
+def test_a_model_that_is_trained_anew_while_it_is_read_is_noticed(tmp_path):
+    folder = model_at(tmp_path / "m")
+    made = encoder(f"model:{folder.path}")
+    model_at(tmp_path / "m", seed=1)
+    with pytest.raises(InputError, match="changed while it was read"):
+        made.encode(texts("a"))
+    assert ModelFolder.read(folder.path).digest != made.space
+
+
+def test_a_model_without_torch_names_the_pip_line(tmp_path, monkeypatch):
+    folder = model_at(tmp_path / "m")
+    made = encoder(f"model:{folder.path}")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'xlingual\[torch\]'"):
+        made.encode(texts("a"))

@@ -1,0 +1,154 @@
+"""Intervals and differences: against Fisher's, where pairs are clustered, and at the edges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from xlingual.evaluation.sts.agreement import (
+    Agreement,
+    Difference,
+    dependent_difference,
+    mean_of,
+    resampled_difference,
+)
+from xlingual.evaluation.sts.replicates import Ordered, pearson, spearman, weights
+from xlingual.stats.dependent import fisher_interval, williams, zou_overlapping
+
+
+def agreement(
+    x: np.ndarray, y: np.ndarray, cluster: np.ndarray | None = None, seed: int = 0, *, ranks: bool = False
+) -> Agreement:
+    cluster = np.arange(len(x)) if cluster is None else cluster
+    rx, ry = Ordered.of(x), Ordered.of(y)
+    found = [
+        spearman(rx, ry, w) if ranks else pearson(x, y, w)
+        for w in weights(cluster, np.random.default_rng(seed))
+    ]
+    value = float((spearman(rx, ry) if ranks else pearson(x, y))[0])
+    return Agreement.of(value, np.concatenate(found), cluster, flat=bool(np.ptp(x) == 0))
+
+
+def normal(n: int, rho: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal(n)
+    return x, rho * x + np.sqrt(1 - rho**2) * rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.5, 0.9])
+def test_normal_data_have_fishers_interval(rho: float) -> None:
+    x, y = normal(600, rho, 3)
+    found = agreement(x, y)
+    assert found.value is not None and found.ci is not None
+    fisher = fisher_interval(found.value, 600)
+    width = fisher.high - fisher.low
+    assert found.ci.low == pytest.approx(fisher.low, abs=0.12 * width)
+    assert found.ci.high == pytest.approx(fisher.high, abs=0.12 * width)
+    assert found.ci.method == "z ± t·s, bootstrap of pairs"
+
+
+def test_clusters_widen_the_interval_and_keep_its_promise() -> None:
+    """Sixty clusters of five pairs that say nearly the same: plain intervals hold the truth too seldom."""
+    covered = {"plain": 0, "clusters": 0}
+    cluster = np.repeat(np.arange(60), 5)
+    for seed in range(120):
+        x, y = normal(60, 0.6, seed)
+        noise = np.random.default_rng(1000 + seed).standard_normal((2, 300))
+        a, b = np.repeat(x, 5) + 0.3 * noise[0], np.repeat(y, 5) + 0.3 * noise[1]
+        truth = 0.6 / 1.09
+        for name, codes in (("plain", None), ("clusters", cluster)):
+            ci = agreement(a, b, codes, seed).ci
+            assert ci is not None
+            covered[name] += ci.low <= truth <= ci.high
+    assert covered["plain"] < 90 < 105 <= covered["clusters"]
+
+
+def test_a_difference_is_williams_and_zou_over_all_pairs() -> None:
+    rng = np.random.default_rng(5)
+    gold = rng.random(200)
+    x, y = gold + 0.3 * rng.random(200), gold + 0.6 * rng.random(200)
+    a, b = agreement(x, gold), agreement(y, gold)
+    r_xy = float(pearson(x, y)[0])
+    found = dependent_difference(a, b, (x, y), gold, r_xy)
+    assert found is not None and a.value is not None and b.value is not None
+    zou = zou_overlapping(a.value, b.value, r_xy, 200)
+    assert (found.value, found.p) == (a.value - b.value, williams(a.value, b.value, r_xy, 200)[1])
+    assert (found.ci.low, found.ci.high, found.test) == (zou.low, zou.high, "Williams, n = 200")
+    resampled = resampled_difference(a, b)
+    assert resampled is not None and resampled.p is None
+    width = zou.high - zou.low
+    assert resampled.ci.low == pytest.approx(zou.low, abs=0.2 * width)
+    assert resampled.ci.high == pytest.approx(zou.high, abs=0.2 * width)
+
+
+def test_pairs_that_repeat_count_once() -> None:
+    """Every pair four times in a cluster of its own: the test is about that of the pairs once."""
+    rng = np.random.default_rng(6)
+    gold = rng.random(150)
+    x, y = gold + 0.5 * rng.random(150), gold + 0.6 * rng.random(150)
+
+    def tested(times: int) -> Difference:
+        g, one, other = (np.repeat(side, times) for side in (gold, x, y))
+        codes = np.repeat(np.arange(150), times)
+        a, b = agreement(one, g, codes), agreement(other, g, codes)
+        found = dependent_difference(a, b, (one, other), g, float(pearson(one, other)[0]))
+        assert found is not None
+        return found
+
+    once, often = tested(1), tested(4)
+    assert once.p is not None and often.p is not None
+    assert often.p == pytest.approx(once.p, rel=0.05)
+    assert (
+        often.test is not None
+        and often.test.startswith("Williams, n = 14")
+        and often.test.endswith("of 600 pairs")
+    )
+
+
+def test_equal_encoders_differ_by_no_more_than_the_rule_of_three() -> None:
+    gold = np.random.default_rng(7).random(90)
+    x = gold + np.random.default_rng(8).random(90)
+    for ranks in (False, True):
+        a = agreement(x, gold, ranks=ranks)
+        for found in (dependent_difference(a, a, (x, x), gold, 1.0), resampled_difference(a, a)):
+            assert found is not None and found.p is None
+            assert found.value == 0.0 and found.ci.method.startswith("rule of three")
+            assert found.ci.high == -found.ci.low == pytest.approx(2 * (1 - 0.05 ** (1 / 90)))
+
+
+def test_a_perfect_encoder_has_an_interval_below_one() -> None:
+    gold = np.random.default_rng(9).random(50)
+    perfect, other = (
+        agreement(gold * 3 - 1, gold),
+        agreement(gold + np.random.default_rng(1).random(50), gold),
+    )
+    assert perfect.value == pytest.approx(1.0) and perfect.ci is not None
+    assert 0.8 < perfect.ci.low < 0.999 and perfect.ci.high == 1.0
+    found = dependent_difference(perfect, other, (gold, gold), gold, 0.9)
+    assert found is not None and found.p is None and found.note is not None
+    assert found.ci.low < found.value < found.ci.high and found.ci.method == "percentiles, bootstrap"
+
+
+def test_equal_cosines_have_no_correlation() -> None:
+    gold = np.random.default_rng(10).random(30)
+    none, other = agreement(np.ones(30), gold), agreement(gold**2, gold)
+    assert (none.value, none.ci, none.note) == (None, None, "no correlation: all cosines are equal")
+    assert resampled_difference(none, other) is None
+    assert dependent_difference(other, none, (gold, gold), gold, 0.0) is None
+    assert mean_of([other, none]).value is None and mean_of([other, none]).note == none.note
+
+
+def test_few_defined_draws_leave_no_interval() -> None:
+    x = np.zeros(12)
+    x[0] = 1.0  # in a third of the draws this pair is missing, and all cosines are equal
+    found = agreement(x, np.arange(12.0))
+    assert found.value is not None and found.ci is None
+    assert found.note is not None and "undefined in 3" in found.note
+
+
+def test_the_mean_of_files_is_narrower_than_each() -> None:
+    parts = [agreement(*normal(300, 0.5, seed), seed=seed) for seed in (1, 2, 3, 4)]
+    mean = mean_of(parts)
+    assert mean.value == pytest.approx(np.mean([part.value for part in parts])) and mean.ci is not None
+    widths = [part.ci.high - part.ci.low for part in parts if part.ci is not None]
+    assert (mean.ci.high - mean.ci.low) == pytest.approx(np.mean(widths) / 2, rel=0.1)

@@ -1,0 +1,240 @@
+"""The network against a slow one in float64, and how its weights begin."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch")
+
+from xlingual.models import gru as gru_module  # noqa: E402
+from xlingual.models.gru import last_states  # noqa: E402
+from xlingual.models.mlmme import Mlmme, MlmmeConfig, unit  # noqa: E402
+
+
+def config(**more):
+    given = {
+        "languages": ("en", "to"),  # "to" is a method of torch's modules too
+        "vocabulary_sizes": {"en": 9, "to": 5},
+        "picture_dim": 6,
+        "word_dim": 7,
+        "state_dim": 8,
+        "joint_dim": 10,
+    }
+    return MlmmeConfig(**{**given, **more})
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def slow_state(model, language, numbers):
+    """The definition, word by word."""
+    part = {k: v.double().numpy() for k, v in model.sentences[f"lang_{language}"].state_dict().items()}
+    words = model.words[f"lang_{language}"].weight.detach().double().numpy()
+    h = np.zeros(model.config.state_dim)
+    for number in numbers:
+        into = np.split(part["weight_ih_l0"] @ words[number] + part["bias_ih_l0"], 3)
+        back = np.split(part["weight_hh_l0"] @ h + part["bias_hh_l0"], 3)
+        r, z = sigmoid(into[0] + back[0]), sigmoid(into[1] + back[1])
+        h = (1 - z) * np.tanh(into[2] + r * back[2]) + z * h
+    return h
+
+
+def padded(texts, more=0):
+    width = max(map(len, texts), default=0) + more
+    numbers = torch.zeros(len(texts), width, dtype=torch.long)
+    for row, text in enumerate(texts):
+        numbers[row, : len(text)] = torch.tensor(text, dtype=torch.long)
+    return numbers, torch.tensor([len(text) for text in texts], dtype=torch.long)
+
+
+TEXTS = [[2, 3, 4], [5], [], [2, 3, 4], [2, 3], [1, 1, 8, 7, 2]]
+
+
+@pytest.mark.parametrize("initial", ["paper", "vsepp"])
+def test_vectors_are_those_of_the_definition(initial):
+    model = Mlmme(config(initial=initial, picture_bias=True), seed=3).double().eval()
+    found = model.texts("en", *padded(TEXTS)).detach().numpy()
+    project = model.text.weight.detach().numpy()
+    for row, text in enumerate(TEXTS):
+        vector = project @ slow_state(model, "en", text)
+        expected = vector / np.linalg.norm(vector) if text else np.zeros(10)
+        np.testing.assert_allclose(found[row], expected, atol=1e-12)
+    pictures = np.random.default_rng(0).normal(size=(4, 6))
+    made = pictures @ model.picture.weight.detach().numpy().T + model.picture.bias.detach().numpy()
+    np.testing.assert_allclose(
+        model.pictures(torch.tensor(pictures)).detach().numpy(),
+        made / np.linalg.norm(made, axis=1, keepdims=True),
+        atol=1e-12,
+    )
+
+
+texts = st.lists(st.lists(st.integers(1, 8), max_size=6), min_size=1, max_size=7)
+
+
+@given(texts, st.integers(0, 3), st.integers(0, 5))
+@settings(max_examples=40, deadline=None)
+def test_padding_and_company_change_nothing(some, more, garbage):
+    model = Mlmme(config(), seed=1).double().eval()
+    numbers, lengths = padded(some, more)
+    behind = torch.arange(numbers.shape[1]) >= lengths[:, None]
+    together = model.texts("en", numbers.masked_fill(behind, garbage), lengths)
+    alone = torch.cat([model.texts("en", *padded([text])) for text in some])
+    torch.testing.assert_close(together, alone, atol=1e-12, rtol=0)
+
+
+@given(texts.filter(any))
+@settings(max_examples=40, deadline=None)
+def test_both_ways_of_running_the_network_agree_with_gradients(some):
+    model = Mlmme(config(initial="vsepp"), seed=1).double()
+    found = []
+    for way in (gru_module._by_steps, gru_module._packed):
+        model.zero_grad()
+        parts = model.sentences["lang_en"], model.words["lang_en"]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(gru_module, "_by_steps", way)
+            states = last_states(*parts, *padded(some))
+        (states * torch.arange(8.0)).sum().backward()
+        found.append([states, *(weight.grad for part in parts for weight in part.parameters())])
+    for one, other in zip(*found, strict=True):
+        assert (one is None) == (other is None)
+        if one is not None:
+            torch.testing.assert_close(one, other, atol=1e-12, rtol=0)
+
+
+def test_equal_texts_go_through_once_and_have_dropout_of_their_own(monkeypatch):
+    model, seen, true_way = Mlmme(config(dropout=0.5), seed=0), [], gru_module._by_steps
+    monkeypatch.setattr(gru_module, "_by_steps", lambda *a: seen.append(len(a[2])) or true_way(*a))
+    torch.manual_seed(0)
+    vectors = model.train().texts("en", *padded([[2, 3]] * 5 + [[4]]))
+    assert seen == [2]
+    assert len({tuple(row) for row in vectors.tolist()}) == 6
+    assert len({tuple(row) for row in model.eval().texts("en", *padded([[2, 3]] * 5)).tolist()}) == 1
+
+
+def test_what_is_zero_stays_zero_without_a_gradient_that_is_no_number():
+    model = Mlmme(config(dropout=0.0), seed=0)
+    vectors = torch.zeros(2, 6, requires_grad=True)
+    made = model.texts("en", *padded([[], [2], []])), model.pictures(vectors), unit(torch.zeros(1, 3))
+    assert [part.norm(dim=1).round(decimals=5).tolist() for part in made] == [[0, 1, 0], [0, 0], [0]]
+    sum((part * 3).sum() for part in made).backward()
+    assert vectors.grad.abs().max() == 0
+    assert all(weight.grad is None or weight.grad.isfinite().all() for weight in model.parameters())
+    assert model.texts("en", *padded([])).shape == (0, 10)
+    assert model.texts("en", *padded([[], []])).tolist() == [[0] * 10] * 2
+
+
+def test_low_precision_is_near_and_unit_vectors_are_float32():
+    model = Mlmme(config(), seed=0).eval()
+    exact = model.texts("en", *padded(TEXTS)), model.pictures(torch.ones(1, 6))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        rough = model.texts("en", *padded(TEXTS)), model.pictures(torch.ones(1, 6))
+    for one, other in zip(exact, rough, strict=True):
+        assert other.dtype == torch.float32
+        assert 0 < (one - other).abs().max() < 0.02
+
+
+def test_gradients_are_those_of_finite_differences():
+    model = Mlmme(config(word_dim=2, state_dim=2, joint_dim=3, initial="vsepp"), seed=0).double().eval()
+    words = model.words["lang_en"].weight.detach().clone().requires_grad_()
+    numbers, lengths = padded([[2, 3], [3], [2, 3]])
+
+    def made(table):
+        call = torch.func.functional_call
+        return call(Texts(model), {"inner.words.lang_en.weight": table}, (numbers, lengths))
+
+    class Texts(torch.nn.Module):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, numbers, lengths):
+            return self.inner.texts("en", numbers, lengths)
+
+    assert torch.autograd.gradcheck(made, (words,))
+
+
+def test_the_weights_of_the_paper():
+    model = Mlmme(config(word_dim=200, state_dim=100, joint_dim=300, picture_dim=400), seed=0)
+    for name, weight in model.named_parameters():
+        if "bias" in name:
+            assert not weight.any(), name
+        elif "weight_hh" in name:
+            for gate in weight.detach().chunk(3):
+                torch.testing.assert_close(gate @ gate.T, torch.eye(100), atol=1e-5, rtol=0)
+        else:
+            drawn = weight[1:] if name.startswith("words") else weight
+            assert abs(drawn.std().item() - 0.01) < 5 * 0.01 / math.sqrt(2 * drawn.numel()), name
+            assert abs(drawn.mean().item()) < 5 * 0.01 / math.sqrt(drawn.numel()), name
+    assert not model.words["lang_en"].weight[0].any()  # padding
+
+
+def test_the_weights_of_vsepp():
+    model = Mlmme(
+        config(state_dim=10, word_dim=50, project_text=False, picture_bias=True, initial="vsepp"), seed=0
+    )
+    bounds = {"words": 0.1, "sentences": 10**-0.5, "picture": math.sqrt(6 / (6 + 10))}
+    for name, weight in model.named_parameters():
+        if name == "picture.bias":
+            assert not weight.any()
+        else:
+            bound = bounds[name.partition(".")[0]]
+            assert 0.8 * bound < weight.abs().max() <= bound, name
+
+
+def test_weights_depend_on_seed_and_name_alone_and_no_state_is_touched():
+    state = torch.get_rng_state()
+    both, one = Mlmme(config(), seed=5).state_dict(), config(languages=("en",), vocabulary_sizes={"en": 9})
+    alone, other = Mlmme(one, seed=5).state_dict(), Mlmme(one, seed=6).state_dict()
+    assert torch.equal(state, torch.get_rng_state())
+    assert set(alone) < set(both)
+    assert all(torch.equal(both[name], weight) for name, weight in alone.items())
+    assert not any(torch.equal(other[name], weight) for name, weight in alone.items() if "bias" not in name)
+
+
+def test_the_first_weights_of_a_seed_never_change():
+    begun = Mlmme(config(), seed=0).state_dict()
+    first = [0.005030306521803141, -0.009473130106925964, -0.009239040315151215]
+    np.testing.assert_allclose(begun["text.weight"][0, :3], first, atol=1e-7)
+
+
+def test_one_language_without_pictures():
+    model = Mlmme(config(languages=("en",), vocabulary_sizes={"en": 9}, picture_dim=None), seed=0)
+    assert model.texts("en", *padded([[2]])).shape == (1, 10)
+    with pytest.raises(ValueError, match="without pictures"):
+        model.pictures(torch.zeros(1, 6))
+
+
+def test_pictures_of_any_length_are_the_same_where_they_are_scaled_first():
+    model = Mlmme(config(unit_pictures=True, picture_bias=True, initial="vsepp"), seed=0).eval()
+    with torch.no_grad():
+        model.picture.bias.fill_(0.3)
+    vectors = torch.tensor(np.random.default_rng(0).normal(size=(3, 6)), dtype=torch.float32)
+    torch.testing.assert_close(model.pictures(vectors), model.pictures(100 * vectors))
+
+
+def test_a_configuration_is_what_was_written():
+    whole = config(dropout=0.0, initial="vsepp", pretokenized=True)
+    assert MlmmeConfig.from_dict(whole.to_dict()) == whole
+    assert list(whole.to_dict()["vocabulary_sizes"]) == ["en", "to"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"languages": ()},
+        {"languages": ("en", "en")},
+        {"vocabulary_sizes": {"en": 9}},
+        {"word_dim": 0},
+        {"picture_dim": 0},
+        {"project_text": False},
+        {"dropout": 1.0},
+        {"initial": "other"},
+    ],
+)
+def test_what_does_not_fit_is_refused(wrong):
+    with pytest.raises(ValueError):
+        config(**wrong)

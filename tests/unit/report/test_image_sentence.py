@@ -1,0 +1,211 @@
+"""Image–sentence ranking on the screen and on the page: from made-up results of every kind."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from rich.console import Console
+
+from xlingual.report import verdict
+from xlingual.report.image_sentence import TASK, show
+from xlingual.report.image_sentence.reading import language_tables, value_text
+from xlingual.report.image_sentence.terminal import folded
+from xlingual.report.page import render
+from xlingual.results import Behind, Entry, Interval, Results, Summary
+from xlingual.signature import Signature
+
+MEASURES = ("R@1", "R@5", "R@10", "MedR/floor")
+
+
+def ci(value: float, half: float) -> Interval:
+    return Interval(value - half, value + half, 0.95, "made up")
+
+
+def view(baseline: str | None, value: float, half: float) -> dict[str, Any] | None:
+    if baseline is None:
+        return None
+    interval = {"low": value - half, "high": value + half, "level": 0.95, "method": "made up"}
+    return {"against": {"baseline": baseline, "value": value, "ci": interval}}
+
+
+def results(
+    systems: dict[str, float],
+    *,
+    languages: tuple[str, ...] = ("en",),
+    baseline: str | None = None,
+    own: dict[str, tuple[str, ...]] | None = None,
+    half: float = 0.02,
+    measures: tuple[str, ...] = MEASURES,
+    pictures: int = 1000,
+) -> Results:
+    """Return results in which a system's level is `systems[name]`, higher being better everywhere."""
+    entries, summary = [], []
+    best = max(systems, key=lambda name: systems[name])
+    for name, level in systems.items():
+        held = None if baseline in (None, name) else baseline
+        apart = level - systems[baseline] if baseline else 0.0
+        gap = 600 * (systems[best] - level)
+        led = None if name == best else Behind(best, gap, ci(gap, 600 * half))
+        for language in own.get(name, languages) if own else languages:
+            for source, target in ((language, "image"), ("image", language)):
+                for measure in measures:
+                    lower = measure.startswith("MedR")
+                    value = round(1 + 10 * (1 - level)) if lower else level
+                    views = view(held, round(-10 * apart) if lower else apart, half)
+                    size = pictures * (5 if target == "image" else 1)
+                    entries.append(entry(name, source, target, measure, value, ci(value, half), size, views))
+            if set(MEASURES) <= set(measures):
+                views = view(held, 600 * apart, 600 * half)
+                summary.append(
+                    row(name, language, "rsum", 600 * level, ci(600 * level, 600 * half), led, views)
+                )
+            first = view(held, apart, half)
+            summary.append(row(name, language, measures[0], level, ci(level, half), None, first))
+    return Results(entries, summary, pa.table({}))
+
+
+def entry(
+    name: str, source: str, target: str, measure: str, value: float, around: Interval, size: int, views: Any
+) -> Entry:
+    nothing = dict.fromkeys(("oracle", "ceiling", "normalized"))
+    signature = str(Signature({"task": TASK}, {"encoder": name}))
+    return Entry(
+        task=TASK, source=source, target=target, encoder=name, image_encoder="eyes", measure=measure,
+        value=value, ci=around, chance=0.001, n_source=size, n_target=1000, n_tied=3, seed=0,
+        signature=signature, views=views, **nothing,
+    )  # fmt: skip
+
+
+def row(
+    name: str, language: str, measure: str, value: float, around: Interval, led: Behind | None, views: Any
+) -> Summary:
+    nothing = dict.fromkeys(("oracle", "ceiling", "normalized", "sd_seeds"))
+    chance = 9.6 if measure == "rsum" else 0.001
+    return Summary(
+        task=TASK, source=language, target="image", encoder=name, image_encoder="eyes", measure=measure,
+        value=value, ci=around, chance=chance, n_pairs=2, n_seeds=1, behind=led, views=views, **nothing,
+    )  # fmt: skip
+
+
+def shown(found: Results, width: int = 100) -> str:
+    console = Console(file=StringIO(), width=width, highlight=False)
+    show(console, found)
+    return console.file.getvalue()  # type: ignore[attr-defined, no-any-return]
+
+
+def test_the_verdict_says_first_whether_a_system_is_ahead_of_the_baseline() -> None:
+    first, second = verdict(results({"vse": 0.4, "b": 0.45, "c": 0.41, "d": 0.3}, baseline="vse"))
+    assert first == (
+        "In English (en), b is ahead of the baseline vse: a sum of recalls of 270.0 out of 600 against "
+        "240.0, a real difference of +30.0 [18.0, 42.0]."
+    )
+    assert second == "Of the others, c (+6.0) cannot be told apart from it; d (−60.0) is behind it."
+
+
+@pytest.mark.parametrize(
+    ("level", "words"),
+    [(0.41, "cannot be told apart from the baseline vse"), (0.3, "b is behind the baseline vse")],
+)
+def test_the_verdict_on_no_gain(level: float, words: str) -> None:
+    assert words in verdict(results({"vse": 0.4, "b": level}, baseline="vse"))[0]
+
+
+def test_the_verdict_without_a_baseline() -> None:
+    clear = verdict(results({"a": 0.5, "b": 0.4}))[0]
+    assert (
+        "a leads with a sum of recalls of 300.0 [288.0, 312.0] out of 600, 60.0 [48.0, 72.0] ahead of b"
+        in clear
+    )
+    assert "the lead is real on this data" in clear
+    close = verdict(results({"a": 0.5, "b": 0.49}))[0]
+    assert "cannot be told apart from b" in close and "the interval contains zero" in close
+    alone = verdict(results({"a": 0.5}, pictures=20))
+    assert alone[0].startswith("In English (en), a reaches a sum of recalls of 300.0")
+    assert "chance is 9.6" in alone[0] and alone[-1] == "Only 20 pictures: the intervals are wide."
+
+
+def test_the_verdict_says_who_is_at_chance_and_who_was_evaluated_in_some_languages_only() -> None:
+    own = {"vse": ("en",)}
+    sentences = verdict(results({"both": 0.4, "vse": 0.01}, languages=("en", "de"), own=own))
+    assert "In English (en), not above chance (sum of recalls 9.6): vse." in sentences
+    assert sentences[-1] == "Evaluated in the languages that they are for: vse in English (en) only."
+
+
+def test_without_all_recalls_the_first_measure_stands_in_the_verdict() -> None:
+    first = verdict(results({"a": 0.5}, measures=("R@1", "RR")))[0]
+    assert "a reaches R@1 from sentence to image of 50.0 % [48.0, 52.0]" in first
+
+
+def test_the_table_has_the_layout_of_table_1() -> None:
+    text = shown(results({"vse": 0.4, "mlmme": 0.45, "close": 0.41}, baseline="vse"), 72)
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    assert lines[0] == " English (en) · 1,000 pictures, 5,000 sentences"
+    assert [line.split()[0] for line in lines[4:]][:11] == [
+        "Sentence", "R@1", "R@5", "R@10", "MedR", "Image", "R@1", "R@5", "R@10", "MedR", "Both",
+    ]  # fmt: skip
+    assert lines[5].split() == ["R@1", "40.0", "45.0", "(+5.0)*", "41.0", "(+1.0)"]
+    assert "sum of recalls" in text and "* its interval excludes zero" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("width", [72, 80, 100, 160])
+def test_no_line_is_wider_than_the_screen_and_no_number_is_lost(width: int) -> None:
+    names = {f"mlmme-beta-{i}": 0.4 + i / 100 for i in range(9)}
+    text = shown(results(names, baseline="mlmme-beta-0"), width)
+    assert max(map(len, text.splitlines())) <= width
+    for level in names.values():
+        assert f"{100 * level:.1f}" in text
+    assert "…" not in text
+
+
+def test_intervals_are_shown_where_there_is_room() -> None:
+    assert "40.0 [38.0, 42.0]" in shown(results({"a": 0.4}), 80)
+    assert "[38.0, 42.0]" not in shown(results({"a" * 20: 0.4, "b": 0.5, "c": 0.3}, baseline="b"), 72)
+
+
+def test_the_page_marks_what_is_real_and_best_and_escapes_names() -> None:
+    page = render(
+        [results({"vse": 0.4, "<i>new</i>": 0.45, "worse": 0.3}, baseline="vse", languages=("en", "de"))]
+    )
+    assert page.count('<span class="gap gain">(+5.0)*</span>') == 2 * 2 * 3
+    assert '<span class="gap loss">(−10.0)*</span>' in page
+    assert '<span class="number best">45.0</span>' in page
+    assert "<i>new</i>" not in page and "&lt;i&gt;new" in page
+    assert "All numbers for German (de)" in page and "[43.0, 47.0]" in page
+    assert "<dt>pictures</dt><dd>1,000</dd>" in page and "Sum of recalls" in page
+
+
+def test_several_runs_have_tables_of_their_own_beside_other_tasks() -> None:
+    one, two = results({"a": 0.4}), results({"b": 0.5})
+    page = render([one, two])
+    assert "<h3>Run 1</h3>" in page and "<h3>Run 2</h3>" in page
+    assert "no difference between runs has an interval" in page
+
+
+def test_what_a_language_table_holds() -> None:
+    found = results({"vse": 0.4, "b": 0.5}, languages=("en", "de"), own={"vse": ("de",)}, baseline="vse")
+    english, german = sorted(language_tables(found), key=lambda table: table.code, reverse=True)
+    assert (english.systems, german.systems) == (["b"], ["vse", "b"])
+    assert german.blocks[0][1][0].cells[0].difference is None
+    assert german.total is not None and german.total.cells[1].best
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("mlmme-beta-0.75", "mlmme-\nbeta-0.75"),
+        ("short", "short"),
+        ("averylongnamewithoutsigns", "averylongnamewithoutsigns"),
+    ],
+)
+def test_names_are_broken_after_a_sign(name: str, lines: str) -> None:
+    assert folded(name, 10) == lines
+
+
+def test_numbers_of_this_task() -> None:
+    assert value_text(0.12345, "R@5") == "12.3"
+    assert value_text(0.5, "RR") == "0.500"
+    assert value_text(7.0, "MedR/floor") == "7"
+    assert value_text(None, "R@1") == "–"

@@ -1,0 +1,218 @@
+"""A crash at any moment leaves a checkpoint to continue from; other settings and damage are refused."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from xlingual.errors import InputError  # noqa: E402
+from xlingual.training import checkpoints, log, tensors  # noqa: E402
+from xlingual.training.loop import FitOptions, fit  # noqa: E402
+from xlingual.training.resuming import start  # noqa: E402
+
+
+class CrashError(BaseException):
+    """The machine stops here."""
+
+
+class Crashing:
+    """Counts every touch of the disk while a checkpoint or log is written, and crashes at one of them."""
+
+    def __init__(self, patch, at):
+        self.left = at
+        for place, name in (
+            (checkpoints, "write_tensors"),
+            (checkpoints, "sync_folder"),
+            (checkpoints, "write_file"),
+            (checkpoints.shutil, "rmtree"),
+            (log, "append"),
+            (log, "write_file"),
+            (os, "fsync"),
+            (os, "replace"),
+        ):
+            patch.setattr(place, name, self.counted(getattr(place, name)))
+
+    def counted(self, real):
+        def touch(*arguments, **more):
+            self.left -= 1
+            if self.left == 0:
+                raise CrashError
+            done = real(*arguments, **more)
+            self.left -= 1
+            if self.left == 0:  # after it, too
+                raise CrashError
+            return done
+
+        return touch
+
+
+def test_a_crash_at_any_moment_loses_nothing_that_was_whole(toy, tmp_path, log_of):
+    """Whatever is touched last, continuing gives the very weights and log of an undisturbed training."""
+    options = FitOptions(epochs=3, rate=0.02)
+    whole = toy(n=16)
+    fit(whole, options, tmp_path / "whole", settings={}, validate=whole.validate)
+    wanted, at, crashed = log_of(tmp_path / "whole"), 0, True
+    begun = 0
+    while crashed:
+        at += 1
+        folder = tmp_path / str(at)
+        recipe = toy(n=16)
+        with pytest.MonkeyPatch.context() as patch:
+            Crashing(patch, at)
+            try:
+                fit(recipe, options, folder, settings={}, validate=recipe.validate)
+                crashed = False
+            except CrashError:
+                pass
+        again = toy(n=16)
+        resume = checkpoints.Checkpoints(folder).exists()
+        begun += not resume
+        fitted = fit(again, options, folder, settings={}, validate=again.validate, resume=resume)
+        assert log_of(folder) == wanted
+        assert fitted.best_epoch == max(line["epoch"] for line in wanted if line["best"])
+        for name, value in whole.model.state_dict().items():
+            assert torch.equal(fitted.model.state_dict()[name], value), (at, name)
+        shutil.rmtree(folder)
+    assert at > 40 and 5 < begun < at / 2  # crashes in all three epochs, some before the first was over
+
+
+def test_a_half_written_file_is_never_named(toy, tmp_path):
+    fit(toy(), FitOptions(epochs=2), tmp_path, settings={})
+    half = tmp_path / "checkpoint" / "epoch-0003"
+    half.mkdir()
+    (half / "weights.safetensors").write_bytes(b"half")
+    (tmp_path / "checkpoint" / "epoch-0009").mkdir()
+    fit(toy(), FitOptions(epochs=3), tmp_path, settings={}, resume=True)
+    assert sorted(path.name for path in (tmp_path / "checkpoint").iterdir()) == ["epoch-0003", "state.json"]
+
+
+def test_the_best_epoch_is_kept_without_what_the_optimizer_remembers(toy, tmp_path):
+    from xlingual.training.loop import Scores
+
+    fit(
+        toy(),
+        FitOptions(epochs=4),
+        tmp_path,
+        settings={},
+        validate=lambda model, epoch: Scores(-abs(epoch - 2)),
+    )
+    found = sorted(str(p.relative_to(tmp_path / "checkpoint")) for p in tmp_path.glob("checkpoint/*/*"))
+    assert found == [
+        "epoch-0002/weights.safetensors",
+        "epoch-0004/optimizer.safetensors",
+        "epoch-0004/weights.safetensors",
+    ]
+    assert os.stat(tmp_path / "checkpoint" / found[0]).st_mode & 0o777 == 0o644
+
+
+def test_other_settings_are_refused_by_name(toy, tmp_path):
+    settings = {"languages": ["en", "de"], "beta": 0.5, "data": {"digest": "a"}}
+    fit(toy(), FitOptions(epochs=1), tmp_path, settings=settings)
+    other = {"languages": ["en"], "beta": 0.5, "data": {"digest": "b"}, "margin": 0.2}
+    with pytest.raises(InputError) as caught:
+        fit(toy(), FitOptions(epochs=2, rate=0.5), tmp_path, settings=other, resume=True)
+    told = str(caught.value)
+    assert 'languages was ["en", "de"] and is ["en"]' in told and 'data.digest was "a" and is "b"' in told
+    assert "margin was not set and is 0.2" in told and "rate was 0.001 and is 0.5" in told
+    assert "beta" not in told and "\n" not in told
+
+
+def test_one_name_in_both_settings_is_compared_twice(toy, tmp_path):
+    fit(toy(), FitOptions(epochs=1), tmp_path, settings={"seed": 4})
+    with pytest.raises(InputError, match="seed was 4 and is 5"):
+        fit(toy(), FitOptions(epochs=2), tmp_path, settings={"seed": 5}, resume=True)
+
+
+def test_more_epochs_are_refused_where_the_rate_depends_on_them(toy, tmp_path):
+    fit(toy(), FitOptions(epochs=2, schedule="cosine"), tmp_path, settings={})
+    with pytest.raises(InputError, match="epochs was 2 and is 3"):
+        fit(toy(), FitOptions(epochs=3, schedule="cosine"), tmp_path, settings={}, resume=True)
+    assert fit(toy(), FitOptions(epochs=2, schedule="cosine"), tmp_path, settings={}, resume=True).epochs == 2
+
+
+def test_fewer_epochs_than_are_done_are_refused(toy, tmp_path):
+    fit(toy(), FitOptions(epochs=3), tmp_path, settings={})
+    with pytest.raises(InputError, match="already has 3 epochs, and 2 are asked for"):
+        fit(toy(), FitOptions(epochs=2), tmp_path, settings={}, resume=True)
+
+
+def test_nothing_to_continue_and_nothing_overwritten(toy, tmp_path):
+    with pytest.raises(InputError, match="no checkpoint to continue from"):
+        fit(toy(), FitOptions(epochs=1), tmp_path, settings={}, resume=True)
+    fit(toy(), FitOptions(epochs=1), tmp_path, settings={})
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(InputError, match="already has a training that was interrupted"):
+        fit(toy(), FitOptions(epochs=1), tmp_path, settings={})
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(InputError, match="already has a model"):
+        fit(toy(), FitOptions(epochs=1), tmp_path, settings={})
+    with pytest.raises(InputError, match="not both"):
+        start(tmp_path, {}, FitOptions(), resume=True, replace=True)
+    assert all(path.read_bytes() == content for path, content in before.items())
+    replaced = toy(seed=1)
+    fit(replaced, FitOptions(epochs=2), tmp_path, settings={"other": True}, replace=True)
+    assert len(replaced.seen) == 10
+
+
+def test_a_refusal_comes_before_anything_is_replaced(toy, tmp_path):
+    class Broken:
+        def config(self, settings, after):
+            raise OSError("no connection")
+
+        def epoch(self, line):
+            raise AssertionError
+
+        close = lambda self: None  # noqa: E731
+
+    fit(toy(), FitOptions(epochs=1), tmp_path, settings={})
+    with pytest.raises(InputError, match=r"sink Broken cannot start \(OSError: no connection\)"):
+        fit(toy(), FitOptions(epochs=1), tmp_path, settings={}, sinks=[Broken()], replace=True)
+    assert fit(toy(), FitOptions(epochs=2), tmp_path, settings={}, resume=True).epochs == 2
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("state.json", b"{", "state.json cannot be read"),
+        ("state.json", b"{}", "state.json cannot be read"),
+        ("state.json", b'{"schema": "xlingual/checkpoint/9"}', "made by another version"),
+        ("epoch-0001/weights.safetensors", b"half", "weights.safetensors cannot be read"),
+        ("epoch-0001/optimizer.safetensors", None, "optimizer.safetensors cannot be read"),
+    ],
+)
+def test_damage_is_told_in_a_line(toy, tmp_path, file, content, told):
+    fit(toy(), FitOptions(epochs=1), tmp_path, settings={})
+    path = tmp_path / "checkpoint" / file
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        fit(toy(), FitOptions(epochs=2), tmp_path, settings={}, resume=True)
+    assert told in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_model_of_another_shape_is_refused(toy, tmp_path):
+    fit(toy(), FitOptions(epochs=1), tmp_path, settings={})
+    with pytest.raises(InputError, match=r"does not fit the model \(.*size mismatch"):
+        fit(toy(dim=4), FitOptions(epochs=2), tmp_path, settings={}, resume=True)
+
+
+def test_a_full_disk_is_told_in_a_line_and_the_checkpoint_stays(toy, tmp_path, monkeypatch):
+    fit(toy(), FitOptions(epochs=1), tmp_path, settings={})
+
+    def full(file):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tensors.os, "fsync", full)
+        with pytest.raises(InputError, match=r"cannot write .*No space left"):
+            tensors.write_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)})
+    assert json.loads((tmp_path / "checkpoint/state.json").read_text())["standing"]["epoch"] == 1
+
+
+def test_settings_that_are_no_json_are_a_programming_error(toy, tmp_path):
+    with pytest.raises(TypeError, match="plain JSON"):
+        fit(toy(), FitOptions(epochs=1), tmp_path, settings={"folder": tmp_path})

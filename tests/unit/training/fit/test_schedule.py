@@ -1,0 +1,73 @@
+"""The learning rate against closed forms."""
+
+import math
+
+import pytest
+
+from xlingual.errors import InputError
+from xlingual.training.options import FitOptions
+from xlingual.training.schedule import Schedule
+
+STEPS = 10
+
+
+def rates(schedule, epochs=4, warmup=0.0):
+    options = FitOptions(epochs=epochs, rate=2.0, schedule=schedule, warmup=warmup)
+    return [options.rate_at(1 + n // STEPS, n % STEPS, STEPS) for n in range(epochs * STEPS)]
+
+
+def test_constant():
+    assert rates("constant") == [2.0] * 40
+
+
+def test_steps_divide_after_every_so_many_epochs():
+    assert rates("step:2:0.1", epochs=5) == pytest.approx([2.0] * 20 + [0.2] * 20 + [0.02] * 10)
+    assert rates("step:15:0.1", epochs=30)[149:151] == pytest.approx([2.0, 0.2])  # VSE++
+
+
+@pytest.mark.parametrize("floor", [0.0, 0.25])
+def test_cosine_and_line_fall_to_the_floor(floor):
+    for name, fall in (("cosine", lambda s: (1 + math.cos(math.pi * s)) / 2), ("linear", lambda s: 1 - s)):
+        wanted = [2 * (floor + (1 - floor) * fall(n / 40)) for n in range(40)]
+        assert rates(f"{name}:{floor}") == pytest.approx(wanted)
+    assert rates("cosine") == rates("cosine:0")
+
+
+def test_warmup_grows_in_equal_steps_to_the_full_rate():
+    assert rates("constant", warmup=0.5) == pytest.approx([0.4, 0.8, 1.2, 1.6] + [2.0] * 36)
+    assert rates("constant", warmup=1.5)[:16] == pytest.approx([2 * n / 15 for n in range(1, 16)] + [2.0])
+    line = rates("linear", warmup=1)
+    assert line[:10] == pytest.approx([0.2 * n for n in range(1, 11)])
+    assert line[10:] == pytest.approx([2 * (1 - n / 30) for n in range(30)])
+
+
+def test_the_rate_of_an_epoch_does_not_depend_on_how_many_follow():
+    for schedule in ("constant", "step:1:0.5"):
+        assert not Schedule.parse(schedule).needs_end
+        assert rates(schedule, epochs=2, warmup=0.3) == rates(schedule, epochs=4, warmup=0.3)[:20]
+    for schedule in ("cosine", "linear:0.1"):
+        assert Schedule.parse(schedule).needs_end and FitOptions(schedule=schedule).compared()["epochs"] == 30
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "cosin",
+        "warmup",
+        "cosine:nan",
+        "step",
+        "step:3",
+        "step:0:0.1",
+        "step:1.5:0.1",
+        "step:2:0",
+        "step:2:2",
+        "constant:1",
+        "cosine:-1",
+        "linear:0:1",
+    ],
+)
+def test_what_is_no_schedule_is_refused_in_a_line(text):
+    with pytest.raises(InputError, match=r"schedule '.*'") as caught:
+        Schedule.parse(text)
+    assert "\n" not in str(caught.value)
