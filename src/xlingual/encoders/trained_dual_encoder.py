@@ -14,7 +14,6 @@ from xlingual.encoders.schemes import Context
 from xlingual.encoders.trained import check_base
 from xlingual.errors import InputError
 from xlingual.models.folder import ModelFolder
-from xlingual.models.vocabulary import FIRST, UNKNOWN
 from xlingual.records import Encoded, Encoder, Texts
 
 if TYPE_CHECKING:
@@ -67,16 +66,14 @@ class DualTexts:
         self._blind = self._texts = 0
         if not blind:
             return []
-        return [f"{self.network.who}: {blind:,} of {texts:,} texts have no word that it knows"]
+        return [f"{self.network.who}: {blind:,} of {texts:,} texts have nothing that it reads: their vector is zero"]
 
     def _words(self, batch: Texts) -> Encoded:
         texts = with_context(batch) if self.network.config.context else batch.text
         features = self.network.features
         numbers = [features.of(text, tag) for text, tag in zip(texts, batch.language, strict=True)]
         self._texts += len(numbers)
-        self._blind += sum(
-            not any(number == UNKNOWN or number >= FIRST for number in text) for text in numbers
-        )
+        self._blind += sum(not text for text in numbers)
         return Encoded(
             self._encoded(
                 [len(text) for text in numbers],

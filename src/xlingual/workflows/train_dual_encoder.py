@@ -13,7 +13,7 @@ import numpy as np
 
 from xlingual import encoders
 from xlingual.data.pools.parallel import ParallelQuestions, read_parallel
-from xlingual.embed import batch_identity, embed_sides
+from xlingual.embed import batch_identity, embed_sides, load_fit_texts
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.torch_runtime import require
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
@@ -226,10 +226,17 @@ class _Job:
                 "context and separate are of towers that read texts: over a frozen encoder leave them out "
                 "(hf: reads contexts itself with ?pair=context)"
             )
-        found = encoders.text_encoders(base, languages=list(self.data.languages))
+        found = encoders.text_encoders(
+            base, languages=list(self.data.languages), fit_texts=load_fit_texts, seed=options.seed
+        )
         if len(found) > 1:
             raise InputError(f"--base matches {len(found)} encoders: name one")
         ((name, encoder),) = found.items()
+        if getattr(encoder, "depends_on_batch", False):
+            raise InputError(
+                f"--base {name}: it counts words in the texts that it is given, so that its vectors would be "
+                "others elsewhere: fit it, with fit=FILE#SPLIT"
+            )
         vectors = embed_sides(
             self.data.questions, self.data.answers, name, encoder, store=self.store, progress=self.progress
         )

@@ -123,9 +123,7 @@ def _side(
     place = np.full((len(ids), len(tags)), -1, dtype=np.int64)
     for code, tag in enumerate(tags):
         place[:, code] = [1 if text else -1 for text in columns[part, tag]]
-    owner, language = (
-        axis[order] for order in [np.lexsort(np.nonzero(place > 0))] for axis in np.nonzero(place > 0)
-    )
+    owner, language = np.nonzero(place > 0)
     place[owner, language] = np.arange(len(owner))
     pairs = list(zip(owner.tolist(), language.tolist(), strict=True))
     context = (
