@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.encoders.tokens import Features, TextTokens
@@ -51,7 +52,7 @@ class DualNetwork(TrainedNetwork):
 
         with loading(self.who):
             tokenizer = AutoTokenizer.from_pretrained(
-                self.folder.path / NETWORK, local_files_only=True, trust_remote_code=False
+                self._settings(), local_files_only=True, trust_remote_code=False
             )
         tokenizer.padding_side = "right"
         return TextTokens(tokenizer, self.config.max_length, "truncate", self.who)
@@ -86,6 +87,13 @@ class DualNetwork(TrainedNetwork):
 
         return self.loaded(make)
 
+    def _settings(self) -> Path:
+        """Return the folder of the network's settings and its tokenizer."""
+        path = self.folder.path / NETWORK
+        if not (path / "config.json").is_file():
+            raise InputError(f"{self.who}: {NETWORK} is missing: copy the whole folder of the model")
+        return path
+
     def _empty_network(self) -> Any:  # noqa: ANN401
         """Return the network of transformers without its weights, None for other towers."""
         if self.config.tower != "transformer":
@@ -95,7 +103,7 @@ class DualNetwork(TrainedNetwork):
 
         with loading(self.who):
             settings = AutoConfig.from_pretrained(
-                self.folder.path / NETWORK, local_files_only=True, trust_remote_code=False
+                self._settings(), local_files_only=True, trust_remote_code=False
             )
             network = AutoModel.from_config(settings, trust_remote_code=False)
         limit = position_limit(network, settings)

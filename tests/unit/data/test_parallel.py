@@ -121,7 +121,9 @@ def table(tmp_path, rows=TABLE, drop=()):
 
 def test_a_table(tmp_path):
     data = read_parallel(table(tmp_path))
-    assert data.languages == ("en", "de") and data.ids == ["1", "2", "3"] and data.cluster.tolist() == [0, 0, 1]
+    assert (
+        data.languages == ("en", "de") and data.ids == ["1", "2", "3"] and data.cluster.tolist() == [0, 0, 1]
+    )
     assert data.questions.text == ["Who?", "Wer?", "Where?", "When?", "Wann?"]
     assert data.questions.language == ["en", "de", "en", "en", "de"]
     assert data.asked.tolist() == [[0, 1], [2, -1], [3, 4]]

@@ -124,7 +124,9 @@ def test_features_of_words_and_n_grams():
     def hashed(gram):
         return 4 + zlib.crc32(gram.encode()) % 50
 
-    assert features.of("two", "en") == list(dict.fromkeys([2, *map(hashed, ["<tw", "two", "wo>", "<two", "two>"])]))
+    assert features.of("two", "en") == list(
+        dict.fromkeys([2, *map(hashed, ["<tw", "two", "wo>", "<two", "two>"])])
+    )
     assert features.of("at", "en") == list(dict.fromkeys(map(hashed, ["<at", "at>", "<at>"])))
     assert features.of("?!", "en") == []
     with pytest.raises(ValueError, match="go together"):

@@ -139,4 +139,6 @@ def test_other_refusals():
         make_regime("en-en", full(4, 2), 4, 0, english="sw")
     with pytest.raises(InputError, match="batch must be 2 or more"):
         make_regime("x-x", full(4, 2), 1, 0)
-    assert {*languages(full(4, 2), make_regime("en-en", full(4, 2), 4, 0, english="de").batch(0))[0]} == {"de"}
+    assert {*languages(full(4, 2), make_regime("en-en", full(4, 2), 4, 0, english="de").batch(0))[0]} == {
+        "de"
+    }
