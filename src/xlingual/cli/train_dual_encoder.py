@@ -68,7 +68,7 @@ _DUAL = (
         default=None,
         help="Answers are read with what surrounds them.  [default: by a network of transformers]",
     ),
-    whole("--dim", "Dimensions, with --base words.  [default: 128]"),
+    whole("--dim", "Dimensions, with --base words.  [default: 256]"),
     click.option(
         "--ngrams", type=Lengths(), help="Characters of n-grams, with --base words.  [default: 3-5]"
     ),

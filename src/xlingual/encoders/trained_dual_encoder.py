@@ -66,9 +66,7 @@ class DualTexts:
         self._blind = self._texts = 0
         if not blind:
             return []
-        return [
-            f"{self.network.who}: {blind:,} of {texts:,} texts have nothing that it reads: their vector is zero"
-        ]
+        return [f"{self.network.who}: {blind:,} of {texts:,} texts have nothing that it reads, and are zero"]
 
     def _words(self, batch: Texts) -> Encoded:
         texts = with_context(batch) if self.network.config.context else batch.text

@@ -147,7 +147,7 @@ def test_a_table_without_ids_and_clusters_and_a_choice_of_it(tmp_path):
         ({"drop": ("answer_de",)}, "has a column question_de but no answer_de: add it"),
         ({"drop": ("question_en", "question_de", "answer_en", "answer_de")}, "no columns question_LANG and"),
         ({"rows": [TABLE[0], TABLE[0]]}, "'1' is there twice"),
-        ({"rows": [TABLE[0] | {"question_en": " ", "question_de": ""}]}, "row 1 has no question in any of en, de"),
+        ({"rows": [TABLE[0] | {"question_en": " ", "question_de": ""}]}, "row 1 has no question in any"),
         ({"rows": [TABLE[0], TABLE[1] | {"answer_en": "", "answer_de": None}]}, "row 2 has no answer in any"),
         ({"rows": [TABLE[0] | {"question_en": 7}]}, "row 1, column 'question_en': found"),
         ({"rows": [TABLE[0], TABLE[1] | {"cluster": ""}]}, "row 2, column 'cluster' is empty"),

@@ -43,7 +43,7 @@ class DualOptions:
     false_negatives: str = "keep"
     separate: bool = False
     context: bool | None = None
-    dim: int = 128
+    dim: int = 256
     ngrams: tuple[int, ...] | None = (3, 5)
     buckets: int = 32_768
     threshold: int = 1
@@ -81,7 +81,7 @@ class DualOptions:
 
 # what of FitOptions a tower sets; the paper's for a network of transformers, but for the number of steps
 FIT_PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "words": {"rate": 1e-2, "epochs": 30},
+    "words": {"rate": 1e-3, "epochs": 30},
     "vectors": {"rate": 1e-3, "epochs": 30},
     "transformer": {"rate": 1e-5, "epochs": 10, "schedule": "linear", "warmup": 1.0, "weight_decay": 0.01,
                     "optimizer": "adamw"},

@@ -137,7 +137,7 @@ def test_roles_and_contexts_count_only_where_the_model_has_them(folder, tmp_path
     assert np.array_equal(plain, query) and not np.array_equal(plain, candidate)
     assert not np.array_equal(candidate[0], around[0])
     assert not plain[1].any() and np.linalg.norm(plain[0]) == pytest.approx(1)
-    assert encoder.notes() == [f"model:{path}: 4 of 8 texts have nothing that it reads: their vector is zero"]
+    assert encoder.notes() == [f"model:{path}: 4 of 8 texts have nothing that it reads, and are zero"]
     assert encoder.notes() == []
 
 
@@ -206,7 +206,7 @@ def test_a_vocabulary_that_is_not_the_model_s(trained, tmp_path):
 
 
 def test_what_a_base_sets_of_the_fit_loop():
-    assert fit_options("words").rate == 1e-2 and fit_options("words", rate=1.0).rate == 1.0
+    assert fit_options("words").rate == 1e-3 and fit_options("words", rate=1.0).rate == 1.0
     further = fit_options("hf:x")
     assert (further.rate, further.optimizer, further.schedule) == (1e-5, "adamw", "linear")
     assert fit_options("hf:x", frozen=True).rate == fit_options("random").rate == 1e-3
