@@ -1,7 +1,7 @@
 """What experiments share: runs that are kept, and means over seeds and queries with their intervals.
 
-A run trains with one seed and gives a value for each query of a test set. Seeds and queries both are samples: an
-interval resamples both (two-way clustering), so it says where the mean would land for other seeds *and* other
+A run trains with one seed and gives a value for each query of a test set. Seeds and queries both are samples:
+an interval counts both (two-way clustering), so it says where the mean would land for other seeds *and* other
 queries.
 """
 
@@ -50,7 +50,7 @@ def kept_run(path: Path, run: Callable[[], Mapping[str, Values]]) -> dict[str, V
     return {name: Values(*own) for name, own in content.items()}
 
 
-def mean_of(runs: Iterable[Sequence[Values]]) -> Interval | tuple[float, Interval]:
+def mean_of(runs: Iterable[Sequence[Values]]) -> tuple[float, Interval]:
     """Return (mean, interval) over seeds of the mean over `parts` of each run (both directions, say)."""
     return _mean([list(parts) for parts in runs])
 

@@ -11,6 +11,7 @@ import click
 from xlingual.cli import pools, screen
 from xlingual.cli.mixing import mix_pool
 from xlingual.cli.options import manifest_options, read_manifest, refuse_extra
+from xlingual.cli.scenes import scenes
 from xlingual.errors import DataWarning
 from xlingual.report.terminal import fitting, plain_table
 
@@ -30,6 +31,7 @@ def data() -> None:
 data.add_command(pools.describe)
 data.add_command(pools.squad_to_pool)
 data.add_command(mix_pool)
+data.add_command(scenes)
 
 
 @data.command(context_settings={"allow_extra_args": True}, short_help="Count what a manifest holds.")
@@ -55,43 +57,6 @@ def check(ctx: click.Context, /, manifest: Path, as_json: bool, quiet: bool, **g
         _print_tables(found)
     for warning in found.warnings:
         click.echo(f"warning: {warning}", err=True)
-
-
-@data.command(short_help="Make pictures with descriptions in several languages.")
-@click.option("--n", type=click.IntRange(min=1), required=True, metavar="N", help="How many items.")
-@click.option(
-    "--languages",
-    default="en,de,es,ja,ar",
-    show_default=True,
-    metavar="en,de,…",
-    help="Languages of the texts.",
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Same seed, same bytes."
-)
-@click.option(
-    "--train",
-    type=click.FloatRange(0, 1),
-    default=0.5,
-    show_default=True,
-    help="Share of the items in the split 'train'.",
-)
-@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder to write.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-def scenes(n: int, languages: str, seed: int, train: float, out: Path, quiet: bool) -> None:
-    """Make pictures of simple scenes, and independent descriptions of them in several languages."""
-    from xlingual.data.scenes import write_scenes
-
-    with screen.progress(quiet) as progress:
-        path = write_scenes(
-            out,
-            n=n,
-            languages=[language.strip() for language in languages.split(",") if language.strip()],
-            seed=seed,
-            train=train,
-            progress=None if progress is None else lambda done: progress("painting scenes", done, n),
-        )
-    screen.wrote(path, quiet=quiet)
 
 
 def _print_json(found: Check) -> None:

@@ -28,7 +28,7 @@ text_encoder_option = click.option(
     required=True,
     metavar="SPEC",
     help="Text encoder: vectors:PATH (or just a path), st:, hf:, onnx:, wordvec:, translate:, api:, python:, "
-    "random, chargram or lsa:?fit=FILE#SPLIT; repeat for several. Quote patterns with *. "
+    "model:, random, chargram or lsa:?fit=FILE#SPLIT; repeat for several. Quote patterns with *. "
     "See: xlingual encoders.",
 )
 

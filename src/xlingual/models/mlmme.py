@@ -53,9 +53,20 @@ class Mlmme(nn.Module):  # type: ignore[misc]  # torch is untyped here
             )
             self.dropout = nn.Dropout(config.dropout)
         self.to_empty(device="cpu")
+        if config.picture_dim is not None and config.standardize_pictures:
+            self.register_buffer("picture_mean", torch.zeros(config.picture_dim))
+            self.register_buffer("picture_sd", torch.ones(config.picture_dim))
         if seed is not None:
             for name, weight in self.named_parameters():
                 _begin(name, weight, config, seed)
+
+    def standardize(self, mean: Tensor, sd: Tensor) -> None:
+        """Take the mean [p] and standard deviation [p] of the image vectors that are trained on.
+
+        A dimension that does not vary (standard deviation 0) is only shifted.
+        """
+        self.picture_mean.copy_(mean)
+        self.picture_sd.copy_(torch.where(sd > 0, sd, 1))
 
     def texts(self, language: str, numbers: Tensor, lengths: Tensor) -> Tensor:
         """Return unit vectors float [b, joint] of texts of one language; zero where a text has no words.
@@ -71,6 +82,8 @@ class Mlmme(nn.Module):  # type: ignore[misc]  # torch is untyped here
         """Return unit vectors float [b, joint] of pictures, given those of the image encoder [b, p]."""
         if self.picture is None:
             raise ValueError("this model was made without pictures (picture_dim is None)")
+        if self.config.standardize_pictures:
+            vectors = (vectors - self.picture_mean) / self.picture_sd
         if self.config.unit_pictures:
             vectors = unit(vectors)
         return unit(self.picture(self.dropout(vectors)))

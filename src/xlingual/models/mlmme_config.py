@@ -23,6 +23,7 @@ class MlmmeConfig:
     project_text: bool = True  # False: the state is the text's vector (VSE, VSE++)
     picture_bias: bool = False
     unit_pictures: bool = False  # the picture's vector is scaled to unit length first (VSE++)
+    standardize_pictures: bool = False  # before that: mean 0, standard deviation 1 over the training pictures
     initial: str = "paper"  # how weights begin: "paper" or "vsepp"
     pretokenized: bool = False  # texts are split at blanks and nothing else
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.records import Ints, Vectors
+from xlingual.records import Floats, Ints, Vectors
 
 LAYOUT = "corpus.json"
 
@@ -63,6 +63,14 @@ class PackedPictures(Members):
         """Return the vectors of some members."""
         found: Vectors = self.vectors[self.shown[members]]
         return found
+
+    def moments(self, chunk: int = 4096) -> tuple[Floats, Floats]:
+        """Return mean [d] and standard deviation [d] over the distinct vectors, in float64 and two passes."""
+        pieces = [slice(start, start + chunk) for start in range(0, len(self.vectors), chunk)]
+        n = max(1, len(self.vectors))
+        mean: Floats = sum(self.vectors[piece].sum(0, dtype=np.float64) for piece in pieces) / n
+        square = sum(np.square(self.vectors[piece] - mean).sum(0) for piece in pieces)
+        return mean, np.sqrt(square / n)
 
 
 @dataclass(frozen=True)

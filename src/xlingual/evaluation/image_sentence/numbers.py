@@ -195,6 +195,14 @@ class NumberTable:
         identities = self.plan.identities[system.name]
         return Signature(conditions, dict(zip(("encoder", "image_encoder"), identities, strict=True)))
 
+    def same_queries(self, one: str, other: str) -> bool:
+        """Tell whether two systems answered the same queries wherever both were evaluated."""
+        measure = self.plan.measures[0].name
+        ways = [way for name, way in self.found if name == one and (other, way) in self.found]
+        return all(
+            self.answers[one, way, measure].same_queries(self.answers[other, way, measure]) for way in ways
+        )
+
     def per_query(self) -> PerQuery:
         """Return the table of queries."""
         manifest = self.plan.manifest

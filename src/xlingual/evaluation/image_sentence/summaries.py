@@ -103,7 +103,7 @@ def _sums_in(table: NumberTable, language: str) -> dict[str, _Line]:
     return {
         name: line
         if name == baseline
-        else replace(line, against=as_view(baseline, _sum_gap(table, language, name, baseline, own)))
+        else replace(line, against=as_view(baseline, _sum_gap(table, name, baseline, own)))
         for name, line in own.items()
     }
 
@@ -115,14 +115,9 @@ def _sum(table: NumberTable, system: System, language: str) -> _Line:
     return _Line(summed([line.score for line in lines], PERCENT), chance, 2)
 
 
-def _sum_gap(table: NumberTable, language: str, name: str, baseline: str, own: Mapping[str, _Line]) -> Gap:
+def _sum_gap(table: NumberTable, name: str, baseline: str, own: Mapping[str, _Line]) -> Gap:
     one, other = own[name].score, own[baseline].score
-    recall = RecallAt(DEPTHS[0]).name
-    paired = all(
-        table.answers[name, way, recall].same_queries(table.answers[baseline, way, recall])
-        for way in _both_ways(language)
-    )
-    gap = difference(one, other) if paired else None
+    gap = difference(one, other) if table.same_queries(name, baseline) else None
     return Gap(one.value - other.value, None if gap is None else gap.interval())
 
 
@@ -138,6 +133,8 @@ def _rows(
     comparable = {name: line.score for name, line in lines.items() if line.n_ways == most}
     best = max if higher else min
     leader = best(comparable, key=lambda name: comparable[name].value) if comparable else None
+    if leader is not None:  # without pictures' bytes, two image encoders may tell different ones apart
+        comparable = {name: one for name, one in comparable.items() if table.same_queries(leader, name)}
     images = {system.name: system.image_name for system in table.plan.systems}
     for name, line in lines.items():
         yield Summary(

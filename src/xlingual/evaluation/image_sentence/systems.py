@@ -78,9 +78,12 @@ def _several(specs: Sequence[EncoderLike] | EncoderLike) -> list[EncoderLike]:
 
 
 def _languages_of(name: str, encoder: Encoder, languages: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the languages that an encoder has; one that names none has all."""
+    """Return those of the languages that an encoder has; one that lists none has all.
+
+    (A mapping is no list: networks that are told the language have their numbers there.)
+    """
     has = getattr(encoder, "languages", None)
-    if has is None or isinstance(has, str) or callable(has):
+    if not isinstance(has, list | tuple | set | frozenset) or not has:
         return tuple(languages)
     found = tuple(language for language in languages if language in has)
     if not found:

@@ -119,7 +119,9 @@ def _against_baseline(head: _Headline, where: str, baseline: str) -> list[str]:
 
 
 def _others(names: Sequence[str], gaps: Mapping[str, Difference | None]) -> list[str]:
-    ahead, level, behind = [], [], []
+    ahead: list[str] = []
+    level: list[str] = []
+    behind: list[str] = []
     for name in names:
         gap = gaps[name]
         if gap is not None and gap.interval:

@@ -145,8 +145,8 @@ class MlmmeRecipe:
                 pairs = [pair for pair in _compared(self.options) if tag in pair]
                 others = listed(dict.fromkeys(view for pair in pairs for view in pair if view != tag))
                 raise InputError(
-                    f"no item has a text in {tag!r} together with what it is compared with ({others}): "
-                    "leave the language out"
+                    f"no item has a text in {tag!r} together with what it is compared with ({others}): leave "
+                    "the language out"
                 )
         if len(np.unique(corpus.groups[used])) < 2:
             raise InputError(
@@ -170,7 +170,10 @@ def build_model(options: MlmmeOptions, vocabularies: Mapping[str, Vocabulary], c
         picture_dim=corpus.picture_dim if options.beta > 0 else None,
         **{name: getattr(options, name) for name in _OF_THE_MODEL},
     )
-    return Mlmme(config, options.seed)
+    model = Mlmme(config, options.seed)
+    if config.picture_dim is not None and config.standardize_pictures and corpus.pictures is not None:
+        model.standardize(*(torch.from_numpy(part).float() for part in corpus.pictures.moments()))
+    return model
 
 
 _OF_THE_MODEL = (
@@ -181,6 +184,7 @@ _OF_THE_MODEL = (
     "project_text",
     "picture_bias",
     "unit_pictures",
+    "standardize_pictures",
     "initial",
     "pretokenized",
 )

@@ -311,3 +311,33 @@ def test_the_worked_example_of_the_page_gives_what_it_says(capsys: pytest.Captur
     code, output = re.search(r"```python\n(.*?)```\s+```\n(.*?)```", page, re.DOTALL).groups()  # type: ignore[union-attr]
     exec(compile(code, "docs/image-sentence.md", "exec"), {})
     assert capsys.readouterr().out == output
+
+
+def test_systems_that_tell_different_pictures_apart_are_not_paired() -> None:
+    """Without bytes pictures are distinct by their vectors: an encoder that merges some has other queries."""
+
+    class Vectors(data.Images):  # type: ignore[misc, name-defined]
+        opens_pictures = False
+
+    merging = PICTURES.copy()
+    merging[1] = merging[0]
+    rows = [{key: value for key, value in row.items() if key != "image"} for row in data.rows(N, {"en": 2})]
+    for row in rows:
+        row["item"] = row["id"].split(".")[0]
+    results = run(
+        Manifest.from_rows(rows),
+        data.Captions("a", PICTURES, 0.5),
+        data.Captions("b", PICTURES, 2.0),
+        image_encoders=[Vectors(PICTURES), Vectors(merging)],
+        baselines="a",
+    )
+    against = [entry.views["against"] for entry in results.entries if entry.encoder == "b" and entry.views]
+    assert len(against) == 8 and all(view["ci"] is None for view in against)
+    assert all(row.behind is None for row in results.summary)
+    assert value(results, "b", "image", "en", "R@1").n_source == N - 1
+
+
+@pytest.mark.parametrize("languages", [{}, {"en": 0}, (), "en", None])
+def test_what_is_no_list_of_languages_limits_nothing(languages: Any) -> None:
+    results = run(data.manifest(N, {"en": 1, "de": 1}), data.Captions("m", PICTURES, 1.0, languages))
+    assert {entry.source for entry in results.entries} == {"en", "de", "image"}

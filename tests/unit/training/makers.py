@@ -3,6 +3,7 @@
 import numpy as np
 
 from xlingual.data.manifest import Manifest
+from xlingual.training.packing import Reading, count_vocabularies, pack
 
 
 class Given:
@@ -20,12 +21,12 @@ class Given:
         return self.vectors[[int(source) for source in batch.source]]
 
 
-def paired(n, seed=0, texts=1):
-    """Return n items: a picture, and `texts` random sentences in English and German about each."""
+def paired(n, seed=0, texts=1, languages=("en", "de")):
+    """Return n items: a picture, and `texts` random sentences in each language about each."""
     rng = np.random.default_rng(seed)
     rows = []
     for item in range(n):
-        for tag in ("en", "de"):
+        for tag in languages:
             for number in range(texts):
                 words = " ".join(f"{tag}{w}" for w in rng.integers(0, 60, rng.integers(2, 7)))
                 row = f"{item}-{tag}-{number}"
@@ -33,3 +34,10 @@ def paired(n, seed=0, texts=1):
                     {"id": row, "lang": tag, "text": words, "item": str(item), "image": str(item).encode()}
                 )
     return Manifest.from_rows(rows)
+
+
+def packed(folder, manifest, languages=("en", "de"), pictures=None, reading=None, **options):
+    """Return the corpus of a manifest, and the vocabularies that were made for it."""
+    reading = reading or Reading()
+    vocabularies = count_vocabularies(manifest, languages, reading, **options)
+    return pack(folder, manifest, vocabularies, reading, pictures), vocabularies

@@ -1,0 +1,181 @@
+"""The corpus on disk has what the manifest has; pictures are encoded once and stay in bounded memory."""
+
+import numpy as np
+import pytest
+
+from xlingual.data.manifest import Manifest
+from xlingual.errors import DataWarning, InputError
+from xlingual.models.words import tokens
+from xlingual.store import Store
+from xlingual.training import packing
+from xlingual.training.corpus import Corpus
+from xlingual.training.packing import PictureSource, Reading
+
+
+def sentences(corpus, vocabularies, tag):
+    """Return (id of the item, its words) of every text, read back from the numbers."""
+    texts = corpus.texts[tag]
+    words, lengths = texts.padded(np.arange(len(texts)))
+    known = ("", "?", *vocabularies[tag].words)
+    owners = corpus.ids[texts.owners(np.arange(len(texts)))]
+    return [
+        (str(owner), [known[number] for number in row[:length]])
+        for owner, row, length in zip(owners, words, lengths, strict=True)
+    ]
+
+
+def test_all_texts_come_back(made, tmp_path):
+    manifest = made.paired(7, texts=3)
+    corpus, vocabularies = made.packed(tmp_path, manifest)
+    for tag in ("en", "de"):
+        expected = [
+            (manifest.item_ids[manifest.item[row]], tokens(manifest.text[row], tag))
+            for row in manifest.rows_of(tag)
+        ]
+        assert sorted(sentences(corpus, vocabularies, tag)) == sorted(expected)
+    assert len(corpus) == 7 and corpus.languages == ("en", "de") and corpus.pictures is None
+
+
+def test_it_is_mapped_not_read(made, tmp_path):
+    made.packed(tmp_path, made.paired(7), pictures=PictureSource("given", made.given(np.eye(7))))
+    corpus = Corpus.open(tmp_path)
+    for array in (corpus.texts["en"].numbers, corpus.texts["en"].first, corpus.pictures.vectors):
+        assert isinstance(array.base, np.memmap)
+
+
+def test_items_with_few_languages_and_without_pictures(made, tmp_path):
+    rows = [
+        {"id": "1", "lang": "en", "text": "a b", "item": "x", "image": b"0"},
+        {"id": "2", "lang": "de", "text": "c", "item": "y", "image": b"1"},
+        {"id": "3", "lang": "en", "text": "a", "item": "z"},
+        {"id": "4", "lang": "fr", "text": "d", "item": "w", "image": b"2"},
+        {"id": "5", "lang": "fr", "text": "e", "item": "z", "image": b"1"},  # shows z in another language
+    ]
+    encoder = made.given(np.eye(3))
+    corpus, _ = made.packed(tmp_path, Manifest.from_rows(rows), pictures=PictureSource("given", encoder))
+    assert corpus.ids.tolist() == ["x", "y", "z"]  # w has no text in the languages
+    assert np.diff(corpus.texts["en"].first).tolist() == [1, 0, 1]
+    assert np.diff(corpus.texts["de"].first).tolist() == [0, 1, 0]
+    assert corpus.pictures.of(np.arange(3)).tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0]]
+    assert corpus.groups[1] == corpus.groups[2] != corpus.groups[0]  # y and z show one picture
+    assert encoder.asked == 2
+
+
+def test_pictures_are_encoded_in_chunks_each_once(made, tmp_path, monkeypatch):
+    monkeypatch.setattr(packing, "CHUNK", 4)
+    rng = np.random.default_rng(0)
+    vectors, encoder = rng.standard_normal((10, 3)), made.given(rng.standard_normal((10, 3)))
+    encoder.vectors = vectors.astype(np.float32)
+    told = []
+    store = Store(tmp_path / "store")
+    source = PictureSource("given", encoder, store, lambda what, done, of: told.append((done, of)))
+    corpus, _ = made.packed(tmp_path / "one", made.paired(10, texts=2), pictures=source)
+    items = corpus.ids.astype(int)
+    assert np.array_equal(corpus.pictures.of(np.arange(10)), encoder.vectors[items])
+    assert encoder.asked == 10 and corpus.pictures.vectors.shape == (10, 3)
+    assert told[-1] == (10, 10) and {of for _, of in told} == {10}
+    made.packed(tmp_path / "two", made.paired(10, texts=2), pictures=source)
+    assert encoder.asked == 10  # the store had all of them
+
+
+def test_moments_of_the_pictures(made, tmp_path):
+    table = 1e3 + np.random.default_rng(0).standard_normal((10, 3))
+    corpus, _ = made.packed(tmp_path, made.paired(10), pictures=PictureSource("given", made.given(table)))
+    mean, sd = corpus.pictures.moments(chunk=4)
+    stored = table.astype(np.float32).astype(np.float64)
+    assert np.allclose(mean, stored.mean(0), rtol=1e-12) and np.allclose(sd, stored.std(0), rtol=1e-9)
+
+
+def test_vectors_without_pictures(made, tmp_path):
+    """A manifest without pictures, and one vector for each item, as with features made elsewhere."""
+    features = np.random.default_rng(0).standard_normal((6, 4)).astype(np.float32)
+
+    class ByItem:
+        identity = "by item"
+
+        def encode(self, batch):
+            (way,) = [way for way in batch.numberings if way.sizes.get(None) == 6]
+            return features[way.index]
+
+    rows = [
+        {"id": f"{item}{tag}{n}", "lang": tag, "text": f"w{item}", "item": str(item)}
+        for item in range(6)
+        for tag in ("en", "de")
+        for n in range(2)
+    ]
+    corpus, _ = made.packed(tmp_path, Manifest.from_rows(rows), pictures=PictureSource("f", ByItem()))
+    assert np.diff(corpus.pictures.first).tolist() == [1] * 6
+    assert np.array_equal(corpus.pictures.of(np.arange(6)), features[corpus.ids.astype(int)])
+
+
+def test_items_that_share_pictures_by_way_of_others_are_one_group(made, tmp_path):
+    images = {"a": (b"0",), "b": (b"0", b"1"), "c": (b"1",), "d": (b"2",)}
+    rows = [
+        {"id": f"{item}{n}", "lang": "en", "text": f"{item} {n}", "item": item, "image": image}
+        for item, shown in images.items()
+        for n, image in enumerate(shown)
+    ]
+    for pictures in (None, PictureSource("given", made.given(np.eye(3)))):
+        corpus, _ = made.packed(tmp_path, Manifest.from_rows(rows), ("en",), pictures)
+        groups = dict(zip(corpus.ids.tolist(), corpus.groups.tolist(), strict=True))
+        assert groups["a"] == groups["b"] == groups["c"] != groups["d"]
+
+
+def test_texts_that_are_long_or_have_no_words(made, tmp_path):
+    rows = [
+        {"id": "1", "lang": "en", "text": "a b c d", "item": "x"},
+        {"id": "2", "lang": "en", "text": "...", "item": "y"},
+        {"id": "3", "lang": "de", "text": "e f", "item": "x"},
+        {"id": "4", "lang": "de", "text": "e", "item": "y"},
+    ]
+    with pytest.warns(DataWarning) as told:
+        corpus, vocabularies = made.packed(tmp_path, Manifest.from_rows(rows), reading=Reading(max_length=2))
+    assert [str(one.message) for one in told] == [
+        "1 of 2 texts of 'en' are longer than 2 words and are cut",
+        "1 of 2 texts of 'en' have no word and are left out",
+    ]
+    assert sentences(corpus, vocabularies, "en") == [("x", ["a", "b"])]
+
+
+def test_threshold_and_most_words(made, tmp_path):
+    rows = [{"id": str(i), "lang": "en", "text": text} for i, text in enumerate(["a b", "a c", "a c"])]
+    corpus, vocabularies = made.packed(tmp_path, Manifest.from_rows(rows), ("en",), threshold=2)
+    assert vocabularies["en"].words == ("a", "c")
+    assert [words for _, words in sentences(corpus, vocabularies, "en")] == [
+        ["a", "?"],
+        ["a", "c"],
+        ["a", "c"],
+    ]
+    _, vocabularies = made.packed(tmp_path, Manifest.from_rows(rows), ("en",), most=1)
+    assert vocabularies["en"].words == ("a",)
+
+
+def test_errors_are_one_line(made, tmp_path):
+    rows = [{"id": "1", "lang": "en", "text": "a"}, {"id": "2", "lang": "de", "text": "!"}]
+    manifest = Manifest.from_rows(rows)
+    with pytest.raises(InputError, match="no texts in 'fr'"):
+        made.packed(tmp_path, manifest, ("fr",))
+    with pytest.raises(InputError, match="no word of 'de' occurs: all would be unknown; are its texts empty"):
+        made.packed(tmp_path, manifest, ("de",))
+    with pytest.raises(InputError, match="no word of 'en' occurs 2 times or more"):
+        made.packed(tmp_path, manifest, ("en",), threshold=2)
+    rows = [
+        {"id": "1", "lang": "en", "text": "a", "item": "x"},
+        {"id": "2", "lang": "fr", "text": "b", "item": "y", "image": b"0"},
+    ]
+    with pytest.raises(InputError, match="no item with texts in the chosen languages has a picture"):
+        made.packed(
+            tmp_path, Manifest.from_rows(rows), ("en",), PictureSource("given", made.given(np.eye(1)))
+        )
+
+
+def test_image_dimensions_that_differ(made, tmp_path, monkeypatch):
+    monkeypatch.setattr(packing, "CHUNK", 2)
+
+    class Odd(made.given):
+        def encode(self, batch):
+            self.asked += 1
+            return np.ones((len(batch), 2 + self.asked), dtype=np.float32)
+
+    with pytest.raises(InputError, match="gives some pictures 3 and others 4 dimensions"):
+        made.packed(tmp_path, made.paired(4), pictures=PictureSource("odd", Odd(np.eye(4))))

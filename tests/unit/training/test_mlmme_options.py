@@ -1,0 +1,68 @@
+"""Options and presets: what they must be, and that wrong ones are told in one line."""
+
+import subprocess
+import sys
+
+import pytest
+
+from xlingual.errors import InputError
+from xlingual.training.options import FitOptions
+from xlingual.training.recipes.mlmme_options import FIT_PRESETS, PRESETS, MlmmeOptions
+
+
+def test_the_paper():
+    options = MlmmeOptions(("en", "de"))
+    assert (options.word_dim, options.state_dim, options.joint_dim) == (620, 1024, 2048)
+    assert (options.dropout, options.margin, options.batch) == (0.5, 0.2, 128)
+    assert (options.contrast, options.pairs, options.initial) == ("random", "sum", "paper")
+    assert options.threshold == 1 and options.most_words is None  # "estimated over the entire vocabulary"
+
+
+def test_presets():
+    vse = MlmmeOptions.preset("vse", ("en",))
+    assert vse.beta == 1 and vse.contrast == "in-batch" and not vse.hardest and not vse.project_text
+    assert (vse.word_dim, vse.state_dim, vse.joint_dim, vse.dropout) == (300, 1024, 1024, 0.0)
+    vsepp = MlmmeOptions.preset("vsepp", ("en",), batch=64)
+    assert vsepp.hardest and vsepp.unit_pictures and vsepp.batch == 64
+    assert MlmmeOptions.preset("mlmme", ("en", "de")) == MlmmeOptions(("en", "de"))
+    assert set(PRESETS) == set(FIT_PRESETS)
+    schedule = FitOptions(**FIT_PRESETS["vsepp"])
+    assert schedule.rate_at(15, 0, 10) == pytest.approx(2e-4)
+    assert schedule.rate_at(16, 0, 10) == pytest.approx(2e-5)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"beta": 1.5}, "beta must be between 0 and 1: found 1.5"),
+        ({"margin": -1}, "margin must be between 0 and 2: found -1"),
+        ({"batch": 1}, "batch must be 2 or more: found 1"),
+        ({"contrastive": 0}, "contrastive must be 1 or more: found 0"),
+        ({"contrast": "hardes"}, "contrast 'hardes' is unknown. Did you mean 'hardest'?"),
+        ({"pairs": "all"}, "pairs 'all' is unknown"),
+        ({"languages": ("en",)}, "beta is 0.5 with one language"),
+        ({"languages": ("en", "en")}, "'en' is there twice"),
+        ({"languages": ()}, "none is told"),
+        ({"project_text": False}, "state_dim and joint_dim must be equal: found 1024 and 2048"),
+        ({"beta": float("nan")}, "beta must be between 0 and 1: found nan"),
+    ],
+)
+def test_wrong_options(changes, told):
+    with pytest.raises(InputError) as error:
+        MlmmeOptions(**({"languages": ("en", "de")} | changes))
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_wrong_presets():
+    with pytest.raises(InputError, match="recipe 'vsep' is unknown"):
+        MlmmeOptions.preset("vsep", ("en",))
+    with pytest.raises(InputError, match="vse is a model of one language: found en, de"):
+        MlmmeOptions.preset("vse", ("en", "de"))
+    with pytest.raises(InputError, match=r"unknown option 'marign' of vse\. Did you mean 'margin'"):
+        MlmmeOptions.preset("vse", ("en",), marign=0.1)
+
+
+def test_options_need_no_torch():
+    code = "import sys, xlingual.training.recipes.mlmme_options as o; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,251 @@
+"""The recipe: its batches and loss are what a plain loop over sentences gives, and a small model learns."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from xlingual.data.manifest import Manifest  # noqa: E402
+from xlingual.errors import DataWarning, InputError  # noqa: E402
+from xlingual.training.loop import FitOptions, Scores, fit  # noqa: E402
+from xlingual.training.packing import PictureSource  # noqa: E402
+from xlingual.training.recipes.mlmme import MlmmeRecipe, build_model  # noqa: E402
+from xlingual.training.recipes.mlmme_options import MlmmeOptions  # noqa: E402
+from xlingual.training.recipes.mlmme_vectors import corpus_vectors  # noqa: E402
+
+SMALL = {"word_dim": 8, "state_dim": 12, "joint_dim": 16, "dropout": 0.0, "initial": "vsepp"}
+
+
+def options_of(*languages, **changes):
+    return MlmmeOptions(languages=languages or ("en", "de"), **(SMALL | {"batch": 8} | changes))
+
+
+def recipe_of(made, folder, manifest, options, dim=5):
+    """Return a recipe over a manifest whose picture i has a random vector."""
+    source = None
+    if options.beta > 0:
+        table = np.random.default_rng(1).standard_normal((100, dim))
+        source = PictureSource("given", made.given(table))
+    corpus, vocabularies = made.packed(folder, manifest, options.languages, source)
+    return MlmmeRecipe(build_model(options, vocabularies, corpus), corpus, options)
+
+
+def plain_loss(recipe, drawing):
+    """Return the loss of a drawing in the plainest way: one sentence or picture, one triple at a time."""
+    options, corpus, model = recipe.options, recipe.corpus, recipe.model
+    everything = {"pictures": corpus.pictures, **corpus.texts}
+
+    def vector(view, member):
+        if view == "pictures":
+            return model.pictures(torch.from_numpy(corpus.pictures.of(np.array([member]))))[0]
+        words, lengths = corpus.texts[view].padded(np.array([member]))
+        return model.texts(view, torch.from_numpy(words), torch.from_numpy(lengths))[0]
+
+    def group(view, member):
+        return corpus.groups[everything[view].owners(np.array([member]))[0]]
+
+    def one_way(anchors, positives):
+        total = torch.zeros(())
+        rows = zip(drawing.items, drawing.anchor[anchors], drawing.anchor[positives], strict=True)
+        for item, a, p in rows:
+            if a < 0 or p < 0:
+                continue
+            contrast = drawing.contrast.get(positives, [m for m in drawing.anchor[positives] if m >= 0])
+            costs = [
+                torch.relu(
+                    options.margin
+                    - vector(anchors, a) @ vector(positives, p)
+                    + vector(anchors, a) @ vector(positives, c)
+                )
+                for c in contrast
+                if group(positives, c) != corpus.groups[item]
+            ]
+            if costs:
+                total = total + (max(costs) if options.hardest else sum(costs))
+        return total
+
+    value, tags = torch.zeros(()), options.languages
+    for i, tag in enumerate(tags):
+        if options.beta > 0:
+            value = value + options.beta * (one_way("pictures", tag) + one_way(tag, "pictures"))
+        for other in tags[i + 1 :]:
+            if options.beta < 1:
+                value = value + (1 - options.beta) * (one_way(tag, other) + one_way(other, tag))
+    return value
+
+
+@pytest.mark.parametrize("contrast", ["random", "in-batch", "hardest"])
+@pytest.mark.parametrize(("languages", "beta"), [(("en", "de"), 0.5), (("en", "de"), 0.0), (("en",), 1.0)])
+def test_a_batch_costs_what_a_plain_loop_says(made, tmp_path, contrast, languages, beta):
+    options = options_of(*languages, contrast=contrast, beta=beta, contrastive=5, batch=4)
+    recipe = recipe_of(made, tmp_path, made.paired(7, texts=2), options)
+    drawings = recipe._sampler.batches(1)
+    for batch, drawing in zip(recipe.batches(1), drawings, strict=True):
+        found, expected = recipe.loss(batch), plain_loss(recipe, drawing)
+        assert float(found.value.detach()) == pytest.approx(float(expected.detach()), rel=1e-5)
+        ours, theirs = (
+            torch.autograd.grad(loss, list(recipe.model.parameters()), allow_unused=True)
+            for loss in (found.value, expected)
+        )
+        for one, other in zip(ours, theirs, strict=True):
+            assert (one is None) == (other is None)
+            assert one is None or torch.allclose(one, other, atol=1e-5)
+
+
+def test_each_sentence_of_a_batch_is_encoded_once(made, tmp_path):
+    recipe = recipe_of(made, tmp_path, made.paired(30, texts=2), options_of(contrastive=20))
+    for batch, drawing in zip(recipe.batches(2), recipe._sampler.batches(2), strict=True):
+        for view, inputs in batch.views.items():
+            needed = {*drawing.anchor[view].tolist(), *drawing.contrast[view].tolist()}
+            assert len(inputs.inputs[0]) == len(needed)
+
+
+def test_items_that_lack_a_language_or_a_picture(made, tmp_path):
+    rows = [
+        {"id": f"{item}{tag}", "lang": tag, "text": f"{tag}{item} x", "item": str(item)}
+        | ({"image": str(item).encode()} if item not in (3, 4) else {})
+        for item in range(6)
+        for tag in ("en", "de")
+        if (item, tag) not in {(0, "de"), (1, "en"), (3, "de")}
+    ]
+    manifest = Manifest.from_rows(rows)
+    with pytest.warns(DataWarning, match="1 of 6 items are not trained on"):  # 3 has English only
+        recipe = recipe_of(made, tmp_path, manifest, options_of(contrastive=3, batch=3), dim=6)
+    seen = set()
+    for batch, drawing in zip(recipe.batches(0), recipe._sampler.batches(0), strict=True):
+        seen.update(recipe.rows(batch))
+        expected = plain_loss(recipe, drawing)
+        assert float(recipe.loss(batch).value.detach()) == pytest.approx(float(expected.detach()), rel=1e-5)
+    assert seen == {"0", "1", "2", "4", "5"}
+
+
+def test_batches_are_a_pure_function_of_seed_and_epoch(made, tmp_path):
+    one, other = (
+        recipe_of(made, tmp_path / name, made.paired(20, texts=2), options_of(contrastive=6)) for name in "ab"
+    )
+    list(one.batches(1))  # what came before counts for nothing
+    for mine, theirs in zip(one.batches(2), other.batches(2), strict=True):
+        assert mine.items.tolist() == theirs.items.tolist()
+        for view in mine.views:
+            pairs = zip(mine.views[view].inputs, theirs.views[view].inputs, strict=True)
+            assert all(torch.equal(a, b) for a, b in pairs)
+    assert one.steps(1) == len(list(one.batches(1)))
+
+
+def test_an_epoch_leaves_torch_numbers_alone(made, tmp_path):
+    recipe = recipe_of(made, tmp_path, made.paired(8), options_of())
+    before = torch.random.get_rng_state()
+    for batch in recipe.batches(0):
+        recipe.loss(batch)
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_bad_input(made, tmp_path):
+    corpus, vocabularies = made.packed(tmp_path, made.paired(4))
+    model = build_model(options_of(beta=0.0), vocabularies, corpus)
+    with pytest.raises(InputError, match="no image encoder: tell one, or beta 0"):
+        MlmmeRecipe(model, corpus, options_of())
+    alone = [
+        {"id": f"{i}{tag}", "lang": tag, "text": "a b", "item": f"{i}{tag if tag == 'fr' else ''}"}
+        for i in range(3)
+        for tag in ("en", "de", "fr")
+    ]
+    with pytest.raises(InputError, match=r"no item has a text in 'fr' together with .*en, de"):
+        recipe_of(made, tmp_path, Manifest.from_rows(alone), options_of("en", "de", "fr", beta=0.0))
+    with pytest.raises(InputError, match="there is nothing to contrast"):
+        recipe_of(made, tmp_path, made.paired(1, texts=4), options_of())
+
+
+def test_no_picture_side_where_pictures_do_not_count(made, tmp_path):
+    corpus, vocabularies = made.packed(
+        tmp_path, made.paired(4), pictures=PictureSource("given", made.given(np.eye(4)))
+    )
+    assert build_model(options_of(beta=0.0), vocabularies, corpus).picture is None
+    assert build_model(options_of(beta=0.5), vocabularies, corpus).picture is not None
+
+
+def test_standardized_pictures(made, tmp_path):
+    """Any shift and scale of the dimensions of the image vectors then changes nothing."""
+    rng = np.random.default_rng(2)
+    table = rng.standard_normal((6, 5))
+    table[:, 4] = 3  # does not vary
+    turned = table * [2, 0.1, 30, 1, 1] + [5, 0, -100, 1, 2]
+    found = []
+    for name, vectors in (("one", table), ("other", turned)):
+        source = PictureSource("given", made.given(vectors))
+        options = options_of(standardize_pictures=True)
+        corpus, vocabularies = made.packed(tmp_path / name, made.paired(6), pictures=source)
+        model = build_model(options, vocabularies, corpus)
+        assert np.allclose(model.picture_mean, vectors.mean(0), rtol=1e-5)
+        assert np.allclose(model.picture_sd[:4], vectors.std(0)[:4], rtol=1e-4) and model.picture_sd[4] == 1
+        assert {"picture_mean", "picture_sd"} <= set(model.state_dict())
+        found.append(corpus_vectors(model, corpus).pictures.vectors)
+    assert np.allclose(*found, atol=1e-4)
+    plain = build_model(options_of(), vocabularies, corpus)
+    assert "picture_mean" not in plain.state_dict()
+
+
+def test_two_epochs_and_two_more_are_four(made, tmp_path):
+    """Dropout, the order of batches and contrastive draws go on as if nothing had happened."""
+    options = options_of(dropout=0.5, contrastive=5)
+    settings = options.settings()
+
+    def trained(folder, epochs, resume=False):
+        recipe = recipe_of(made, tmp_path / "corpus", made.paired(20, texts=2), options)
+        fit_options = FitOptions(epochs=epochs, threads=1)
+        return fit(
+            recipe, fit_options, tmp_path / folder, settings=settings, resume=resume
+        ).model.state_dict()
+
+    whole = trained("whole", 4)
+    half = trained("parts", 2)
+    parts = trained("parts", 4, resume=True)
+    assert all(torch.equal(whole[name], parts[name]) for name in whole)
+    assert not torch.equal(whole["text.weight"], half["text.weight"])
+
+
+def recall_at_1(one, other):
+    """Return the share of vectors whose nearest neighbour is of their group."""
+    return float((other.group[(one.vectors @ other.vectors.T).argmax(1)] == one.group).mean())
+
+
+@pytest.mark.parametrize("contrast", ["random", "hardest"])
+def test_a_small_model_learns_64_items_by_heart(made, tmp_path, contrast):
+    options = options_of(contrast=contrast, contrastive=32, batch=16, state_dim=24, joint_dim=24, word_dim=16)
+    recipe = recipe_of(made, tmp_path / "corpus", made.paired(64), options, dim=16)
+
+    def validate(model, epoch):
+        found = corpus_vectors(model, recipe.corpus)
+        places = [found.pictures, *found.texts.values()]
+        return Scores(sum(recall_at_1(a, b) for a in places for b in places if a is not b))
+
+    begun = validate(recipe.model, 0).value
+    fitted = fit(
+        recipe,
+        FitOptions(epochs=60, rate=1e-2, patience=None, threads=1),
+        tmp_path / "model",
+        settings=options.settings(),
+        validate=validate,
+    )
+    assert begun < 1  # of 6
+    assert fitted.best_score == 6  # both ways: pictures and English, pictures and German, English and German
+
+
+def test_vectors_of_a_corpus(made, tmp_path):
+    recipe = recipe_of(made, tmp_path, made.paired(9, texts=2), options_of(dropout=0.5))
+    recipe.model.train()
+    found = corpus_vectors(recipe.model, recipe.corpus, batch=4)
+    assert recipe.model.training
+    recipe.model.eval()
+    texts = recipe.corpus.texts["de"]
+    for member in range(18):
+        words, lengths = (torch.from_numpy(part) for part in texts.padded(np.array([member])))
+        with torch.inference_mode():
+            alone = recipe.model.texts("de", words, lengths)[0].numpy()
+        assert np.allclose(found.texts["de"].vectors[member], alone, atol=1e-6)
+    assert np.array_equal(found.texts["de"].group, np.repeat(recipe.corpus.groups, 2))
+    assert sorted(found.pictures.group) == sorted(recipe.corpus.groups)
+    without = replace(recipe.corpus, pictures=None)
+    assert corpus_vectors(recipe.model, without).pictures is None
