@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.encoders.tokens import Features, TextTokens
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY, with_context
 from xlingual.errors import InputError
-from xlingual.models.batches import bags, padded
+from xlingual.models.batches import padded
 from xlingual.models.features import TextFeatures
 from xlingual.models.vocabulary import FIRST, Vocabulary
 from xlingual.models.words import tokens
@@ -32,15 +33,18 @@ class Inputs(Protocol):
 
 @dataclass(frozen=True)
 class WordInputs:
-    """Features of each text of a role."""
+    """The features of all texts of a role, one after the other, and where each text's begin: four bytes each."""
 
-    numbers: dict[str, list[list[int]]]
+    features: dict[str, np.ndarray]  # int32 [all]
+    first: dict[str, Ints]  # [texts + 1]
 
     def of(self, role: str, rows: Ints) -> tuple[Tensor, ...]:
-        """Return the features of all texts one after the other, and where each begins."""
-        own = self.numbers[role]
-        flat, starts = bags([own[row] for row in rows.tolist()])
-        return torch.from_numpy(flat), torch.from_numpy(starts)
+        """Return the features of the rows one after the other, and where each begins."""
+        first = self.first[role]
+        counts = first[rows + 1] - first[rows]
+        starts = np.cumsum(counts) - counts
+        place = np.repeat(first[rows] - starts, counts) + np.arange(counts.sum())
+        return torch.from_numpy(self.features[role][place].astype(np.int64)), torch.from_numpy(starts)
 
 
 @dataclass(frozen=True)
@@ -86,15 +90,14 @@ def word_features(data: ParallelQuestions, options: DualOptions) -> TextFeatures
 
 def word_inputs(data: ParallelQuestions, features: TextFeatures, context: bool) -> WordInputs:
     """Return the features of all texts."""
-    return WordInputs(
-        {
-            role: [
-                features.of(text, tag)
-                for text, tag in zip(_read(texts, context), texts.language, strict=True)
-            ]
-            for role, texts in ((QUERY, data.questions), (CANDIDATE, data.answers))
-        }
-    )
+    found, first = {}, {}
+    for role, texts in ((QUERY, data.questions), (CANDIDATE, data.answers)):
+        numbers, ends = array("i"), array("q", [0])
+        for text, tag in zip(_read(texts, context), texts.language, strict=True):
+            numbers.extend(features.of(text, tag))
+            ends.append(len(numbers))
+        found[role], first[role] = np.array(numbers, dtype=np.int32), np.array(ends, dtype=np.int64)
+    return WordInputs(found, first)
 
 
 def inverse_document_frequency(data: ParallelQuestions, features: TextFeatures, context: bool) -> Floats:

@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY  # noqa: E402
 from xlingual.errors import InputError  # noqa: E402
+from xlingual.models.batches import bags  # noqa: E402
 from xlingual.models.dual_encoder import DualEncoder, DualEncoderConfig  # noqa: E402
 from xlingual.training.loop import FitOptions, fit  # noqa: E402
 from xlingual.training.recipes.dual_encoder import DualRecipe, encoded  # noqa: E402
@@ -76,6 +77,16 @@ def test_an_epoch_may_have_any_number_of_steps():
     both = [batch.pairs.asked.tolist() for epoch in (1, 2) for batch in recipe.batches(epoch)]
     natural = recipe_of(data, regime="x-x")
     assert both == [batch.pairs.asked.tolist() for epoch in range(1, 6) for batch in natural.batches(epoch)]
+
+
+def test_the_features_of_some_texts():
+    data = full(4, 2)
+    features = word_features(data, DualOptions(buckets=64))
+    inputs = word_inputs(data, features, False)
+    for rows in ([], [3], [5, 0, 5]):
+        found = inputs.of(CANDIDATE, np.array(rows, dtype=np.int64))
+        lists = [features.of(data.answers.text[row], data.answers.language[row]) for row in rows]
+        assert [part.tolist() for part in found] == [part.tolist() for part in bags(lists)]
 
 
 def test_frequent_features_weigh_less():
