@@ -8,14 +8,14 @@ import pytest
 
 pytest.importorskip("torch")
 
-from xlingual.data.pools.parallel import of_pool  # noqa: E402
-from xlingual.data.pools.pool import MultilingualPool  # noqa: E402
-from xlingual.data.pools.splitting import split_pool  # noqa: E402
-from xlingual.embed import embed_pool  # noqa: E402
-from xlingual.encoders import text_encoders  # noqa: E402
-from xlingual.training.recipes.dual_options import DualOptions  # noqa: E402
-from xlingual.workflows.dual_validation import HeldOut  # noqa: E402
-from xlingual.workflows.train_dual_encoder import fit_options, train_dual_encoder  # noqa: E402
+from xlingual.data.pools.parallel import of_pool
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.splitting import split_pool
+from xlingual.embed import embed_pool
+from xlingual.encoders import text_encoders
+from xlingual.training.recipes.dual_options import DualOptions
+from xlingual.workflows.dual_validation import HeldOut
+from xlingual.workflows.train_dual_encoder import fit_options, train_dual_encoder
 
 pytestmark = [
     pytest.mark.slow,

@@ -33,7 +33,7 @@ class Inputs(Protocol):
 
 @dataclass(frozen=True)
 class WordInputs:
-    """The features of all texts of a role, one after the other, and where each text's begin: four bytes each."""
+    """The features of all texts of a role, one after the other, and where each text's begin."""
 
     features: dict[str, np.ndarray]  # int32 [all]
     first: dict[str, Ints]  # [texts + 1]
