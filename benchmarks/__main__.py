@@ -13,6 +13,7 @@ SPEED = (
     "memory",
     "start_up",
     "store_speed",
+    "nbest_speed",
 )
 STATISTICS = ("coverage", "coverage_real", "family_error", "planned_power", "agreement_coverage")
 NETWORKS = ("encoder_speed", "mlmme_speed", "mlmme_runs")  # need torch

@@ -1,7 +1,7 @@
 """What further languages and β bring: MLMME trained on emoji and on scenes, with several seeds.
 
-`python -m benchmarks mlmme_runs` prints the tables of docs/results/mlmme.md and draws its figures. Every training
-is kept under out/mlmme, so that what is there is not done again; seeds and data sets can be told:
+`python -m benchmarks mlmme_runs` prints the tables of docs/results/mlmme.md and draws its figures. Every
+training is kept under out/mlmme, so that what is there is not done again; seeds and data sets can be told:
 
     python -c "from benchmarks.mlmme_runs import main; main(['emoji'], seeds=2)"
 """

@@ -17,10 +17,12 @@ HEAVY = {
     "PIL",
     "jinja2",
     "matplotlib",
+    "nltk",
     "numpy",
     "pandas",
     "pyarrow",
     "rich",
+    "sacrebleu",
     "safetensors",
     "scipy",
     "sklearn",
@@ -75,6 +77,9 @@ def test_models_can_be_described_without_torch():
         ["data", "describe", "--help"],
         ["data", "mix-pool", "--help"],
         ["data", "squad-to-pool", "--help"],
+        ["rerank", "--help"],
+        ["rerank", "tune", "--help"],
+        ["rerank", "score", "--help"],
     ],
 )
 def test_help_loads_nothing_heavy(arguments):

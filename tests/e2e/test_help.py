@@ -16,6 +16,8 @@ import pytest
         (["compare"], "--by COLUMN"),
         (["gate"], "3 cannot tell"),
         (["plan"], "--effect"),
+        (["rerank", "tune"], "the largest step"),
+        (["rerank", "score"], "METEOR (exact + stem)"),
         (["encoders"], "whether the packages it needs are installed"),
     ],
 )
