@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from xlingual.cli.train_dual_encoder import dual_encoder
 from xlingual.cli.train_mlmme import mlmme
 from xlingual.cli.train_triplet import triplet, triplet_xl
 
@@ -13,5 +14,5 @@ def train() -> None:
     """Train embeddings on your own texts and pictures; what comes out is an encoder (model:DIR)."""
 
 
-for command in (mlmme, triplet, triplet_xl):
+for command in (mlmme, triplet, triplet_xl, dual_encoder):
     train.add_command(command)
