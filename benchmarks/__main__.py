@@ -15,7 +15,7 @@ SPEED = (
     "store_speed",
 )
 STATISTICS = ("coverage", "coverage_real", "family_error", "planned_power", "agreement_coverage")
-NETWORKS = ("encoder_speed", "mlmme_speed")  # need torch
+NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed")  # need torch
 DATA = ("sentence_breaks",)
 
 wanted = [
