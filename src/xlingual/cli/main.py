@@ -27,11 +27,13 @@ _VERBS = {
     "store": ("store:store", "Look after the vectors that are kept."),
     "evaluate": ("evaluate:evaluate", "Evaluate text encoders on a manifest or a pool."),
     "train": ("train:train", "Train embeddings on your own texts and pictures."),
+    "model": ("model:model", "Show a model that was trained here, or export it to other programs."),
     "validate": ("validate:validate", "Hold a measure without translations against true retrieval."),
     "compare": ("compare:compare", "Compare encoders query by query: is the difference real?"),
     "calibrate": ("calibrate:calibrate", "Learn from validations what retrieval a Backretrieval stands for."),
     "gate": ("gate:gate", "Pass a candidate that is no worse than a baseline; for CI."),
     "plan": ("plan:plan", "How many queries show a difference, and what these can show."),
+    "rerank": ("rerank:rerank", "Re-rank n-best lists of translations: tune, apply and score weights."),
     "encoders": ("encoders:encoders", "List the encoders, and what is not installed for them."),
     "report": ("report:report", "Make one HTML report from folders of results."),
 }
