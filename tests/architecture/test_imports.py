@@ -46,11 +46,11 @@ def test_import_loads_no_third_party_package():
 
 
 def test_models_can_be_described_without_torch():
-    names = ("folder", "vocabulary", "words", "mlmme_config", "card", "triplet_graph")
+    models = ("views", "mlmme_config", "triplet_config", "card", "triplet_graph")
+    names = ("folder", "vocabulary", "words", *models)
     code = "; ".join(f"import xlingual.models.{name}" for name in names)
-    assert (
-        modules_after(f"{code}; import xlingual.encoders.trained_mlmme") & {"torch", "safetensors"} == set()
-    )
+    encoders = "import xlingual.encoders.trained_mlmme, xlingual.encoders.trained_triplet"
+    assert modules_after(f"{code}; {encoders}") & {"torch", "safetensors"} == set()
     assert modules_after(code) & HEAVY == set()
 
 
