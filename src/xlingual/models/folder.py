@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import torch
 
 SCHEMA = "xlingual/model/1"
-KINDS = ("mlmme",)
+KINDS = ("mlmme", "triplet")
 CONFIG, WEIGHTS, LOG, CARD, CHECKPOINT = (
     "config.json",
     "model.safetensors",
