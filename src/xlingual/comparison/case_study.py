@@ -80,6 +80,8 @@ def case_study(
         raise InputError(f"worst must be at least 1, got {worst}: it is a number of language pairs")
     results = Results.read(folder)
     queries = read_aligned([folder], measures=[measure]).queries[0]
+    for name in (cast.base, *cast.others, *cast.triplet, *cast.triplet_xl):
+        queries.place(name)  # raises where the folder has no such encoder
     models = _ordered([_model(queries, results, *one) for one in cast.models()])
     differences, found = _questions(queries, cast, worst, seed, replicates)
     overall = next(row for row in results.summary if row.source is None and row.measure == queries.measure)

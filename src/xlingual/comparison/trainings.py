@@ -80,7 +80,7 @@ def difference(
         if hub := queries.one_retrieved(share.first, share.second):
             return Tested(value, each, None, None, f"{hub}: of other texts nothing can be told")
     test = paired_test(stacked, rng=rng, replicates=replicates, span=queries.span)
-    return _widened(Tested(value, each, test.interval(), test.p), test)
+    return _widened(Tested(value, each, test.interval(), float(test.p)), test)
 
 
 def _gain(queries: Queries, share: Share) -> float:

@@ -68,7 +68,7 @@ def shares(found: Sequence[Choice], first: Sequence[str], second: Sequence[str])
 def described(
     queries: Queries, found: Sequence[Choice], triplet: Sequence[str], xl: Sequence[str], number: int
 ) -> Worst:
-    """Return how the pairs were chosen, and what a choice by the judged queries themselves would have said."""
+    """Return how the pairs were chosen, and what a choice by the judged queries would have said."""
     everything = np.arange(len(queries))
     shown = worst_of(queries, triplet, everything, number)
     named, counts = np.unique(np.concatenate([choice.pairs for choice in found]), return_counts=True)

@@ -21,6 +21,7 @@ from xlingual.encoders import EncoderLike, ImageModelLike, Spec
 from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.models.folder import CHECKPOINT, CONFIG
 from xlingual.results import Results, make_folder
 from xlingual.results.case_study import TRIPLET, TRIPLET_XL, CaseStudy, Training
 from xlingual.store import StoreLike
@@ -42,6 +43,7 @@ class Evaluated:
     image_encoder: ImageModelLike
     pairs: str | Sequence[str] | None = None
     sample_size: int | None = None
+    splits: str | Path | None = None
     seeds: int = 1
     seed: int = 0
     measure: str = "R@10"
@@ -100,8 +102,8 @@ class Trained:
             raise InputError(f"{self.times} trainings: at least one is needed")
         if len(set(given.values())) > 1:
             raise InputError(
-                f"{given[TRIPLET]} models of triplet and {given[TRIPLET_XL]} of triplet-xl: give as many of one "
-                "as of the other, since they are compared one by one"
+                f"{given[TRIPLET]} models of triplet and {given[TRIPLET_XL]} of triplet-xl: give as many of "
+                "one as of the other, since they are compared one by one"
             )
         count = next(iter(given.values()), self.times)
         if given and self.times not in (1, count):
@@ -149,6 +151,7 @@ def run_case_study(
     named = encoders.text_specs(text_encoders, languages=manifest.languages)
     _check(named, base, trained, manifest, train)
     folder = make_folder(out)
+    _refuse_models_in(folder / MODELS, trained, count)
     timings: dict[str, float] = {}
     chosen = base or _leader(manifest, named, evaluated, store, progress, timings)
     spec = _spec(chosen, named[chosen])
@@ -187,7 +190,8 @@ def _check(
     """Raise InputError, before any work, where the study cannot be done."""
     if base is not None and base not in named:
         raise InputError(
-            f"no text encoder is named {base!r}.{did_you_mean(base, named)} The base is one of {listed(named, 20)}"
+            f"no text encoder is named {base!r}.{did_you_mean(base, named)} The base is one of "
+            f"{listed(named, 20)}"
         )
     if base is not None:
         _spec(base, named[base])
@@ -206,8 +210,26 @@ def _check(
     both = [part.texts(np.arange(len(part))).row_digests() for part in (manifest, train)]
     if shared := both[0] & both[1]:
         raise InputError(
-            f"{len(shared)} texts are both trained and evaluated on: the split to train on must be another one"
+            f"{len(shared)} texts are both trained and evaluated on: the split to train on must be another"
         )
+
+
+def _names(recipe: str, count: int) -> list[str]:
+    """Return what the trainings of a recipe are called."""
+    return [recipe] if count == 1 else [f"{recipe}-{number}" for number in range(count)]
+
+
+def _refuse_models_in(folder: Path, trained: Trained, count: int) -> None:
+    """Raise InputError, before any work, where a training would meet a model of an earlier study."""
+    if trained.resume or trained.replace:
+        return
+    for recipe in RECIPES:
+        for name in _names(recipe, count) if not trained.given(recipe) else ():
+            if any((folder / name / file).exists() for file in (CONFIG, CHECKPOINT)):
+                raise InputError(
+                    f"{folder / name} already has a model or a training: continue with resume, train anew "
+                    "with force, or choose another folder"
+                )
 
 
 def _spec(name: str, entry: EncoderLike) -> Spec:
@@ -252,7 +274,7 @@ class _Job:
 
     def models(self, recipe: str, count: int) -> list[Training]:
         """Return the models of a recipe, trained here or before."""
-        names = [recipe] if count == 1 else [f"{recipe}-{number}" for number in range(count)]
+        names = _names(recipe, count)
         if given := self.trained.given(recipe):
             return [
                 Training(name, self._of_given(text), None, None, None, None, None)
