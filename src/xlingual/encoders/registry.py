@@ -160,7 +160,7 @@ def _default_name(spec: Spec) -> str:
     if spec.scheme != "vectors":
         return spec.scheme
     for part in reversed(PurePath(spec.argument).with_suffix("").parts):
-        name = re.sub(r"[._-]*\{(lang|role)\}", "", part).strip("._-")
+        name = re.sub(r"[._-]*\{(lang|role|field)\}", "", part).strip("._-")
         if name:
             return name
     return spec.scheme

@@ -75,8 +75,8 @@ class TripletTexts:
         for given in vectors:
             if given.shape[1] != wanted:
                 raise InputError(
-                    f"{self.network.who} takes vectors of {wanted} dimensions, and the encoder below it gives "
-                    f"{given.shape[1]}: name the one that it was trained on"
+                    f"{self.network.who} takes vectors of {wanted} dimensions, and the encoder below it "
+                    f"gives {given.shape[1]}: name the one that it was trained on"
                 )
         return self.network.represent(title, body)
 

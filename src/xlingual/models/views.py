@@ -36,7 +36,9 @@ def two_views(batch: Texts, title: str, body: str, split: str | None, who: str) 
         cut = _first_sentence if split == "first-sentence" else _halves
         parts = [cut(text) for text in batch.text]
     lacking = [not one.strip() or not other.strip() for one, other in parts]
-    whole = [(one, other) if one.strip() and other.strip() else (one.strip() or other,) * 2 for one, other in parts]
+    whole = [
+        (one, other) if one.strip() and other.strip() else (one.strip() or other,) * 2 for one, other in parts
+    ]
     return Views(
         _of(batch, title, [one for one, _ in whole]), _of(batch, body, [other for _, other in whole]), lacking
     )
@@ -52,12 +54,16 @@ def _field(batch: Texts, name: str, who: str) -> Sequence[str]:
         return batch.fields[name]
     if name == WHOLE:
         return batch.text
-    there = f"its columns of texts are {listed((WHOLE, *batch.fields))}" if batch.fields else "there is none but text"
+    there = (
+        f"its columns of texts are {listed((WHOLE, *batch.fields))}"
+        if batch.fields
+        else "there is none but text"
+    )
     where = f" (row {batch.ids[0]!r}, {batch.language[0]})" if len(batch) else ""
     raise InputError(
         f"{who} reads the columns of a title and a body, and the data have no column {name!r}{where}: "
-        f"{there}.{did_you_mean(name, batch.fields)} Name the columns in training with --title and --body, or "
-        "train with --split"
+        f"{there}.{did_you_mean(name, batch.fields)} Name the columns in training with --title and --body, "
+        "or train with --split-text"
     )
 
 

@@ -28,7 +28,8 @@ class NeighbourIndex:
     def of_epoch(self, epoch: int, model: Triplet) -> Ints:
         """Return numbers of texts, int64 [n, languages, k], nearest first; -1 where there are too few.
 
-        Made in epoch 1 and anew every `refresh` epochs, by the weights as they are then; by base vectors once.
+        Made in epoch 1 and anew every `refresh` epochs, by the weights as they are then; by base vectors
+        once.
         """
         by_base = self._options.neighbours_by == "base"
         since = 1 if by_base else epoch - (epoch - 1) % self._options.refresh

@@ -77,8 +77,8 @@ def pack_pairs(folder: Path, manifest: Manifest, options: TripletOptions, source
     )
     if title.shape[1] != body.shape[1]:
         raise InputError(
-            f"text encoder {source.name!r} gives titles {title.shape[1]} and bodies {body.shape[1]} dimensions: "
-            "both must lie in one space"
+            f"text encoder {source.name!r} gives titles {title.shape[1]} and bodies {body.shape[1]} "
+            "dimensions: both must lie in one space"
         )
     ids = np.array([manifest.ids[row][:80] for row in kept.tolist()])
     return TextPairs(title, body, manifest.languages, manifest.language[kept], manifest.item[kept], ids)
@@ -86,7 +86,7 @@ def pack_pairs(folder: Path, manifest: Manifest, options: TripletOptions, source
 
 def _written(path: Path, texts: Texts, source: TextSource) -> Vectors:
     """Write the vectors of texts, a chunk at a time, and map them into memory."""
-    out: np.ndarray | None = None
+    out: np.memmap | None = None
     for start in range(0, len(texts), CHUNK):
         rows = np.arange(start, min(start + CHUNK, len(texts)))
         found = embed_batch(

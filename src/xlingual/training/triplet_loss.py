@@ -1,4 +1,4 @@
-"""The losses of Triplet and TripletXL: a body is nearer to its own title, and no language is nearer than others.
+"""The losses of Triplet and TripletXL: a body is near its own title, and no language nearer than others.
 
 d(a, b) = 1 − cos(a, b). Vectors are expected at unit length or zero (`models.unit`), so that products are
 cosines: the distance of a zero vector to anything is 1, and its gradient is zero. Pair with

@@ -17,6 +17,7 @@ from xlingual.encoders import EncoderLike
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError
 from xlingual.models.folder import write_model
+from xlingual.records import Encoder
 from xlingual.results import make_folder
 from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
@@ -81,7 +82,7 @@ def train_triplet(
         shutil.rmtree(folder / WORK, ignore_errors=True)
 
 
-def _encoder(spec: EncoderLike, train: Manifest, held: Manifest) -> tuple[str, encoders.Encoder]:
+def _encoder(spec: EncoderLike, train: Manifest, held: Manifest) -> tuple[str, Encoder]:
     """Return the name and the encoder; raise InputError where it is several or cannot be used."""
     languages = tuple(dict.fromkeys((*train.languages, *held.languages)))
     found = encoders.text_encoders(spec, languages=languages, fit_texts=fit_texts_for(train))

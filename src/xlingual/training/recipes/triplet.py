@@ -88,11 +88,13 @@ class TripletRecipe:
                 near = torch.from_numpy(pairs.title[distinct])
             yield TripletBatch(
                 rows,
-                torch.from_numpy(pairs.title[rows]),
-                torch.from_numpy(pairs.body[rows]),
-                *(torch.from_numpy(part) for part in (negative, pairs.item[rows], pairs.language[rows])),
-                near,
-                None if place is None else torch.from_numpy(place),
+                title=torch.from_numpy(pairs.title[rows]),
+                body=torch.from_numpy(pairs.body[rows]),
+                negative=torch.from_numpy(negative),
+                item=torch.from_numpy(pairs.item[rows]),
+                language=torch.from_numpy(pairs.language[rows].astype(np.int64)),
+                near=near,
+                neighbours=None if place is None else torch.from_numpy(place),
             )
 
     def loss(self, batch: TripletBatch, /) -> Loss:

@@ -25,12 +25,10 @@ def _check_neighbours(pairs: TextPairs, options: TripletOptions) -> None:
     k, languages = options.neighbours, pairs.languages
     if len(languages) < 2:
         raise InputError(
-            f"triplet-xl compares neighbours across languages, and all texts to train on are in {languages[0]}: "
-            "train triplet, or give texts in more languages"
+            "triplet-xl compares neighbours across languages, and all texts to train on are in "
+            f"{languages[0]}: train triplet, or give texts in more languages"
         )
-    items = {
-        tag: len(np.unique(pairs.item[pairs.language == code])) for code, tag in enumerate(languages)
-    }
+    items = {tag: len(np.unique(pairs.item[pairs.language == code])) for code, tag in enumerate(languages)}
     few = [tag for tag, count in items.items() if count <= k]
     if few:
         raise InputError(
