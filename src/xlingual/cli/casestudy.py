@@ -18,7 +18,8 @@ from xlingual.cli.options import (
     refuse_extra,
     sample_options,
 )
-from xlingual.cli.training_options import added, number, whole, word
+from xlingual.cli.train_triplet import MODEL, OF_XL
+from xlingual.cli.training_options import added, number, whole
 from xlingual.errors import InputError
 
 SPLIT, TRAIN_SPLIT = "test", "train"
@@ -50,24 +51,6 @@ _STUDY = (
     click.option("--triplet-xl", multiple=True, metavar="MODEL", help="The same for TripletXL."),
     click.option("--examples/--no-examples", default=True, help="Keep texts and thumbnails for the report."),
 )
-_MODEL = (
-    click.option("--title", metavar="NAME", help="Column of titles.  [default: title]"),
-    click.option("--body", metavar="NAME", help="Column of bodies.  [default: body]"),
-    word(
-        "--split-text",
-        ("first-sentence", "halves"),
-        "Make title and body of the text itself: its first sentence and the rest, or its halves.",
-    ),
-    number("--margin", "By how much a body is to be nearer to its own title.  [default: 0.1]"),
-    whole("--batch", "Texts of a batch.  [default: 128]"),
-    click.option(
-        "--separate-towers", is_flag=True, default=None, help="Title and body have weights of their own."
-    ),
-    number("--beta", "TripletXL: weight of the neighbour term.  [default: 0.01]"),
-    whole("--neighbours", "TripletXL: nearest titles of each language that are compared.  [default: 5]"),
-    word("--neighbours-from", ("batch", "index"), "TripletXL: among the batch, or all.  [default: batch]"),
-    word("--neighbours-by", ("current", "base"), "TripletXL: by whose vectors.  [default: current]"),
-)
 _FIT = (
     whole("--epochs", "Epochs.  [default: 40]"),
     number("--rate", "Learning rate of Adam.  [default: 0.01]"),
@@ -83,16 +66,13 @@ _FIT = (
     click.option("--resume", is_flag=True, help="Go on with models whose training was interrupted."),
     click.option("--force", is_flag=True, help="Train anew where DIR has models already."),
 )
-_OPTIONS = (
-    *("title", "body", "margin", "batch", "separate_towers"),
-    *("beta", "neighbours", "neighbours_from", "neighbours_by"),
-)
 
 
 @click.command(context_settings={"allow_extra_args": True})
 @manifest_options
 @image_options
 @sample_options
+@output_options
 @click.pass_context
 def casestudy(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401  (options)
     """Evaluate text encoders, train Triplet and TripletXL on one of them, and say what the trainings changed.
@@ -115,13 +95,14 @@ def casestudy(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # n
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
         if progress is not None:
             progress("reading the manifest", 0, 1)
-        whole_given = bool(given["triplet"] and given["triplet_xl"])
         study = run_case_study(
             Manifest.read(manifest, **columns, split=given["split"] or SPLIT, rows=given["rows"]),
             out,
             text_encoders=given["text_encoders"],
             evaluated=_evaluated(given),
-            train=None if whole_given else Manifest.read(manifest, **columns, split=given["train_split"]),
+            train=Manifest.read(manifest, **columns, split=given["train_split"])
+            if trained.anything
+            else None,
             base=given["base"],
             trained=trained,
             worst=given["worst"],
@@ -147,7 +128,7 @@ def casestudy(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # n
         screen.wrote(out / EVALUATION / "report.html", quiet=given["quiet"])
 
 
-casestudy = added(casestudy, (*_STUDY, *_MODEL, *_FIT, output_options))
+casestudy = added(casestudy, (*_STUDY, *MODEL, *OF_XL, *_FIT))
 
 
 def _evaluated(given: dict[str, Any]) -> Any:  # noqa: ANN401  (Evaluated, imported where it is needed)
@@ -158,11 +139,14 @@ def _evaluated(given: dict[str, Any]) -> Any:  # noqa: ANN401  (Evaluated, impor
 
 
 def _trained(given: dict[str, Any]) -> Any:  # noqa: ANN401  (as above)
-    from xlingual.workflows.case_study import Trained
+    from xlingual.training.recipes.triplet_options import TripletOptions
+    from xlingual.training.settings import option_types
+    from xlingual.workflows.case_study_models import Trained
 
-    options = {name: given[name] for name in _OPTIONS if given[name] is not None}
-    if given["split_text"] is not None:
-        options["split"] = given["split_text"]
+    told = {name: given.get(name) for name in option_types(TripletOptions) if name not in ("split", "seed")}
+    options = {
+        name: value for name, value in {**told, "split": given["split_text"]}.items() if value is not None
+    }
     return Trained(
         times=given["trainings"] or 1,
         seed=given["seed"],

@@ -6,10 +6,10 @@ Section 3.2 of Fain, Twomey and Bollegala (SIGIR 2021) in one call; see docs/cas
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,23 +17,17 @@ from xlingual import encoders
 from xlingual.comparison.case_study import REPLICATES, WORST, Cast, case_study
 from xlingual.data.manifest import Manifest
 from xlingual.embed.encoding import Report
-from xlingual.encoders import EncoderLike, ImageModelLike, Spec
-from xlingual.encoders.plugins import Known
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.encoders import EncoderLike, ImageModelLike
+from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.evaluation.backretrieval import backretrieval
-from xlingual.models.folder import CHECKPOINT, CONFIG
+from xlingual.measures import parse_measure
 from xlingual.results import Results, make_folder
-from xlingual.results.case_study import TRIPLET, TRIPLET_XL, CaseStudy, Training
+from xlingual.results.case_study import TRIPLET, TRIPLET_XL, CaseStudy
 from xlingual.store import StoreLike
-
-if TYPE_CHECKING:
-    from xlingual.training.options import FitOptions
+from xlingual.workflows.case_study_models import RECIPES, Trained, Trainer, base_spec, refuse_models_in
 
 EVALUATION = "backretrieval"  # the folder of the evaluation's results, inside the study's
 MODELS = "models"  # that of the trained models
-RECIPES = (TRIPLET, TRIPLET_XL)
-# options that Triplet, which has no neighbour term, does not take
-OF_XL = ("beta", "neighbours", "neighbours_from", "neighbours_by", "refresh")
 
 
 @dataclass(frozen=True)
@@ -73,46 +67,6 @@ class Evaluated:
         )
 
 
-@dataclass(frozen=True)
-class Trained:
-    """How Triplet and TripletXL come to be: trained, `times` over, or taken as they are.
-
-    `options` are those of `TripletOptions` (title, body, margin, beta, …), `fit` those of `FitOptions`.
-    `triplet` and `triplet_xl` name models that are trained already: folders, or specs.
-    """
-
-    times: int = 1
-    seed: int = 0
-    options: Mapping[str, Any] = field(default_factory=dict)
-    fit: Mapping[str, Any] = field(default_factory=dict)
-    validation: float = 0.1
-    triplet: tuple[str, ...] = ()
-    triplet_xl: tuple[str, ...] = ()
-    resume: bool = False
-    replace: bool = False
-
-    def given(self, recipe: str) -> tuple[str, ...]:
-        """Return the models of a recipe that are trained already."""
-        return self.triplet if recipe == TRIPLET else self.triplet_xl
-
-    def number(self) -> int:
-        """Return how many trainings there are of each recipe; raise InputError where that is not one."""
-        given = {recipe: len(self.given(recipe)) for recipe in RECIPES if self.given(recipe)}
-        if self.times < 1:
-            raise InputError(f"{self.times} trainings: at least one is needed")
-        if len(set(given.values())) > 1:
-            raise InputError(
-                f"{given[TRIPLET]} models of triplet and {given[TRIPLET_XL]} of triplet-xl: give as many of "
-                "one as of the other, since they are compared one by one"
-            )
-        count = next(iter(given.values()), self.times)
-        if given and self.times not in (1, count):
-            raise InputError(
-                f"{count} trained models and {self.times} trainings: leave the number of trainings out"
-            )
-        return count
-
-
 def run_case_study(
     manifest: Manifest,
     out: str | Path,
@@ -148,14 +102,18 @@ def run_case_study(
     """
     trained = trained or Trained()
     count = trained.number()
+    measure = parse_measure(evaluated.measure)
+    if measure.bounds != (0.0, 1.0) or not measure.higher_is_better:
+        raise InputError(f"a case study needs a measure from 0 to 1, R@k or RR: found {measure.name}")
     named = encoders.text_specs(text_encoders, languages=manifest.languages)
     _check(named, base, trained, manifest, train)
     folder = make_folder(out)
-    _refuse_models_in(folder / MODELS, trained, count)
+    refuse_models_in(folder / MODELS, trained, count)
     timings: dict[str, float] = {}
-    chosen = base or _leader(manifest, named, evaluated, store, progress, timings)
-    spec = _spec(chosen, named[chosen])
-    job = _Job(folder / MODELS, chosen, spec, train, trained, store, progress, timings)
+    chosen = _base(manifest, named, base, trained, evaluated, store, progress, timings)
+    job = Trainer(
+        folder / MODELS, chosen, base_spec(chosen, named[chosen]), train, trained, store, progress, timings
+    )
     models = {recipe: job.models(recipe, count) for recipe in RECIPES}
     everything = dict(named) | {m.encoder: m.spec for recipe in RECIPES for m in models[recipe]}
     results = evaluated.results(manifest, everything, store=store, progress=progress)
@@ -169,7 +127,7 @@ def run_case_study(
             triplet_xl=tuple(model.encoder for model in models[TRIPLET_XL]),
             base_given=base is not None or len(named) == 1,
         ),
-        measure=evaluated.measure,
+        measure=measure.name,
         worst=worst,
         seed=evaluated.seed,
         replicates=replicates,
@@ -194,14 +152,14 @@ def _check(
             f"{listed(named, 20)}"
         )
     if base is not None:
-        _spec(base, named[base])
+        base_spec(base, named[base])
     taken = [name for name in named if name in RECIPES or name.rpartition("-")[0] in RECIPES]
     if taken:
         raise InputError(
             f"a text encoder is named {taken[0]!r}, as a trained model will be: give it another name, "
             f"NAME=SPEC, or the model itself with --{taken[0]}"
         )
-    if all(trained.given(recipe) for recipe in RECIPES):
+    if not trained.anything:
         return
     if train is None:
         raise InputError(
@@ -214,105 +172,29 @@ def _check(
         )
 
 
-def _names(recipe: str, count: int) -> list[str]:
-    """Return what the trainings of a recipe are called."""
-    return [recipe] if count == 1 else [f"{recipe}-{number}" for number in range(count)]
-
-
-def _refuse_models_in(folder: Path, trained: Trained, count: int) -> None:
-    """Raise InputError, before any work, where a training would meet a model of an earlier study."""
-    if trained.resume or trained.replace:
-        return
-    for recipe in RECIPES:
-        for name in _names(recipe, count) if not trained.given(recipe) else ():
-            if any((folder / name / file).exists() for file in (CONFIG, CHECKPOINT)):
-                raise InputError(
-                    f"{folder / name} already has a model or a training: continue with resume, train anew "
-                    "with force, or choose another folder"
-                )
-
-
-def _spec(name: str, entry: EncoderLike) -> Spec:
-    if not isinstance(entry, str):
-        raise InputError(
-            f"the base {name!r} is an object: a model is trained on a spec, such as st:MODEL or vectors:PATH"
-        )
-    return encoders.parse(entry, Known())
-
-
-def _leader(
+def _base(
     manifest: Manifest,
     named: Mapping[str, EncoderLike],
+    base: str | None,
+    trained: Trained,
     evaluated: Evaluated,
     store: StoreLike,
     progress: Report | None,
     timings: dict[str, float],
 ) -> str:
-    """Return the encoder that leads on the evaluated data, as the paper chose its base."""
-    if len(named) == 1:
-        return next(iter(named))
+    """Return the base: as named, else the encoder that leads on the evaluated data, as the paper chose it.
+
+    Even where there is no choice, what is wrong with the data comes to light here, before anything is
+    trained. The evaluation of all models gives the warnings.
+    """
+    looked_at = named if base is None else {base: named[base]}
+    if len(looked_at) == 1 and not trained.anything:
+        return next(iter(looked_at))
     begun = time.perf_counter()
-    results = evaluated.results(manifest, named, store=store, progress=progress, examples=False)
-    timings["choosing the base"] = time.perf_counter() - begun
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        results = evaluated.results(manifest, looked_at, store=store, progress=progress, examples=False)
+    timings["before training"] = time.perf_counter() - begun
     first = results.entries[0].measure
     overall = [row for row in results.summary if row.source is None and row.measure == first]
     return max(overall, key=lambda row: row.value or 0.0).encoder
-
-
-@dataclass
-class _Job:
-    """The trainings of a study."""
-
-    folder: Path
-    base_name: str
-    base: Spec
-    manifest: Manifest | None
-    trained: Trained
-    store: StoreLike
-    progress: Report | None
-    timings: dict[str, float]
-
-    def models(self, recipe: str, count: int) -> list[Training]:
-        """Return the models of a recipe, trained here or before."""
-        names = _names(recipe, count)
-        if given := self.trained.given(recipe):
-            return [
-                Training(name, self._of_given(text), None, None, None, None, None)
-                for name, text in zip(names, given, strict=True)
-            ]
-        return [self._train(recipe, name, self.trained.seed + number) for number, name in enumerate(names)]
-
-    def _of_given(self, text: str) -> str:
-        return self._model(Path(text)) if Path(text).is_dir() else text
-
-    def _model(self, folder: Path) -> str:
-        return str(Spec(None, "model", str(folder), (), self.base))
-
-    def _train(self, recipe: str, name: str, seed: int) -> Training:
-        from xlingual.training.checkpoints import Checkpoints
-        from xlingual.training.recipes.triplet_options import FIT, TripletOptions
-        from xlingual.workflows.train_triplet import train_triplet
-
-        assert self.manifest is not None  # checked before any work
-        out = self.folder / name
-        options = {k: v for k, v in self.trained.options.items() if recipe == TRIPLET_XL or k not in OF_XL}
-        done = train_triplet(
-            self.manifest,
-            TripletOptions.preset(recipe, **options, seed=seed),
-            out,
-            text_encoder=str(replace(self.base, name=self.base_name)),
-            fit=self._fit({**FIT, **self.trained.fit}, seed),
-            validation=self.trained.validation,
-            recipe=recipe,
-            resume=self.trained.resume and Checkpoints(out).exists(),
-            replace=self.trained.replace,
-            store=self.store,
-            progress=self.progress,
-        )
-        self.timings[f"train: {name}"] = done.seconds
-        return Training(name, self._model(out), seed, done.epochs, done.best_epoch, done.score, done.seconds)
-
-    def _fit(self, options: Mapping[str, Any], seed: int) -> FitOptions:
-        from xlingual.training.options import FitOptions
-
-        return FitOptions(**{**options, "seed": seed})

@@ -7,6 +7,7 @@ from xlingual.report.case_study.wording import ends, gain, label, label_of, meas
 from xlingual.report.numbers import in_words
 from xlingual.results.case_study import (
     ALL_PAIRS,
+    BASE,
     TRIPLET,
     TRIPLET_XL,
     WORST_PAIRS,
@@ -81,7 +82,13 @@ def _corrected(asked: Difference) -> str:
 
 
 def _cautions(study: CaseStudy) -> list[str]:
-    found = [_by_choice(study), _one_training(study), _below_base(study), _base_chosen(study)]
+    found = [
+        _by_choice(study),
+        _one_training(study),
+        _spread(study),
+        _below_base(study),
+        _base_chosen(study),
+    ]
     return [sentence for sentence in found if sentence]
 
 
@@ -108,9 +115,20 @@ def _one_training(study: CaseStudy) -> str:
     )
 
 
+def _spread(study: CaseStudy) -> str:
+    """Return how far apart the language pairs lie, as Figure 3 of the paper shows it."""
+    models = [model for role in (BASE, TRIPLET, TRIPLET_XL) if (model := study.model(role)) is not None]
+    told = [f"{times(model.sd_pairs)} with {label(model)}" for model in models if model.sd_pairs is not None]
+    if len(told) < 2:
+        return ""
+    return (
+        f"The standard deviation over language pairs is {in_words(told)}; part of it is noise of the queries."
+    )
+
+
 def _below_base(study: CaseStudy) -> str:
     """Return on how many pairs a trained model is lower than the base."""
-    base = study.model("base")
+    base = study.model(BASE)
     parts = []
     for model in (study.model(TRIPLET), study.model(TRIPLET_XL)):
         if base is not None and model is not None and study.n_pairs > 1:
