@@ -95,14 +95,13 @@ def casestudy(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # n
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
         if progress is not None:
             progress("reading the manifest", 0, 1)
+        train = Manifest.read(manifest, **columns, split=given["train_split"]) if trained.anything else None
         study = run_case_study(
             Manifest.read(manifest, **columns, split=given["split"] or SPLIT, rows=given["rows"]),
             out,
             text_encoders=given["text_encoders"],
             evaluated=_evaluated(given),
-            train=Manifest.read(manifest, **columns, split=given["train_split"])
-            if trained.anything
-            else None,
+            train=train,
             base=given["base"],
             trained=trained,
             worst=given["worst"],
@@ -148,7 +147,7 @@ def _trained(given: dict[str, Any]) -> Any:  # noqa: ANN401  (as above)
         name: value for name, value in {**told, "split": given["split_text"]}.items() if value is not None
     }
     return Trained(
-        times=given["trainings"] or 1,
+        times=1 if given["trainings"] is None else given["trainings"],
         seed=given["seed"],
         options=options,
         fit={name: given[name] for name in ("epochs", "rate", "device") if given[name] is not None},

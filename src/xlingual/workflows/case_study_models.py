@@ -65,7 +65,8 @@ class Trained:
         count = next(iter(given.values()), self.times)
         if given and self.times not in (1, count):
             raise InputError(
-                f"{count} trained models and {self.times} trainings: leave the number of trainings out"
+                f"{count} trained {'model' if count == 1 else 'models'} of a recipe and {self.times} trainings: leave the "
+                "number of trainings out"
             )
         return count
 
@@ -89,6 +90,7 @@ def refuse_models_in(folder: Path, trained: Trained, count: int) -> None:
 
 
 def base_spec(name: str, entry: EncoderLike) -> Spec:
+    """Return the spec of the base; raise InputError where it is an object, which no folder can name."""
     if not isinstance(entry, str):
         raise InputError(
             f"the base {name!r} is an object: a model is trained on a spec, such as st:MODEL or vectors:PATH"

@@ -90,7 +90,7 @@ def worst(study: CaseStudy) -> Table | None:
         ]
         for source, target, share, drawn in chosen
     ]
-    head = ["pair", *(label(model) for model in models), "in the figure", "chosen"]
+    head = ["pair", *("base" if m.role == BASE else label(m) for m in models), "in the figure", "chosen"]
     choices = 2 * study.n_trainings
     notes = [
         f"chosen: in how many of the {choices} choices of {study.worst.number} pairs (one for each half of "
