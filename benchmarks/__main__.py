@@ -13,9 +13,10 @@ SPEED = (
     "memory",
     "start_up",
     "store_speed",
+    "nbest_speed",
 )
 STATISTICS = ("coverage", "coverage_real", "family_error", "planned_power", "agreement_coverage")
-NETWORKS = ("encoder_speed", "mlmme_speed")  # need torch
+NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "mlmme_runs", "mlmme_multi30k")  # need torch
 DATA = ("sentence_breaks",)
 
 wanted = [

@@ -18,7 +18,7 @@ from xlingual.records import Encoder, Ints, Texts, Vectors
 from xlingual.store import Store
 from xlingual.training.recipes.triplet_options import TripletOptions
 
-CHUNK = 8192  # rows whose vectors are made at a time: all that is in memory of them
+CHUNK = 32_768  # rows whose vectors are made at a time: all that is in memory of them
 WHO = "the training"
 
 

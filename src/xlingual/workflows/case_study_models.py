@@ -64,9 +64,10 @@ class Trained:
             )
         count = next(iter(given.values()), self.times)
         if given and self.times not in (1, count):
+            models = "model" if count == 1 else "models"
             raise InputError(
-                f"{count} trained {'model' if count == 1 else 'models'} of a recipe and {self.times} trainings: leave the "
-                "number of trainings out"
+                f"{count} trained {models} of a recipe and {self.times} trainings: leave the number of "
+                "trainings out"
             )
         return count
 

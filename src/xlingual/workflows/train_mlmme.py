@@ -17,6 +17,7 @@ from xlingual.embed import batch_identity
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError, listed
+from xlingual.models.card import write_card
 from xlingual.models.folder import write_model
 from xlingual.results import make_folder
 from xlingual.store import Store, StoreLike, open_store
@@ -168,7 +169,7 @@ class _Job:
         scores = validated(fitted.model, held, select)
         config = self._config(fitted, fit, recipe, select, scores, corpus)
         weights = fitted.model.state_dict()
-        written = write_model(self.work.parent, config, weights, vocabularies)
+        written = write_card(write_model(self.work.parent, config, weights, vocabularies))
         texts = {tag: len(packed) for tag, packed in corpus.texts.items()}
         pictures = None if corpus.pictures is None else len(corpus.pictures.vectors)
         return Trained.of(written, fitted, scores, texts, pictures)

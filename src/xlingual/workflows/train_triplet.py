@@ -16,6 +16,7 @@ from xlingual.embed import batch_identity, fit_texts_for
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError
+from xlingual.models.card import write_card
 from xlingual.models.folder import write_model
 from xlingual.records import Encoder
 from xlingual.results import make_folder
@@ -132,7 +133,7 @@ class _Job:
         )
         scores = validated(fitted.model, held)
         config = self._config(fitted, fit, scores, pairs)
-        written = write_model(self.folder, config, fitted.model.state_dict())
+        written = write_card(write_model(self.folder, config, fitted.model.state_dict()))
         remove_indexes(self.folder)
         return Trained.of(written, fitted, scores, pairs.counts())
 

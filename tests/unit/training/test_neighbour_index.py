@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 pytest.importorskip("torch")
 
-from xlingual.errors import InputError  # noqa: E402
-from xlingual.models.triplet import Triplet, TripletConfig  # noqa: E402
-from xlingual.training.neighbour_index import NeighbourIndex, mapped_pairs, nearest  # noqa: E402
-from xlingual.training.recipes.triplet_options import TripletOptions  # noqa: E402
-from xlingual.training.text_pairs import TextPairs  # noqa: E402
+from xlingual.errors import InputError
+from xlingual.models.triplet import Triplet, TripletConfig
+from xlingual.training.neighbour_index import NeighbourIndex, mapped_pairs, nearest
+from xlingual.training.recipes.triplet_options import TripletOptions
+from xlingual.training.text_pairs import TextPairs
 
 
 def pairs(n, languages=3, items=None, dim=6, seed=0):

@@ -1,0 +1,267 @@
+"""What further languages and β bring: MLMME trained on emoji and on scenes, with several seeds.
+
+`python -m benchmarks mlmme_runs` prints the tables of docs/results/mlmme.md and draws its figures. Every
+training is kept under out/mlmme, so that what is there is not done again; seeds and data sets can be told:
+
+    python -c "from benchmarks.mlmme_runs import main; main(['emoji'], seeds=2)"
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.experiments import Values, difference, kept_run, mean_of, shown, values_of
+from xlingual import (
+    Manifest,
+    backretrieval,
+    crosslingual_retrieval,
+    image_sentence,
+    multilingual_pool,
+    write_scenes,
+)
+from xlingual.data.pools.mix import mix_pool
+from xlingual.errors import DataWarning
+from xlingual.records import Ints
+from xlingual.streams import stream
+from xlingual.training.options import FitOptions
+from xlingual.training.recipes.mlmme_options import MlmmeOptions
+from xlingual.workflows.train_mlmme import train_mlmme
+
+DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))
+OUT = Path("out/mlmme")
+TWO, FIVE = ("en", "de"), ("en", "de", "fr", "es", "ru")
+BETAS = (1.0, 0.75, 0.5, 0.25)
+SMALL = {"word_dim": 64, "state_dim": 128, "joint_dim": 128, "standardize_pictures": True}
+
+
+@dataclass(frozen=True)
+class Config:
+    """A model: its languages and what differs from the defaults."""
+
+    name: str
+    languages: tuple[str, ...]
+    beta: float
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+def configs(betas: Sequence[float]) -> list[Config]:
+    """Return the models that are compared: one language, two over β, and five."""
+    alone = [Config(f"{tag} alone", (tag,), 1.0) for tag in TWO]
+    two = [Config(f"two β={beta:g}", TWO, beta) for beta in betas]
+    five = [Config(f"five β={beta:g}", FIVE, beta) for beta in (1.0, 0.5)]
+    return [*alone, *two, *five]
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What is trained on, validated on and tested."""
+
+    train: Manifest
+    validation: Manifest
+    test: Manifest
+    epochs: int
+    betas: tuple[float, ...]  # of the models of two languages
+
+
+def emoji() -> Parts:
+    """Return 1,100, 150 and 323 emoji with names and keywords in five languages, and their pictures."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(DATA / "emoji" / "emoji.parquet")
+    rows = [
+        {"id": row["id"], "image": row["image_png"]}
+        | {f"text_{tag}_1": row[f"name_{tag}"] for tag in FIVE}
+        | {f"text_{tag}_2": row[f"keywords_{tag}"].replace(" | ", " ") for tag in FIVE}
+        for row in table.to_pylist()
+    ]
+    return _divided(Manifest.from_rows(rows), 1100, 150, 323, epochs=60, betas=(*BETAS, 0.0))
+
+
+def scenes() -> Parts:
+    """Return 10,000, 500 and 1,000 built-in scenes told in five languages."""
+    folder = OUT / "scenes-data"
+    if not (folder / "manifest.parquet").exists():
+        write_scenes(folder, n=11_500, languages=FIVE, seed=1, size=64)
+    return _divided(Manifest.read(folder), 10_000, 500, 1000, epochs=8, betas=(1.0, 0.5))
+
+
+def _divided(manifest: Manifest, *sizes: int, epochs: int, betas: tuple[float, ...]) -> Parts:
+    order: Ints = stream(0, "division").permutation(manifest.n_table_rows)
+    ends = np.cumsum((0, *sizes))
+    parts = [manifest.part(np.sort(order[a:b])) for a, b in pairwise(ends)]
+    return Parts(*parts, epochs=epochs, betas=betas)
+
+
+def run(parts: Parts, config: Config, seed: int) -> dict[str, Values]:
+    """Train a model with a seed and return its values on the test set, by task."""
+    options = MlmmeOptions(languages=config.languages, beta=config.beta, seed=seed, **SMALL, **config.more)
+    eye = "pixels" if config.beta > 0 else None
+    folder = Path(tempfile.mkdtemp())
+    try:
+        fit = FitOptions(epochs=parts.epochs, patience=15, seed=seed, threads=1)
+        train_mlmme(
+            parts.train,
+            options,
+            folder,
+            fit=fit,
+            image_encoder=eye,
+            validation=parts.validation,
+            replace=True,
+            store=OUT / "store",
+        )
+        return _evaluated(parts.test, config, f"model:{folder}")
+    finally:
+        shutil.rmtree(folder)
+
+
+def _evaluated(test: Manifest, config: Config, model: str) -> dict[str, Values]:
+    found: dict[str, Values] = {}
+    tags = [tag for tag in TWO if tag in config.languages]
+    with_store = {"store": OUT / "store"}
+    if config.beta > 0:
+        eyes = f"{model}::pixels"
+        found |= values_of(
+            image_sentence(test, text_encoders=model, image_encoders=eyes, languages=tags, **with_store)
+        )
+    if len(tags) == 2:
+        pairs = [f"{TWO[0]}-{TWO[1]}", f"{TWO[1]}-{TWO[0]}"]
+        found |= values_of(crosslingual_retrieval(test, text_encoders=model, pairs=pairs, store=None))
+        found |= values_of(
+            backretrieval(
+                test, text_encoders=model, image_encoder="pixels", pairs=pairs, examples=False, **with_store
+            )
+        )
+        pool = mix_pool(test, question_languages=TWO, mix=dict.fromkeys(TWO, 1.0), seed=0)
+        views = multilingual_pool(pool, text_encoders=model, views="all", examples=False, store=None)
+        found |= values_of(views)
+    return found
+
+
+IMAGE = {
+    "sentence → image R@1": ("{tag} image R@1",),
+    "R@5": ("{tag} image R@5",),
+    "R@10": ("{tag} image R@10",),
+    "image → sentence R@1": ("image {tag} R@1",),
+    "R@5 ": ("image {tag} R@5",),
+    "R@10 ": ("image {tag} R@10",),
+}
+ALIGNED = {
+    "image–sentence, mean recall": tuple(
+        f"image-sentence {ends} R@{k}"
+        for tag in TWO
+        for ends in (f"{tag} image", f"image {tag}")
+        for k in (1, 5, 10)
+    ),
+    "XLR R@10": ("crosslingual-retrieval en de R@10", "crosslingual-retrieval de en R@10"),
+    "BkR R@10": ("backretrieval en de R@10", "backretrieval de en R@10"),
+    "pool mAP": ("multilingual-pool all pool AP",),
+}
+
+
+def table(title: str, rows: Sequence[Sequence[str]]) -> None:
+    """Print rows as a table of Markdown, the first of them its head."""
+    print(f"\n### {title}\n")
+    for place, row in enumerate(rows):
+        print("| " + " | ".join(row) + " |")
+        if place == 0:
+            print("|" + "---|" * len(row))
+
+
+def recalls(runs: Mapping[str, list[dict[str, Values]]], tag: str) -> list[list[str]]:
+    """Return Table 1 of a language: one model of that language alone, and differences to it."""
+    base = f"{tag} alone"
+    others = [name for name, found in runs.items() if f"image-sentence {tag} image R@1" in found[0]]
+    others.remove(base)
+    rows = [["", base, *others]]
+    for name, keys in IMAGE.items():
+        keys = tuple(f"image-sentence {key.format(tag=tag)}" for key in keys)
+        own = [[found[key] for key in keys] for found in runs[base]]
+        cells = [shown(mean_of(own))]
+        for other in others:
+            theirs = [[found[key] for key in keys] for found in runs[other]]
+            gap = difference(theirs, own)
+            mark = "**" if gap[1].low > 0 or gap[1].high < 0 else ""
+            cells.append(f"{100 * mean_of(theirs)[0]:.1f} ({mark}{shown(gap)}{mark})")
+        rows.append([name, *cells])
+    return rows
+
+
+def alignment(runs: Mapping[str, list[dict[str, Values]]]) -> dict[str, dict[str, tuple[float, Any]]]:
+    """Return for each model of two languages or more each kind of alignment that it has numbers of."""
+    return {
+        name: {
+            kind: mean_of([[one[key] for key in keys] for one in found])
+            for kind, keys in ALIGNED.items()
+            if all(key in found[0] for key in keys)
+        }
+        for name, found in runs.items()
+        if "alone" not in name
+    }
+
+
+def draw(data: str, found: Mapping[str, Mapping[str, tuple[float, Any]]], path: Path) -> None:
+    """Draw language alignment against image alignment over β."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
+    across, *up = ALIGNED
+    for axis, kind in zip(axes, (up[0], up[1]), strict=True):
+        names = [name for name in found if name.startswith("two") and across in found[name]]
+        points = [(found[name][across], found[name][kind]) for name in names]
+        xs, ys = ([100 * value[0] for value in values] for values in zip(*points, strict=True))
+        errors = [
+            [[100 * (v - ci.low) for v, ci in values], [100 * (ci.high - v) for v, ci in values]]
+            for values in zip(*points, strict=True)
+        ]
+        axis.errorbar(xs, ys, xerr=errors[0], yerr=errors[1], fmt="o-", color="#0072B2", ecolor="#9ecae1")
+        for name, x, y in zip(names, xs, ys, strict=True):
+            axis.annotate(name.removeprefix("two "), (x, y), textcoords="offset points", xytext=(6, 6))
+        axis.set_xlabel("image–sentence ranking, mean recall (%)")
+        axis.set_ylabel(f"{kind} (%)")
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.suptitle(f"{data}: two languages, β from 1 to 0.25")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+SETS = {"emoji": (emoji, 5), "scenes": (scenes, 3)}
+
+
+def main(names: Sequence[str] = tuple(SETS), seeds: int | None = None) -> None:
+    """Train what is not there yet, and print the tables."""
+    warnings.simplefilter("ignore", DataWarning)
+    for name in names:
+        load, usual = SETS[name]
+        parts = load()
+        runs: dict[str, list[dict[str, Values]]] = {}
+        for seed in range(seeds or usual):
+            for config in configs(parts.betas):
+                path = OUT / name / f"{config.name} {seed}.json"
+                runs.setdefault(config.name, []).append(kept_run(path, partial(run, parts, config, seed)))
+                print(f"{name} {config.name} seed {seed}", flush=True)
+        for tag in TWO:
+            table(f"{name}, {tag}: {seeds or usual} seeds, {len(parts.test)} texts", recalls(runs, tag))
+        found = alignment(runs)
+        rows = [
+            [model, *(shown(own[kind]) if kind in own else "" for kind in ALIGNED)]
+            for model, own in found.items()
+        ]
+        table(f"{name}: image alignment and language alignment", [["", *ALIGNED], *rows])
+        draw(name, found, Path(f"docs/images/mlmme-{name}.png"))
+        best = {kind: max(own[kind][0] for own in found.values() if kind in own) for kind in ALIGNED}
+        assert best["XLR R@10"] > 10 / len(parts.test) * 5, "nothing was learnt"
