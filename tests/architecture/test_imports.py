@@ -64,6 +64,7 @@ def test_models_can_be_described_without_torch():
         ["evaluate", "lareqa", "--help"],
         ["evaluate", "multilingual-pool", "--help"],
         ["evaluate", "sts", "--help"],
+        ["casestudy", "--help"],
         ["validate", "--help"],
         ["validate", "backretrieval", "--help"],
         ["calibrate", "--help"],

@@ -28,6 +28,7 @@ _VERBS = {
     "evaluate": ("evaluate:evaluate", "Evaluate text encoders on a manifest or a pool."),
     "train": ("train:train", "Train embeddings on your own texts and pictures."),
     "model": ("model:model", "Show a model that was trained here, or export it to other programs."),
+    "casestudy": ("casestudy:casestudy", "Train on the best encoder without parallel texts: does it help?"),
     "validate": ("validate:validate", "Hold a measure without translations against true retrieval."),
     "compare": ("compare:compare", "Compare encoders query by query: is the difference real?"),
     "calibrate": ("calibrate:calibrate", "Learn from validations what retrieval a Backretrieval stands for."),

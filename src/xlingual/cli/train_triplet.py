@@ -30,8 +30,8 @@ from xlingual.cli.training_options import (
 )
 from xlingual.cli.training_outcome import show
 
-_BOTH = (
-    click.option("--text-encoder", required=True, metavar="SPEC", help="What gives the frozen vectors."),
+_BASE = click.option("--text-encoder", required=True, metavar="SPEC", help="What gives the frozen vectors.")
+MODEL = (
     click.option("--title", metavar="NAME", help="Column of titles.  [default: title]"),
     click.option("--body", metavar="NAME", help='Column of bodies; "text" is the text.  [default: body]'),
     word(
@@ -48,7 +48,7 @@ _BOTH = (
     ),
     word("--scaling", ("unit", "raw"), "Title and body count alike, or by their length.  [default: unit]"),
 )
-_XL = (
+OF_XL = (
     number("--beta", "Weight of the neighbour term.  [default: 0.01]"),
     whole("--neighbours", "Nearest titles of each language that are compared.  [default: 5]"),
     word("--neighbours-from", ("batch", "index"), "Among the batch, or all texts.  [default: batch]"),
@@ -83,8 +83,8 @@ def triplet_xl(ctx: click.Context, /, **given: Any) -> None:  # noqa: ANN401  (o
     _train(ctx, "triplet-xl", given)
 
 
-triplet = added(triplet, (*_BOTH, VALIDATION, *FIT, encoding_options, *RUN))
-triplet_xl = added(triplet_xl, (*_BOTH, *_XL, VALIDATION, *FIT, encoding_options, *RUN))
+triplet = added(triplet, (_BASE, *MODEL, VALIDATION, *FIT, encoding_options, *RUN))
+triplet_xl = added(triplet_xl, (_BASE, *MODEL, *OF_XL, VALIDATION, *FIT, encoding_options, *RUN))
 
 
 def _train(ctx: click.Context, recipe: str, given: dict[str, Any]) -> None:
