@@ -1,7 +1,7 @@
 """LAReQA's regimes of batches on XQuAD-R: which of them aligns languages, from scratch on a CPU.
 
 `python -m benchmarks regimes` divides XQuAD-R by article, trains a small dual encoder in each regime with
-several seeds on one half, and evaluates on the other: mAP in the pool of all languages, and mAP in the pool of
+several seeds on one half, and evaluates on the other: mAP in the pool of all languages, and in the pool of
 the question's own language. Intervals count seeds and questions (by paragraph) as samples. Trainings are kept
 under out/regimes.
 """
