@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +72,21 @@ _MLMME = (
         default=None,
         help="Give image vectors mean 0 and sd 1 in each dimension, as over the training pictures.",
     ),
+    VALIDATION,
+    click.option(
+        "--validation-image-encoder",
+        metavar="SPEC",
+        help="Of the validation's pictures, where files of vectors are others.",
+    ),
+    word(
+        "--select",
+        ("auto", "image-sentence", "sentence-sentence", "both"),
+        "Whose sum of recalls chooses the epoch.  [default: image-sentence, without pictures "
+        "sentence-sentence]",
+    ),
+    *FIT,
+    encoding_options,
+    *RUN,
 )
 
 
@@ -78,6 +94,7 @@ _MLMME = (
     context_settings={"allow_extra_args": True}, short_help="One space for pictures and languages."
 )
 @manifest_options
+@partial(added, options=_MLMME)
 @click.pass_context
 def mlmme(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401  (options)
     """Train one space for pictures and sentences of several languages (MLMME), or VSE with one language.
@@ -104,7 +121,7 @@ def mlmme(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa:
         if progress is not None:
             progress("reading the manifest", 0, 1)
         data = read_manifest(manifest, given)
-        languages = chosen.pop("languages", None) or data.languages
+        languages = chosen.pop("languages", data.languages)
         if len(languages) == 1 and recipe == "mlmme":
             chosen.setdefault("beta", 1.0)
         of_fit = {name: chosen.pop(name) for name in option_types(FitOptions) if name in chosen}
@@ -131,29 +148,6 @@ def mlmme(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa:
         screen.print_json(trained.folder.config)
     elif not given["quiet"]:
         _show(trained, given)
-
-
-mlmme = added(
-    mlmme,
-    (
-        *_MLMME,
-        VALIDATION,
-        click.option(
-            "--validation-image-encoder",
-            metavar="SPEC",
-            help="Of the validation's pictures, where files of vectors are others.",
-        ),
-        word(
-            "--select",
-            ("auto", "image-sentence", "sentence-sentence", "both"),
-            "Whose sum of recalls chooses the epoch.  [default: image-sentence, without pictures "
-            "sentence-sentence]",
-        ),
-        *FIT,
-        encoding_options,
-        *RUN,
-    ),
-)
 
 
 def _show(trained: Trained, given: dict[str, Any]) -> None:
