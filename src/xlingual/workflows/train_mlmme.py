@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import platform
 import shutil
+import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from itertools import combinations
@@ -19,7 +21,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed import batch_identity
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.torch_runtime import require
-from xlingual.errors import InputError, listed
+from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.folder import CHECKPOINT, ModelFolder, write_model
 from xlingual.results import make_folder
 from xlingual.store import Store, StoreLike, open_store
@@ -36,8 +38,9 @@ if TYPE_CHECKING:
     from xlingual.training.recipes.mlmme_vectors import CorpusVectors
     from xlingual.training.sinks import Sink
 
+_SMALL = 10  # items, all of which are among the first ten
 SELECTIONS = ("auto", "image-sentence", "sentence-sentence", "both")
-_WORK = "work"  # the packed corpus, inside the folder of the model while it is trained
+_WORK = ".xlingual-corpus"  # inside the folder of the model while it is trained; a name nobody else gives
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,7 @@ def train_mlmme(
     fit = fit or FitOptions(seed=options.seed)
     _check(options, image_encoder, select)
     train, held = _divided(manifest, validation, options.seed)
+    _check_run(Path(out), fit, resume=resume, replace=replace)
     folder = make_folder(out)
     job = _Job(train, held, options, folder / _WORK, open_store(store), progress)
     if options.beta > 0:
@@ -109,6 +113,8 @@ def train_mlmme(
         return job.run(fit, recipe, chosen(select, options), resume=resume, replace=replace, sinks=sinks)
     finally:
         shutil.rmtree(folder / _WORK, ignore_errors=True)
+        with suppress(OSError):
+            folder.rmdir()  # where nothing came of it: only an empty folder is removed
 
 
 def chosen(select: str, options: MlmmeOptions) -> str:
@@ -132,6 +138,15 @@ def _check(options: MlmmeOptions, image_encoder: EncoderLike | None, select: str
         raise InputError(f"select {select} needs pictures, and beta is 0: leave it out")
     if select in ("sentence-sentence", "both") and len(options.languages) == 1:
         raise InputError(f"select {select} needs two languages at least: leave it out")
+
+
+def _check_run(out: Path, fit: FitOptions, *, resume: bool, replace: bool) -> None:
+    """Raise InputError for a folder, device or precision that will not do, before pictures are encoded."""
+    from xlingual.training.precision import MixedPrecision, training_device
+    from xlingual.training.resuming import refuse
+
+    refuse(out, resume=resume, replace=replace)
+    MixedPrecision(fit.precision, training_device(fit.device))
 
 
 def _divided(manifest: Manifest, validation: Manifest | float, seed: int) -> tuple[Manifest, Manifest]:
@@ -220,13 +235,38 @@ class _Job:
         )
         self._tell("reading texts and pictures")
         corpus = pack(self.work / "train", self.train, vocabularies, reading, self.pictures)
-        held = pack(self.work / "validation", self.held, vocabularies, reading, self.held_pictures)
+        validated = self._validated_languages()
+        held = pack(
+            self.work / "validation",
+            self.held,
+            {tag: vocabularies[tag] for tag in validated},
+            reading,
+            self.held_pictures,
+        )
+        _check_size(len(np.unique(held.groups)))
         if corpus.picture_dim != held.picture_dim:
             raise InputError(
                 f"pictures have {corpus.picture_dim} dimensions in training and {held.picture_dim} in "
                 "validation: name image encoders of one model"
             )
         return vocabularies, corpus, held
+
+    def _validated_languages(self) -> list[str]:
+        """Return the languages that the validation has texts of; the others are told (DataWarning)."""
+        languages = self.options.languages
+        found = [tag for tag in languages if tag in self.held.languages]
+        if not found:
+            raise InputError(
+                f"the validation ({self.held.source}) has no texts in {listed(languages)}: choose other rows "
+                "for --validation"
+            )
+        if missing := [tag for tag in languages if tag not in found]:
+            warnings.warn(
+                f"the validation has no texts in {listed(missing)}: epochs are compared without them",
+                DataWarning,
+                stacklevel=4,
+            )
+        return found
 
     def _tell(self, what: str) -> None:
         if self.progress is not None:
@@ -288,6 +328,22 @@ class _Job:
             },
             "environment": _environment(str(next(model.parameters()).device)),
         }
+
+
+def _check_size(items: int) -> None:
+    """Raise InputError, or warn, where there are too few items to rank: every epoch would be as good."""
+    if items < 2:
+        raise InputError(
+            "the validation has one item (items that show one picture count as one), so there is nothing to "
+            "rank: give more rows, or a larger share"
+        )
+    if items <= _SMALL:
+        warnings.warn(
+            f"the validation has {items} items, so R@10 is 100 whatever the model: give more to compare "
+            "epochs by",
+            DataWarning,
+            stacklevel=5,
+        )
 
 
 def validated(model: Mlmme, corpus: Corpus, select: str) -> Scores:
