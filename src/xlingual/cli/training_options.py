@@ -98,7 +98,7 @@ VALIDATION = click.option(
 
 
 def added(function: F, options: tuple[Callable[[F], F], ...]) -> F:
-    """Add options, the first one first; `function` is no command yet, to which click adds the last one first."""
+    """Add options, the first one first, to a function that is no command yet (click would turn them)."""
     for option in reversed(options):
         function = option(function)
     return function

@@ -82,8 +82,8 @@ class MlmmeTexts:
             )
         if cut:
             told.append(
-                f"{who}: {cut:,} of {texts:,} texts are longer than the {self.network.config.max_length} words "
-                "that it was trained to read, and are cut"
+                f"{who}: {cut:,} of {texts:,} texts are longer than the {self.network.config.max_length} "
+                "words that it was trained to read, and are cut"
             )
         return told
 

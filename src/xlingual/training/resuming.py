@@ -46,7 +46,8 @@ def start(
 def refuse(folder: Path, *, resume: bool, replace: bool) -> None:
     """Raise InputError where a training can neither begin nor go on in a folder, whatever its settings.
 
-    That is where a training or model is neither to be continued nor replaced, or nothing is there to continue.
+    That is where a training or model is neither to be continued nor replaced, or where nothing is to be
+    continued.
     """
     checkpoints = Checkpoints(folder)
     if resume and replace:

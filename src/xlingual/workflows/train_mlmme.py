@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual import encoders
-from xlingual.data.holdout import hold_out
 from xlingual.data.manifest import Manifest
 from xlingual.embed import batch_identity
 from xlingual.encoders import EncoderLike
@@ -28,6 +27,7 @@ from xlingual.store import Store, StoreLike, open_store
 from xlingual.training.options import FitOptions
 from xlingual.training.packing import PictureSource, Reading, count_vocabularies, pack
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
+from xlingual.workflows.held_out import check_size, divided
 
 if TYPE_CHECKING:
     from xlingual.embed.encoding import Report
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from xlingual.training.recipes.mlmme_vectors import CorpusVectors
     from xlingual.training.sinks import Sink
 
-_SMALL = 10  # items, all of which are among the first ten
 SELECTIONS = ("auto", "image-sentence", "sentence-sentence", "both")
 _WORK = ".xlingual-corpus"  # inside the folder of the model while it is trained; a name nobody else gives
 
@@ -102,7 +101,7 @@ def train_mlmme(
     require("a training", "torch", "torch")
     fit = fit or FitOptions(seed=options.seed)
     _check(options, image_encoder, select)
-    train, held = _divided(manifest, validation, options.seed)
+    train, held = divided(manifest, validation, options.seed)
     _check_run(Path(out), fit, resume=resume, replace=replace)
     folder = make_folder(out)
     job = _Job(train, held, options, folder / _WORK, open_store(store), progress)
@@ -147,19 +146,6 @@ def _check_run(out: Path, fit: FitOptions, *, resume: bool, replace: bool) -> No
 
     refuse(out, resume=resume, replace=replace)
     MixedPrecision(fit.precision, training_device(fit.device))
-
-
-def _divided(manifest: Manifest, validation: Manifest | float, seed: int) -> tuple[Manifest, Manifest]:
-    """Return what is trained on and what is validated on; raise InputError where they share texts."""
-    if not isinstance(validation, Manifest):
-        return hold_out(manifest, validation, seed)
-    both = [part.texts(np.arange(len(part))).row_digests() for part in (manifest, validation)]
-    if shared := both[0] & both[1]:
-        raise InputError(
-            f"{len(shared)} texts are both trained and validated on: choose other rows for --validation, "
-            "such as another split"
-        )
-    return manifest, validation
 
 
 @dataclass
@@ -243,7 +229,7 @@ class _Job:
             reading,
             self.held_pictures,
         )
-        _check_size(len(np.unique(held.groups)))
+        check_size(len(np.unique(held.groups)))
         if corpus.picture_dim != held.picture_dim:
             raise InputError(
                 f"pictures have {corpus.picture_dim} dimensions in training and {held.picture_dim} in "
@@ -328,22 +314,6 @@ class _Job:
             },
             "environment": _environment(str(next(model.parameters()).device)),
         }
-
-
-def _check_size(items: int) -> None:
-    """Raise InputError, or warn, where there are too few items to rank: every epoch would be as good."""
-    if items < 2:
-        raise InputError(
-            "the validation has one item (items that show one picture count as one), so there is nothing to "
-            "rank: give more rows, or a larger share"
-        )
-    if items <= _SMALL:
-        warnings.warn(
-            f"the validation has {items} items, so R@10 is 100 whatever the model: give more to compare "
-            "epochs by",
-            DataWarning,
-            stacklevel=5,
-        )
 
 
 def validated(model: Mlmme, corpus: Corpus, select: str) -> Scores:
