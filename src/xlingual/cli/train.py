@@ -23,6 +23,7 @@ from xlingual.cli.training_options import (
     RUN,
     VALIDATION,
     added,
+    is_file,
     number,
     told,
     validation_of,
@@ -173,6 +174,9 @@ def _show(trained: Trained, given: dict[str, Any]) -> None:
     if trained.pictures is not None:
         pictures = f"model:{model}::{given['image_encoder']}"
         click.echo(f"       --image-encoder {shlex.quote(pictures)}")
+        if is_file(given["image_encoder"]):
+            other = shlex.quote(f"model:{model}?base=trusted::vectors:OTHER")
+            click.echo(f"       --image-encoder {other}  (for other pictures)")
 
 
 def _duration(seconds: float) -> str:

@@ -98,8 +98,9 @@ VALIDATION = click.option(
 
 
 def added(function: F, options: tuple[Callable[[F], F], ...]) -> F:
-    """Add options, the first one first."""
-    for option in reversed(options):
+    """Add options, the first one first in the help."""
+    # a command appends what it is given; a function that will become one is decorated from the inside out
+    for option in options if isinstance(function, click.Command) else reversed(options):
         function = option(function)
     return function
 
@@ -111,6 +112,14 @@ def told(given: Mapping[str, Any], known: Mapping[str, Any], file: Path | None) 
     settings = {} if file is None else read_settings(file, known)
     here = {name: given[name] for name in known if given.get(name) is not None}
     return settings | {name: None if value == "none" else value for name, value in here.items()}
+
+
+def is_file(spec: str) -> bool:
+    """Return whether an encoder is a file of vectors, which serves the pictures of one manifest only."""
+    from xlingual.encoders.plugins import Known
+    from xlingual.encoders.spec import parse
+
+    return parse(spec, Known()).scheme == "vectors"
 
 
 def validation_of(reference: str | None, path: Path, given: Mapping[str, Any]) -> Manifest | float:

@@ -220,13 +220,22 @@ class _Job:
         )
         self._tell("reading texts and pictures")
         corpus = pack(self.work / "train", self.train, vocabularies, reading, self.pictures)
-        held = pack(self.work / "validation", self.held, vocabularies, reading, self.held_pictures)
+        try:
+            held = pack(self.work / "validation", self.held, vocabularies, reading, self.held_pictures)
+        except InputError as error:
+            raise InputError(f"validation: {error}{self._hint()}") from error
         if corpus.picture_dim != held.picture_dim:
             raise InputError(
                 f"pictures have {corpus.picture_dim} dimensions in training and {held.picture_dim} in "
                 "validation: name image encoders of one model"
             )
         return vocabularies, corpus, held
+
+    def _hint(self) -> str:
+        """Return what helps where the validation's pictures have a file of vectors of their own."""
+        shared = self.held_pictures is not None and self.held_pictures is self.pictures
+        apart = self.held.path != self.train.path
+        return ", or name the encoder of its pictures with --validation-image-encoder" if shared and apart else ""
 
     def _tell(self, what: str) -> None:
         if self.progress is not None:
