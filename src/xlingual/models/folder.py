@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.errors import InputError, MissingExtraError, listed
-from xlingual.models.card import model_card
 from xlingual.models.files import file_digest
 from xlingual.models.vocabulary import Vocabulary
 from xlingual.results.files import atomic_file, make_folder, to_json, write_json
@@ -110,8 +109,7 @@ def write_model(
     """Write a model and return it; `config` needs "kind" and "model", and gets the "schema".
 
     Each file is written atomically, `config.json` last: without it a folder is no model, so one that was not
-    written to the end is never taken for one. A model that lies there already is replaced. The card is made
-    of `config` where none is given.
+    written to the end is never taken for one. A model that lies there already is replaced.
     """
     from safetensors.torch import save_file
 
@@ -129,8 +127,9 @@ def write_model(
         vocabulary.write(folder / name)
     with atomic_file(folder / WEIGHTS) as temporary:
         save_file({name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}, temporary)
-    with atomic_file(folder / CARD) as temporary:
-        temporary.write_text(model_card(content) if card is None else card, encoding="utf-8")
+    if card is not None:
+        with atomic_file(folder / CARD) as temporary:
+            temporary.write_text(card, encoding="utf-8")
     write_json(folder / CONFIG, content)
     return ModelFolder.read(folder)
 

@@ -233,9 +233,13 @@ class _Job:
 
     def _hint(self) -> str:
         """Return what helps where the validation's pictures have a file of vectors of their own."""
-        shared = self.held_pictures is not None and self.held_pictures is self.pictures
-        apart = self.held.path != self.train.path
-        return ", or name the encoder of its pictures with --validation-image-encoder" if shared and apart else ""
+        if (
+            self.pictures is None
+            or self.held_pictures is not self.pictures
+            or self.held.path == self.train.path
+        ):
+            return ""
+        return "; another encoder of its pictures is named by --validation-image-encoder"
 
     def _tell(self, what: str) -> None:
         if self.progress is not None:
