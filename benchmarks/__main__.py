@@ -13,9 +13,10 @@ SPEED = (
     "memory",
     "start_up",
     "store_speed",
+    "nbest_speed",
 )
 STATISTICS = ("coverage", "coverage_real", "family_error", "planned_power", "agreement_coverage")
-NETWORKS = ("encoder_speed", "mlmme_speed", "mlmme_runs")  # need torch
+NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "mlmme_runs", "mlmme_multi30k", "regimes")
 DATA = ("sentence_breaks",)
 
 wanted = [

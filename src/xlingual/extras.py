@@ -14,6 +14,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "st": ("sentence-transformers>=3", _TRANSFORMERS, _TORCH),
     "hf": (_TRANSFORMERS, _TOKENIZERS, "sentencepiece>=0.2", _TORCH),
     "onnx": ("onnxruntime>=1.18", _TOKENIZERS),
+    "export": ("onnx>=1.16",),
     "api": ("httpx>=0.27",),
     "mt": ("sacrebleu>=2.4", "sacremoses>=0.1", "nltk>=3.9"),
     "study": ("starlette>=0.40", "uvicorn>=0.30"),

@@ -17,10 +17,12 @@ HEAVY = {
     "PIL",
     "jinja2",
     "matplotlib",
+    "nltk",
     "numpy",
     "pandas",
     "pyarrow",
     "rich",
+    "sacrebleu",
     "safetensors",
     "scipy",
     "sklearn",
@@ -44,11 +46,11 @@ def test_import_loads_no_third_party_package():
 
 
 def test_models_can_be_described_without_torch():
-    names = ("folder", "vocabulary", "words", "mlmme_config")
+    models = ("views", "mlmme_config", "triplet_config", "card", "triplet_graph")
+    names = ("folder", "vocabulary", "words", *models)
     code = "; ".join(f"import xlingual.models.{name}" for name in names)
-    assert (
-        modules_after(f"{code}; import xlingual.encoders.trained_mlmme") & {"torch", "safetensors"} == set()
-    )
+    encoders = "import xlingual.encoders.trained_mlmme, xlingual.encoders.trained_triplet"
+    assert modules_after(f"{code}; {encoders}") & {"torch", "safetensors"} == set()
     assert modules_after(code) & HEAVY == set()
 
 
@@ -62,6 +64,7 @@ def test_models_can_be_described_without_torch():
         ["evaluate", "lareqa", "--help"],
         ["evaluate", "multilingual-pool", "--help"],
         ["evaluate", "sts", "--help"],
+        ["casestudy", "--help"],
         ["validate", "--help"],
         ["validate", "backretrieval", "--help"],
         ["calibrate", "--help"],
@@ -75,6 +78,11 @@ def test_models_can_be_described_without_torch():
         ["data", "describe", "--help"],
         ["data", "mix-pool", "--help"],
         ["data", "squad-to-pool", "--help"],
+        ["rerank", "--help"],
+        ["rerank", "tune", "--help"],
+        ["rerank", "score", "--help"],
+        ["model", "show", "--help"],
+        ["model", "export", "--help"],
     ],
 )
 def test_help_loads_nothing_heavy(arguments):

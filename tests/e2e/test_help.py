@@ -16,6 +16,9 @@ import pytest
         (["compare"], "--by COLUMN"),
         (["gate"], "3 cannot tell"),
         (["plan"], "--effect"),
+        (["rerank", "tune"], "the largest step"),
+        (["rerank", "score"], "METEOR (exact + stem)"),
+        (["model", "export"], "no code comes with it"),
         (["encoders"], "whether the packages it needs are installed"),
     ],
 )

@@ -1,4 +1,4 @@
-"""JSON Schemas of validation, comparison, gate, plan and calibration, against files as they are written."""
+"""JSON Schemas of validation, comparison, gate, plan, calibration and case study, against their files."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from xlingual import (
     Manifest,
     Plan,
     Validation,
+    backretrieval,
     calibrate,
     compare,
     crosslingual_retrieval,
@@ -29,8 +30,10 @@ from xlingual import (
     plan,
     validate_backretrieval,
 )
+from xlingual.comparison.case_study import Cast, case_study
 from xlingual.results import Interval
 from xlingual.results import calibration as calibrations
+from xlingual.results import case_study as studies
 from xlingual.results import comparison as comparisons
 from xlingual.results import gate as gates
 from xlingual.results import plan as plans
@@ -62,6 +65,15 @@ DEFINITIONS = {
         calibrations.Coverage: "coverage",
         Interval: "interval",
     },
+    "case_study": {
+        studies.Model: "model",
+        studies.PairScore: "pair",
+        studies.Difference: "difference",
+        studies.Worst: "worst",
+        studies.WorstPair: "worst_pair",
+        studies.Training: "training",
+        Interval: "interval",
+    },
 }
 RECORDS = {
     "validation": Validation,
@@ -69,6 +81,7 @@ RECORDS = {
     "gate": Gate,
     "plan": Plan,
     "calibration": Calibration,
+    "case_study": studies.CaseStudy,
 }
 DERIVED = {Plan: {"k_over_pool"}, comparisons.Compared: {"top"}, Calibration: {"form"}}
 SUBSET = {field.name for field in fields(validations.Subset)}  # at the top of a pair: all encoders
@@ -141,7 +154,20 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
             plan([folder], effect=0.05, measure="RR"),
         ],
         "calibration": [calibrate([full]), calibrate([short], with_sim=True)],
+        "case_study": _studies(manifest, texts, str(tmp_path_factory.mktemp("study"))),
     }
+
+
+def _studies(manifest: Manifest, texts: list[Given], folder: str) -> list[Any]:
+    given = {"image_encoder": Given("pictures", 0.1), "measures": ["R@5"], "examples": False}
+    backretrieval(manifest, text_encoders=texts[:6], **given).write(folder)
+    once = studies.Training("c2", "model:c2::random:", 0, 40, 39, 512.5, 3.25)
+    before = studies.Training("d3", "model:d3::random:", None, None, None, None, None)
+    cast = Cast("f5", ("e4",), ("c2", "d3"), ("a0", "b1"))
+    return [
+        case_study(folder, cast, measure="R@5", replicates=199, trainings=[once, before]),
+        case_study(folder, Cast("f5", base_given=False), measure="R@5"),
+    ]
 
 
 @pytest.mark.parametrize("name", RECORDS)
@@ -218,7 +244,7 @@ def test_null_is_allowed_exactly_where_the_record_allows_it(
 
 
 def test_every_record_has_a_definition() -> None:
-    homes = (validations, comparisons, gates, plans, calibrations)
+    homes = (validations, comparisons, gates, plans, calibrations, studies)
     for name, home in zip(RECORDS, homes, strict=True):
         own = {kind for kind in vars(home).values() if isinstance(kind, type) and is_dataclass(kind)}
         assert own == {RECORDS[name], *DEFINITIONS[name]}
@@ -227,9 +253,9 @@ def test_every_record_has_a_definition() -> None:
 
 def written(found: Any, folder: Path) -> Path:
     """Write a record as its verb does and return the file."""
-    name = type(found).__name__.lower()
+    name = next(name for name, kind in RECORDS.items() if type(found) is kind)
     path = folder / f"{name}.json"
-    found.write(folder if name in ("validation", "comparison") else path)
+    found.write(folder if name in ("validation", "comparison", "case_study") else path)
     assert path.is_file()
     return path
 
@@ -288,6 +314,7 @@ INNER = {
     "gate": ("decisions", 0, "p_pass"),
     "plan": ("rows", 0, "variance_own"),
     "calibration": ("cells", 0, "images"),
+    "case_study": ("models", 0, "per_training"),
 }
 
 

@@ -65,12 +65,26 @@ def describe(pool: Path, languages: str | None, split: str | None, as_json: bool
     help="Share of the paragraphs in the split 'train'; the rest: 'test'.",
 )
 @click.option(
+    "--train-by",
+    type=click.Choice(["paragraph", "article"]),
+    default="paragraph",
+    show_default=True,
+    help="What --train draws: no paragraph, or no article, is in both parts.",
+)
+@click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which paragraphs --train draws."
 )
 @force_option
 @click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
 def squad_to_pool(
-    files: tuple[str, ...], out: Path, format: str, train: float | None, seed: int, force: bool, quiet: bool
+    files: tuple[str, ...],
+    out: Path,
+    format: str,
+    train: float | None,
+    train_by: str,
+    seed: int,
+    force: bool,
+    quiet: bool,
 ) -> None:
     """Make a pool of SQuAD-style JSON files, one for each language; a folder counts as all its *.json.
 
@@ -92,7 +106,7 @@ def squad_to_pool(
         source = str(files[0]) if len(files) == 1 else f"{len(named)} files"
         pool = pool_of_squad(rows, source, [path for _, path in named])
         if train is not None:
-            pool = split_pool(pool, train, seed)
+            pool = split_pool(pool, train, seed, train_by)
     write_pool(pool, out, format, overwrite=force)
     if not quiet:
         output = screen.console()

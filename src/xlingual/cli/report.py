@@ -20,14 +20,16 @@ from xlingual.errors import InputError
 def report(folders: tuple[Path, ...], out: Path, title: str | None, quiet: bool) -> None:
     """Make one HTML report from folders that were written with --out.
 
-    Folders of evaluations go on one page together; a validation or a comparison has a page of its own.
+    Folders of evaluations go on one page together; a validation, a comparison or a case study has a page of
+    its own.
     """
     kinds = {folder: _kind(folder) for folder in folders}
-    alone = [folder for folder, kind in kinds.items() if kind in ("validation", "comparison")]
+    alone = [folder for folder, kind in kinds.items() if kind in _ALONE]
     if alone and len(folders) > 1:
+        kind = str(kinds[alone[0]]).replace("_", " ")
         raise InputError(
-            f"{alone[0]} holds a {kinds[alone[0]]}, which has a report of its own: give it alone, "
-            "and make one report for each"
+            f"{alone[0]} holds a {kind}, which has a report of its own: give it alone, and make one report "
+            "for each"
         )
     for folder in folders:
         if kinds[folder] is None:
@@ -65,7 +67,23 @@ def _write_comparison(folders: Sequence[Path], out: Path, title: str | None) -> 
     write_comparison(comparison, out, title=title)
 
 
-_WRITERS = {"results": _write_results, "validation": _write_validation, "comparison": _write_comparison}
+def _write_case_study(folders: Sequence[Path], out: Path, title: str | None) -> None:
+    from xlingual.report.case_study import write_case_study
+    from xlingual.results import make_folder
+    from xlingual.results.case_study import CaseStudy
+
+    study = CaseStudy.read(folders[0])
+    make_folder(out.parent)
+    write_case_study(study, out, title=title)
+
+
+_WRITERS = {
+    "results": _write_results,
+    "validation": _write_validation,
+    "comparison": _write_comparison,
+    "case_study": _write_case_study,
+}
+_ALONE = ("validation", "comparison", "case_study")
 _USES = {  # what has no page: the name of its schema, and what to do with it
     "calibration": "use it with xlingual evaluate backretrieval … --calibration FILE",
     "gate": "xlingual gate CANDIDATE BASELINE --github prints it for people",

@@ -51,7 +51,7 @@ def word(name: str, words: tuple[str, ...], text: str) -> Callable[[F], F]:
 # none has a default here, so that what is not told can come from --config, and else from the recipe
 FIT = (
     whole("--epochs", "Most epochs."),
-    number("--rate", "Learning rate of Adam."),
+    click.option("--rate", "--lr", "rate", type=float, metavar="X", help="Learning rate of Adam."),
     click.option(
         "--patience", type=NumberOrNone(), help="Stop after so many epochs without a better validation."
     ),
@@ -98,9 +98,9 @@ VALIDATION = click.option(
 
 
 def added(function: F, options: tuple[Callable[[F], F], ...]) -> F:
-    """Add options, the first one first in the help."""
-    # a command appends what it is given; a function that will become one is decorated from the inside out
-    for option in options if isinstance(function, click.Command) else reversed(options):
+    """Add options, the first one first."""
+    in_turn = options if isinstance(function, click.Command) else options[::-1]  # a command appends
+    for option in in_turn:
         function = option(function)
     return function
 

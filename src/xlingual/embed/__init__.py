@@ -13,6 +13,7 @@ from xlingual.embed.texts import (
     TextVectors,
     embed_batch,
     embed_pool,
+    embed_sides,
     embed_texts,
     joined,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "embed_batch",
     "embed_pictures",
     "embed_pool",
+    "embed_sides",
     "embed_texts",
     "fit_texts_for",
     "is_kept",

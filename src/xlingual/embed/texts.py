@@ -101,6 +101,19 @@ def embed_pool(
     An encoder with `depends_on_batch` gets both in one batch, which is then its collection.
     """
     questions, candidates = pool.question_texts(), pool.candidate_texts(candidate_text)
+    return embed_sides(questions, candidates, name, encoder, store=store, progress=progress)
+
+
+def embed_sides(
+    questions: Texts,
+    candidates: Texts,
+    name: str,
+    encoder: Encoder,
+    *,
+    store: Store | None = None,
+    progress: Report | None = None,
+) -> PoolVectors:
+    """Return the vectors of questions and of candidates, each encoded once; see `embed_pool`."""
     way = _way(name, store, progress)
     if getattr(encoder, "depends_on_batch", False):
         both = _embedded(encoder, joined(questions, candidates), "questions and candidates", way)

@@ -9,6 +9,7 @@ from xlingual.encoders.registry import (
     image_encoder,
     image_model,
     text_encoders,
+    text_specs,
 )
 from xlingual.encoders.schemes import SCHEMES, Context, Scheme
 from xlingual.encoders.spec import Spec, parse
@@ -27,4 +28,5 @@ __all__ = [
     "image_model",
     "parse",
     "text_encoders",
+    "text_specs",
 ]

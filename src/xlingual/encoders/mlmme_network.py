@@ -8,53 +8,41 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xlingual.encoders.torch_runtime import choose_device, require, running
+from xlingual.encoders.torch_runtime import running
+from xlingual.encoders.trained_network import TrainedNetwork
 from xlingual.errors import InputError
-from xlingual.models.folder import ModelFolder
 from xlingual.models.mlmme_config import MlmmeConfig
 from xlingual.models.vocabulary import FIRST, Vocabulary
 
 if TYPE_CHECKING:
-    import torch
-
     from xlingual.records import Vectors
 
 
-class MlmmeNetwork:
+class MlmmeNetwork(TrainedNetwork):
     """A trained network, loaded when it is first needed."""
-
-    def __init__(self, folder: ModelFolder, device: str | None = None) -> None:
-        self._folder, self._device = folder, device
-        self.who = f"model:{folder.path}"
-        self.space = folder.digest  # vectors of texts and pictures are comparable where it is equal
-        self.identity = f"model:{folder.kind}:{folder.digest[:16]}"
 
     @cached_property
     def config(self) -> MlmmeConfig:
         """The dimensions and options of the network."""
-        try:
-            return MlmmeConfig.from_dict(self._folder.config["model"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(
-                f"{self.who}: its config.json does not describe such a model ({error}): copy the model anew"
-            ) from None
+        found: MlmmeConfig = self.configuration(MlmmeConfig.from_dict)
+        return found
 
     @cached_property
     def vocabularies(self) -> Mapping[str, Vocabulary]:
         """The words of each language."""
-        found = {tag: self._folder.vocabulary(tag) for tag in self.config.languages}
+        found = {tag: self.folder.vocabulary(tag) for tag in self.config.languages}
         for tag, words in found.items():
             if len(words) != self.config.vocabulary_sizes[tag]:
                 raise InputError(
                     f"{self.who}: the vocabulary of {tag} has {len(words) - FIRST:,} words, its config.json "
                     f"says {self.config.vocabulary_sizes[tag] - FIRST:,}: copy the model anew"
                 )
-        self._check_unchanged()
+        self.check_unchanged()
         return found
 
     def texts(self, language: str, numbers: Sequence[Sequence[int]]) -> Vectors:
         """Return the vectors [b, joint] of texts given as numbers of words."""
-        module, device = self._module, self._running_on
+        module, device = self._module, self.device
         import torch
 
         lengths = [len(text) for text in numbers]
@@ -68,7 +56,7 @@ class MlmmeNetwork:
 
     def pictures(self, vectors: Vectors) -> Vectors:
         """Return the vectors [n, joint] of pictures given as image vectors."""
-        module, device = self._module, self._running_on
+        module, device = self._module, self.device
         import torch
 
         with running(self.who), torch.inference_mode():
@@ -76,26 +64,10 @@ class MlmmeNetwork:
         return found
 
     @cached_property
-    def _running_on(self) -> torch.device:
-        return choose_device(self._device, self.who)
-
-    @cached_property
     def _module(self) -> Any:  # noqa: ANN401  (an Mlmme)
-        require(self.who, "torch", "torch")
-        from xlingual.models.mlmme import Mlmme
+        def make() -> Any:  # noqa: ANN401
+            from xlingual.models.mlmme import Mlmme
 
-        module = Mlmme(self.config, seed=None)
-        weights = self._folder.weights()
-        self._check_unchanged()
-        try:
-            module.load_state_dict(weights)
-        except RuntimeError as error:
-            said = " ".join(str(error).split())[:200]
-            raise InputError(
-                f"{self.who}: its weights do not fit its config.json ({said}): copy it anew"
-            ) from None
-        return module.to(self._running_on).eval()
+            return Mlmme(self.config, seed=None)
 
-    def _check_unchanged(self) -> None:
-        if ModelFolder.read(self._folder.path).digest != self.space:
-            raise InputError(f"{self.who} changed while it was read: start again")
+        return self.loaded(make)

@@ -1,11 +1,14 @@
-"""The places `{lang}` and `{role}` in the path of files of vectors, and what stands in them."""
+"""The places `{lang}`, `{role}` and `{field}` in the path of files of vectors, and what stands in them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TypeAlias
 
 ROLES = {"query": "questions", "candidate": "candidates"}  # role of a text → what stands for {role}
+
+FIELD = "{field}"  # stands for the field of a text that is encoded: "title", "body"
 
 Place: TypeAlias = tuple[str, str | None]  # language, role of a text; "" and None where a path has no place
 
@@ -39,3 +42,20 @@ def filled(pattern: str, place: Place) -> str:
     """Return the path of a place."""
     language, role = place
     return pattern.replace("{lang}", language).replace("{role}", ROLES.get(role or "", ""))
+
+
+def fields_there(pattern: str) -> list[str]:
+    """Return the fields of which a pattern with `{field}` and no other place has files, sorted."""
+    path = Path(pattern)
+    at = next((i for i, part in enumerate(path.parts) if FIELD in part), None)
+    if at is None:
+        return []
+    folder = Path(*path.parts[:at])
+    before, _, after = path.parts[at].partition(FIELD)
+    found = []
+    for other in folder.iterdir() if folder.is_dir() else ():
+        name = other.name[len(before) : len(other.name) - len(after)]
+        fits = other.name == f"{before}{name}{after}" and name
+        if fits and Path(pattern.replace(FIELD, name)).is_file():
+            found.append(name)
+    return sorted(found)

@@ -49,6 +49,17 @@ def text_encoders(
     return _named(specs, TEXTS, context)
 
 
+def text_specs(
+    specs: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike, *, languages: Sequence[str]
+) -> dict[str, EncoderLike]:
+    """Return name → spec (without a name, one for each match of a `*`) or object, building no encoder.
+
+    Raises InputError as `text_encoders` does, as far as specs alone tell.
+    """
+    found = _entries(specs, TEXTS, Context(tuple(languages)))
+    return {name: str(entry) if isinstance(entry, Spec) else entry for name, entry in found.items()}
+
+
 def image_encoder(spec: ImageModelLike, *, languages: Sequence[str] = ()) -> tuple[str, Encoder]:
     """Return the name and the encoder of pictures that a spec, a path or an object stands for."""
     name, found = image_model(spec, languages=languages)
@@ -75,6 +86,18 @@ def image_model(
 def _named(
     specs: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike, kind: str, context: Context
 ) -> dict[str, Encoder]:
+    encoders = {
+        name: build(entry, kind, context) if isinstance(entry, Spec) else _object(entry, kind)
+        for name, entry in _entries(specs, kind, context).items()
+    }
+    _check_python(encoders)
+    return encoders
+
+
+def _entries(
+    specs: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike, kind: str, context: Context
+) -> dict[str, Spec | Encoder]:
+    """Return name → spec or object; a spec that stands for several encoders becomes several."""
     given: Iterable[tuple[str | None, EncoderLike]]
     if isinstance(specs, Mapping):
         given = [(str(name), entry) for name, entry in specs.items()]
@@ -84,18 +107,17 @@ def _named(
         given = [(None, entry) for entry in specs]
     else:
         given = [(None, specs)]  # refused below, with what an encoder is
-    encoders: dict[str, Encoder] = {}
+    entries: dict[str, Spec | Encoder] = {}
     for wanted, entry in given:
-        for name, encoder in _resolve(wanted, entry, kind, context):
-            if name in encoders:
+        for name, one in _resolve(wanted, entry, kind, context):
+            if name in entries:
                 raise InputError(
                     f"two encoders are named {name!r}: give one of them another name, {_renamed(name, entry)}"
                 )
-            encoders[name] = encoder
-    if not encoders:
+            entries[name] = one
+    if not entries:
         raise InputError("no encoder is given: name at least one, for example random:?dim=64")
-    _check_python(encoders)
-    return encoders
+    return entries
 
 
 def _renamed(name: str, entry: EncoderLike) -> str:
@@ -106,22 +128,29 @@ def _renamed(name: str, entry: EncoderLike) -> str:
 
 def _resolve(
     wanted: str | None, entry: EncoderLike, kind: str, context: Context
-) -> Iterable[tuple[str, Encoder]]:
-    """Return the (name, encoder) pairs that one entry stands for; several only where a spec has a `*`."""
+) -> Iterable[tuple[str, Spec | Encoder]]:
+    """Return the (name, spec or object) that one entry stands for; several only where a spec has a `*`."""
     if not isinstance(entry, str | os.PathLike):
         if kind == PICTURES and is_similarity(entry):
             named = wanted or getattr(entry, "name", None) or getattr(entry, "__name__", type(entry).__name__)
-            return [(str(named), cast("Encoder", own_similarity(entry)))]
-        encoder = _python_encoder(entry)
-        return [(wanted or _object_name(entry), encoder)]
+            return [(str(named), entry)]
+        _python_encoder(entry)  # refuses what is none
+        return [(wanted or _object_name(entry), entry)]
     spec = parse(entry, Known()) if isinstance(entry, str) else Spec(None, "vectors", os.fspath(entry))
-    name = wanted if wanted is not None else spec.name
+    name, plain = wanted if wanted is not None else spec.name, replace(spec, name=None)
     if spec.scheme != "vectors" or "*" not in spec.argument:
-        return [(name or _default_name(spec), build(spec, kind, context))]
+        return [(name or _default_name(spec), plain)]
     read_options(spec, check(spec, kind))
     matches = expand(spec.argument, context.languages, context.role_languages, of_texts=kind == TEXTS).items()
     prefix = f"{name}-" if name else ""
-    return [(prefix + star, build(replace(spec, argument=path), kind, context)) for star, path in matches]
+    return [(prefix + star, replace(plain, argument=path)) for star, path in matches]
+
+
+def _object(entry: Encoder, kind: str) -> Encoder:
+    """Return the encoder, or the similarity of pictures, that an object stands for."""
+    if kind == PICTURES and is_similarity(entry):
+        return cast("Encoder", own_similarity(entry))
+    return _python_encoder(entry)
 
 
 def _default_name(spec: Spec) -> str:
@@ -131,7 +160,7 @@ def _default_name(spec: Spec) -> str:
     if spec.scheme != "vectors":
         return spec.scheme
     for part in reversed(PurePath(spec.argument).with_suffix("").parts):
-        name = re.sub(r"[._-]*\{(lang|role)\}", "", part).strip("._-")
+        name = re.sub(r"[._-]*\{(lang|role|field)\}", "", part).strip("._-")
         if name:
             return name
     return spec.scheme

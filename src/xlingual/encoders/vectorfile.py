@@ -34,15 +34,15 @@ def check_file(path: Path) -> None:
 
 def placeholder_hint(path: str) -> str:
     """Return what to write instead of a placeholder that is none, such as `{language}`; "" without one."""
-    found = re.search(r"\{(?!lang\}|role\})\w*\}", path)
+    found = re.search(r"\{(?!lang\}|role\}|field\})\w*\}", path)
     if found is None:
         return ""
-    near = nearest(found[0][1:-1], ["lang", "role"])
+    near = nearest(found[0][1:-1], ["lang", "role", "field"])
     if near is not None:
         return f" {found[0]} is no placeholder. Did you mean {{{near}}}?"
     return (
-        f" {found[0]} is no placeholder: write {{lang}} where the language of a text is to stand, and "
-        "{role} where questions or candidates"
+        f" {found[0]} is no placeholder: write {{lang}} where the language of a text is to stand, "
+        "{role} where questions or candidates, and {field} where the name of one of its columns"
     )
 
 

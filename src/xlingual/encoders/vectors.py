@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xlingual.encoders.nearby import fitting
-from xlingual.encoders.placeholders import filled, language_at_end, places
+from xlingual.encoders.placeholders import FIELD, fields_there, filled, language_at_end, places
 from xlingual.encoders.schemes import TEXTS, Context
 from xlingual.encoders.vectorfile import SUFFIXES, check_file, open_vectors
 from xlingual.errors import DataWarning, InputError, listed
@@ -33,7 +33,8 @@ class VectorsEncoder:
     `candidates`; a file without `{lang}` serves all languages. Which row of the batch is which line of the
     file is told by the batch's numberings: the first one that has as many numbers as the file has lines is
     used, and where none has, the file does not belong to the data. `role_languages` tells for each role which
-    of the languages have texts in it; other files are not asked for.
+    of the languages have texts in it; other files are not asked for. `{field}` stands for the column that is
+    encoded, such as `title`, where texts have several: each field then has files of its own.
     """
 
     opens_pictures = False  # pictures that are missing or broken do not matter
@@ -50,13 +51,15 @@ class VectorsEncoder:
         self.key = key
         self.role_languages = role_languages
         self.places = places(pattern, self.languages, role_languages)
-        if "{role}" not in pattern:
+        if "{role}" not in pattern and FIELD not in pattern:
             for place in self.places:
                 self._check_file(self._path(*place))
 
     @cached_property
     def identity(self) -> str:
         """A hash of the bytes of all its files; read once, when first asked for."""
+        if FIELD in self.pattern:
+            return f"vectors:{self._identity_of_fields()}" + (f"?key={quote(self.key)}" if self.key else "")
         parts: list[str | bytes] = []
         for language, role in sorted(self.places, key=lambda place: place[0]):
             path = self._path(language, role)
@@ -67,6 +70,8 @@ class VectorsEncoder:
 
     def encode(self, batch: Texts | Pictures) -> Vectors:
         """Return float32 [n, d]: the line of each row of the batch; only those lines are read."""
+        if FIELD in self.pattern:
+            return self._of_field(batch.of_field if isinstance(batch, Texts) else None).encode(batch)
         role = batch.role if isinstance(batch, Texts) else None
         dim = self._dimensions(role, batch.language)
         files = self._rows_by_file(batch, role)
@@ -88,6 +93,25 @@ class VectorsEncoder:
     def patterns_there(self) -> str:
         """Return a sentence that names the patterns which files in the folder fit, or ""."""
         return fitting(self.pattern, self.languages, self.role_languages)
+
+    def _of_field(self, name: str | None) -> VectorsEncoder:
+        """Return the encoder of one field."""
+        if name is None:
+            raise InputError(
+                f"vectors:{self.pattern}: what is encoded here is no column of its own: {FIELD} is for "
+                "models of several columns, such as model:DIR::vectors:…; leave it out"
+            )
+        pattern = self.pattern.replace(FIELD, name)
+        return VectorsEncoder(pattern, self.languages, self.key, self.role_languages)
+
+    def _identity_of_fields(self) -> str:
+        """Return a hash of the files of all fields that there are."""
+        place = self.places[0]
+        names = fields_there(filled(self.pattern, place))
+        if not names:
+            self._check_file(Path(filled(self.pattern, place)))
+        parts = [part for name in names for part in (name, self._of_field(name).identity)]
+        return digest(*parts).hex()[:16]
 
     def _check_file(self, path: Path) -> None:
         try:

@@ -5,6 +5,7 @@ vocabulary.LANG.txt the words of a language, where the kind has any
 model.safetensors   the weights
 log.jsonl           one line for each epoch of training
 README.md           a card: what it was trained on, and with which scores
+network/            settings and tokenizer of a network of transformers, where the kind has one
 checkpoint/         what `--resume` continues from; not part of the model
 """
 
@@ -12,7 +13,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import shutil
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -27,12 +29,13 @@ if TYPE_CHECKING:
     import torch
 
 SCHEMA = "xlingual/model/1"
-KINDS = ("mlmme",)
-CONFIG, WEIGHTS, LOG, CARD, CHECKPOINT = (
+KINDS = ("mlmme", "triplet", "dual-encoder")
+CONFIG, WEIGHTS, LOG, CARD, NETWORK, CHECKPOINT = (
     "config.json",
     "model.safetensors",
     "log.jsonl",
     "README.md",
+    "network",
     "checkpoint",
 )
 
@@ -69,13 +72,15 @@ class ModelFolder:
     def digest(self) -> str:
         """64 hexadecimal digits: SHA-256 over all that changes a vector, as it was when first asked for.
 
-        That is the kind, its dimensions and options, the base encoder, the vocabularies and the weights; not
-        where the folder lies, how the model was trained, nor its log and card.
+        That is the kind, its dimensions and options, the base encoder, the vocabularies, the weights and the
+        settings of a network; not where the folder lies, how the model was trained, nor its log and card.
         """
         parts = {name: self.config.get(name) for name in ("schema", "kind", "model", "base")}
         whole = hashlib.sha256(json.dumps(parts, sort_keys=True).encode())
         for file in [*sorted(self.path.glob(vocabulary_file("*"))), self.path / WEIGHTS]:
             whole.update(f"\n{file.name}\0{file_digest(file)}".encode())
+        for file in sorted(path for path in (self.path / NETWORK).rglob("*") if path.is_file()):
+            whole.update(f"\n{file.relative_to(self.path).as_posix()}\0{file_digest(file)}".encode())
         return whole.hexdigest()
 
     def vocabulary(self, language: str) -> Vocabulary:
@@ -105,9 +110,11 @@ def write_model(
     weights: Mapping[str, torch.Tensor],
     vocabularies: Mapping[str, Vocabulary] | None = None,
     card: str | None = None,
+    network: Callable[[Path], None] | None = None,
 ) -> ModelFolder:
     """Write a model and return it; `config` needs "kind" and "model", and gets the "schema".
 
+    `network` writes the settings and the tokenizer of a network of transformers into the folder it is given.
     Each file is written atomically, `config.json` last: without it a folder is no model, so one that was not
     written to the end is never taken for one. A model that lies there already is replaced.
     """
@@ -127,6 +134,9 @@ def write_model(
         vocabulary.write(folder / name)
     with atomic_file(folder / WEIGHTS) as temporary:
         save_file({name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}, temporary)
+    shutil.rmtree(folder / NETWORK, ignore_errors=True)
+    if network is not None:
+        network(make_folder(folder / NETWORK))
     if card is not None:
         with atomic_file(folder / CARD) as temporary:
             temporary.write_text(card, encoding="utf-8")

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from xlingual.models.gru import last_states
 from xlingual.models.mlmme_config import MlmmeConfig
+from xlingual.models.unit import unit
 from xlingual.streams import stream
 
 __all__ = ["Mlmme", "MlmmeConfig", "unit"]
@@ -87,15 +88,6 @@ class Mlmme(nn.Module):  # type: ignore[misc]  # torch is untyped here
         if self.config.unit_pictures:
             vectors = unit(vectors)
         return unit(self.picture(self.dropout(vectors)))
-
-
-def unit(vectors: Tensor) -> Tensor:
-    """Return the rows [n, d] at unit length; a zero row stays zero and gets no gradient. At least float32."""
-    if vectors.dtype in (torch.float16, torch.bfloat16):
-        vectors = vectors.float()
-    square = vectors.square().sum(dim=-1, keepdim=True)
-    there = square > 0
-    return torch.where(there, vectors * torch.where(there, square, 1).rsqrt(), 0)
 
 
 def _key(language: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xlingual.report import numbers, words
 from xlingual.report.conditions import collected
-from xlingual.report.validation.tables import Table
+from xlingual.report.grid import Table
 from xlingual.results import EstimatedXLR, Interval, Results, Summary
 from xlingual.results.calibration import FORM, Calibration, CalibrationError, ErrorDifference
 

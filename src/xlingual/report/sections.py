@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from xlingual.report import chance, examples, numbers, plots, tables, words
 from xlingual.report.axis import Axis
 from xlingual.report.calibration import estimate_table
+from xlingual.report.grid import Table
 from xlingual.report.image_sentence.reading import TASK as RANKING
 from xlingual.report.image_sentence.section import RankingRun, ranking_runs
 from xlingual.report.image_sentence.terms import ABOUT as ABOUT_RANKING
@@ -18,7 +19,6 @@ from xlingual.report.rows import Row
 from xlingual.report.sts.reading import TASK as STS
 from xlingual.report.sts.section import RunSection, sts_section
 from xlingual.report.sts.terms import ABOUT as ABOUT_STS
-from xlingual.report.validation.tables import Table
 from xlingual.report.verdict import Findings, task_verdict
 from xlingual.results import Results
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import platform
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,18 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual import encoders
-from xlingual.data.holdout import hold_out
 from xlingual.data.manifest import Manifest
 from xlingual.embed import batch_identity
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError, listed
-from xlingual.models.folder import CHECKPOINT, ModelFolder, write_model
+from xlingual.models.card import write_card
+from xlingual.models.folder import write_model
 from xlingual.results import make_folder
 from xlingual.store import Store, StoreLike, open_store
 from xlingual.training.options import FitOptions
 from xlingual.training.packing import PictureSource, Reading, count_vocabularies, pack
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
+from xlingual.workflows.trained import WORK, Trained, data_part, divided, environment, training_part
 
 if TYPE_CHECKING:
     from xlingual.embed.encoding import Report
@@ -37,22 +36,6 @@ if TYPE_CHECKING:
     from xlingual.training.sinks import Sink
 
 SELECTIONS = ("auto", "image-sentence", "sentence-sentence", "both")
-_WORK = "work"  # the packed corpus, inside the folder of the model while it is trained
-
-
-@dataclass(frozen=True)
-class Trained:
-    """A model that was trained: its folder, how the training went, and what the validation of it said."""
-
-    folder: ModelFolder
-    best_epoch: int
-    epochs: int
-    stopped: str
-    seconds: float
-    scores: Mapping[str, float]  # of the best epoch: sums of recalls, in per cent of 600
-    score: float  # their mean over what the model is chosen by
-    texts: Mapping[str, int]  # language → texts trained on
-    pictures: int | None
 
 
 def train_mlmme(
@@ -99,16 +82,16 @@ def train_mlmme(
     require("a training", "torch", "torch")
     fit = fit or FitOptions(seed=options.seed)
     _check(options, image_encoder, select)
-    train, held = _divided(manifest, validation, options.seed)
+    train, held = divided(manifest, validation, options.seed)
     folder = make_folder(out)
-    job = _Job(train, held, options, folder / _WORK, open_store(store), progress)
+    job = _Job(train, held, options, folder / WORK, open_store(store), progress)
     if options.beta > 0:
         assert image_encoder is not None
         job.look(image_encoder, validation_image_encoder or image_encoder)
     try:
         return job.run(fit, recipe, chosen(select, options), resume=resume, replace=replace, sinks=sinks)
     finally:
-        shutil.rmtree(folder / _WORK, ignore_errors=True)
+        shutil.rmtree(folder / WORK, ignore_errors=True)
 
 
 def chosen(select: str, options: MlmmeOptions) -> str:
@@ -132,19 +115,6 @@ def _check(options: MlmmeOptions, image_encoder: EncoderLike | None, select: str
         raise InputError(f"select {select} needs pictures, and beta is 0: leave it out")
     if select in ("sentence-sentence", "both") and len(options.languages) == 1:
         raise InputError(f"select {select} needs two languages at least: leave it out")
-
-
-def _divided(manifest: Manifest, validation: Manifest | float, seed: int) -> tuple[Manifest, Manifest]:
-    """Return what is trained on and what is validated on; raise InputError where they share texts."""
-    if not isinstance(validation, Manifest):
-        return hold_out(manifest, validation, seed)
-    both = [part.texts(np.arange(len(part))).row_digests() for part in (manifest, validation)]
-    if shared := both[0] & both[1]:
-        raise InputError(
-            f"{len(shared)} texts are both trained and validated on: choose other rows for --validation, "
-            "such as another split"
-        )
-    return manifest, validation
 
 
 @dataclass
@@ -199,17 +169,10 @@ class _Job:
         scores = validated(fitted.model, held, select)
         config = self._config(fitted, fit, recipe, select, scores, corpus)
         weights = fitted.model.state_dict()
-        return Trained(
-            write_model(self.work.parent, config, weights, vocabularies),
-            fitted.best_epoch,
-            fitted.epochs,
-            fitted.stopped,
-            fitted.seconds,
-            dict(scores.parts),
-            scores.value,
-            {tag: len(texts) for tag, texts in corpus.texts.items()},
-            None if corpus.pictures is None else len(corpus.pictures.vectors),
-        )
+        written = write_card(write_model(self.work.parent, config, weights, vocabularies))
+        texts = {tag: len(packed) for tag, packed in corpus.texts.items()}
+        pictures = None if corpus.pictures is None else len(corpus.pictures.vectors)
+        return Trained.of(written, fitted, scores, texts, pictures)
 
     def _packed(self) -> tuple[dict[str, Vocabulary], Corpus, Corpus]:
         options = self.options
@@ -279,27 +242,17 @@ class _Job:
             "kind": "mlmme",
             "model": model.config.to_dict(),
             "base": base,
-            "training": {
-                "recipe": recipe,
-                **self.options.settings(),
-                **{f"fit_{name}" if name == "seed" else name: value for name, value in asdict(fit).items()},
-                "select": select,
-                "epochs_run": fitted.epochs,
-                "best_epoch": fitted.best_epoch,
-                "stopped": fitted.stopped,
-                "seconds": fitted.seconds,
-                "score": scores.value,
-                "scores": dict(scores.parts),
-            },
-            "data": {
-                "source": self.train.path.name if self.train.path is not None else self.train.source,
-                "digest": self.train.digest,
-                "validation_digest": self.held.digest,
-                "items": len(corpus),
-                "texts": {tag: len(texts) for tag, texts in corpus.texts.items()},
-                "pictures": None if corpus.pictures is None else len(corpus.pictures.vectors),
-            },
-            "environment": _environment(str(next(model.parameters()).device)),
+            "training": training_part(
+                recipe, self.options.settings(), fit, fitted, scores, {"select": select}
+            ),
+            "data": data_part(
+                self.train,
+                self.held,
+                len(corpus),
+                {tag: len(texts) for tag, texts in corpus.texts.items()},
+                None if corpus.pictures is None else len(corpus.pictures.vectors),
+            ),
+            "environment": environment(str(next(model.parameters()).device)),
         }
 
 
@@ -347,18 +300,3 @@ def _sentence_sentence(found: CorpusVectors) -> dict[str, float]:
         for (one, first), (other, second) in combinations(found.texts.items(), 2)
         if np.isin(first.group, second.group).any()
     }
-
-
-def _environment(device: str) -> dict[str, str]:
-    packages = {name: version(name) for name in ("xlingual", "torch", "numpy")}
-    return {
-        **packages,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "device": device,
-    }
-
-
-def checkpoint_bytes(folder: Path) -> int:
-    """Return how many bytes the checkpoint in a model's folder takes, 0 where there is none."""
-    return sum(path.stat().st_size for path in (folder / CHECKPOINT).rglob("*") if path.is_file())

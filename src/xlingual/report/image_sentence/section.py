@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlingual.report import numbers
+from xlingual.report.grid import Table
 from xlingual.report.image_sentence.reading import (
     TASK,
     Cell,
@@ -13,7 +14,6 @@ from xlingual.report.image_sentence.reading import (
     language_tables,
     measure_head,
 )
-from xlingual.report.validation.tables import Table
 from xlingual.results import Results
 
 BOTH = "Both ways"

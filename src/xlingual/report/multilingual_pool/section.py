@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xlingual.report.grid import Table
 from xlingual.report.multilingual_pool import loss, maps, space, tables, texts, tradeoff
 from xlingual.report.multilingual_pool.loss import KINDS, Losses
 from xlingual.report.multilingual_pool.maps import Maps
@@ -13,7 +14,6 @@ from xlingual.report.multilingual_pool.space import Space
 from xlingual.report.multilingual_pool.texts import Question, Said
 from xlingual.report.rows import Row
 from xlingual.report.validation.figures import Figure
-from xlingual.report.validation.tables import Table
 from xlingual.results import Results
 
 MOST_SIDE_BY_SIDE = 6  # maps; further encoders are folded

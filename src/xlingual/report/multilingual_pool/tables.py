@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xlingual.report import numbers
+from xlingual.report.grid import Table
 from xlingual.report.multilingual_pool import wording
 from xlingual.report.multilingual_pool.reading import PREFER_OWN, Seen, languages_of
 from xlingual.report.multilingual_pool.sentences import has_strong_hubs, monolingual_ranks
 from xlingual.report.numbers import MISSING, number, with_interval
-from xlingual.report.validation.tables import Table
 
 RANKS = "rank, monolingual → here"
 MACRO = "macro"

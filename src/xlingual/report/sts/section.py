@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlingual.report import numbers
+from xlingual.report.grid import Table
 from xlingual.report.sts.reading import HEADLINE, MEAN, Cell, Grid, grid_of
 from xlingual.report.sts.scatter import Drawing, drawings
 from xlingual.report.sts.sentences import p_text
-from xlingual.report.validation.tables import Table
 from xlingual.results import Results
 
 MEAN_NAME = "mean of files"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from xlingual.report import colours, html, numbers, plots, words
 from xlingual.report.conditions import Condition
+from xlingual.report.grid import Table
 from xlingual.report.validation import figures, sentences, tables, wording
 from xlingual.results.validation import COEFFICIENTS, MEASURES, PairValidation, Validation
 
@@ -21,11 +22,11 @@ class Section:
     scatters: list[
         tuple[figures.Figure, figures.Figure | None]
     ]  # BkR, then the others; the same, for a telephone
-    agreement: tables.Table
-    more: list[tables.Table]
-    encoders: tables.Table
+    agreement: Table
+    more: list[Table]
+    encoders: Table
     curve: tuple[figures.Figure, figures.Figure] | None  # the second for a telephone
-    weakened: tables.Table | None
+    weakened: Table | None
 
 
 def write_validation_report(validation: Validation, path: str | Path, title: str | None = None) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 
+from xlingual.report.grid import Table
 from xlingual.report.numbers import MISSING, count, interval, number, percent, with_interval
 from xlingual.report.validation import wording
 from xlingual.results.validation import (
@@ -20,38 +20,6 @@ from xlingual.results.validation import (
 )
 
 RIVALS = tuple(f"BkR-{name}" for name in MEASURES if name != "BkR")
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of text; the first `n_names` columns name the row, the others hold numbers or remarks."""
-
-    title: str
-    head: list[str]
-    rows: list[list[str]]
-    notes: list[str] = field(default_factory=list)
-    n_names: int = 1
-    remarks: frozenset[str] = frozenset()  # columns of words
-    names_are_data: bool = False  # the first column holds encoders' names
-
-    def without(self, *dropped: str) -> Table:
-        """Return the table without some columns."""
-        kept = [i for i, name in enumerate(self.head) if name not in dropped]
-        return replace(
-            self,
-            head=[self.head[i] for i in kept],
-            rows=[[row[i] for i in kept] for row in self.rows],
-            n_names=sum(i < self.n_names for i in kept),
-        )
-
-    def stacked(self, before: str) -> Table:
-        """Return the table with what begins with `before` in a cell on a line of its own."""
-        rows = [
-            [cell.replace(before, "\n" + before.strip(), 1) if i >= self.n_names else cell
-             for i, cell in enumerate(row)]
-            for row in self.rows
-        ]  # fmt: skip
-        return replace(self, rows=rows)
 
 
 def all_of(validation: Validation, pair: PairValidation) -> list[Table]:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from xlingual.data.pools.describe import describe_pool
@@ -53,6 +55,26 @@ def test_clusters_that_share_a_key_stay_together(pool_folder, tables):
     for seed in range(8):
         split = split_pool(pool, 0.5, seed).questions.split
         assert split[0] == split[2] != split[1] == split[3]
+
+
+def test_no_article_is_in_both_parts(many):
+    article = many.questions.cluster // 4  # 20 clusters, five articles
+    pool = replace(many, questions=replace(many.questions, article=article))
+    split = split_pool(pool, 0.4, by="article")
+    train = {
+        name for name, part in zip(article.tolist(), split.questions.split, strict=True) if part == "train"
+    }
+    test = {
+        name for name, part in zip(article.tolist(), split.questions.split, strict=True) if part == "test"
+    }
+    assert (len(train), len(test)) == (2, 3) and not train & test
+    assert [part == "train" for part in split.candidates.split] == [
+        code // 4 in train for code in split.candidates.cluster.tolist()
+    ]
+    with pytest.raises(InputError, match="questions have no articles: split it by paragraph"):
+        split_pool(many, 0.4, by="article")
+    with pytest.raises(InputError, match="5 articles in 'train' leaves no question"):
+        split_pool(pool, 0.01, by="article")
 
 
 @pytest.mark.parametrize("share", [0.01, 0.99])

@@ -1,0 +1,109 @@
+"""Tables of weights and of scores for a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xlingual.cli import screen
+
+if TYPE_CHECKING:
+    from xlingual.nbest.score import Scores, System
+    from xlingual.nbest.weights import Spread, Weights
+
+
+def show_weights(found: Weights) -> None:
+    """Print what a tuning found: BLEU between its bounds, and the weights of each run."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from xlingual.report.terminal import plain_table
+
+    console = screen.console()
+    console.print()
+    bounds = found.bounds
+    table = plain_table(f"BLEU on {found.n_lists:,} lists")
+    table.add_column("choice")
+    table.add_column("BLEU", justify="right", no_wrap=True)
+    several = found.bleu.n > 1
+    how = (
+        f"{found.algorithm}, mean of {found.bleu.n} tunings ± sd"
+        if several
+        else f"{found.algorithm}, one tuning"
+    )
+    validated = found.cross_validated
+    for name, value in (
+        ("decoder's choice", f"{bounds.decoder:.2f}"),
+        (how, spread_text(found.bleu)),
+        *([("the same, cross-validated", spread_text(validated))] if validated else []),
+        ("oracle (best sentence BLEU)", f"{bounds.oracle:.2f}"),
+        ("anti-oracle (worst sentence BLEU)", f"{bounds.anti_oracle:.2f}"),
+        (f"random choice, {bounds.random.n} times ± sd", spread_text(bounds.random)),
+    ):
+        table.add_row(Text(name), value)
+    console.print(table)
+    weights = plain_table(f"Weights{' of features divided by their spread' if _scaled(found) else ''}")
+    weights.add_column("feature")
+    shown = found.tunings[:5]
+    for tuning in shown:
+        weights.add_column(f"seed {tuning.seed}", justify="right", no_wrap=True)
+    for row, name in enumerate(found.features):
+        weights.add_row(Text(name), *(f"{tuning.weights[row]:.4f}".replace("-", "−") for tuning in shown))
+    console.print(weights)
+    for note in found.notes:
+        console.print(Padding(note, (0, 0, 0, 1)), markup=False)
+
+
+def show_scores(found: Scores) -> None:
+    """Print the systems with their measures, intervals and p-values, and the signatures."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from xlingual.report.terminal import plain_table
+
+    console = screen.console()
+    console.print()
+    for measure in found.signatures:
+        better = " (smaller is better)" if measure == "TER" else ""
+        table = plain_table(f"{measure}{better}")
+        table.add_column("system", overflow="fold")
+        table.add_column("value", justify="right", no_wrap=True)
+        table.add_column("95 % interval", justify="right", no_wrap=True)
+        if found.test is not None:
+            table.add_column(f"p ({found.test})", justify="right", no_wrap=True)
+        for system in found.systems:
+            cells = _cells(system, measure, found.test is not None)
+            table.add_row(Text(system.name, style="dim" if system.kind == "bound" else ""), *cells)
+        if measure in found.mean:
+            spread = found.mean[measure]
+            table.add_row(Text(f"mean of {spread.n} systems ± sd", style="bold"), spread_text(spread))
+        console.print(table)
+    for measure, signature in found.signatures.items():
+        console.print(Padding(f"{measure}: {signature}", (0, 0, 0, 1)), markup=False)
+    for note in found.notes:
+        console.print(Padding(note, (0, 0, 0, 1)), markup=False)
+
+
+def _cells(system: System, measure: str, paired: bool) -> list[str]:
+    score = system.scores[measure]
+    interval = f"[{score.ci.low:.2f}, {score.ci.high:.2f}]" if score.ci is not None else "–"
+    baseline = "baseline" if system.kind == "baseline" else p_text(score.p)
+    return [f"{score.value:.2f}", interval, *([baseline] if paired else [])]
+
+
+def p_text(p: float | None) -> str:
+    """Return a p-value as it is shown."""
+    return "–" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def signed(value: float) -> str:
+    """Return a difference of points with two decimals."""
+    return f"{value:.2f}".replace("-", "−")
+
+
+def spread_text(spread: Spread) -> str:
+    """Return a mean, with the standard deviation where there is one."""
+    return f"{spread.mean:.2f}" if spread.sd is None else f"{spread.mean:.2f} ± {spread.sd:.2f}"
+
+
+def _scaled(found: Weights) -> bool:
+    return any(size != 1 for size in found.scale)

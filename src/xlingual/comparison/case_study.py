@@ -1,0 +1,207 @@
+"""From the results of one evaluation to a case study: Table 2, Figure 3, and what the trainings changed.
+
+Three questions are asked, and p-values corrected for them (Holm): is Triplet better than its base, is
+TripletXL better than Triplet on average, and is it on the language pairs that Triplet is worst at? See
+docs/case-study.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from xlingual.comparison.queries import Queries
+from xlingual.comparison.reading import read_aligned
+from xlingual.comparison.trainings import Share, Tested, difference, mean_over_trainings
+from xlingual.comparison.worst_pairs import choices, described, shares
+from xlingual.errors import InputError
+from xlingual.results import Results, Summary
+from xlingual.results import case_study as record
+from xlingual.results.case_study import CaseStudy, Difference, Model, PairScore, Training, Worst
+from xlingual.results.comparison import BETTER, CANNOT_TELL, NO_DIFFERENCE, WORSE
+from xlingual.stats.corrections import holm
+from xlingual.streams import stream
+
+REPLICATES = 1999
+WORST = 3  # as many as the paper's Figure 3 names
+_ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Cast:
+    """Which encoders of the results play which part; of a trained model one encoder for each training."""
+
+    base: str
+    others: tuple[str, ...] = ()
+    triplet: tuple[str, ...] = ()
+    triplet_xl: tuple[str, ...] = ()
+    base_given: bool = True
+
+    def __post_init__(self) -> None:
+        if self.triplet and self.triplet_xl and len(self.triplet) != len(self.triplet_xl):
+            raise InputError(
+                f"{len(self.triplet)} trainings of triplet and {len(self.triplet_xl)} of triplet-xl: give as "
+                "many of one as of the other, since they are compared one by one"
+            )
+
+    def models(self) -> list[tuple[str, str, tuple[str, ...]]]:
+        """Return (name, role, encoders) of each model."""
+        plain = [(name, record.OTHER, (name,)) for name in self.others]
+        trained = [(record.TRIPLET, self.triplet), (record.TRIPLET_XL, self.triplet_xl)]
+        return [
+            *plain,
+            (self.base, record.BASE, (self.base,)),
+            *((role, role, encoders) for role, encoders in trained if encoders),
+        ]
+
+
+def case_study(
+    folder: str | Path,
+    cast: Cast,
+    *,
+    measure: str = "R@10",
+    worst: int = WORST,
+    seed: int = 0,
+    replicates: int = REPLICATES,
+    trainings: Sequence[Training] = (),
+) -> CaseStudy:
+    """Return the case study of a folder that `evaluate backretrieval` wrote.
+
+    `worst` language pairs are chosen, at most half of all. `trainings` are kept as they are told.
+
+    Raises:
+        InputError: the folder holds no results, or lacks an encoder or the measure.
+
+    """
+    if worst < 1:
+        raise InputError(f"worst must be at least 1, got {worst}: it is a number of language pairs")
+    results = Results.read(folder)
+    queries = read_aligned([folder], measures=[measure]).queries[0]
+    for name in (cast.base, *cast.others, *cast.triplet, *cast.triplet_xl):
+        queries.place(name)  # raises where the folder has no such encoder
+    models = _ordered([_model(queries, results, *one) for one in cast.models()])
+    differences, found = _questions(queries, cast, worst, seed, replicates)
+    overall = next(row for row in results.summary if row.source is None and row.measure == queries.measure)
+    return CaseStudy(
+        measure=queries.measure,
+        image_encoder=overall.image_encoder,
+        base=cast.base,
+        base_given=cast.base_given,
+        chance=overall.chance,
+        oracle=overall.oracle,
+        n_queries=len(queries),
+        n_pairs=overall.n_pairs,
+        n_seeds=overall.n_seeds,
+        n_trainings=max(len(cast.triplet), len(cast.triplet_xl), 1),
+        seed=seed,
+        models=models,
+        differences=differences,
+        worst=found,
+        trainings=list(trainings),
+        conditions=dict(queries.conditions),
+        warnings=list(results.warnings),
+        timings=dict(results.timings),
+    )
+
+
+def _ordered(models: list[Model]) -> list[Model]:
+    """Return models as in the paper's Table 2: ascending, those that were trained at the end."""
+    trained = (record.TRIPLET, record.TRIPLET_XL)
+    plain = sorted((m for m in models if m.role not in trained), key=lambda model: model.value)
+    return [*plain, *(model for model in models if model.role in trained)]
+
+
+def _model(queries: Queries, results: Results, name: str, role: str, encoders: tuple[str, ...]) -> Model:
+    if len(encoders) == 1:
+        overall, *rows = _summaries(results, queries.measure, encoders[0])
+        value, ci = float(queries.means[queries.place(encoders[0])]), overall.ci
+        each = [value]
+        scores = [PairScore(str(r.source), str(r.target), float(r.value or 0.0), r.ci) for r in rows]
+    else:
+        value, mean_ci, each = mean_over_trainings(queries, encoders)
+        ci, scores = mean_ci, _pair_scores(queries, encoders)
+    return Model(
+        name=name,
+        role=role,
+        encoders=list(encoders),
+        value=value,
+        ci=ci,
+        per_training=each,
+        sd_training=float(np.std(each, ddof=1)) if len(each) > 1 else None,
+        sd_pairs=float(np.std([pair.value for pair in scores], ddof=1)) if len(scores) > 1 else None,
+        pairs=scores,
+    )
+
+
+def _summaries(results: Results, measure: str, encoder: str) -> list[Summary]:
+    """Return the overall summary of an encoder, then those of the language pairs."""
+    own = [row for row in results.summary if row.encoder == encoder and row.measure == measure]
+    return [*(row for row in own if row.source is None), *(row for row in own if row.source is not None)]
+
+
+def _pair_scores(queries: Queries, encoders: tuple[str, ...]) -> list[PairScore]:
+    found = []
+    for part in queries.slices("pair").values():
+        value, ci, _ = mean_over_trainings(part, encoders)
+        source, target = (part.labels[side] for side in ("source", "target"))
+        found.append(PairScore(source.words[source.code[0]], target.words[target.code[0]], value, ci))
+    return found
+
+
+def _questions(
+    queries: Queries, cast: Cast, worst: int, seed: int, replicates: int
+) -> tuple[list[Difference], Worst]:
+    everything = np.arange(len(queries))
+    n_pairs = len(np.unique(queries.labels["pair"].code))
+    number = max(min(worst, n_pairs // 2), 1)
+    asked: list[tuple[str, str, str, list[list[Share]]]] = []
+    if cast.triplet:
+        whole = [[Share(one, cast.base, everything)] for one in cast.triplet]
+        asked.append((record.TRIPLET, cast.base, record.ALL_PAIRS, whole))
+    chosen = choices(queries, cast.triplet, number, seed) if cast.triplet else "no Triplet was evaluated"
+    if cast.triplet and cast.triplet_xl:
+        both = [[Share(xl, one, everything)] for xl, one in zip(cast.triplet_xl, cast.triplet, strict=True)]
+        asked.append((record.TRIPLET_XL, record.TRIPLET, record.ALL_PAIRS, both))
+        if not isinstance(chosen, str):
+            halves = shares(chosen, cast.triplet_xl, cast.triplet)
+            asked.append((record.TRIPLET_XL, record.TRIPLET, record.WORST_PAIRS, halves))
+    elif cast.triplet_xl:
+        alone = [[Share(xl, cast.base, everything)] for xl in cast.triplet_xl]
+        asked.append((record.TRIPLET_XL, cast.base, record.ALL_PAIRS, alone))
+    tested = [
+        difference(queries, own, rng=stream(seed, f"case study|{one}|{two}|{where}"), replicates=replicates)
+        for one, two, where, own in asked
+    ]
+    names = [question[:3] for question in asked]
+    if isinstance(chosen, str):
+        return _decided(names, tested), Worst(0, [], [], False, None, None, chosen)
+    return _decided(names, tested), described(queries, chosen, cast.triplet, cast.triplet_xl, number)
+
+
+def _decided(names: Sequence[tuple[str, str, str]], tested: Sequence[Tested]) -> list[Difference]:
+    """Return the differences with the outcomes that the corrected p-values allow."""
+    adjusted = holm(np.array([1.0 if found.p is None else found.p for found in tested]))
+    return [
+        Difference(
+            *name,
+            value=found.value,
+            ci=found.ci,
+            p=found.p,
+            p_adjusted=None if found.p is None else float(p),
+            per_training=found.per_training,
+            outcome=_outcome(found, float(p)),
+            note=found.note,
+        )
+        for name, found, p in zip(names, tested, adjusted, strict=True)
+    ]
+
+
+def _outcome(found: Tested, p: float) -> str:
+    if found.p is None:
+        return CANNOT_TELL
+    if p > _ALPHA or found.value == 0:
+        return NO_DIFFERENCE
+    return BETTER if found.value > 0 else WORSE

@@ -1,0 +1,136 @@
+"""Models that were trained several times: their means and differences, for other queries and other trainings.
+
+Trainings of one recipe differ by their seed alone, so they are independent draws: their variance divided by
+their number adds to that of the queries, with degrees of freedom by Satterthwaite (1946, "An Approximate
+Distribution of Estimates of Variance Components").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from xlingual.comparison.queries import Queries
+from xlingual.records import Floats, Ints
+from xlingual.results import Interval
+from xlingual.stats.intervals import LEVEL, Part, effective_clusters, t_quantile, variance
+from xlingual.stats.paired import FEWEST_CLUSTERS, PairedTest, paired_test
+from xlingual.stats.paired_queries import Paired
+
+_NOTHING = 1e-12  # what rounding leaves of a standard error of zero
+
+
+@dataclass(frozen=True)
+class Share:
+    """Some queries of one training, of which the mean counts as much as that of any other share."""
+
+    first: str  # encoders
+    second: str
+    rows: Ints
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A difference over all trainings; `ci` and `p` are None where a note says why there is no test."""
+
+    value: float
+    per_training: list[float]
+    ci: Interval | None
+    p: float | None
+    note: str | None = None
+
+
+def mean_over_trainings(queries: Queries, encoders: Sequence[str]) -> tuple[float, Interval, list[float]]:
+    """Return the mean of several trainings of a model, its interval, and the mean of each training."""
+    each = [float(queries.means[queries.place(name)]) for name in encoders]
+    paired = [queries.paired(name, name) for name in encoders]
+    count = len(paired)
+    residuals = [p.weight * (p.a - mean) / count for p, mean in zip(paired, each, strict=True)]
+    ways = [np.concatenate([p.own for p in paired])]
+    if paired[0].retrieved_a is not None:
+        ways.append(np.concatenate([p.retrieved_a for p in paired if p.retrieved_a is not None]))
+    weights = np.concatenate([p.weight for p in paired]) / count
+    error = float(np.sqrt(variance([Part(np.concatenate(residuals), tuple(ways), weights)])))
+    freedom = max(min(effective_clusters(way, weights) for way in ways) - 1, 1.0)
+    error, freedom = with_trainings(error, freedom, each)
+    value, half = float(np.mean(each)), t_quantile(LEVEL, freedom) * error
+    low, high = max(value - half, 0.0), min(value + half, queries.span)
+    return value, Interval(low, high, LEVEL, f"t, {len(ways)}-way clusters and {count} trainings"), each
+
+
+def difference(
+    queries: Queries, trainings: Sequence[Sequence[Share]], *, rng: np.random.Generator, replicates: int
+) -> Tested:
+    """Test first less second over the shares of each training; every training has equal weight."""
+    shares = [share for own in trainings for share in own]
+    stacked = _stacked(queries, trainings)
+    each = [
+        float(np.mean([_gain(queries, share) for share in own]))
+        for own in trainings
+    ]  # fmt: skip
+    value = float(np.mean(each))
+    clusters = len(np.unique(stacked.own))
+    if clusters < FEWEST_CLUSTERS:
+        noun = "cluster" if clusters == 1 else "clusters"
+        note = f"only {clusters} {noun} of queries: at least {FEWEST_CLUSTERS} are needed"
+        return Tested(value, each, None, None, note)
+    for share in shares:
+        if hub := queries.one_retrieved(share.first, share.second):
+            return Tested(value, each, None, None, f"{hub}: of other texts nothing can be told")
+    test = paired_test(stacked, rng=rng, replicates=replicates, span=queries.span)
+    return _widened(Tested(value, each, test.interval(), float(test.p)), test)
+
+
+def _gain(queries: Queries, share: Share) -> float:
+    """Return first less second on a share; every sample has equal weight."""
+    i, j = queries.place(share.first), queries.place(share.second)
+    weight = queries.take(share.rows).weight
+    return float(weight @ (queries.values[i] - queries.values[j])[share.rows])
+
+
+def with_trainings(error: float, freedom: float, each: Sequence[float]) -> tuple[float, float]:
+    """Return standard error and degrees of freedom with what trainings add to those of the queries."""
+    if len(each) < 2:
+        return error, freedom
+    of_trainings = float(np.var(each, ddof=1)) / len(each)
+    total = error**2 + of_trainings
+    if total <= _NOTHING**2:
+        return 0.0, freedom
+    return float(np.sqrt(total)), total**2 / (error**4 / freedom + of_trainings**2 / (len(each) - 1))
+
+
+def _widened(found: Tested, test: PairedTest) -> Tested:
+    """Return a test that knows of trainings too; of the two intervals the wider one, at either end."""
+    from scipy.special import stdtr
+
+    error, freedom = with_trainings(test.standard_error, test.freedom, found.per_training)
+    if len(found.per_training) < 2 or error <= _NOTHING or found.ci is None or found.p is None:
+        return found
+    half = t_quantile(LEVEL, freedom) * error
+    ci = Interval(
+        max(min(found.ci.low, found.value - half), -test.span),
+        min(max(found.ci.high, found.value + half), test.span),
+        LEVEL,
+        f"{found.ci.method}, {len(found.per_training)} trainings",
+    )
+    return replace(found, ci=ci, p=max(found.p, float(2 * stdtr(freedom, -abs(found.value) / error))))
+
+
+def _stacked(queries: Queries, trainings: Sequence[Sequence[Share]]) -> Paired:
+    """Return the queries of all shares one below the other; a query that recurs keeps its clusters."""
+    values: list[tuple[Floats, Floats, Floats]] = []
+    nodes: list[tuple[Ints, Ints | None, Ints | None]] = []
+    for own in trainings:
+        for share in own:
+            paired, rows = queries.paired(share.first, share.second), share.rows
+            weight = queries.take(rows).weight / (len(trainings) * len(own))
+            values.append((paired.a[rows], paired.b[rows], weight))
+            ways = (None if way is None else way[rows] for way in (paired.retrieved_a, paired.retrieved_b))
+            nodes.append((paired.own[rows], *ways))  # type: ignore[arg-type]  # two, which mypy cannot tell
+    a, b, weight = (np.concatenate(column) for column in zip(*values, strict=True))
+    own, first, second = zip(*nodes, strict=True)
+    if any(way is None for way in first):
+        return Paired(a, b, weight, np.concatenate(own))
+    return Paired(a, b, weight, np.concatenate(own), np.concatenate(first), np.concatenate(second))

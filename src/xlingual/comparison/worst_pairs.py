@@ -1,0 +1,123 @@
+"""The language pairs that a model is worst at, chosen by other queries than those they are judged on.
+
+What is chosen because it came out low comes out higher when it is looked at again (regression to the mean):
+any other model would seem to mend it. So pairs are chosen on one half of the queries and judged on the other,
+both ways round; and where a model was trained several times, each training is judged on pairs that the other
+trainings are worst at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.comparison.queries import Queries
+from xlingual.comparison.trainings import Share
+from xlingual.records import Floats, Ints
+from xlingual.results.case_study import Worst, WorstPair
+from xlingual.streams import stream
+
+_HALVES = (0, 1)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Language pairs (codes) that a training is judged on, on the queries at `rows`."""
+
+    training: int
+    pairs: Ints
+    rows: Ints
+
+
+def choices(queries: Queries, triplet: Sequence[str], number: int, seed: int) -> list[Choice] | str:
+    """Return the choices of `number` pairs for each training and half, or why there is none, in words."""
+    pair = queries.labels["pair"].code
+    known = np.unique(pair)
+    if len(known) < 2:
+        return "there is one language pair only, so none can be called the worst"
+    half = _halves(queries, seed)
+    for part in _HALVES:
+        if len(np.unique(pair[half == part])) < len(known):
+            return "some language pair has too few queries to divide them into two halves"
+    found = []
+    for training, own in enumerate(triplet):
+        others = [name for name in triplet if name != own] or [own]
+        for part in _HALVES:
+            chosen = worst_of(queries, others, np.flatnonzero(half != part), number)
+            rows = np.flatnonzero((half == part) & np.isin(pair, chosen))
+            found.append(Choice(training, chosen, rows))
+    return found
+
+
+def worst_of(queries: Queries, encoders: Sequence[str], rows: Ints, number: int) -> Ints:
+    """Return the codes of the pairs with the lowest mean over encoders, on the queries at `rows`."""
+    codes, values = _values(queries, encoders, rows)
+    return codes[np.argsort(values, kind="stable")[:number]]
+
+
+def shares(found: Sequence[Choice], first: Sequence[str], second: Sequence[str]) -> list[list[Share]]:
+    """Return, for each training, the queries that its choices name."""
+    return [
+        [Share(one, other, choice.rows) for choice in found if choice.training == training]
+        for training, (one, other) in enumerate(zip(first, second, strict=True))
+    ]
+
+
+def described(
+    queries: Queries, found: Sequence[Choice], triplet: Sequence[str], xl: Sequence[str], number: int
+) -> Worst:
+    """Return how the pairs were chosen, and what a choice by the judged queries would have said."""
+    everything = np.arange(len(queries))
+    shown = worst_of(queries, triplet, everything, number)
+    named, counts = np.unique(np.concatenate([choice.pairs for choice in found]), return_counts=True)
+    share = dict(zip(named.tolist(), (counts / len(found)).tolist(), strict=True))
+    also = sorted((code for code in share if code not in shown), key=lambda code: (-share[code], code))
+    own = [worst_of(queries, [name], everything, number) for name in triplet]
+    return Worst(
+        number=number,
+        shown=[_pair(queries, code, share) for code in shown.tolist()],
+        also_chosen=[_pair(queries, code, share) for code in also],
+        other_trainings=len(triplet) > 1,
+        same_data=_mean_gain(queries, own, [[name] for name in xl], triplet) if xl else None,
+        retrained=_mean_gain(queries, own, [[o for o in triplet if o != name] for name in triplet], triplet)
+        if len(triplet) > 1
+        else None,
+    )
+
+
+def _mean_gain(
+    queries: Queries, pairs: Sequence[Ints], first: Sequence[Sequence[str]], second: Sequence[str]
+) -> float:
+    """Return the mean over trainings of what `first` gains over `second` on the pairs of each."""
+    code = queries.labels["pair"].code
+    gains = []
+    for chosen, ahead, behind in zip(pairs, first, second, strict=True):
+        rows = np.flatnonzero(np.isin(code, chosen))
+        weight = queries.take(rows).weight
+        mean = {name: float(weight @ queries.values[queries.place(name)][rows]) for name in (*ahead, behind)}
+        gains += [mean[name] - mean[behind] for name in ahead]
+    return float(np.mean(gains))
+
+
+def _values(queries: Queries, encoders: Sequence[str], rows: Ints) -> tuple[Ints, Floats]:
+    """Return the codes of the pairs and the mean of the encoders on each."""
+    weight = queries.take(rows).weight
+    mean = np.mean([queries.values[queries.place(name)][rows] for name in encoders], axis=0)
+    codes, place = np.unique(queries.labels["pair"].code[rows], return_inverse=True)
+    values: Floats = np.bincount(place, weight * mean) / np.bincount(place, weight)
+    return codes, values
+
+
+def _halves(queries: Queries, seed: int) -> Ints:
+    """Return the half [n] of each query; those of one cluster are in one half, over all pairs."""
+    owners, place = np.unique(queries.own, return_inverse=True)
+    half: Ints = stream(seed, "case study: halves").permutation(len(owners))[place] % 2
+    return half
+
+
+def _pair(queries: Queries, code: int, share: dict[int, float]) -> WorstPair:
+    row = int(np.flatnonzero(queries.labels["pair"].code == code)[0])
+    source, target = (queries.labels[side] for side in ("source", "target"))
+    return WorstPair(source.words[source.code[row]], target.words[target.code[row]], share.get(code, 0.0))

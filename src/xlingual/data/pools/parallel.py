@@ -1,0 +1,163 @@
+"""Parallel questions and answers: the same question in several languages, and its answers in each."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xlingual.data.pools.reading import is_pool, read_pool
+from xlingual.data.reading.values import numbered
+from xlingual.errors import InputError
+from xlingual.records import Ints, Texts
+from xlingual.streams import stream
+
+if TYPE_CHECKING:
+    from xlingual.data.pools.rows import PoolRows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ParallelQuestions:
+    """n questions, each asked and answered in some of L languages.
+
+    Question i is row `asked[i, x]` of `questions` in language x, -1 where it is not asked in it. Its answers
+    in language y are the rows `answered[first[i·L + y] : first[i·L + y + 1]]` of `answers`: several, or none.
+    Texts that answer nothing may stand among `answers`. Questions, and answers, of one cluster are not
+    independent.
+    """
+
+    source: str
+    languages: tuple[str, ...]  # [L]
+    ids: list[str]  # [n]
+    cluster: Ints  # [n]
+    questions: Texts  # role "query"
+    answers: Texts  # [m], role "candidate"
+    answer_cluster: Ints  # [m]
+    asked: Ints  # [n, L]
+    first: Ints  # [n·L + 1]
+    answered: Ints  # [p]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def answer_counts(self) -> Ints:
+        """How many answers each question has in each language, int64 [n, L]."""
+        counts: Ints = np.diff(self.first).reshape(self.asked.shape)
+        return counts
+
+    @property
+    def right(self) -> tuple[Ints, Ints]:
+        """(question, answer), each int64 [p]: all pairs of n questions and m answers, in every language."""
+        return np.repeat(np.arange(len(self)), self.answer_counts.sum(axis=1)), self.answered
+
+    def digest(self) -> str:
+        """Return a hash, in hex, of all that a training on these questions depends on."""
+        hasher = hashlib.blake2b(b"xlingual/parallel/1", digest_size=16)
+        texts = [self.languages, self.ids]
+        for side in (self.questions, self.answers):
+            texts += [side.text, side.language, side.context]
+        for column in texts:
+            raw = [text.encode("utf-8", "surrogatepass") for text in column]
+            hasher.update(np.array([len(raw), *map(len, raw)], dtype="<i8").tobytes() + b"".join(raw))
+        for numbers in (self.cluster, self.answer_cluster, self.asked, self.first, self.answered):
+            hasher.update(numbers.astype("<i8").tobytes())
+        return hasher.hexdigest()
+
+    def take(self, rows: Ints) -> ParallelQuestions:
+        """Return the chosen questions; all texts stay, with their numbers."""
+        size = len(self.languages)
+        places = (rows[:, None] * size + np.arange(size)).ravel()
+        counts = np.diff(self.first)[places]
+        each = np.repeat(self.first[places] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        return replace(
+            self,
+            ids=[self.ids[row] for row in rows.tolist()],
+            cluster=self.cluster[rows],
+            asked=self.asked[rows],
+            first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            answered=self.answered[each],
+        )
+
+    def divided(self, held_out: float, seed: int) -> tuple[ParallelQuestions, ParallelQuestions]:
+        """Return the questions to train on and those held out: a share of the clusters, drawn with the seed.
+
+        At least one cluster is held out and one is left; InputError where there are not two.
+        """
+        clusters = np.unique(self.cluster)
+        if len(clusters) < 2:
+            raise InputError(
+                f"{self.source}: all {len(self)} questions are of one paragraph (cluster), so nothing can be "
+                "held out: train without validation"
+            )
+        count = min(max(1, round(held_out * len(clusters))), len(clusters) - 1)
+        chosen = np.isin(self.cluster, stream(seed, "held out").permutation(clusters)[:count])
+        return self.take(np.flatnonzero(~chosen)), self.take(np.flatnonzero(chosen))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.source}: {len(self)} questions, {', '.join(self.languages)})"
+
+
+def read_parallel(
+    path: str | Path, languages: Sequence[str] | None = None, split: str | None = None
+) -> ParallelQuestions:
+    """Read parallel questions from a multilingual pool, or from a table (see `parallel_table`).
+
+    `languages` restricts and orders the languages, `split` takes the rows of one split.
+    """
+    from xlingual.data.pools.parallel_table import read_table
+
+    if is_pool(path) or Path(path).is_dir():
+        return of_pool(read_pool(path, languages, split))
+    return read_table(path, languages, split)
+
+
+def of_pool(pool: PoolRows) -> ParallelQuestions:
+    """Return the questions of a pool with all their answers.
+
+    Questions with an equal key are one question, asked in several languages; where a language has a key twice
+    these are different questions, and those with an equal key and an equal id are one.
+    """
+    q, c = pool.questions, pool.candidates
+    names = _names(q.key, q.ids, q.language)
+    number, _ = numbered(names)
+    first_row = np.unique(number, return_index=True)[1]
+    asked = np.full((len(first_row), len(pool.languages)), -1, dtype=np.int64)
+    asked[number[::-1], q.language[::-1]] = np.arange(len(q))[::-1]
+    row, candidate = pool.relevant
+    pairs = np.unique(np.stack([number[row], c.language[candidate], candidate]), axis=1)
+    first, answered = _ragged(asked.shape, *pairs)
+    return ParallelQuestions(
+        source=pool.source,
+        languages=pool.languages,
+        ids=[q.ids[row] for row in first_row.tolist()],
+        cluster=q.cluster[first_row],
+        questions=pool.question_texts(),
+        answers=pool.candidate_texts(),
+        answer_cluster=c.cluster,
+        asked=asked,
+        first=first,
+        answered=answered,
+    )
+
+
+def _names(keys: Sequence[str], ids: Sequence[str], language: Ints) -> list[tuple[str, ...]]:
+    """Return what makes each row the same question as another one."""
+    seen: set[tuple[str, int]] = set()
+    twice: set[str] = set()
+    for key, code in zip(keys, language.tolist(), strict=True):
+        if (key, code) in seen:
+            twice.add(key)
+        seen.add((key, code))
+    return [(key, name) if key in twice else (key,) for key, name in zip(keys, ids, strict=True)]
+
+
+def _ragged(shape: tuple[int, ...], question: Ints, language: Ints, answer: Ints) -> tuple[Ints, Ints]:
+    """Return where the answers of each question and language begin, and the answers, of sorted triples."""
+    place = question * shape[1] + language
+    counts = np.bincount(place, minlength=shape[0] * shape[1])
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), answer

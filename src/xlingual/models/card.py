@@ -1,0 +1,225 @@
+"""The card of a model: what it is, how it is used, its data, scores, options, sizes and signature.
+
+All of it follows from `config.json` and the weights, so a card can be made anew at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from xlingual.errors import InputError
+from xlingual.models.card_words import ANYWHERE, DATA, OUTCOME, words_of
+from xlingual.models.folder import CARD, WEIGHTS, ModelFolder
+from xlingual.results.files import atomic_file
+from xlingual.signature import Signature
+
+PLACE = "DIR"  # stands for the folder, which may be moved, in the card that lies in it
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a card: sentences, then lines of code, then names with values."""
+
+    title: str
+    sentences: tuple[str, ...] = ()
+    code: tuple[str, ...] = ()
+    rows: tuple[tuple[str, str], ...] = field(default=())
+
+    def markdown(self) -> str:
+        """Return the section in Markdown."""
+        parts = [f"## {self.title}", *self.sentences]
+        if self.code:
+            parts.append("\n".join(["```", *self.code, "```"]))
+        if self.rows:
+            rows = (f"| {_cell(name)} | {_cell(value)} |" for name, value in self.rows)
+            parts.append("\n".join(["| | |", "|---|---|", *rows]))
+        return "\n\n".join(parts)
+
+
+@dataclass(frozen=True)
+class Card:
+    """What there is to say of a model."""
+
+    title: str
+    languages: tuple[str, ...]
+    sections: tuple[Section, ...]
+
+    def markdown(self) -> str:
+        """Return the card as the README.md of its folder, with the head that hubs of models read."""
+        head = front_matter(self.languages, ("xlingual",))
+        return "\n\n".join([head, f"# {self.title}", *(part.markdown() for part in self.sections)]) + "\n"
+
+
+def card(folder: ModelFolder, where: str = PLACE) -> Card:
+    """Return the card of a model; `where` is what commands in it call the folder."""
+    config = folder.config
+    words = words_of(folder.kind)
+    found = (
+        Section("What it is", (words.what(config), words.reference)),
+        _use(folder, where),
+        Section("Data", rows=tuple(_rows(config.get("data") or {}, DATA))),
+        _scores(config),
+        Section("Training", rows=tuple(_rows(_only_training(config)))),
+        Section("Sizes", rows=tuple(_sizes(folder))),
+        Section("Environment", rows=tuple(_rows(config.get("environment") or {}))),
+        Section(
+            "Signature",
+            (
+                f"Results name the model `{identity(folder)}`. Models with equal signatures up to `system:` "
+                "were trained on equal data with equal options.",
+            ),
+            (str(signature(folder)),),
+        ),
+    )
+    kept = tuple(part for part in found if part.sentences or part.code or part.rows)
+    return Card(words.title(config), languages(config), kept)
+
+
+def write_card(folder: ModelFolder) -> ModelFolder:
+    """Write the card of a model as the README.md of its folder, and return the model."""
+    text = card(folder).markdown()
+    with atomic_file(folder.path / CARD) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    return folder
+
+
+def identity(folder: ModelFolder) -> str:
+    """Return what results call the model, the encoder below it apart."""
+    return f"model:{folder.kind}:{folder.digest[:16]}"
+
+
+def signature(folder: ModelFolder) -> Signature:
+    """Return what the model depends on (kind, data, options, version), and under `system` what it is."""
+    config = folder.config
+    told, data, made = (config.get(name) or {} for name in ("training", "data", "environment"))
+    conditions = {
+        "kind": folder.kind,
+        "recipe": told.get("recipe"),
+        "data": data.get("digest"),
+        "validation": data.get("validation_digest"),
+        "options": _hashed([config["model"], _options(config, but=ANYWHERE)]),
+        "seed": told.get("seed"),
+        "xlingual": made.get("xlingual"),
+    }
+    base = (config.get("base") or {}).get("identity")
+    system = {"encoder": identity(folder), "base": base}
+    return Signature(
+        *({name: str(v) for name, v in part.items() if v is not None} for part in (conditions, system))
+    )
+
+
+def languages(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the languages of a model's texts, as far as its `config.json` tells them."""
+    data = config.get("data") or {}
+    told = config["model"].get("languages") or data.get("languages") or data.get("texts")
+    return tuple(str(tag) for tag in told) if isinstance(told, (list, tuple, Mapping)) else ()
+
+
+def parameters(folder: ModelFolder) -> int:
+    """Return how many numbers the weights are; read from the head of their file, without torch."""
+    from math import prod
+
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(folder.path / WEIGHTS, framework="numpy") as weights:
+            return sum(prod(weights.get_slice(name).get_shape()) for name in weights.keys())  # noqa: SIM118
+    except (SafetensorError, OSError) as error:
+        raise InputError(
+            f"{folder.path / WEIGHTS} is damaged ({error}): copy the model anew, or train it again"
+        ) from None
+
+
+def front_matter(tags: tuple[str, ...], topics: tuple[str, ...], library: str = "xlingual") -> str:
+    """Return the head of a README.md in YAML: languages, topics, library. All words are quoted ("no")."""
+    lines = ["---"]
+    if tags:
+        lines += ["language:", *(f"- {json.dumps(tag)}" for tag in tags)]
+    lines += [
+        f"library_name: {json.dumps(library)}",
+        "tags:",
+        *(f"- {json.dumps(topic)}" for topic in topics),
+    ]
+    return "\n".join([*lines, "---"])
+
+
+def _use(folder: ModelFolder, where: str) -> Section:
+    words, base = words_of(folder.kind), folder.config.get("base")
+    sentences = [f"{where} is this folder."] if where == PLACE else []
+    if base is not None:
+        sentences.append(
+            f"SPEC is the encoder that it was trained on: {base.get('name') or 'named'} "
+            f"({base['dim']:,} dimensions), with the identity `{base['identity']}`."
+        )
+    return Section(
+        "How to use it", (" ".join(sentences),) if sentences else (), words.use(folder.config, where)
+    )
+
+
+def _scores(config: Mapping[str, Any]) -> Section:
+    told = config.get("training") or {}
+    words = words_of(config["kind"])
+    scores = {"score": told.get("score"), **(told.get("scores") or {})}
+    rows = tuple((name, words.number(value)) for name, value in scores.items() if value is not None)
+    ran, best = told.get("epochs_run"), told.get("best_epoch")
+    epochs = f" Epoch {best} of {ran} is the model." if best is not None and ran is not None else ""
+    if not told:
+        return Section("Scores")
+    if not rows:
+        return Section("Scores", (f"Nothing was validated: there are no scores.{epochs}",))
+    return Section("Scores", (f"On data held out from training: {words.scores}.{epochs}",), rows=rows)
+
+
+def _sizes(folder: ModelFolder) -> Iterator[tuple[str, str]]:
+    yield "parameters", f"{parameters(folder):,}"
+    yield "weights", f"{(folder.path / WEIGHTS).stat().st_size:,} bytes"
+    yield from _rows(folder.config["model"])
+
+
+def _options(config: Mapping[str, Any], but: Collection[str] = ()) -> dict[str, Any]:
+    """Return what the training was told, without what came out of it."""
+    told = config.get("training") or {}
+    return {name: value for name, value in told.items() if name not in OUTCOME and name not in but}
+
+
+def _only_training(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of training that are not among the model's own."""
+    model = config["model"]
+    return {
+        name: value
+        for name, value in _options(config).items()
+        if name == "recipe" or name not in model or model[name] != value
+    }
+
+
+def _rows(content: Mapping[str, Any], names: Mapping[str, str] | None = None) -> Iterator[tuple[str, str]]:
+    for name, value in content.items():
+        if value is not None:
+            yield (names or {}).get(name, name), _told(value)
+
+
+def _told(value: Any) -> str:  # noqa: ANN401  (of JSON)
+    """Return a value of JSON in words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_told(one)}" for name, one in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_told(one) for one in value)
+    return str(value)
+
+
+def _hashed(content: object) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")

@@ -1,0 +1,158 @@
+"""What a card says of each kind of model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from shlex import quote
+from typing import Any
+
+# keys of `training` in config.json that came out of the training instead of going into it
+OUTCOME = frozenset({"epochs_run", "best_epoch", "stopped", "seconds", "score", "scores", "final_scale"})
+
+# options that say where a training ran, not what it made
+ANYWHERE = frozenset({"device", "threads"})
+
+# keys of `data` in config.json, in words
+DATA: Mapping[str, str] = {
+    "source": "manifest",
+    "validation_digest": "digest of the validation",
+    "validation_items": "items of the validation",
+    "validation_questions": "questions of the validation",
+    "texts": "texts trained on",
+}
+
+Config = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Words:
+    """A kind of model in words; functions take the content of `config.json`."""
+
+    name: Callable[[Config], str]
+    what: Callable[[Config], str]
+    reference: str
+    scores: str  # what the scores are
+    form: str  # of a score
+    use: Callable[[Config, str], tuple[str, ...]]  # and what the folder is called
+
+    def title(self, config: Config) -> str:
+        """Return the first line of the card."""
+        source = " ".join(str((config.get("data") or {}).get("source") or "").split())
+        return self.name(config) + (f", trained on {source}" if source else "")
+
+    def number(self, value: float) -> str:
+        """Return a score."""
+        return format(value, self.form)
+
+
+def words_of(kind: str) -> Words:
+    """Return the words for a kind of model; plain ones for a kind that has none of its own."""
+    return _WORDS.get(kind, _PLAIN)
+
+
+_RECIPES = {
+    "mlmme": "MLMME",
+    "vse": "VSE",
+    "vsepp": "VSE++",
+    "triplet": "Triplet",
+    "triplet-xl": "TripletXL",
+    "dual-encoder": "Dual encoder",
+}
+
+
+def _recipe(config: Config) -> str:
+    named = str((config.get("training") or {}).get("recipe", config["kind"]))
+    return _RECIPES.get(named, named)
+
+
+def _plain_use(config: Config, where: str) -> tuple[str, ...]:
+    return (f"--text-encoder {quote(f'model:{where}' + ('::SPEC' if config.get('base') else ''))}",)
+
+
+def _mlmme(config: Config) -> str:
+    model = config["model"]
+    read = f"texts in {', '.join(model['languages'])}"
+    shown = "" if model.get("picture_dim") is None else " and pictures"
+    return (
+        f"One space of {model['joint_dim']:,} dimensions for {read}{shown}. Each language has word vectors "
+        "and a GRU of its own; vectors have unit length and are compared by cosine."
+    )
+
+
+def _mlmme_use(config: Config, where: str) -> tuple[str, ...]:
+    specs = [f"--text-encoder {quote(f'model:{where}')}"]
+    if config.get("base") is not None:
+        specs.append(f"--image-encoder {quote(f'model:{where}::SPEC')}")
+    return tuple(specs)
+
+
+def _triplet(config: Config) -> str:
+    model = config["model"]
+    towers = "each with layers of its own" if model.get("separate_towers") else "both by the same layers"
+    if model.get("split"):
+        views = f"the two parts of a text (split: {model['split']})"
+    else:
+        views = f"the fields {model.get('title', 'title')} and {model.get('body', 'body')} of an item"
+    unit = ", each half at unit length" if model.get("scaling", "unit") == "unit" else ""
+    return (
+        f"Two dense layers with ReLU over the vectors of a frozen encoder of texts ({model['base_dim']:,} "
+        f"dimensions). It reads {views}, {towers}; the vector has 2 × {model['out_dim']:,} dimensions, "
+        f"title before body{unit}."
+    )
+
+
+def _dual(config: Config) -> str:
+    model = config["model"]
+    tower = {
+        "words": "over words that it learnt from scratch",
+        "vectors": "over the vectors of a frozen encoder",
+        "transformer": "over a network of transformers",
+    }.get(model.get("tower", ""), "")
+    towers = "a tower each" if model.get("separate") else "one tower"
+    return (
+        f"Questions and answers in one space of {model['dim']:,} dimensions: {towers} {tower}. Vectors have "
+        "unit length and are compared by their dot product."
+    )
+
+
+_PLAIN = Words(
+    name=_recipe,
+    what=lambda config: f"A model of the kind {config['kind']}.",
+    reference="",
+    scores="larger is better",
+    form=".4g",
+    use=_plain_use,
+)
+
+_WORDS: Mapping[str, Words] = {
+    "mlmme": Words(
+        name=_recipe,
+        what=_mlmme,
+        reference="I. Calixto, Q. Liu, N. Campbell. Multilingual multi-modal embeddings for natural language "
+        "processing. 2017.",
+        scores="sums of R@1, R@5 and R@10 both ways in per cent, 600 at most; score is what the epoch was "
+        "chosen by",
+        form=".1f",
+        use=_mlmme_use,
+    ),
+    "triplet": Words(
+        name=_recipe,
+        what=_triplet,
+        reference="M. Fain, N. Twomey, D. Bollegala. Backretrieval: an image-pivoted evaluation metric for "
+        "cross-lingual text representations without parallel corpora. SIGIR 2021.",
+        scores="sums of R@1, R@5 and R@10 both ways in per cent, 600 at most, of titles and bodies that find "
+        "each other within a language; score, their mean, is what the epoch was chosen by",
+        form=".1f",
+        use=_plain_use,
+    ),
+    "dual-encoder": Words(
+        name=_recipe,
+        what=_dual,
+        reference="U. Roy and others. LAReQA: Language-agnostic answer retrieval from a multilingual pool. "
+        "2020.",
+        scores="mean average precision, in the pool of all languages and in pools of the question's language",
+        form=".3f",
+        use=_plain_use,
+    ),
+}

@@ -1,0 +1,85 @@
+"""The two views of a text: two of its fields, or two parts of the text itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.records import Texts
+
+_END = re.compile(r"(?<=[.!?؟।])\s+|(?<=[。！？])\s*|\s*\n\s*")
+WHOLE = "text"  # the name of the text itself among the fields
+
+
+@dataclass(frozen=True)
+class Views:
+    """Title and body of n texts, and how many texts lack one or cannot be split: the other stands for it."""
+
+    title: Texts
+    body: Texts
+    lacking: Sequence[bool]  # [n]
+
+
+def two_views(batch: Texts, title: str, body: str, split: str | None, who: str) -> Views:
+    """Return the two views of each text; `who` reads them, for messages.
+
+    Without `split` they are the fields `title` and `body` ("text" is the text itself, where no field is
+    called so). `first-sentence`: the first sentence (or line) and the rest. `halves`: the first and the
+    second half of the words; of the characters where there are no blanks. Where one of the two is empty, the
+    other stands for both. Raises InputError where the data have no such field.
+    """
+    if split is None:
+        parts = list(zip(_field(batch, title, who), _field(batch, body, who), strict=True))
+    else:
+        cut = _first_sentence if split == "first-sentence" else _halves
+        parts = [cut(text) for text in batch.text]
+    lacking = [not one.strip() or not other.strip() for one, other in parts]
+    whole = [
+        (one, other) if one.strip() and other.strip() else (one.strip() or other,) * 2 for one, other in parts
+    ]
+    return Views(
+        _of(batch, title, [one for one, _ in whole]), _of(batch, body, [other for _, other in whole]), lacking
+    )
+
+
+def _of(batch: Texts, name: str, text: list[str]) -> Texts:
+    """Return the batch with other texts, which are all there is of it."""
+    return replace(batch, text=text, context=(), fields={}, of_field=name)
+
+
+def _field(batch: Texts, name: str, who: str) -> Sequence[str]:
+    if name in batch.fields:
+        return batch.fields[name]
+    if name == WHOLE:
+        return batch.text
+    there = (
+        f"its columns of texts are {listed((WHOLE, *batch.fields))}"
+        if batch.fields
+        else "there is none but text"
+    )
+    where = f" (row {batch.ids[0]!r}, {batch.language[0]})" if len(batch) else ""
+    raise InputError(
+        f"{who} reads the columns of a title and a body, and the data have no column {name!r}{where}: "
+        f"{there}.{did_you_mean(name, batch.fields)} Name the columns in training with --title and --body, "
+        "or train with --split-text"
+    )
+
+
+def _first_sentence(text: str) -> tuple[str, str]:
+    text = text.strip()
+    for end in _END.finditer(text):
+        if text[: end.start()].strip() and text[end.end() :].strip():
+            return text[: end.start()], text[end.end() :]
+    return text, ""
+
+
+def _halves(text: str) -> tuple[str, str]:
+    words = text.split()
+    if len(words) > 1:
+        middle = (len(words) + 1) // 2
+        return " ".join(words[:middle]), " ".join(words[middle:])
+    whole = "".join(words)
+    middle = (len(whole) + 1) // 2
+    return whole[:middle], whole[middle:]

@@ -1,0 +1,144 @@
+"""Which features help: tuning again without some of them, judged on sentences that took no part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xlingual.errors import InputError, did_you_mean
+from xlingual.nbest import held_out
+from xlingual.nbest.bleu import corpus_bleu, list_counts
+from xlingual.nbest.lists import NBestLists
+from xlingual.nbest.mira import Mira
+from xlingual.nbest.paired import Difference, paired_bootstrap
+from xlingual.nbest.pro import Pro
+from xlingual.nbest.runs import draws
+from xlingual.nbest.tune import bounds
+from xlingual.nbest.weights import Bounds, Spread
+from xlingual.records import Ints
+from xlingual.results import write_json
+
+SCHEMA = "xlingual/rerank-ablation/1"
+
+
+@dataclass(frozen=True)
+class Left:
+    """What becomes of BLEU without some features."""
+
+    without: list[str]
+    bleu: Spread  # over tunings
+    gain: Difference  # of having them: BLEU of all features minus BLEU without these
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """BLEU with all features and without some, on sentences that took no part in tuning."""
+
+    features: list[str]
+    bleu: Spread  # with all of them, over tunings
+    rows: list[Left]
+    bounds: Bounds  # of the lists that were judged on
+    judged: str  # "5-fold cross-validation" or "other lists"
+    n_lists: int
+    algorithm: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the ablation as JSON holds it."""
+        return {"schema": SCHEMA} | asdict(self)
+
+    def write(self, path: str | Path) -> None:
+        """Write the ablation to a file of JSON, atomically."""
+        write_json(Path(path), self.to_dict())
+
+
+def ablate(
+    lists: NBestLists,
+    references: Sequence[Sequence[str]],
+    settings: Mira | Pro | None = None,
+    *,
+    without: Sequence[Sequence[str]] = (),
+    other: tuple[NBestLists, Sequence[Sequence[str]]] | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    tunings: int = 3,
+    standardize: bool = False,
+    lowercase: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Ablation:
+    """Return what features gain: each label of the lists by default, or each set of names in `without`.
+
+    With `other` (lists and references) weights are tuned on `lists` and judged on those; else each sentence
+    is chosen for by weights of the other folds. Differences are means over tunings, with a paired bootstrap.
+    """
+    settings = settings or Mira()
+    of = list_counts(lists, references, lowercase=lowercase)
+    judged_lists, judged_of = lists, of
+    if other is not None:
+        judged_lists, judged_of = other[0], list_counts(other[0], other[1], lowercase=lowercase)
+        if judged_lists.names != lists.names:
+            raise InputError(
+                f"the lists to judge on have other features ({', '.join(judged_lists.names)}) than those to "
+                f"tune on ({', '.join(lists.names)}): make both in the same way"
+            )
+    sets = [_names(lists, names) for names in without or [[label] for label, _ in lists.groups]]
+    if any(len(names) == len(lists.names) for names in sets):
+        raise InputError("without all of its features a list cannot be tuned: leave some")
+    runs = range(seed, seed + (tunings if draws(settings, lists) else 1))
+
+    def choices(names: Sequence[str]) -> Ints:
+        """Return the counts of what is chosen with some of the features, [runs, s, 10]."""
+        kept = [name for name in lists.names if name not in names]
+        here, there = lists.keep_features(kept), judged_lists.keep_features(kept)
+        if other is None:
+            rows = [
+                held_out.cross_validated(
+                    here, of, settings, folds=folds, seed=seed, run=run, standardize=standardize
+                )
+                for run in runs
+            ]
+        else:
+            rows = [held_out.transferred(here, of, there, settings, run, standardize) for run in runs]
+        return judged_of[np.array(rows)]
+
+    whole = choices(())
+    left = []
+    for number, names in enumerate(sets):
+        if progress is not None:
+            progress("tuning without", number, len(sets))
+        rest = choices(names)
+        left.append(Left(list(names), _bleu(rest), paired_bootstrap(whole, rest, seed=seed)))
+    return Ablation(
+        list(lists.names),
+        _bleu(whole),
+        left,
+        bounds(judged_lists, judged_of, seed=seed),
+        f"{folds}-fold cross-validation" if other is None else "other lists",
+        len(judged_lists),
+        "mira" if isinstance(settings, Mira) else "pro",
+        asdict(settings) | {"standardize": standardize, "seed": seed, "lowercase": lowercase},
+    )
+
+
+def _bleu(of: Ints) -> Spread:
+    return Spread.of(corpus_bleu(of.sum(axis=1)).tolist())
+
+
+def _names(lists: NBestLists, wanted: Sequence[str]) -> list[str]:
+    """Return the names of features, of which some are meant by the label of several."""
+    names = iter(lists.names)
+    labels = {label: [next(names) for _ in range(count)] for label, count in lists.groups}
+    found: list[str] = []
+    for name in wanted:
+        if name not in lists.names and name not in labels:
+            known = [*labels, *lists.names]
+            raise InputError(
+                f"there is no feature {name!r}: the list has {', '.join(lists.names)}."
+                f"{did_you_mean(name, known)}"
+            )
+        found += [name] if name in lists.names else labels[name]
+    return list(dict.fromkeys(found))

@@ -1,0 +1,215 @@
+"""Measuring translations: sacrebleu's BLEU, chrF and TER, nltk's METEOR, with intervals and paired tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from xlingual.errors import InputError, MissingExtraError
+from xlingual.nbest import choice
+from xlingual.nbest.bleu import check_references, list_counts
+from xlingual.nbest.lists import NBestLists
+from xlingual.nbest.weights import Spread
+from xlingual.results import Interval, write_json
+
+SCHEMA = "xlingual/rerank-scores/1"
+TESTS = {"bootstrap": "bs", "randomization": "ar"}  # sacrebleu's names
+TOKENIZERS = ("none", "13a", "intl", "char", "zh")
+BOOTSTRAP = 1000  # resamples of an interval
+RANDOM_DRAWS = 3
+
+
+@dataclass(frozen=True)
+class Score:
+    """A measure of one system, 0 to 100 (TER: from 0, smaller is better)."""
+
+    value: float
+    ci: Interval | None  # for other sentences of the same kind; None for a mean of draws
+    p: float | None = None  # of no difference to the baseline, two-sided
+
+
+@dataclass(frozen=True)
+class System:
+    """One system's translations, measured; `kind` is baseline, system or bound."""
+
+    name: str
+    kind: str
+    scores: dict[str, Score]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Systems measured on the same sentences."""
+
+    systems: list[System]
+    signatures: dict[str, str]  # sacrebleu's, of each measure
+    n_sentences: int
+    test: str | None  # of the p-values; None without a baseline
+    mean: dict[str, Spread] = field(default_factory=dict)  # over systems, where there are several
+    notes: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the scores as JSON holds them."""
+        return {"schema": SCHEMA} | asdict(self)
+
+    def write(self, path: str | Path) -> None:
+        """Write the scores to a file of JSON, atomically."""
+        write_json(Path(path), self.to_dict())
+
+
+def score(
+    systems: Mapping[str, Sequence[str]],
+    references: Sequence[Sequence[str]],
+    *,
+    baseline: tuple[str, Sequence[str]] | None = None,
+    lists: NBestLists | None = None,
+    tokenize: str = "none",
+    lowercase: bool = False,
+    language: str | None = None,
+    test: str = "bootstrap",
+    samples: int = 0,
+    seed: int = 0,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Scores:
+    """Return the measures of systems (name → one text for each line of the references), in the order given.
+
+    With a baseline every system is tested against it; with `lists` the choices that need no weights stand
+    beside them. `language` is that of the translations, for METEOR; without it there is none. `samples` of
+    the test, 0: sacrebleu's own number. Raises InputError where numbers of lines differ.
+    """
+    if test not in TESTS:
+        raise InputError(f"test must be {' or '.join(TESTS)}: found {test!r}")
+    measured: dict[str, tuple[str, Sequence[str]]] = {}
+    if baseline is not None:
+        measured[baseline[0]] = ("baseline", baseline[1])
+    for name, texts in systems.items():
+        if name in measured:
+            raise InputError(f"{name} is given twice: give each file once, the baseline apart")
+        measured[name] = ("system", texts)
+    for name, (_, texts) in measured.items():
+        check_references(len(texts), references, f"translations in {name}")
+    draws = _bounds(lists, references, lowercase, seed, measured) if lists is not None else []
+    metrics = _metrics(tokenize, lowercase, language, references)
+    found, signatures = _measure(measured, metrics, baseline is not None, test, samples, progress)
+    if draws:
+        found.append(_drawn(draws, metrics))
+    return Scores(
+        found,
+        signatures,
+        len(references[0]),
+        test if baseline is not None else None,
+        _means(found),
+        [] if language else ["no METEOR: it needs the language of the translations (--language)"],
+    )
+
+
+def _bounds(
+    lists: NBestLists,
+    references: Sequence[Sequence[str]],
+    lowercase: bool,
+    seed: int,
+    measured: dict[str, tuple[str, Sequence[str]]],
+) -> list[list[str]]:
+    """Add the decoder's choice, oracle and anti-oracle to what is measured; return random choices."""
+    of = list_counts(lists, references, lowercase=lowercase)
+    for name, rows in (
+        ("decoder's choice", choice.decoder_best(lists)),
+        ("oracle", choice.oracle(of, lists.offsets)),
+        ("anti-oracle", choice.anti_oracle(of, lists.offsets)),
+    ):
+        label = name if name not in measured else f"{name} of the lists"  # a file may be called so
+        measured[label] = ("bound", [lists.hypotheses[row] for row in rows])
+    drawn = choice.random_choices(lists.offsets, RANDOM_DRAWS, seed)
+    return [[lists.hypotheses[row] for row in rows] for rows in drawn]
+
+
+def _metrics(
+    tokenize: str, lowercase: bool, language: str | None, references: Sequence[Sequence[str]]
+) -> dict[str, Any]:
+    """Return sacrebleu's metrics by name, with the references in them."""
+    try:
+        from sacrebleu.metrics import BLEU, CHRF, TER
+    except ImportError as error:
+        raise MissingExtraError("measuring translations", "mt") from error
+    if tokenize not in TOKENIZERS:
+        raise InputError(f"tokenize must be one of {', '.join(TOKENIZERS)}: found {tokenize!r}")
+    found = {
+        "BLEU": BLEU(lowercase=lowercase, tokenize=tokenize, force=True, references=references),
+        "chrF2": CHRF(lowercase=lowercase, references=references),
+        "TER": TER(case_sensitive=not lowercase, references=references),
+    }
+    if language is not None:
+        try:
+            from xlingual.nbest.meteor import Meteor
+        except ImportError as error:
+            raise MissingExtraError("METEOR", "mt") from error
+        meteor = Meteor(language, references)
+        found[meteor.name] = meteor
+    return found
+
+
+def _measure(
+    measured: Mapping[str, tuple[str, Sequence[str]]],
+    metrics: dict[str, Any],
+    paired: bool,
+    test: str,
+    samples: int,
+    progress: Callable[[str, int, int], None] | None,
+) -> tuple[list[System], dict[str, str]]:
+    """Return the systems with their scores, and the signature of each measure; the first is the baseline."""
+    from sacrebleu.significance import PairedTest
+
+    named = [(name, list(texts)) for name, (_, texts) in measured.items()]
+    scores: dict[str, dict[str, Score]] = {name: {} for name, _ in named}
+    signatures: dict[str, str] = {}
+    for number, (metric_name, metric) in enumerate(metrics.items()):
+        if progress is not None:
+            progress("measuring", number, len(metrics))
+        if paired:
+            intervals = BOOTSTRAP if test == "randomization" else -1  # the bootstrap test has them anyway
+            kind = TESTS[test]
+            tested = PairedTest(named, {metric_name: metric}, None, kind, samples, n_ar_confidence=intervals)
+            signed, results = tested()
+            signatures[metric_name] = str(signed[metric_name])
+            base = results[metric_name][0].score
+            for (name, _), result in zip(named, results[metric_name], strict=True):
+                p = _p(result, base) if measured[name][0] == "system" else None
+                scores[name][metric_name] = Score(float(result.score), _interval(result.mean, result.ci), p)
+            continue
+        for name, texts in named:
+            found = metric.corpus_score(texts, None, n_bootstrap=samples or BOOTSTRAP)
+            scores[name][metric_name] = Score(float(found.score), _interval(found._mean, found._ci))
+        signatures[metric_name] = str(metric.get_signature())
+    return [System(name, kind, scores[name]) for name, (kind, _) in measured.items()], signatures
+
+
+def _p(result: Any, base: float) -> float:  # noqa: ANN401  (sacrebleu's Result)
+    """Return sacrebleu's p, but 1 where there is no difference at all.
+
+    It counts the resamples that differ by more than was observed; of two equal systems none does, which would
+    give them the smallest p there is.
+    """
+    return 1.0 if result.score == base else float(result.p_value)
+
+
+def _interval(mean: float, half: float) -> Interval:
+    return Interval(float(mean - half), float(mean + half), 0.95, "sacrebleu's bootstrap of sentences")
+
+
+def _drawn(draws: Sequence[Sequence[str]], metrics: Mapping[str, Any]) -> System:
+    """Return the mean scores of random choices."""
+    scores = {}
+    for name, metric in metrics.items():
+        values = [metric.corpus_score(texts, None).score for texts in draws]
+        scores[name] = Score(sum(values) / len(values), None)
+    return System(f"random choice (mean of {len(draws)})", "bound", scores)
+
+
+def _means(systems: Sequence[System]) -> dict[str, Spread]:
+    """Return mean and standard deviation over the systems, where there are several."""
+    own = [system for system in systems if system.kind == "system"]
+    if len(own) < 2:
+        return {}
+    return {name: Spread.of([system.scores[name].value for system in own]) for name in own[0].scores}

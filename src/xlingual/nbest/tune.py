@@ -1,0 +1,121 @@
+"""Tuning the weights of an n-best list's features, several times, beside the bounds of the lists."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from xlingual.errors import DataWarning, InputError, listed
+from xlingual.nbest import choice
+from xlingual.nbest.bleu import corpus_bleu, list_counts
+from xlingual.nbest.held_out import cross_validated
+from xlingual.nbest.lists import NBestLists
+from xlingual.nbest.mira import Mira
+from xlingual.nbest.pro import Pro
+from xlingual.nbest.runs import draws, tuned
+from xlingual.nbest.standardize import scales, within_list_spread
+from xlingual.nbest.weights import Bounds, Spread, Weights
+from xlingual.records import Floats, Ints
+
+ALGORITHMS = ("mira", "pro")
+RANDOM_DRAWS = 100
+
+
+def tune(
+    lists: NBestLists,
+    references: Sequence[Sequence[str]],
+    settings: Mira | Pro | None = None,
+    *,
+    seed: int = 0,
+    tunings: int = 3,
+    standardize: bool = False,
+    lowercase: bool = False,
+    folds: int | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Weights:
+    """Return weights for the features of the lists, tuned for BLEU against the references.
+
+    `references` are files of one line for each list; `tunings` runs have the seeds seed, seed + 1 … Where
+    chance has no part there is one run. With `folds` each run is also cross-validated. Raises InputError
+    where references and lists do not fit together.
+    """
+    settings = settings or Mira()
+    if tunings < 1:
+        raise InputError(f"tunings must be 1 or more: found {tunings}")
+    if not lists.names:
+        raise InputError("the n-best list has no features: there is nothing to tune")
+    of = list_counts(lists, references, lowercase=lowercase)
+    spread = within_list_spread(lists)
+    said = _remarks(lists, of, spread)
+    scale = scales(spread, standardize)
+    for sentence in said:
+        warnings.warn(sentence, DataWarning, stacklevel=2)
+    notes = []
+    if tunings > 1 and not draws(settings, lists):
+        why = "sentences keep their order" if isinstance(settings, Mira) else "all pairs are taken"
+        notes.append(f"one tuning instead of {tunings}: {why}, so that all would be equal")
+        tunings = 1
+    found, validated = [], []
+    for number in range(tunings):
+        if progress is not None:
+            progress("tuning", number, tunings)
+        found.append(tuned(lists, of, scale, settings, seed + number))
+        if folds is not None:
+            held_out = cross_validated(
+                lists, of, settings, folds=folds, seed=seed, run=seed + number, standardize=standardize
+            )
+            validated.append(float(corpus_bleu(of[held_out].sum(axis=0))))
+    return Weights(
+        features=list(lists.names),
+        scale=scale.tolist(),
+        tunings=found,
+        algorithm="mira" if isinstance(settings, Mira) else "pro",
+        settings=asdict(settings)
+        | {
+            "standardize": standardize,
+            "seed": seed,
+            "folds": folds,
+            "bleu": f"nrefs:{len(references)}|case:{'lc' if lowercase else 'mixed'}|tok:none|smooth:exp",
+        },
+        n_lists=len(lists),
+        n_hypotheses=len(lists.hypotheses),
+        bleu=Spread.of([one.bleu for one in found]),
+        bounds=bounds(lists, of, seed=seed),
+        cross_validated=Spread.of(validated) if validated else None,
+        warnings=said,
+        notes=notes,
+    )
+
+
+def bounds(lists: NBestLists, of: Ints, *, seed: int = 0) -> Bounds:
+    """Return the BLEU of choices that need no weights, for counts [n, 10]."""
+
+    def bleu(rows: Ints) -> float:
+        return float(corpus_bleu(of[rows].sum(axis=0)))
+
+    drawn = corpus_bleu(of[choice.random_choices(lists.offsets, RANDOM_DRAWS, seed)].sum(axis=1))
+    return Bounds(
+        decoder=bleu(choice.decoder_best(lists)),
+        oracle=bleu(choice.oracle(of, lists.offsets)),
+        anti_oracle=bleu(choice.anti_oracle(of, lists.offsets)),
+        random=Spread.of(drawn.tolist()),
+    )
+
+
+def _remarks(lists: NBestLists, of: Ints, spread: Floats) -> list[str]:
+    """Return what in the lists deserves a look, in sentences."""
+    said = []
+    constant = [name for name, size in zip(lists.names, spread, strict=True) if size == 0]
+    if constant:
+        said.append(
+            f"{'feature' if len(constant) == 1 else 'features'} {listed(constant)} never "
+            f"{'differs' if len(constant) == 1 else 'differ'} within a list: no weight can matter there"
+        )
+    most = np.maximum.reduceat(of, lists.offsets[:-1], axis=0)
+    least = np.minimum.reduceat(of, lists.offsets[:-1], axis=0)
+    if not (most != least).any():
+        said.append("all hypotheses of each list have the same BLEU counts: there is nothing to learn")
+    return said

@@ -1,0 +1,206 @@
+"""Which languages meet in a batch of questions and answers: LAReQA's regimes, by name.
+
+================  ===============================================================================
+`en-en`           questions and answers of one language only (English, or another that is told)
+`x-x`             every question with its answers in its own language; a batch mixes languages
+`x-x-mono`        the same pairs, but each batch is of one language
+`x-y`             the languages of question and answer are drawn independently of each other
+`hybrid`          batches of `x-x-mono` and of `x-y` in turn
+================  ===============================================================================
+
+A regime is an endless row of batches, which passes over the data again and again in an order that is drawn
+anew for every pass: a pure function of the seed. So trainings of different regimes can be given equally many
+steps, whatever the number of their pairs. Numbers only: no text and no torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from xlingual.data.pools.parallel import ParallelQuestions
+from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.records import Ints
+from xlingual.streams import stream
+from xlingual.training.recipes.dual_options import REGIMES
+
+
+@dataclass(frozen=True)
+class PairBatch:
+    """b pairs, as numbers: the parallel question, and the rows of the question's and the answer's text."""
+
+    question: Ints  # [b]
+    asked: Ints  # [b]
+    answered: Ints  # [b]
+
+    def __len__(self) -> int:
+        return len(self.question)
+
+
+class Regime(Protocol):
+    """An endless row of batches."""
+
+    @property
+    def batches_of_a_pass(self) -> int:
+        """How many batches pass once over the data."""
+
+    def batch(self, number: int) -> PairBatch:
+        """Return a batch by its number, from 0 on."""
+
+
+def make_regime(name: str, data: ParallelQuestions, batch: int, seed: int, english: str = "en") -> Regime:
+    """Return the regime of a name; raise InputError where the data does not have what it needs."""
+    if name not in REGIMES:
+        raise InputError(
+            f"regime {name!r} is unknown.{did_you_mean(name, REGIMES)} Choose one of {listed(REGIMES)}"
+        )
+    if batch < 2:
+        raise InputError(f"batch must be 2 or more: found {batch}; a pair needs another one as its negative")
+    if name in {"x-y", "hybrid"} and len(data.languages) < 2:
+        raise InputError(
+            f"{data.source}: regime {name} draws languages, and there is only {listed(data.languages)}: "
+            "choose more languages, or another regime"
+        )
+    if name == "x-y":
+        return CrossLanguage(data, batch, seed)
+    if name == "hybrid":
+        return Alternating((SameLanguage(data, batch, seed, mono=True), CrossLanguage(data, batch, seed)))
+    if name == "en-en" and english not in data.languages:
+        raise InputError(
+            f"{data.source}: regime en-en trains on {english!r}, and there is only {listed(data.languages)}: "
+            "tell one of these with --language"
+        )
+    chosen = [data.languages.index(english)] if name == "en-en" else range(len(data.languages))
+    return SameLanguage(data, batch, seed, mono=name != "x-x", languages=tuple(chosen))
+
+
+class SameLanguage:
+    """Every question with one of its answers in its own language, once in each language in a pass.
+
+    `mono`: each batch is of one language. Of several answers one is drawn anew for every pass. What is left
+    over for a last batch (`mono`: of a language) is a smaller one; a single pair is left out of the pass.
+    """
+
+    def __init__(
+        self,
+        data: ParallelQuestions,
+        batch: int,
+        seed: int,
+        *,
+        mono: bool,
+        languages: tuple[int, ...] | None = None,
+    ) -> None:
+        self._data, self._batch, self._seed, self._mono = data, batch, seed, mono
+        both = (data.asked >= 0) & (data.answer_counts > 0)
+        if languages is not None:
+            both &= np.isin(np.arange(len(data.languages)), languages)
+        self._question, self._language = np.nonzero(both)
+        self._last: tuple[int, list[Ints]] = (-1, [])
+        sizes = np.bincount(self._language) if mono else np.array([len(self._question)])
+        self.batches_of_a_pass = int(sum(size // batch + (size % batch > 1) for size in sizes.tolist()))
+        if not self.batches_of_a_pass:
+            raise InputError(
+                f"{data.source}: {len(self._question)} questions have an answer in their own language "
+                f"({listed(data.languages)}): two of one language are needed: choose other languages, or "
+                "regime x-y"
+            )
+
+    def batch(self, number: int) -> PairBatch:
+        """Return a batch by its number, from 0 on."""
+        turn, place = divmod(number, self.batches_of_a_pass)
+        if self._last[0] != turn:
+            self._last = (turn, self._pass(turn))
+        rows = self._last[1][place]
+        question, language = self._question[rows], self._language[rows]
+        draws = stream(self._seed, f"answers of pass {turn}, batch {place}")
+        return _pairs(self._data, question, language, language, draws)
+
+    def _pass(self, turn: int) -> list[Ints]:
+        """Return the rows of every batch of a pass."""
+        draws = stream(self._seed, f"order of pass {turn}")
+        order = draws.permutation(len(self._question))
+        parts = [order]
+        if self._mono:
+            parts = [order[self._language[order] == code] for code in np.unique(self._language)]
+        found = [
+            part[start : start + self._batch]
+            for part in parts
+            for start in range(0, len(part), self._batch)
+            if len(part) - start > 1
+        ]
+        return [found[i] for i in draws.permutation(len(found))] if self._mono else found
+
+
+class CrossLanguage:
+    """Questions and answers whose languages are drawn independently and uniformly.
+
+    A pass has each question as often as it is asked in languages, so that it is as long as one of `x-x`. The
+    language in which it is asked, that of the answer, and the answer are drawn each time from those there
+    are.
+    """
+
+    def __init__(self, data: ParallelQuestions, batch: int, seed: int) -> None:
+        self._data, self._batch, self._seed = data, batch, seed
+        self._asked_in = (data.asked >= 0).sum(axis=1)
+        self._question = np.repeat(np.arange(len(data)), self._asked_in)
+        self._last: tuple[int, Ints] = (-1, self._question)
+        size = len(self._question)
+        self.batches_of_a_pass = size // batch + (size % batch > 1)
+        if not self.batches_of_a_pass:
+            raise InputError(f"{data.source}: a single question is not enough to train on")
+
+    def batch(self, number: int) -> PairBatch:
+        """Return a batch by its number, from 0 on."""
+        turn, place = divmod(number, self.batches_of_a_pass)
+        if self._last[0] != turn:
+            self._last = (
+                turn,
+                stream(self._seed, f"order of crossed pass {turn}").permutation(self._question),
+            )
+        question = self._last[1][place * self._batch : (place + 1) * self._batch]
+        draws = stream(self._seed, f"languages of pass {turn}, batch {place}")
+        asked_in = _chosen(self._data.asked[question] >= 0, draws)
+        answered_in = _chosen(self._data.answer_counts[question] > 0, draws)
+        return _pairs(self._data, question, asked_in, answered_in, draws)
+
+
+@dataclass(frozen=True)
+class Alternating:
+    """Batches of several regimes in turn; each goes on where it stopped."""
+
+    regimes: tuple[Regime, ...]
+
+    @property
+    def batches_of_a_pass(self) -> int:
+        """How many batches all of them have in a pass, together."""
+        return sum(regime.batches_of_a_pass for regime in self.regimes)
+
+    def batch(self, number: int) -> PairBatch:
+        """Return a batch by its number, from 0 on."""
+        turn, which = divmod(number, len(self.regimes))
+        return self.regimes[which].batch(turn)
+
+
+def batches_of_epoch(regime: Regime, epoch: int, steps: int) -> Iterator[PairBatch]:
+    """Yield the batches of an epoch (from 1 on) of so many steps."""
+    for number in range((epoch - 1) * steps, epoch * steps):
+        yield regime.batch(number)
+
+
+def _chosen(there: np.ndarray, draws: np.random.Generator) -> Ints:
+    """Return a column [b] for each row of bool [b, L], uniformly among those that are true."""
+    which = draws.integers(there.sum(axis=1))
+    chosen: Ints = np.argmax(np.cumsum(there, axis=1) > which[:, None], axis=1)
+    return chosen
+
+
+def _pairs(
+    data: ParallelQuestions, question: Ints, asked_in: Ints, answered_in: Ints, draws: np.random.Generator
+) -> PairBatch:
+    """Return the pairs of the questions in these languages, one of the answers drawn for each."""
+    place = question * len(data.languages) + answered_in
+    which = data.first[place] + draws.integers(np.diff(data.first)[place])
+    return PairBatch(question, data.asked[question, asked_in], data.answered[which])

@@ -1,0 +1,200 @@
+"""The case study: encoders over all language pairs, Triplet and TripletXL on the best, and what they change.
+
+Section 3.2 of Fain, Twomey and Bollegala (SIGIR 2021) in one call; see docs/case-study.md.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from xlingual import encoders
+from xlingual.comparison.case_study import REPLICATES, WORST, Cast, case_study
+from xlingual.data.manifest import Manifest
+from xlingual.embed.encoding import Report
+from xlingual.encoders import EncoderLike, ImageModelLike
+from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.measures import parse_measure
+from xlingual.results import Results, make_folder
+from xlingual.results.case_study import TRIPLET, TRIPLET_XL, CaseStudy
+from xlingual.store import StoreLike
+from xlingual.workflows.case_study_models import RECIPES, Trained, Trainer, base_spec, refuse_models_in
+
+EVALUATION = "backretrieval"  # the folder of the evaluation's results, inside the study's
+MODELS = "models"  # that of the trained models
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """How everything is evaluated; the options of `backretrieval`."""
+
+    image_encoder: ImageModelLike
+    pairs: str | Sequence[str] | None = None
+    sample_size: int | None = None
+    splits: str | Path | None = None
+    seeds: int = 1
+    seed: int = 0
+    measure: str = "R@10"
+    threads: int = 1
+    examples: bool = True
+    skip_broken: bool = False
+
+    def results(
+        self,
+        manifest: Manifest,
+        text_encoders: Mapping[str, EncoderLike],
+        *,
+        store: StoreLike,
+        progress: Report | None,
+        examples: bool = True,
+    ) -> Results:
+        """Return the results of Backretrieval, in one pass over all encoders."""
+        options = {name: value for name, value in vars(self).items() if name not in ("measure", "examples")}
+        return backretrieval(
+            manifest,
+            text_encoders=text_encoders,
+            measures=[self.measure],
+            examples=examples and self.examples,
+            store=store,
+            progress=progress,
+            **options,
+        )
+
+
+def run_case_study(
+    manifest: Manifest,
+    out: str | Path,
+    *,
+    text_encoders: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike,
+    evaluated: Evaluated,
+    train: Manifest | None = None,
+    base: str | None = None,
+    trained: Trained | None = None,
+    worst: int = WORST,
+    replicates: int = REPLICATES,
+    store: StoreLike = "default",
+    progress: Report | None = None,
+) -> CaseStudy:
+    """Evaluate encoders, train Triplet and TripletXL on one of them, evaluate all, and compare.
+
+    Args:
+        manifest: texts with pictures to evaluate on, of two languages or more.
+        out: gets `backretrieval/` (results), `models/` and `case_study.json`.
+        text_encoders: as `backretrieval` takes them; the base must be a spec.
+        evaluated: how all are evaluated.
+        train: texts with the fields that are trained on; may be absent where both models are trained already.
+        base: the name of the encoder to train on; None takes the one that leads.
+        trained: how the models come to be.
+        worst: how many language pairs are called Triplet's worst.
+        replicates: of each test.
+        store: where vectors are kept and found again.
+        progress: is told (what, done, of all).
+
+    Raises:
+        InputError: data, specs or options are not what they must be.
+
+    """
+    trained = trained or Trained()
+    count = trained.number()
+    measure = parse_measure(evaluated.measure)
+    if measure.bounds != (0.0, 1.0) or not measure.higher_is_better:
+        raise InputError(f"a case study needs a measure from 0 to 1, R@k or RR: found {measure.name}")
+    named = encoders.text_specs(text_encoders, languages=manifest.languages)
+    _check(named, base, trained, manifest, train)
+    folder = make_folder(out)
+    refuse_models_in(folder / MODELS, trained, count)
+    timings: dict[str, float] = {}
+    chosen = _base(manifest, named, base, trained, evaluated, store, progress, timings)
+    job = Trainer(
+        folder / MODELS, chosen, base_spec(chosen, named[chosen]), train, trained, store, progress, timings
+    )
+    models = {recipe: job.models(recipe, count) for recipe in RECIPES}
+    everything = dict(named) | {m.encoder: m.spec for recipe in RECIPES for m in models[recipe]}
+    results = evaluated.results(manifest, everything, store=store, progress=progress)
+    results.write(folder / EVALUATION)
+    found = case_study(
+        folder / EVALUATION,
+        Cast(
+            base=chosen,
+            others=tuple(name for name in named if name != chosen),
+            triplet=tuple(model.encoder for model in models[TRIPLET]),
+            triplet_xl=tuple(model.encoder for model in models[TRIPLET_XL]),
+            base_given=base is not None or len(named) == 1,
+        ),
+        measure=measure.name,
+        worst=worst,
+        seed=evaluated.seed,
+        replicates=replicates,
+        trainings=[model for recipe in RECIPES for model in models[recipe]],
+    )
+    found = replace(found, timings={**timings, **found.timings})
+    found.write(folder)
+    return found
+
+
+def _check(
+    named: Mapping[str, EncoderLike],
+    base: str | None,
+    trained: Trained,
+    manifest: Manifest,
+    train: Manifest | None,
+) -> None:
+    """Raise InputError, before any work, where the study cannot be done."""
+    if base is not None and base not in named:
+        raise InputError(
+            f"no text encoder is named {base!r}.{did_you_mean(base, named)} The base is one of "
+            f"{listed(named, 20)}"
+        )
+    if base is not None:
+        base_spec(base, named[base])
+    taken = [name for name in named if name in RECIPES or name.rpartition("-")[0] in RECIPES]
+    if taken:
+        raise InputError(
+            f"a text encoder is named {taken[0]!r}, as a trained model will be: give it another name, "
+            f"NAME=SPEC, or the model itself with --{taken[0]}"
+        )
+    if not trained.anything:
+        return
+    if train is None:
+        raise InputError(
+            "nothing to train on: name the split to train on, or give models of triplet and of triplet-xl"
+        )
+    both = [part.texts(np.arange(len(part))).row_digests() for part in (manifest, train)]
+    if shared := both[0] & both[1]:
+        raise InputError(
+            f"{len(shared)} texts are both trained and evaluated on: the split to train on must be another"
+        )
+
+
+def _base(
+    manifest: Manifest,
+    named: Mapping[str, EncoderLike],
+    base: str | None,
+    trained: Trained,
+    evaluated: Evaluated,
+    store: StoreLike,
+    progress: Report | None,
+    timings: dict[str, float],
+) -> str:
+    """Return the base: as named, else the encoder that leads on the evaluated data, as the paper chose it.
+
+    Even where there is no choice, what is wrong with the data comes to light here, before anything is
+    trained. The evaluation of all models gives the warnings.
+    """
+    looked_at = named if base is None else {base: named[base]}
+    if len(looked_at) == 1 and not trained.anything:
+        return next(iter(looked_at))
+    begun = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        results = evaluated.results(manifest, looked_at, store=store, progress=progress, examples=False)
+    timings["before training"] = time.perf_counter() - begun
+    first = results.entries[0].measure
+    overall = [row for row in results.summary if row.source is None and row.measure == first]
+    return max(overall, key=lambda row: row.value or 0.0).encoder

@@ -1,0 +1,165 @@
+"""The models of a case study: trained several times over, or taken as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xlingual import encoders
+from xlingual.data.manifest import Manifest
+from xlingual.embed.encoding import Report
+from xlingual.encoders import EncoderLike, Spec
+from xlingual.encoders.plugins import Known
+from xlingual.errors import InputError
+from xlingual.models.folder import CHECKPOINT, CONFIG
+from xlingual.results.case_study import TRIPLET, TRIPLET_XL, Training
+from xlingual.store import StoreLike
+
+if TYPE_CHECKING:
+    from xlingual.training.options import FitOptions
+
+RECIPES = (TRIPLET, TRIPLET_XL)
+# options that Triplet, which has no neighbour term, does not take
+OF_XL = ("beta", "neighbours", "neighbours_from", "neighbours_by", "refresh")
+
+
+@dataclass(frozen=True)
+class Trained:
+    """How Triplet and TripletXL come to be: trained, `times` over, or taken as they are.
+
+    `options` are those of `TripletOptions` (title, body, margin, beta, …), `fit` those of `FitOptions`.
+    `triplet` and `triplet_xl` name models that are trained already: folders, or specs.
+    """
+
+    times: int = 1
+    seed: int = 0
+    options: Mapping[str, Any] = field(default_factory=dict)
+    fit: Mapping[str, Any] = field(default_factory=dict)
+    validation: float = 0.1
+    triplet: tuple[str, ...] = ()
+    triplet_xl: tuple[str, ...] = ()
+    resume: bool = False
+    replace: bool = False
+
+    @property
+    def anything(self) -> bool:
+        """Whether anything is to be trained."""
+        return not (self.triplet and self.triplet_xl)
+
+    def given(self, recipe: str) -> tuple[str, ...]:
+        """Return the models of a recipe that are trained already."""
+        return self.triplet if recipe == TRIPLET else self.triplet_xl
+
+    def number(self) -> int:
+        """Return how many trainings there are of each recipe; raise InputError where that is not one."""
+        given = {recipe: len(self.given(recipe)) for recipe in RECIPES if self.given(recipe)}
+        if self.times < 1:
+            raise InputError(f"{self.times} trainings: at least one is needed")
+        if len(set(given.values())) > 1:
+            raise InputError(
+                f"{given[TRIPLET]} models of triplet and {given[TRIPLET_XL]} of triplet-xl: give as many of "
+                "one as of the other, since they are compared one by one"
+            )
+        count = next(iter(given.values()), self.times)
+        if given and self.times not in (1, count):
+            models = "model" if count == 1 else "models"
+            raise InputError(
+                f"{count} trained {models} of a recipe and {self.times} trainings: leave the number of "
+                "trainings out"
+            )
+        return count
+
+
+def names_of(recipe: str, count: int) -> list[str]:
+    """Return what the trainings of a recipe are called."""
+    return [recipe] if count == 1 else [f"{recipe}-{number}" for number in range(count)]
+
+
+def refuse_models_in(folder: Path, trained: Trained, count: int) -> None:
+    """Raise InputError, before any work, where a training would meet a model of an earlier study."""
+    if trained.resume or trained.replace:
+        return
+    for recipe in RECIPES:
+        for name in names_of(recipe, count) if not trained.given(recipe) else ():
+            if any((folder / name / file).exists() for file in (CONFIG, CHECKPOINT)):
+                raise InputError(
+                    f"{folder / name} already has a model or a training: continue with resume, train anew "
+                    "with force, or choose another folder"
+                )
+
+
+def base_spec(name: str, entry: EncoderLike) -> Spec:
+    """Return the spec of the base; raise InputError where it is an object, which no folder can name."""
+    if not isinstance(entry, str):
+        raise InputError(
+            f"the base {name!r} is an object: a model is trained on a spec, such as st:MODEL or vectors:PATH"
+        )
+    return encoders.parse(entry, Known())
+
+
+@dataclass
+class Trainer:
+    """The trainings of a study."""
+
+    folder: Path
+    base_name: str
+    base: Spec
+    manifest: Manifest | None
+    trained: Trained
+    store: StoreLike
+    progress: Report | None
+    timings: dict[str, float]
+
+    def models(self, recipe: str, count: int) -> list[Training]:
+        """Return the models of a recipe, trained here or before."""
+        names = names_of(recipe, count)
+        if given := self.trained.given(recipe):
+            return [
+                Training(name, self._of_given(text), None, None, None, None, None)
+                for name, text in zip(names, given, strict=True)
+            ]
+        return [self._train(recipe, name, self.trained.seed + number) for number, name in enumerate(names)]
+
+    def _of_given(self, text: str) -> str:
+        return self._model(Path(text)) if Path(text).is_dir() else text
+
+    def _model(self, folder: Path) -> str:
+        return str(Spec(None, "model", str(folder), (), self.base))
+
+    def _train(self, recipe: str, name: str, seed: int) -> Training:
+        from xlingual.training.checkpoints import Checkpoints
+        from xlingual.training.recipes.triplet_options import FIT, TripletOptions
+        from xlingual.workflows.train_triplet import train_triplet
+
+        assert self.manifest is not None  # checked before any work
+        out = self.folder / name
+        options = {k: v for k, v in self.trained.options.items() if recipe == TRIPLET_XL or k not in OF_XL}
+        done = train_triplet(
+            self.manifest,
+            TripletOptions.preset(recipe, **options, seed=seed),
+            out,
+            text_encoder=str(replace(self.base, name=self.base_name)),
+            fit=self._fit({**FIT, **self.trained.fit}, seed),
+            validation=self.trained.validation,
+            recipe=recipe,
+            resume=self.trained.resume and Checkpoints(out).exists(),
+            replace=self.trained.replace,
+            store=self.store,
+            progress=_naming(name, self.progress),
+        )
+        self.timings[f"train: {name}"] = done.seconds
+        return Training(name, self._model(out), seed, done.epochs, done.best_epoch, done.score, done.seconds)
+
+    def _fit(self, options: Mapping[str, Any], seed: int) -> FitOptions:
+        from xlingual.training.options import FitOptions
+
+        return FitOptions(**{**options, "seed": seed})
+
+
+def _naming(name: str, progress: Report | None) -> Report | None:
+    """Return a report whose sentences begin with the name of the model that is trained."""
+    if progress is None:
+        return None
+    return lambda what, done, total: progress(f"{name}: {what}", done, total)

@@ -1,0 +1,130 @@
+"""The text encoder below a model, copied as a folder that sentence-transformers reads."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from xlingual.encoders.checkpoints import read_json
+from xlingual.encoders.huggingface import HuggingFaceEncoder
+from xlingual.encoders.prompts import Prompts
+from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder
+from xlingual.encoders.weights import model_files
+from xlingual.errors import InputError
+from xlingual.records import Encoder
+
+# names that every version of the library since 2.0 reads
+TRANSFORMER, POOLING, DENSE, NORMALIZE = (
+    f"sentence_transformers.models.{name}" for name in ("Transformer", "Pooling", "Dense", "Normalize")
+)
+MODULES, SETTINGS = "modules.json", "config_sentence_transformers.json"
+_MODES = {"mean": "mean_tokens", "cls": "cls_token", "last": "lasttoken"}
+Listing = list[dict[str, Any]]
+
+
+def copy_base(base: Encoder, folder: Path) -> Listing:
+    """Copy the files of an `st:` or `hf:` encoder to a folder; return its modules, for `write_modules`.
+
+    Options of its spec become settings: prompts, the most tokens, the pooling. Raises InputError where the
+    library has no setting for one.
+    """
+    if isinstance(base, SentenceTransformerEncoder):
+        return _copy_modules(base, folder)
+    if isinstance(base, HuggingFaceEncoder):
+        return _copy_network(base, folder)
+    raise InputError(
+        f"--base {base.identity}: only st: and hf: encoders are networks that can be exported with the "
+        "layers; for any other export the layers alone, with --to onnx"
+    )
+
+
+def whole_dim(model: Any) -> int:  # noqa: ANN401  (a SentenceTransformer)
+    """Return how many dimensions a model's modules give, before the library cuts any off."""
+    cut, model.truncate_dim = model.truncate_dim, None
+    read = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
+    found, model.truncate_dim = read(), cut
+    return int(found)
+
+
+def write_modules(folder: Path, modules: Listing, more: Iterable[tuple[str, str]]) -> None:
+    """List the modules of a folder, and behind them more, as (type, name of its folder)."""
+    listed = list(modules)
+    for kind, path in more:
+        listed.append({"idx": len(listed), "name": str(len(listed)), "path": path, "type": kind})
+    write_settings(folder / MODULES, listed)
+
+
+def write_settings(path: Path, content: Mapping[str, Any] | Listing) -> None:
+    """Write settings as JSON, in a folder that is made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _copy_modules(base: SentenceTransformerEncoder, folder: Path) -> Listing:
+    _refuse(base.who, base.options, {"dtype": "float32", "long": "truncate"})
+    _copy(base.folder, model_files(base.folder), folder)
+    if not (folder / MODULES).is_file():  # the library then pools a network of transformers by the mean
+        modules = _pooled_network(folder, whole_dim(base.model), "mean", None)
+    else:
+        modules = json.loads((folder / MODULES).read_text(encoding="utf-8"))
+    settings = read_json(folder / SETTINGS)
+    settings.pop("truncate_dim", None)  # of the base's vectors: the layers have zeros for what it leaves out
+    own = settings.get("prompts") or {}
+    write_settings(folder / SETTINGS, settings | _prompts(base.prompts, own))
+    limit = base.model.max_seq_length if getattr(base.model[0], "auto_model", None) is not None else None
+    if limit is not None:
+        first = folder / str(modules[0].get("path", ""))
+        path = next(iter(sorted(first.glob("sentence_*_config.json"))), first / "sentence_bert_config.json")
+        write_settings(path, read_json(path) | {"max_seq_length": int(limit)})
+    return modules
+
+
+def _copy_network(base: HuggingFaceEncoder, folder: Path) -> Listing:
+    _refuse(base.who, base.options, {"dtype": "float32", "long": "truncate", "layer": -1, "pair": None})
+    if base.pool not in _MODES or base.languages:
+        what = f"pool={base.pool}" if base.pool not in _MODES else "a network that is told the language"
+        raise InputError(
+            f"{base.who}: {what} has no like in sentence-transformers: export the layers alone, with --to "
+            "onnx"
+        )
+    _copy(base.folder, model_files(base.folder, modules=False), folder)
+    write_settings(folder / SETTINGS, _prompts(base.prompts, {}))
+    return _pooled_network(folder, base.network.dim, base.pool, base.tokens.max_length)
+
+
+def _pooled_network(folder: Path, dim: int, pool: str, limit: int | None) -> Listing:
+    """Write what makes a network of transformers and its pooling modules of the library."""
+    length = {} if limit is None else {"max_seq_length": int(limit)}
+    write_settings(folder / "sentence_bert_config.json", {**length, "do_lower_case": False})
+    modes = {f"pooling_mode_{name}": mode == pool for mode, name in _MODES.items()}
+    write_settings(folder / "1_Pooling" / "config.json", {"word_embedding_dimension": dim, **modes})
+    kinds = ((TRANSFORMER, ""), (POOLING, "1_Pooling"))
+    return [{"idx": i, "name": str(i), "path": path, "type": kind} for i, (kind, path) in enumerate(kinds)]
+
+
+def _copy(source: Path, files: Iterable[Path], folder: Path) -> None:
+    for file in files:
+        target = folder / file.relative_to(source)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, target)
+
+
+def _prompts(prompts: Prompts, own: Mapping[str, str]) -> dict[str, Any]:
+    """Return the settings that put the same before texts: of no role, queries, documents."""
+    told = {**own, "query": prompts.query, "document": prompts.candidate}
+    if not prompts.plain:
+        return {"prompts": told, "default_prompt_name": None}
+    return {"prompts": told | {"plain": prompts.plain}, "default_prompt_name": "plain"}
+
+
+def _refuse(who: str, options: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
+    """Raise InputError where an option has a value that the library has no setting for."""
+    for name, value in usual.items():
+        if options[name] != value:
+            raise InputError(
+                f"{who}: {name}={options[name]} has no like in sentence-transformers: export the layers "
+                "alone, with --to onnx"
+            )

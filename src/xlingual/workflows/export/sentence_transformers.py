@@ -1,0 +1,143 @@
+"""A Triplet and the text encoder below it, as one folder of sentence-transformers for one field of a text."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xlingual.encoders.torch_runtime import loading, require
+from xlingual.errors import DataWarning, InputError
+from xlingual.models.folder import CARD, CONFIG, WEIGHTS, ModelFolder
+from xlingual.records import Encoder, Texts, Vectors
+from xlingual.results import make_folder
+from xlingual.workflows.export.about import about
+from xlingual.workflows.export.checkpoint import (
+    DENSE,
+    NORMALIZE,
+    copy_base,
+    whole_dim,
+    write_modules,
+    write_settings,
+)
+from xlingual.workflows.export.readme import readme
+from xlingual.workflows.export.same import check_same
+
+if TYPE_CHECKING:
+    from xlingual.encoders.triplet_network import TripletNetwork
+
+WHAT = "an export to sentence-transformers"
+MARK = "xlingual.json"  # what was exported; only a folder with it is ever replaced
+# what the exported model is tried on: short and long texts, several scripts, none
+_TRIED = (
+    "Apple pie",
+    "Peel the apples, cut them into thin slices, and bake them for an hour. " * 40,
+    "Sopa de tomate con albahaca",
+    "Щи из свежей капусты",
+    "حساء العدس",
+    "親子丼",
+    "12 × 250 g",
+    "!",
+)
+
+
+def export_sentence_transformers(
+    folder: ModelFolder, network: TripletNetwork, base: Encoder, tower: str, out: Path, replace: bool
+) -> float:
+    """Write the folder `out`, whole or not at all; return the largest difference of its vectors.
+
+    Its modules are those of the base, two dense layers with ReLU and, where the model's scaling is `unit`,
+    unit length. It loads with `SentenceTransformer(out)`; no code comes with it.
+    """
+    require(WHAT, "st", "torch", "transformers", "sentence_transformers")
+    _check_out(out, replace, getattr(base, "folder", None))
+    parent = make_folder(out.parent)
+    made = Path(mkdtemp(prefix=f".{out.name}.", dir=parent))
+    try:
+        modules = copy_base(base, made)
+        expected = _expected(network, base, tower)
+        _write_layers(folder, network, tower, made, modules, _width(base, network))
+        write_settings(made / MARK, about(folder, network) | {"field": tower})
+        (made / CARD).write_text(readme(folder, network.config, tower, out.name), encoding="utf-8")
+        difference = check_same(f"the export of {network.who}", _encoded(made, network.who), expected)
+        made.chmod(0o755)
+        if out.exists():
+            shutil.rmtree(out)
+        made.replace(out)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    return difference
+
+
+def _check_out(out: Path, replace: bool, below: Path | None) -> None:
+    """Raise InputError where what lies in `out` may not be replaced; `below` is the folder of the base."""
+    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
+        return
+    own = below is not None and out.resolve() == below.resolve()
+    if own or not (out / MARK).is_file():
+        raise InputError(f"--out {out} is there and was not exported by xlingual: name a new folder")
+    if not replace:
+        raise InputError(f"--out {out} holds an exported model already: --force replaces it")
+
+
+def _write_layers(
+    folder: ModelFolder, network: TripletNetwork, tower: str, made: Path, modules: list[Any], width: int
+) -> None:
+    """Write the two dense layers and the scaling, and list all modules."""
+    from safetensors.torch import save_file
+    from torch import nn
+
+    weights, start = folder.weights(), len(modules)
+    added: list[tuple[str, str]] = []
+    for layer in ("first", "second"):
+        weight, bias = (weights[f"towers.{tower}.{layer}.{part}"] for part in ("weight", "bias"))
+        if layer == "first" and width > weight.shape[1]:  # the base's vectors were cut: zeros for the rest
+            weight = nn.functional.pad(weight, (0, width - weight.shape[1]))
+        place = f"{start + len(added)}_Dense"
+        settings = {
+            "in_features": weight.shape[1],
+            "out_features": weight.shape[0],
+            "bias": True,
+            "activation_function": "torch.nn.modules.activation.ReLU",
+        }
+        write_settings(made / place / CONFIG, settings)
+        stored = {"linear.weight": weight.contiguous(), "linear.bias": bias.contiguous()}
+        save_file(stored, made / place / WEIGHTS)
+        added.append((DENSE, place))
+    if network.config.scaling == "unit":
+        place = f"{start + len(added)}_Normalize"
+        (made / place).mkdir()
+        added.append((NORMALIZE, place))
+    write_modules(made, modules, added)
+
+
+def _width(base: Any, network: TripletNetwork) -> int:  # noqa: ANN401  (an encoder of either library)
+    """Return how many dimensions the base's own modules give, before any are cut off."""
+    model = getattr(base, "model", None)
+    return network.config.base_dim if model is None else whole_dim(model)
+
+
+def _expected(network: TripletNetwork, base: Encoder, tower: str) -> Vectors:
+    """Return the model's own vectors of the texts it is tried on: one half, for one field."""
+    n = len(_TRIED)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # of prompts for a role, and of texts that are cut
+        vectors = base.encode(Texts(list(_TRIED), ["en"] * n, [str(i) for i in range(n)]))
+    both = network.represent(vectors, vectors)
+    half = slice(network.config.out_dim, None) if tower == "body" else slice(network.config.out_dim)
+    found: Vectors = np.ascontiguousarray(both[:, half])
+    return found
+
+
+def _encoded(folder: Path, who: str) -> Vectors:
+    """Return the vectors of the same texts as the library gives them."""
+    from sentence_transformers import SentenceTransformer
+
+    with loading(who):
+        model = SentenceTransformer(str(folder), device="cpu", local_files_only=True, trust_remote_code=False)
+        found: Vectors = model.encode(list(_TRIED), show_progress_bar=False, convert_to_numpy=True)
+    return found

@@ -1,0 +1,105 @@
+"""`xlingual casestudy` end to end on small built-in recipes: trained here, trained before, and bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xlingual.data.recipes import write_recipes
+from xlingual.results import Results
+from xlingual.results.case_study import CaseStudy
+
+FIT = "fit=r/manifest.parquet%23fit"
+GIVEN = ("--image-encoder", "pixels", "--measure", "R@5", "--threads", "1")
+ENCODERS = ("--text-encoder", f"small=lsa:?pairs=20&{FIT}", "--text-encoder", f"lsa:?{FIT}")
+MODELS = ("--triplet", f"lsa:?pairs=30&{FIT}", "--triplet-xl", f"lsa:?pairs=40&{FIT}")
+
+
+@pytest.fixture(scope="module")
+def recipes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("recipes")
+    write_recipes(folder / "r", items=40, languages=["en", "es", "ru"], train=60, parallel=60)
+    return folder
+
+
+@pytest.fixture
+def study(recipes: Path, xlingual: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    """Return the command, run in a folder that has the recipes as `r`."""
+    (tmp_path / "r").symlink_to(recipes / "r")
+    monkeypatch.chdir(tmp_path)
+    return lambda *more: xlingual("casestudy", "r", *GIVEN, *more)
+
+
+def test_models_that_were_trained_before(study: Any, xlingual: Any) -> None:
+    outcome = study(*ENCODERS, *MODELS, "--base", "small", "--out", "out", "--report")
+    assert outcome.code == 0, outcome.err
+    assert "mean over 6 language pairs" in outcome.out and "small (base)" in outcome.out
+    found = CaseStudy.read("out")
+    assert [model.name for model in found.models][-2:] == ["triplet", "triplet-xl"]
+    assert found.base == "small" and found.base_given and found.n_trainings == 1
+    assert [training.seed for training in found.trainings] == [None, None]
+    results = Results.read("out/backretrieval")
+    assert {entry.encoder for entry in results.entries} == {"small", "lsa", "triplet", "triplet-xl"}
+    for name in ("case_study.json", "report.html", "backretrieval/report.html"):
+        assert f"wrote out/{name}" in outcome.err and Path("out", name).is_file()
+    again = xlingual("report", "out", "--out", "again.html")
+    assert again.code == 0
+    assert Path("again.html").read_bytes() == Path("out/report.html").read_bytes()
+    refused = xlingual("report", "out", "out/backretrieval", "--out", "both.html")
+    assert refused.code == 2 and "holds a case study, which has a report of its own" in refused.err
+
+
+def test_models_that_are_trained_here_several_times(study: Any) -> None:
+    pytest.importorskip("torch")
+    small = ("--epochs", "2", "--batch", "16", "--neighbours", "2", "--trainings", "2", "--json")
+    outcome = study(*ENCODERS, *small, "--out", "out")
+    assert outcome.code == 0, outcome.err
+    content = json.loads(outcome.out)
+    assert content["schema"] == "xlingual/case_study/1" and content["n_trainings"] == 2
+    assert not content["base_given"] and content["base"] in ("small", "lsa")
+    assert [(t["encoder"], t["seed"], t["epochs"]) for t in content["trainings"]] == [
+        ("triplet-0", 0, 2), ("triplet-1", 1, 2), ("triplet-xl-0", 0, 2), ("triplet-xl-1", 1, 2),
+    ]  # fmt: skip
+    config = json.loads(Path("out/models/triplet-xl-1/config.json").read_text(encoding="utf-8"))
+    assert config["training"]["beta"] == 0.01 and config["training"]["neighbours"] == 2
+    assert content["worst"]["other_trainings"] and content["worst"]["retrained"] is not None
+
+    refused = study(*ENCODERS, *small, "--out", "out")
+    assert refused.code == 2 and "triplet-0 already has a model or a training" in refused.err
+    resumed = study(*ENCODERS, *small, "--out", "out", "--resume", "--base", content["base"])
+    assert resumed.code == 0, resumed.err
+    assert json.loads(resumed.out)["models"] == content["models"]
+    folders = [f"out/models/{recipe}-{i}" for recipe in ("triplet", "triplet-xl") for i in (0, 1)]
+    given = [word for folder in folders for word in (f"--{Path(folder).name[:-2]}", folder)]
+    taken = study(*ENCODERS, *given, "--out", "again", "--base", content["base"], "--json")
+    assert taken.code == 0, taken.err
+    assert json.loads(taken.out)["models"] == content["models"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "--out is missing"),
+        (("--out", "out", "--base", "smal"), "no text encoder is named 'smal'. Did you mean 'small'?"),
+        (("--out", "out", *MODELS, "--triplet", "random"), "2 models of triplet and 1 of triplet-xl"),
+        (("--out", "out", *MODELS, "--trainings", "3"), "1 trained model of a recipe and 3 trainings"),
+        (("--out", "out", "--train-split", "test"), "texts are both trained and evaluated on"),
+        (("--out", "out", "--train-split", "nowhere"), "nowhere"),
+        (("--out", "out", "--measure", "MedR"), "needs a measure from 0 to 1"),
+        (("--out", "out", "--text-encoder", "triplet=random"), "a text encoder is named 'triplet'"),
+        (("--out", "out", "--trainings", "0"), "at least one is needed"),
+        (("--out", "out", "--measure", "R@40", "--base", "lsa"), "40"),
+        (("--out", "out", "--pairs", "en-xx", *MODELS), "unknown language 'xx'"),
+        (("--out", "out", "--title", "heading"), "heading"),
+    ],
+)
+def test_bad_input_is_one_line(study: Any, options: tuple[str, ...], words: str) -> None:
+    outcome = study(*ENCODERS, *options)
+    assert outcome.code == 2 and outcome.out == ""
+    errors = [line for line in outcome.err.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1 and words in errors[0]
+    assert "Traceback" not in outcome.err
+    assert not Path("out/case_study.json").exists()

@@ -1,0 +1,80 @@
+"""`xlingual model`: what a model that was trained here is, from the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SMALL = ("--word-dim", "4", "--state-dim", "4", "--joint-dim", "4", "--epochs", "1", "--device", "cpu")
+
+
+@pytest.fixture
+def trained(xlingual: Any) -> Any:
+    """Return the command line after a small MLMME was trained into `m`."""
+    pytest.importorskip("torch")
+    images = ("--image-encoder", "vectors:img.npy", "--rows", "0:60")
+    outcome = xlingual("train", "mlmme", "s", *images, *SMALL, "--out", "m", "--quiet")
+    assert outcome.code == 0, outcome.err
+    return xlingual
+
+
+def test_training_leaves_a_card_and_show_tells_it(trained: Any) -> None:
+    text = Path("m/README.md").read_text(encoding="utf-8")
+    outcome = trained("model", "show", "m")
+    assert outcome.code == 0 and outcome.err == ""
+    config = json.loads(Path("m/config.json").read_text(encoding="utf-8"))
+    for word in ("MLMME", "en, de, es", config["data"]["digest"], f"{config['training']['score']:.1f}", "16"):
+        assert word in text and word in outcome.out
+    assert "--image-encoder model:m::SPEC" in outcome.out and "model:DIR::SPEC" in text
+    assert all(len(line) <= 110 for line in outcome.out.splitlines() if "kind:mlmme" not in line)
+    assert trained("model", "show", "m", "--markdown").out == text
+
+
+def test_show_as_json(trained: Any) -> None:
+    content = json.loads(trained("model", "show", "m", "--json").out)
+    config = json.loads(Path("m/config.json").read_text(encoding="utf-8"))
+    assert {name: content[name] for name in config} == config
+    assert content["identity"] == f"model:mlmme:{content['digest'][:16]}"
+    assert content["parameters"] > 0 and content["signature"].startswith("kind:mlmme|recipe:mlmme|data:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("show", "none"), "none: no such folder of a model"),
+        (("show", "s"), "no config.json in it, so no model"),
+        (("export", "s", "--to", "onnx", "--out", "x.onnx"), "no config.json in it, so no model"),
+        (("export", "s", "--to", "pickle", "--out", "x"), "'pickle' is not one of"),
+        (("export", "s", "--to", "onnx"), "Missing option '--out'"),
+    ],
+)
+def test_what_is_no_model_is_refused(xlingual: Any, arguments: tuple[str, ...], said: str) -> None:
+    outcome = xlingual("model", *arguments)
+    assert outcome.code == 2 and said in outcome.err and len(outcome.err.splitlines()) == 1
+
+
+def test_only_triplets_are_exported(trained: Any) -> None:
+    outcome = trained("model", "export", "m", "--to", "onnx", "--out", "m.onnx")
+    assert outcome.code == 2 and "of the kind mlmme" in outcome.err
+    assert not Path("m.onnx").exists()
+
+
+def test_a_triplet_goes_to_onnx(xlingual: Any) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("onnx")
+    from xlingual.models.folder import write_model
+    from xlingual.models.triplet import Triplet, TripletConfig
+
+    config = TripletConfig(base_dim=3, hidden_dim=4, out_dim=5)
+    base = {"name": "v", "identity": "vectors:v", "dim": 3}
+    write_model(
+        "t", {"kind": "triplet", "model": config.to_dict(), "base": base}, Triplet(config).state_dict()
+    )
+    outcome = xlingual("model", "export", "t", "--to", "onnx", "--out", "t.onnx")
+    assert (outcome.code, outcome.err) == (0, "wrote t.onnx\n")
+    assert "(10 dimensions)" in outcome.out and Path("t.onnx").stat().st_size > 100
+    again = xlingual("model", "export", "t", "--to", "onnx", "--out", "t.onnx", "--force", "--quiet")
+    assert (again.code, again.out, again.err) == (0, "", "")

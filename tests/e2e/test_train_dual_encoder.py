@@ -1,0 +1,86 @@
+"""`xlingual train dual-encoder` on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+PAIRS = [
+    ("Who sang?", "Ann sang."),
+    ("Where is Rome?", "In Italy."),
+    ("What fell?", "Snow fell."),
+    ("Why?", "So."),
+]
+GERMAN = [
+    ("Wer sang?", "Ann sang."),
+    ("Wo ist Rom?", "In Italien."),
+    ("Was fiel?", "Schnee."),
+    ("Warum?", "Darum."),
+]
+FAST = ("--epochs", "2", "--dim", "8", "--buckets", "64", "--threads", "1", "--device", "cpu")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    rows = [
+        {"question_en": q, "answer_en": a, "question_de": f, "answer_de": b}
+        for (q, a), (f, b) in zip(PAIRS, GERMAN, strict=True)
+    ]
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_a_training(xlingual: Any, table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    done = xlingual("train", "dual-encoder", table, "--out", out, "--validation", "0.3", *FAST)
+    assert done.code == 0
+    words = " ".join(done.out.split())
+    assert "Trained on 3 questions in 2 languages (x-y)" in words
+    assert "mAP on 1 held-out questions" in words and f"use: --text-encoder model:{out}" in words
+    again = xlingual("train", "dual-encoder", table, "--out", out, *FAST)
+    assert again.code == 2 and "already has a model" in again.err
+    more = xlingual(
+        *("train", "dual-encoder", table, "--out", out, "--force", "--json", "--regime", "en-en"),
+        *("--validation", "none", "--ngrams", "none", "--positive", "outside", "--sub-batch", "2"),
+        *("--epochs", "1", "--threads", "1"),
+    )
+    config = json.loads(more.out)
+    assert config["training"]["regime"] == "en-en" and config["training"]["scores"] is None
+    assert config["model"]["ngrams"] is None and config["training"]["epochs_run"] == 1
+
+
+def test_options_from_a_file(xlingual: Any, table: Path, tmp_path: Path) -> None:
+    (tmp_path / "o.toml").write_text('regime = "x-x"\nngrams = [2, 3]\nrate = 0.01\n', encoding="utf-8")
+    done = xlingual(
+        *("train", "dual-encoder", table, "--out", tmp_path / "m", "--config", tmp_path / "o.toml", "--json"),
+        *("--rate", "0.5", *FAST),
+    )
+    config = json.loads(done.out)
+    assert config["model"]["ngrams"] == [2, 3] and config["training"]["rate"] == 0.5
+    assert config["training"]["regime"] == "x-x" and config["training"]["epochs"] == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--languages", "en"), "regime x-y draws languages, and there is only en"),
+        (("--regime", "en-en", "--language", "fr"), "regime en-en trains on 'fr'"),
+        (("--validation", "2"), "give a share between 0 and 1"),
+        (("--validation", "some"), "give a share between 0 and 1"),
+        (("--ngrams", "5-3"), "neither a range such as 3-5 nor 'none'"),
+        (("--base", "words:x"), "unknown scheme 'words'"),
+        (("--base", "random", "--separate"), "over a frozen encoder leave them out"),
+        (("--sub-batch", "1000"), "more than the 256 pairs of a batch"),
+    ],
+)
+def test_what_is_refused(
+    xlingual: Any, table: Path, tmp_path: Path, more: tuple[str, ...], words: str
+) -> None:
+    done = xlingual("train", "dual-encoder", table, "--out", tmp_path / "m", *FAST, *more)
+    assert done.code == 2 and words in done.err and len(done.err.splitlines()) == 1

@@ -1,0 +1,76 @@
+"""`xlingual train triplet` and `triplet-xl`, and the model as an encoder of an evaluation."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xlingual.data.recipes import write_recipes
+
+pytest.importorskip("torch")
+
+BASE = "lsa:?fit=r/manifest.parquet#fit"
+TRAIN = ("--split", "train", "--text-encoder", BASE, "--no-store", "--threads", "1", "--epochs", "2")
+
+
+@pytest.fixture(scope="session")
+def recipes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a few recipes in two languages."""
+    folder = tmp_path_factory.mktemp("recipes")
+    write_recipes(folder, items=20, train=60, parallel=60, languages=("en", "es"))
+    return folder
+
+
+@pytest.fixture
+def here(work: Path, recipes: Path) -> Path:
+    """Return the current folder, with the recipes in `r`."""
+    (work / "r").symlink_to(recipes)
+    return work
+
+
+@pytest.mark.parametrize("recipe", ["triplet", "triplet-xl"])
+def test_a_model_is_trained_and_evaluated(xlingual: Any, here: Path, recipe: str) -> None:
+    done = xlingual("train", recipe, "r", *TRAIN, "--out", "m", "--lr", "0.005", "--out-dim", "20")
+    assert done.code == 0, done.err
+    assert "Trained on en " in done.out and f"--text-encoder 'model:m::{BASE}'" in done.out
+    config = json.loads((here / "m" / "config.json").read_text())
+    assert (config["kind"], config["training"]["recipe"]) == ("triplet", recipe)
+    assert (config["training"]["rate"], config["training"]["patience"]) == (0.005, None)
+    assert config["training"]["beta"] == (0.01 if recipe == "triplet-xl" else 0)
+    pair = ("--text-encoder", f"mine=model:m::{BASE}", "--text-encoder", BASE)
+    split = ("--split", "test", "--image-encoder", "pixels", "--no-store", "--threads", "1", "--json")
+    evaluated = xlingual("evaluate", "bkr", "r", *pair, *split)
+    assert evaluated.code == 0, evaluated.err
+    assert {entry["encoder"] for entry in json.loads(evaluated.out)["results"]} == {"mine", "lsa"}
+    again = xlingual("train", recipe, "r", *TRAIN, "--out", "m")
+    assert again.code == 2 and "already has a model" in again.err
+    other = xlingual("evaluate", "bkr", "r", "--text-encoder", "model:m::random", *split)
+    assert other.code == 2 and "was trained on another encoder" in other.err
+
+
+def test_options_from_a_file_and_a_split_text(xlingual: Any, here: Path) -> None:
+    (here / "o.toml").write_text('split-text = "halves"\nmargin = 0.3\nneighbours = 2\nepochs = 9\n')
+    done = xlingual("train", "triplet-xl", "r", *TRAIN, "--config", "o.toml", "--out", "m", "--json")
+    assert done.code == 0, done.err
+    config = json.loads(done.out)
+    assert config["model"]["split"] == "halves" and config["training"]["epochs"] == 2
+    assert (config["training"]["margin"], config["training"]["neighbours"]) == (0.3, 2)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "more", "said"),
+    [
+        ("triplet", ("--title", "name"), "no column 'name'"),
+        ("triplet-xl", ("--rows", "40:100"), "all texts to train on are in en"),
+        ("triplet-xl", ("--neighbours", "200"), "too few for 200 neighbours"),
+        ("triplet-xl", ("--beta", "0"), "take the other recipe"),
+        ("triplet", ("--text-encoder", "chargram"), "other vectors among other texts"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_in_one_line(
+    xlingual: Any, here: Path, recipe: str, more: tuple[str, ...], said: str
+) -> None:
+    split = TRAIN[2:] if "--rows" in more else TRAIN
+    done = xlingual("train", recipe, "r", *split, "--out", "m", *more)
+    assert done.code == 2 and said in done.err and "Traceback" not in done.err

@@ -1,0 +1,165 @@
+"""Parallel questions: of a pool, of a table, chosen and divided."""
+
+import json
+
+import numpy as np
+import pytest
+
+from xlingual.data.pools.parallel import of_pool, read_parallel
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.errors import InputError
+
+
+def written(folder, questions, candidates):
+    for name, rows in (("questions", questions), ("candidates", candidates)):
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+    return folder
+
+
+def question(name, lang, key, cluster=0, **more):
+    return {"id": name, "lang": lang, "text": f"{key}? {lang}", "key": key, "cluster": cluster, **more}
+
+
+def candidate(name, lang, *keys, cluster=0):
+    return {"id": name, "lang": lang, "text": f"{name} {lang}", "keys": list(keys), "cluster": cluster}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return written(
+        tmp_path,
+        [
+            question("1", "en", "k1"),
+            question("1", "de", "k1"),
+            question("2", "en", "k2", 1),
+            question("3", "de", "k3", 2),
+        ],
+        [
+            candidate("a", "en", "k1"),
+            candidate("b", "en", "k1"),
+            candidate("c", "en", cluster=1),
+            candidate("a", "de", "k1", "k2", cluster=1),
+            candidate("d", "de", "k3", cluster=2),
+        ],
+    )
+
+
+def answers(data, i, tag):
+    place = i * len(data.languages) + data.languages.index(tag)
+    rows = data.answered[data.first[place] : data.first[place + 1]]
+    assert all(data.answers.language[row] == tag for row in rows)
+    return [data.answers.text[row] for row in rows]
+
+
+def test_questions_of_a_pool(folder):
+    data = of_pool(MultilingualPool.read(folder))
+    assert data.languages == ("en", "de") and data.ids == ["1", "2", "3"]
+    asked = [[data.questions.text[row] if row >= 0 else None for row in rows] for rows in data.asked.tolist()]
+    assert asked == [["k1? en", "k1? de"], ["k2? en", None], [None, "k3? de"]]
+    assert answers(data, 0, "en") == ["a en", "b en"] and answers(data, 0, "de") == ["a de"]
+    assert answers(data, 1, "en") == [] and answers(data, 1, "de") == ["a de"]
+    assert data.answer_counts.tolist() == [[2, 1], [0, 1], [0, 1]]
+    assert [part.tolist() for part in data.right] == [[0, 0, 0, 1, 2], [0, 1, 3, 3, 4]]
+
+
+def test_a_key_that_a_language_has_twice_is_told_apart_by_ids(tmp_path):
+    folder = written(
+        tmp_path,
+        [question(name, lang, "k") for name in ("1", "2") for lang in ("en", "de")],
+        [candidate("a", "en", "k"), candidate("a", "de", "k")],
+    )
+    data = read_parallel(folder)
+    assert data.ids == ["1", "2"] and (data.asked >= 0).all() and (data.answer_counts == 1).all()
+
+
+def test_ids_may_differ_where_keys_are_equal(tmp_path):
+    folder = written(
+        tmp_path,
+        [question("1-en", "en", "k"), question("1-de", "de", "k")],
+        [candidate("a", "en", "k"), candidate("a", "de", "k")],
+    )
+    assert read_parallel(folder).asked.tolist() == [[0, 1]]
+
+
+def test_take_keeps_the_answers_of_each_question(folder):
+    data = read_parallel(folder)
+    part = data.take(np.array([2, 0]))
+    assert part.ids == ["3", "1"] and answers(part, 1, "en") == ["a en", "b en"]
+    assert answers(part, 0, "de") == ["d de"] and answers(part, 0, "en") == []
+    assert part.digest() != data.digest() == data.take(np.arange(3)).digest()
+
+
+def test_divided_by_clusters(folder):
+    data = read_parallel(folder)
+    for seed in range(5):
+        train, held = data.divided(0.1, seed)
+        assert sorted(train.ids + held.ids) == data.ids and len(held) == 1
+        assert not set(train.cluster.tolist()) & set(held.cluster.tolist())
+    assert len({data.divided(0.1, seed)[1].ids[0] for seed in range(12)}) > 1
+    assert len(data.divided(0.99, 0)[0]) >= 1
+    with pytest.raises(InputError, match="nothing can be held out"):
+        data.take(np.array([0])).divided(0.5, 0)
+
+
+TABLE = [
+    {"id": "1", "question_en": "Who?", "answer_en": "Ann.", "context_en": "Ann. Bob.", "question_de": "Wer?",
+     "answer_de": "Anna.", "cluster": "p", "split": "train"},
+    {"id": "2", "question_en": "Where?", "answer_en": "Rome.", "context_en": "", "question_de": None,
+     "answer_de": "Rom.", "cluster": "p", "split": "train"},
+    {"id": "3", "question_en": "When?", "answer_en": "1900.", "context_en": "", "question_de": "Wann?",
+     "answer_de": "  ", "cluster": "q", "split": "test"},
+]  # fmt: skip
+
+
+def table(tmp_path, rows=TABLE, drop=()):
+    path = tmp_path / "pairs.jsonl"
+    kept = [{name: value for name, value in row.items() if name not in drop} for row in rows]
+    path.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
+    return path
+
+
+def test_a_table(tmp_path):
+    data = read_parallel(table(tmp_path))
+    assert (
+        data.languages == ("en", "de") and data.ids == ["1", "2", "3"] and data.cluster.tolist() == [0, 0, 1]
+    )
+    assert data.questions.text == ["Who?", "Wer?", "Where?", "When?", "Wann?"]
+    assert data.questions.language == ["en", "de", "en", "en", "de"]
+    assert data.asked.tolist() == [[0, 1], [2, -1], [3, 4]]
+    assert data.answer_counts.tolist() == [[1, 1], [1, 1], [1, 0]]
+    assert answers(data, 1, "de") == ["Rom."] and answers(data, 0, "en") == ["Ann."]
+    assert list(data.answers.context) == ["Ann. Bob.", "", "", "", ""] and data.answers.role == "candidate"
+    assert data.answer_cluster.tolist() == [0, 0, 0, 0, 1]
+
+
+def test_a_table_without_ids_and_clusters_and_a_choice_of_it(tmp_path):
+    data = read_parallel(table(tmp_path, drop=("id", "cluster", "context_en")))
+    assert data.ids == ["1", "2", "3"] and data.cluster.tolist() == [0, 1, 2] and not data.answers.context
+    chosen = read_parallel(table(tmp_path), ["de", "en"], "train")
+    assert chosen.languages == ("de", "en") and chosen.ids == ["1", "2"]
+    assert chosen.asked.tolist() == [[0, 1], [-1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"drop": ("answer_de",)}, "has a column question_de but no answer_de: add it"),
+        ({"drop": ("question_en", "question_de", "answer_en", "answer_de")}, "no columns question_LANG and"),
+        ({"rows": [TABLE[0], TABLE[0]]}, "'1' is there twice"),
+        ({"rows": [TABLE[0] | {"question_en": " ", "question_de": ""}]}, "row 1 has no question in any"),
+        ({"rows": [TABLE[0], TABLE[1] | {"answer_en": "", "answer_de": None}]}, "row 2 has no answer in any"),
+        ({"rows": [TABLE[0] | {"question_en": 7}]}, "row 1, column 'question_en': found"),
+        ({"rows": [TABLE[0], TABLE[1] | {"cluster": ""}]}, "row 2, column 'cluster' is empty"),
+    ],
+)  # fmt: skip
+def test_tables_that_are_refused(tmp_path, change, words):
+    with pytest.raises(InputError, match=words):
+        read_parallel(table(tmp_path, **change))
+
+
+def test_a_split_that_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="no rows of the split 'dev'"):
+        read_parallel(table(tmp_path), split="dev")
+    with pytest.raises(InputError, match="no column 'split'"):
+        read_parallel(table(tmp_path, drop=("split",)), split="dev")

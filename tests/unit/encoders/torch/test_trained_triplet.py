@@ -1,0 +1,163 @@
+"""`model:DIR::SPEC` of a Triplet: title and body through one encoder, and what is refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from xlingual import Manifest  # noqa: E402
+from xlingual.embed import embed_texts  # noqa: E402
+from xlingual.encoders import image_encoder, text_encoders  # noqa: E402
+from xlingual.errors import DataWarning, InputError  # noqa: E402
+from xlingual.models.folder import ModelFolder, write_model  # noqa: E402
+from xlingual.models.triplet import Triplet, TripletConfig  # noqa: E402
+from xlingual.records import Stacked  # noqa: E402
+from xlingual.store import Store  # noqa: E402
+
+SPEC = "random:?dim=8"
+
+
+def encoder(spec, **more):
+    return next(iter(text_encoders(spec, languages=("en", "de"), **more).values()))
+
+
+def model_at(path, spec=SPEC, dim=8, identity=None, **more):
+    config = TripletConfig(dim, 6, 5, **more)
+    base = {"name": "random", "identity": identity or encoder(spec).identity, "dim": dim}
+    described = {"kind": "triplet", "model": config.to_dict(), "base": base}
+    return write_model(path, described, Triplet(config, 1).state_dict())
+
+
+def manifest(**columns):
+    rows = [
+        {"id": f"r{i}", "lang": tag, "text": f"text {i}. More {i}"}
+        | {name: columns.get(name, f"{name} {{}}".format)(i) for name in ("title", "body")}
+        for i, tag in enumerate(["en", "de", "en", "de"])
+    ]
+    return Manifest.from_rows(rows)
+
+
+def base_of(texts, rows):
+    batch = rows.texts(np.arange(len(rows)))
+    return torch.tensor(encoder(SPEC).encode(replace(batch, text=texts)))
+
+
+@pytest.mark.parametrize(("split", "cut"), [(None, None), ("first-sentence", ". ")])
+def test_vectors_are_those_of_the_network(tmp_path, split, cut):
+    folder, rows = model_at(tmp_path / "m", split=split), manifest()
+    titles, bodies = rows.fields["title"], rows.fields["body"]
+    if split:
+        titles, bodies = zip(*((f"{a}.", b) for a, b in (text.split(cut) for text in rows.text)), strict=True)
+    network = Triplet(TripletConfig.from_dict(folder.config["model"]), seed=1)
+    expected = network.represent(base_of(list(titles), rows), base_of(list(bodies), rows)).detach().numpy()
+    made = encoder(f"model:{folder.path}::{SPEC}")
+    assert (
+        isinstance(made, Stacked)
+        and made.identity == f"model:triplet:{folder.digest[:16]}::{encoder(SPEC).identity}"
+    )
+    np.testing.assert_allclose(made.encode(rows.texts(np.arange(4))), expected, atol=1e-6)
+    found = embed_texts(rows, "m", made, np.arange(4), store=Store(tmp_path / "store"))
+    np.testing.assert_allclose(found.vectors, expected, atol=1e-6)
+
+
+def test_what_the_encoder_below_is_asked_for_is_asked_through_the_model(tmp_path):
+    model_at(tmp_path / "m")
+
+    class Base:
+        identity, fitted_on, depends_on_batch = encoder(SPEC).identity, frozenset({b"x"}), True
+        fitted = 0
+
+        def encode(self, batch):
+            return np.zeros((len(batch), 8), dtype=np.float32)
+
+        def fit_model(self):
+            self.fitted += 1
+
+        def check_languages(self, tags):
+            raise InputError("not in xx")
+
+    from xlingual.encoders.trained_triplet import TripletTexts
+    from xlingual.encoders.triplet_network import TripletNetwork
+
+    base = Base()
+    made = TripletTexts(TripletNetwork(ModelFolder.read(tmp_path / "m")), base)
+    made.fit_model()
+    assert (made.fitted_on, made.depends_on_batch, base.fitted) == ({b"x"}, True, 1)
+    with pytest.raises(InputError, match="not in xx"):
+        made.check_languages(["xx"])
+
+
+def test_texts_without_a_title_are_told_of(tmp_path):
+    folder, rows = model_at(tmp_path / "m"), manifest(title=lambda i: "" if i == 1 else f"title {i}")
+    made = encoder(f"model:{folder.path}::{SPEC}")
+    with pytest.warns(DataWarning, match="1 of 4 texts have an empty title or body"):
+        found = embed_texts(rows, "m", made, np.arange(4)).vectors
+    np.testing.assert_allclose(found[1, :5], found[1, 5:], atol=1e-6)  # the body stands for both
+    assert made.notes() == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("model:{m}", r"needs the encoder below it.*it was trained on random \(8 dimensions\)"),
+        ("model:{m}::random:?dim=8&seed=1", "was trained on another encoder"),
+        ("model:{m}?base=trusted::random:?dim=9", "takes vectors of 8 dimensions.* gives 9"),
+    ],
+)
+def test_other_bases_are_refused(tmp_path, spec, said):
+    model_at(tmp_path / "m")
+    with pytest.raises(InputError, match=said):
+        encoder(spec.format(m=tmp_path / "m")).encode(manifest().texts(np.arange(4)))
+
+
+def test_other_data_are_refused(tmp_path):
+    folder = model_at(tmp_path / "m", title="name")
+    with pytest.raises(
+        InputError, match=r"no column 'name' \(row 'r0', en\): its columns .* text, title, body"
+    ):
+        encoder(f"model:{folder.path}::{SPEC}").encode(manifest().texts(np.arange(4)))
+    with pytest.raises(InputError, match="encodes no pictures"):
+        image_encoder(f"model:{folder.path}::pixels")
+
+
+def test_files_of_vectors_for_each_column(tmp_path):
+    rows, rng = manifest(), np.random.default_rng(0)
+    made = {}
+    for name in ("title", "body"):
+        for tag in ("en", "de"):
+            made[name, tag] = rng.standard_normal((2, 8)).astype(np.float32)
+            np.save(tmp_path / f"v.{name}.{tag}.npy", made[name, tag])
+    spec = f"vectors:{tmp_path}/v.{{field}}.{{lang}}.npy"
+    folder = model_at(tmp_path / "m", spec)
+    network = Triplet(TripletConfig.from_dict(folder.config["model"]), seed=1)
+    title, body = (
+        torch.tensor(np.stack([made[name, tag][i // 2] for i, tag in enumerate(["en", "de", "en", "de"])]))
+        for name in ("title", "body")
+    )
+    found = embed_texts(rows, "m", encoder(f"model:{folder.path}::{spec}"), np.arange(4)).vectors
+    np.testing.assert_allclose(found, network.represent(title, body).detach().numpy(), atol=1e-6)
+    with pytest.raises(InputError, match="is no column of its own"):
+        encoder(spec).encode(rows.texts(np.arange(4)))
+    before = encoder(spec).identity
+    np.save(tmp_path / "v.title.de.npy", made["body", "de"])
+    assert encoder(spec).identity != before
+    with pytest.raises(InputError, match="not found"):
+        _ = encoder(f"vectors:{tmp_path}/w.{{field}}.{{lang}}.npy").identity
+
+
+def test_a_folder_that_does_not_fit_itself(tmp_path):
+    config = TripletConfig(8, 6, 5)
+    described = {
+        "kind": "triplet",
+        "model": {**config.to_dict(), "out_dim": 7},
+        "base": {"identity": encoder(SPEC).identity, "dim": 8},
+    }
+    write_model(tmp_path / "m", described, Triplet(config).state_dict())
+    with pytest.raises(InputError, match=r"its weights do not fit its config\.json"):
+        encoder(f"model:{tmp_path / 'm'}::{SPEC}").encode(manifest().texts(np.arange(4)))
+    described["model"]["more"] = 1
+    write_model(tmp_path / "m", described, Triplet(config).state_dict())
+    with pytest.raises(InputError, match="does not describe such a model"):
+        encoder(f"model:{tmp_path / 'm'}::{SPEC}").encode(manifest().texts(np.arange(4)))

@@ -1,0 +1,161 @@
+"""Scores of translations: sacrebleu's own numbers, METEOR by nltk, and what stands beside them."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from xlingual import InputError
+from xlingual.errors import MissingExtraError
+from xlingual.nbest.lists import NBestLists
+from xlingual.nbest.score import score
+
+sacrebleu = pytest.importorskip("sacrebleu")
+meteor_score = pytest.importorskip("nltk.translate.meteor_score")
+
+REFERENCE = [
+    "ein Mann läuft durch den Park .",
+    "zwei Hunde spielen im Schnee .",
+    "eine Frau liest ein Buch .",
+    "die Kinder essen Eis am Strand .",
+]
+GOOD = [REFERENCE[0], "zwei Hunde spielen im Gras .", REFERENCE[2], "Kinder essen Eis am Strand ."]
+BAD = ["Mann läuft den Park .", "Hund spielt Schnee .", "Frau liest Bücher .", "Eis am Strand ."]
+
+
+def lists():
+    texts = [text for pair in zip(BAD, GOOD, strict=True) for text in pair]
+    scores = np.tile([1.0, 0.0], 4)
+    return NBestLists(texts, np.zeros((8, 1)), scores, np.arange(5) * 2, (("f", 1),))
+
+
+def test_values_intervals_and_signatures_are_sacrebleus():
+    found = score({"good": GOOD}, [REFERENCE])
+    (system,) = found.systems
+    expected = sacrebleu.corpus_bleu(GOOD, [REFERENCE], tokenize="none")
+    assert system.scores["BLEU"].value == expected.score
+    assert system.scores["chrF2"].value == sacrebleu.corpus_chrf(GOOD, [REFERENCE]).score
+    ter = sacrebleu.metrics.TER(case_sensitive=True)
+    assert system.scores["TER"].value == ter.corpus_score(GOOD, [REFERENCE]).score
+    assert found.signatures["BLEU"].startswith("nrefs:1|bs:1000|seed:")
+    assert "case:mixed|eff:no|tok:none|smooth:exp|version:" in found.signatures["BLEU"]
+    ci = system.scores["BLEU"].ci
+    assert ci.low < ci.high and ci.level == 0.95
+    assert system.scores["BLEU"].p is None and found.test is None
+    assert "no METEOR" in found.notes[0]
+
+
+@pytest.mark.parametrize(("test", "key"), [("bootstrap", "bs:200"), ("randomization", "ar:200")])
+def test_paired_tests_are_sacrebleus(test, key):
+    found = score({"good": GOOD, "same": BAD}, [REFERENCE], baseline=("bad", BAD), test=test, samples=200)
+    base, good, same = found.systems
+    assert [one.kind for one in found.systems] == ["baseline", "system", "system"] and found.test == test
+    assert base.scores["BLEU"].p is None and same.scores["BLEU"].p == 1
+    assert 0 < good.scores["chrF2"].p < 0.3
+    assert key in found.signatures["TER"]
+    direct = sacrebleu.significance.PairedTest(
+        [("b", BAD), ("g", GOOD)],
+        {"BLEU": sacrebleu.metrics.BLEU(tokenize="none", force=True)},
+        [REFERENCE],
+        {"bootstrap": "bs", "randomization": "ar"}[test],
+        200,
+        n_ar_confidence=1000 if test == "randomization" else -1,
+    )
+    assert good.scores["BLEU"].p == direct()[1]["BLEU"][1].p_value
+    assert found.mean["BLEU"].mean == pytest.approx(
+        (good.scores["BLEU"].value + same.scores["BLEU"].value) / 2
+    )
+
+
+def test_letter_case_counts_unless_told():
+    low = [text.lower() for text in REFERENCE]
+    exact = score({"low": low}, [REFERENCE]).systems[0].scores
+    loose = score({"low": low}, [REFERENCE], lowercase=True)
+    assert exact["BLEU"].value < 100 and exact["TER"].value > 0 and exact["chrF2"].value < 100
+    assert {round(one.value) for one in loose.systems[0].scores.values()} == {100, 0}
+    assert all("case:lc" in signature for signature in loose.signatures.values())
+
+
+def test_meteor_is_nltks_with_a_stemmer_and_no_synonyms():
+    from nltk.stem.snowball import SnowballStemmer
+
+    found = score({"bad": BAD}, [REFERENCE, GOOD], language="de")
+    (system,) = found.systems
+    value = system.scores["METEOR (exact + stem)"].value
+    none = type("None", (), {"synsets": lambda self, word: []})()
+    expected = [
+        meteor_score.meteor_score(
+            [one.split(), two.split()], text.split(), stemmer=SnowballStemmer("german"), wordnet=none
+        )
+        for text, one, two in zip(BAD, REFERENCE, GOOD, strict=True)
+    ]
+    assert value == pytest.approx(100 * np.mean(expected))
+    assert "match:exact+stem|stem:german|corpus:mean|nltk:" in found.signatures["METEOR (exact + stem)"]
+    exact = score({"x": ["Hunde"] * 4}, [["Hundes"] * 4], language="de-AT").systems[0].scores
+    assert exact["METEOR (exact + stem)"].value > 0 == exact["BLEU"].value
+    assert found.notes == []
+
+
+def test_meteor_of_other_languages():
+    english = score({"x": GOOD}, [REFERENCE], language="en").systems[0].scores
+    assert any(
+        name.startswith("METEOR (exact + stem") for name in english
+    )  # + WordNet where its data is there
+    assert "METEOR (exact + stem)" in score({"x": GOOD}, [REFERENCE], language="nb").systems[0].scores
+    with pytest.raises(InputError, match="METEOR has no stemmer for 'zh', only for ar, da, de"):
+        score({"x": GOOD}, [REFERENCE], language="zh")
+
+
+def test_bounds_stand_beside_the_systems():
+    found = score({"good": GOOD}, [REFERENCE], baseline=("bad", BAD), lists=lists(), samples=50)
+    by_name = {one.name: one for one in found.systems}
+    assert list(by_name) == [
+        "bad",
+        "good",
+        "decoder's choice",
+        "oracle",
+        "anti-oracle",
+        "random choice (mean of 3)",
+    ]
+    for name in ("BLEU", "chrF2", "TER"):
+        assert by_name["oracle"].scores[name].value == by_name["good"].scores[name].value
+        assert by_name["decoder's choice"].scores[name].value == by_name["bad"].scores[name].value
+        assert by_name["anti-oracle"].scores[name].value == by_name["bad"].scores[name].value
+    drawn = by_name["random choice (mean of 3)"].scores["BLEU"]
+    assert by_name["bad"].scores["BLEU"].value < drawn.value < by_name["good"].scores["BLEU"].value
+    assert drawn.ci is drawn.p is by_name["oracle"].scores["BLEU"].p is None
+
+
+def test_a_file_may_be_called_oracle():
+    found = score({"oracle": BAD}, [REFERENCE], lists=lists())
+    names = [one.name for one in found.systems]
+    assert names[:3] == ["oracle", "decoder's choice", "oracle of the lists"]
+    assert found.systems[0].scores["BLEU"].value < found.systems[2].scores["BLEU"].value
+
+
+def test_scores_are_written(tmp_path):
+    found = score({"good": GOOD}, [REFERENCE], baseline=("bad", BAD), samples=50)
+    found.write(tmp_path / "s.json")
+    content = json.loads((tmp_path / "s.json").read_text())
+    assert content["schema"] == "xlingual/rerank-scores/1" and content["n_sentences"] == 4
+    assert content["systems"][1]["scores"]["BLEU"]["p"] == found.systems[1].scores["BLEU"].p
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(InputError, match=r"the references have 4 lines for 3 translations in good"):
+        score({"good": GOOD[1:]}, [REFERENCE])
+    with pytest.raises(InputError, match="bad is given twice"):
+        score({"bad": BAD}, [REFERENCE], baseline=("bad", BAD))
+    with pytest.raises(InputError, match="test must be bootstrap or randomization"):
+        score({"bad": BAD}, [REFERENCE], test="t")
+    with pytest.raises(InputError, match="tokenize must be one of none, 13a"):
+        score({"bad": BAD}, [REFERENCE], tokenize="x")
+
+
+def test_the_extra_is_named_where_it_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'xlingual\[mt\]'"):
+        score({"bad": BAD}, [REFERENCE])

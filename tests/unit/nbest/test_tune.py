@@ -1,0 +1,216 @@
+"""Tuning, weights as a file, applying them, and the bounds of lists."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from xlingual import DataWarning, InputError
+from xlingual.nbest.apply import apply_weights, read_texts, write_texts
+from xlingual.nbest.bleu import corpus_bleu, list_counts, sentence_bleu
+from xlingual.nbest.choice import anti_oracle, decoder_best, oracle, random_choices
+from xlingual.nbest.lists import NBestLists
+from xlingual.nbest.mira import Mira
+from xlingual.nbest.pro import Pro
+from xlingual.nbest.standardize import within_list_spread
+from xlingual.nbest.tune import tune
+from xlingual.nbest.weights import Weights
+
+WORDS = np.array(["ein", "das", "haus", "und", "baum", "ist", "da", "."])
+SENTENCES, SIZE = 40, 6
+FAST = Mira(epochs=5)
+
+
+def made(seed=0, features=3, sentences=SENTENCES):
+    """Return lists whose feature "good" follows their BLEU, and references."""
+    random = np.random.default_rng(seed)
+    references = [" ".join(random.choice(WORDS, 8)) for _ in range(sentences)]
+    texts = []
+    for reference in references:
+        for _ in range(SIZE):
+            words = np.array(reference.split())
+            wrong = random.random(8) < random.random()
+            words[wrong] = random.choice(WORDS, wrong.sum())
+            texts.append(" ".join(words))
+    offsets = np.arange(sentences + 1) * SIZE
+    lists = NBestLists(
+        texts,
+        random.normal(size=(len(texts), features)),
+        random.normal(size=len(texts)),
+        offsets,
+        (("d", 1), ("tm", features - 1)),
+    )
+    good = sentence_bleu(list_counts(lists, [references])) / 20 + random.normal(size=len(texts)) * 0.5
+    return lists.with_features({"good": good}), [references]
+
+
+def test_a_tuning_gains_and_lies_between_the_bounds():
+    lists, references = made()
+    found = tune(lists, references, FAST)
+    assert found.features == ["d", "tm[0]", "tm[1]", "good"]
+    assert [one.seed for one in found.tunings] == [0, 1, 2] and found.bleu.n == 3
+    bounds = found.bounds
+    assert bounds.anti_oracle < bounds.random.mean < found.bleu.mean < bounds.oracle
+    assert bounds.decoder < found.bleu.mean
+    assert found.tunings[0].weights[3] == max(found.tunings[0].weights)
+    of = list_counts(lists, references)
+    for number, one in enumerate(found.tunings):  # what is reported is what applying gives
+        assert one.bleu == pytest.approx(float(corpus_bleu(of[found.choose(lists, number)].sum(axis=0))))
+
+
+def test_bounds_by_loops():
+    lists, references = made(1)
+    of = list_counts(lists, references)
+    gain = sentence_bleu(of)
+    for number, begin in enumerate(lists.offsets[:-1]):
+        rows = range(begin, begin + SIZE)
+        assert oracle(of, lists.offsets)[number] == max(rows, key=lambda row: gain[row])
+        assert anti_oracle(of, lists.offsets)[number] == min(rows, key=lambda row: gain[row])
+        assert decoder_best(lists)[number] == max(rows, key=lambda row: lists.scores[row])
+    drawn = random_choices(lists.offsets, 2000, 0)
+    assert ((drawn >= lists.offsets[:-1]) & (drawn < lists.offsets[1:])).all()
+    shares = np.bincount(drawn.ravel()) / 2000
+    assert len(shares) == len(gain) and np.abs(shares - 1 / SIZE).max() < 0.05
+
+
+@pytest.mark.parametrize("settings", [FAST, Pro()])
+def test_scales_of_features_do_not_matter_when_standardised(settings):
+    lists, references = made(2)
+    factors = np.array([1024.0, 2.0**-20, 1.0, 8.0])  # powers of two: exactly the same numbers within
+    scaled = NBestLists(lists.hypotheses, lists.features * factors, lists.scores, lists.offsets, lists.groups)
+    one, other = (tune(which, references, settings, standardize=True) for which in (lists, scaled))
+    assert one.tunings == other.tunings
+    np.testing.assert_array_equal(np.array(one.scale) * factors, other.scale)
+    assert apply_weights(lists, one) == apply_weights(scaled, other)
+    assert tune(scaled, references, settings).tunings != one.tunings
+
+
+def test_spread_is_within_lists():
+    lists, _ = made(3)
+    moved = lists.features + np.repeat(
+        np.random.default_rng(0).normal(size=(SENTENCES, 4)) * 50, SIZE, axis=0
+    )
+    other = NBestLists(lists.hypotheses, moved, lists.scores, lists.offsets, lists.groups)
+    expected = np.sqrt(
+        np.mean([lists.features[a : a + SIZE].var(axis=0) for a in lists.offsets[:-1]], axis=0)
+    )
+    np.testing.assert_allclose(within_list_spread(lists), expected)
+    np.testing.assert_allclose(within_list_spread(other), expected)
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_features_that_never_differ_are_told_and_get_no_weight(standardize):
+    lists, references = made(4)
+    lists = lists.with_features({"length": lists.sentence * 0.1, "one": np.ones(len(lists.hypotheses))})
+    with pytest.warns(DataWarning, match="features length, one never differ within a list"):
+        found = tune(lists, references, FAST, standardize=standardize)
+    assert found.tunings[0].weights[4:] == [0, 0] and found.scale[4:] == [1, 1]
+    assert "length" in found.warnings[0]
+
+
+def test_lists_without_a_difference_of_bleu_are_told():
+    lists, references = made(5)
+    same = NBestLists(
+        ["x"] * len(lists.hypotheses), lists.features, lists.scores, lists.offsets, lists.groups
+    )
+    with pytest.warns(DataWarning, match="nothing to learn"):
+        assert tune(same, references, FAST).tunings[0].weights == [0] * 4
+
+
+@pytest.mark.parametrize("settings", [Mira(epochs=2, shuffle=False), Pro()])
+def test_one_tuning_where_chance_has_no_part(settings):
+    found = tune(*made(6), settings)
+    assert len(found.tunings) == 1 and found.bleu.sd is None
+    assert "one tuning instead of 3" in found.notes[0]
+    assert tune(*made(6), settings, tunings=1).notes == []
+
+
+def test_weights_come_back_from_their_file(tmp_path):
+    lists, references = made(7)
+    found = tune(lists, references, FAST, standardize=True, lowercase=True, seed=4)
+    found.write(tmp_path / "w.json")
+    assert Weights.read(tmp_path / "w.json") == found
+    content = json.loads((tmp_path / "w.json").read_text())
+    assert content["schema"] == "xlingual/rerank-weights/1"
+    assert content["weights"] == dict(zip(found.features, found.tunings[0].weights, strict=True))
+    assert content["settings"]["bleu"] == "nrefs:1|case:lc|tok:none|smooth:exp"
+    assert content["settings"]["C"] == 0.01 and content["settings"]["standardize"] is True
+    assert [one["seed"] for one in content["tunings"]] == [4, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"schema": "xlingual/plan/1"}, "give what was written by xlingual rerank tune"),
+        ({"tunings": []}, "a field is not what it must be"),
+        ({"scale": [1.0]}, "of one length"),
+        ({"scale": [0.0, 1, 1, 1]}, "finite numbers"),
+        ({"bounds": None}, "a field is not what it must be"),
+    ],
+)
+def test_damaged_weights_are_refused(tmp_path, change, words):
+    found = tune(*made(8), FAST)
+    (tmp_path / "w.json").write_text(json.dumps(found.to_dict() | change))
+    with pytest.raises(InputError, match=words):
+        Weights.read(tmp_path / "w.json")
+
+
+def test_cross_validation_is_beside_the_tunings(tmp_path):
+    lists, references = made(11)
+    found = tune(lists, references, FAST, folds=4)
+    assert found.cross_validated.n == 3 and found.cross_validated.mean < found.bounds.oracle
+    assert found.cross_validated.mean > found.bounds.random.mean
+    assert found.tunings == tune(lists, references, FAST).tunings
+    found.write(tmp_path / "w.json")
+    assert Weights.read(tmp_path / "w.json") == found
+
+
+def test_features_too_large_to_compute_with_are_refused():
+    lists, references = made(12)
+    large = lists.with_features({"large": np.arange(len(lists.hypotheses)) * 1e200})
+    with pytest.raises(InputError, match=r"feature 'large' has values up to 2\.39e\+202, too large"):
+        tune(large, references, FAST)
+    assert tune(large, references, FAST, standardize=True).tunings
+    huge = lists.with_features({"large": np.arange(len(lists.hypotheses)) * 1e20})
+    with pytest.raises(InputError, match="in float32: divide it, or use --standardize"):
+        tune(huge, references, Mira(epochs=1, precision="float32"))
+    weights = tune(huge, references, FAST)
+    weights.tunings[0].weights[4] = 1e300
+    with pytest.raises(InputError, match="too large to be added up"):
+        weights.choose(huge)
+
+
+def test_weights_for_other_features_are_refused_naming_both():
+    lists, references = made(9)
+    found = tune(lists, references, FAST)
+    other = lists.with_features({"sim": np.zeros(len(lists.hypotheses))})
+    with pytest.raises(InputError) as caught:
+        apply_weights(other, found)
+    assert "weights for d, tm[0], tm[1], good; the list has d, tm[0], tm[1], good, sim" in str(caught.value)
+    with pytest.raises(InputError, match="in another order: weights for"):
+        apply_weights(lists.keep_features(["good", "d", "tm[0]", "tm[1]"]), found)
+    with pytest.raises(InputError, match="there is no tuning 3: the weights have 0 to 2"):
+        apply_weights(lists, found, 3)
+
+
+def test_bad_input_is_refused():
+    lists, references = made(10)
+    with pytest.raises(InputError, match="the references have 39 lines for 40 lists"):
+        tune(lists, [references[0][1:]], FAST)
+    with pytest.raises(InputError, match="no features"):
+        tune(lists.keep_features([]), references, FAST)
+    with pytest.raises(InputError, match="tunings must be 1 or more"):
+        tune(lists, references, FAST, tunings=0)
+
+
+def test_texts_of_lines(tmp_path):
+    write_texts(["a", "", "ü\u2028b"], tmp_path / "t")
+    assert (tmp_path / "t").read_bytes() == "a\n\nü\u2028b\n".encode()
+    assert read_texts(tmp_path / "t") == ["a", "", "ü\u2028b"]
+    with pytest.raises(InputError, match="the text of sentence 1 holds the end of a line"):
+        write_texts(["a", "b\nc"], tmp_path / "t")
+    (tmp_path / "empty").touch()
+    with pytest.raises(InputError, match="is empty"):
+        read_texts(tmp_path / "empty")

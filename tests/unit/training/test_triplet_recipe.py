@@ -1,0 +1,269 @@
+"""The recipe: its loss is what a plain loop gives; it learns, resumes, and refuses too few data."""
+
+import math
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from xlingual.data.manifest import Manifest  # noqa: E402
+from xlingual.errors import DataWarning, InputError  # noqa: E402
+from xlingual.models.folder import ModelFolder  # noqa: E402
+from xlingual.records import Texts  # noqa: E402
+from xlingual.training.loop import FitOptions, Loss, fit  # noqa: E402
+from xlingual.training.recipes.triplet import TripletRecipe, build_model  # noqa: E402
+from xlingual.training.recipes.triplet_options import TripletOptions  # noqa: E402
+from xlingual.training.text_pairs import TextPairs, TextSource, pack_pairs  # noqa: E402
+from xlingual.workflows.train_triplet import train_triplet  # noqa: E402
+
+DISHES = 12
+
+
+class Words:
+    """A text is the sum of random vectors of its words."""
+
+    identity = "words"
+    content = ("text",)
+    asked = 0
+
+    def encode(self, batch):
+        Words.asked += len(batch)
+        made = [
+            sum(np.random.default_rng(sum(map(ord, word)) * 7).standard_normal(16) for word in text.split())
+            for text in batch.text
+        ]
+        return np.array(made, dtype=np.float32)
+
+
+def recipes(n=60, languages=("en", "de"), **more):
+    """Return rows: a title names a dish and a number, a body what the dish is made of, each by language."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(n):
+        tag, dish = languages[i % len(languages)], int(rng.integers(DISHES))
+        title, body = f"{tag}dish{dish} {tag}x{rng.integers(9)}", f"{tag}of{dish} {tag}and{dish * 3}"
+        row = {"id": f"r{i}", "lang": tag, "text": f"{title}. {body}", "title": title, "body": body}
+        rows.append(row | {name: value(i) for name, value in more.items()})
+    return Manifest.from_rows(rows)
+
+
+def pairs(n=24, languages=3, items=None, dim=5):
+    rng = np.random.default_rng(1)
+    title, body = rng.standard_normal((2, n, dim)).astype(np.float32)
+    item = np.arange(n) if items is None else np.arange(n) % items
+    tags = tuple(f"l{i}" for i in range(languages))
+    return TextPairs(title, body, tags, np.arange(n) % languages, item, np.array([f"r{i}" for i in range(n)]))
+
+
+def options_of(**changes):
+    return TripletOptions(**{"batch": 12, "hidden_dim": 6, "out_dim": 7, "neighbours": 2, **changes})
+
+
+def distance(a, b):
+    lengths = a.norm() * b.norm()
+    return 1 - float(a @ b / lengths) if lengths else 1.0
+
+
+def plain(recipe, batch):
+    """Return the loss of a batch, one text at a time."""
+    data, options, model = recipe.pairs, recipe.options, recipe.model.double()
+    title = model.title(torch.tensor(data.title, dtype=torch.float64)).detach()
+    body = model.body(torch.tensor(data.body, dtype=torch.float64)).detach()
+    near = [torch.tensor(data.title), torch.tensor(data.body)] if options.neighbours_by == "base" else None
+    among = batch.rows if options.neighbours_from == "batch" else range(len(data))
+    total = 0.0
+    for place, r in enumerate(batch.rows):
+        n = batch.rows[int(batch.negative[place])]
+        loss = max(0.0, distance(body[r], title[r]) - distance(body[r], title[n]) + options.margin)
+        means = {}
+        for code in range(len(data.languages)):
+            others = [o for o in among if data.language[o] == code and data.item[o] != data.item[r]]
+            others.sort(
+                key=lambda o: distance(near[1][r], near[0][o]) if near else distance(body[r], title[o])
+            )
+            if len(others) >= options.neighbours:
+                means[code] = np.mean([distance(body[r], title[o]) for o in others[: options.neighbours]])
+        own = means.pop(int(data.language[r]), None)
+        term = 0.0 if own is None else sum(abs(mean - own) for mean in means.values())
+        total += loss + options.beta * term
+    recipe.model.float()
+    return total / len(batch.rows)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.3])
+@pytest.mark.parametrize("source", ["batch", "index"])
+@pytest.mark.parametrize("vectors", ["current", "base"])
+@pytest.mark.parametrize("separate", [False, True])
+def test_the_loss_equals_a_plain_loop(tmp_path, beta, source, vectors, separate):
+    options = options_of(
+        beta=beta, neighbours_from=source, neighbours_by=vectors, separate_towers=separate, margin=0.4
+    )
+    recipe = TripletRecipe(build_model(options, 5, "triplet-xl"), pairs(items=20), options, tmp_path)
+    for batch in recipe.batches(1):
+        found = recipe.loss(batch)
+        assert float(found.value.detach()) == pytest.approx(plain(recipe, batch), abs=1e-5)
+        assert ("neighbours" in found.parts) == (beta > 0)
+
+
+def test_every_text_is_trained_on_once_an_epoch():
+    options = options_of()
+    recipe = TripletRecipe(build_model(options, 5, "triplet"), pairs(), options)
+    batches = list(recipe.batches(1))
+    assert len(batches) == recipe.steps(1) == 2
+    assert sorted(np.concatenate([batch.rows for batch in batches])) == list(range(24))
+    assert recipe.rows(batches[0])[0] == f"r{batches[0].rows[0]}"
+
+
+@pytest.mark.parametrize("recipe", ["triplet", "triplet-xl"])
+def test_a_small_model_learns_which_title_is_whose(tmp_path, recipe):
+    options = TripletOptions.preset(recipe, batch=32, neighbours=3, margin=0.3)
+    told = FitOptions(epochs=25, rate=0.01, patience=None, threads=1)
+    trained = train_triplet(
+        recipes(160), options, tmp_path / "m", text_encoder=Words(), fit=told, validation=0.2, store=None
+    )
+    untrained = train_triplet(
+        recipes(160),
+        options,
+        tmp_path / "u",
+        text_encoder=Words(),
+        fit=FitOptions(epochs=1, rate=1e-9, threads=1),
+        validation=0.2,
+        store=None,
+    )
+    assert trained.score > untrained.score + 60
+    assert set(trained.scores) == {"en", "de"} and sum(trained.texts.values()) == 128
+    assert not (tmp_path / "m" / "work").exists()
+    config = ModelFolder.read(tmp_path / "m").config
+    assert config["base"] == {"name": "Words", "identity": "words", "dim": 16}
+    assert (config["training"]["recipe"], config["model"]["recipe"]) == (recipe, recipe)
+
+
+@pytest.mark.parametrize("source", ["batch", "index"])
+def test_an_interrupted_training_goes_on_bit_for_bit(tmp_path, source):
+    options = TripletOptions.preset(
+        "triplet-xl", batch=16, neighbours=2, neighbours_from=source, refresh=3, out_dim=9
+    )
+
+    def train(name, epochs, **more):
+        told = FitOptions(epochs=epochs, rate=0.01, patience=None, threads=1)
+        return train_triplet(
+            recipes(), options, tmp_path / name, text_encoder=Words(), fit=told, store=None, **more
+        )
+
+    whole = train("whole", 5)
+
+    class Stopping:
+        def config(self, settings, epoch):
+            pass
+
+        def epoch(self, line):
+            if line["epoch"] == 2:
+                raise KeyboardInterrupt
+
+        def close(self):
+            pass
+
+    with pytest.raises(KeyboardInterrupt):
+        train("parted", 5, sinks=[Stopping()])
+    parted = train("parted", 5, resume=True)
+    weights = [made.folder.weights() for made in (whole, parted)]
+    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+    assert not list((tmp_path / "parted").glob("neighbours*"))
+    with pytest.raises(InputError, match="margin was"):
+        train_triplet(
+            recipes(),
+            options.changed(margin=0.2),
+            tmp_path / "parted",
+            text_encoder=Words(),
+            fit=FitOptions(epochs=6, rate=0.01, patience=None),
+            store=None,
+            resume=True,
+        )
+
+
+def test_layers_that_give_nothing_but_zeros_give_no_nan():
+    options = options_of(beta=0.5)
+    recipe = TripletRecipe(build_model(options, 5, "triplet-xl"), pairs(), options)
+    with torch.no_grad():
+        recipe.model.towers["both"].second.bias.fill_(-1e3)
+    loss = recipe.loss(next(recipe.batches(1)))
+    loss.value.backward()
+    assert float(loss.value.detach()) == pytest.approx(options.margin)
+    assert all(torch.isfinite(weight.grad).all() for weight in recipe.model.parameters())
+
+
+def test_a_rate_that_is_too_large_is_told(tmp_path):
+    class Broken(TripletRecipe):
+        def loss(self, batch, /):
+            return Loss(super().loss(batch).value * math.inf, 1)
+
+    options = options_of()
+    recipe = Broken(build_model(options, 5, "triplet"), pairs(), options)
+    with pytest.raises(InputError, match=r"the loss is inf at epoch 1, batch 1 of 2 \(with r"):
+        fit(recipe, FitOptions(epochs=1, threads=1), tmp_path, settings={})
+
+
+@pytest.mark.parametrize(
+    ("data", "changes", "said"),
+    [
+        (pairs(languages=1), {"beta": 0.1}, "all texts to train on are in l0: train triplet"),
+        (pairs(6), {"beta": 0.1}, "'l0' has 2 items to train on, too few for 2 neighbours"),
+        (pairs(6, items=1), {}, "about one item"),
+    ],
+)
+def test_too_few_data_are_refused(data, changes, said):
+    options = options_of(**changes)
+    with pytest.raises(InputError, match=said):
+        TripletRecipe(build_model(options, 5, "x"), data, options)
+
+
+def test_a_batch_in_which_languages_are_rare_is_told():
+    options = options_of(beta=0.1, batch=4)
+    with pytest.warns(DataWarning, match=r"a batch of 4 has on average.*l0 1\.3.*larger --batch"):
+        TripletRecipe(build_model(options, 5, "triplet-xl"), pairs(), options)
+
+
+def test_texts_without_a_title_are_left_out(tmp_path):
+    rows = recipes(10, title=lambda i: "" if i == 2 else f"t{i}")
+    with pytest.warns(DataWarning, match=r"1 of 10 texts are left out.*en 1; the first is 'r2'"):
+        packed = pack_pairs(tmp_path, rows, TripletOptions(), TextSource("words", Words()))
+    assert len(packed) == 9 and packed.ids.tolist()[:3] == ["r0", "r1", "r3"]
+    body = Texts([rows.fields["body"][3]], ["de"], ["r3"])
+    np.testing.assert_array_equal(packed.body[2], Words().encode(body)[0])
+    empty = recipes(10, title=lambda i: f"t{i}" if i % 2 == 0 else "")
+    with pytest.raises(InputError, match=r"no text in 'de' has a title and a body \(the first is 'r1'\)"):
+        pack_pairs(tmp_path, empty, TripletOptions(), TextSource("words", Words()))
+    with pytest.raises(InputError, match="no column 'head'"):
+        pack_pairs(tmp_path, rows, TripletOptions(title="head"), TextSource("words", Words()))
+
+
+def test_a_text_split_in_two(tmp_path):
+    rows = recipes(12)
+    packed = pack_pairs(tmp_path, rows, TripletOptions(split="first-sentence"), TextSource("words", Words()))
+    two = [text.split(". ") for text in rows.text]
+    expected = [Words().encode(Texts([t + "."], ["en"], ["0"])) for t, _ in two]
+    np.testing.assert_array_equal(packed.title, np.concatenate(expected))
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"margin": 3}, "margin must be between 0 and 2: found 3"),
+        ({"beta": -1}, "beta must be 0 or more"),
+        ({"batch": 1}, "batch must be 2 or more"),
+        ({"neighbours_from": "bach"}, "Did you mean 'batch'"),
+        ({"title": "body"}, "two columns"),
+        ({"hidden": 3}, "unknown option 'hidden' of triplet-xl"),
+        ({"beta": 0.0}, "take the other recipe"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(changes, said):
+    with pytest.raises(InputError, match=said):
+        TripletOptions.preset("triplet-xl", **changes)
+
+
+def test_encoders_that_cannot_be_trained_on(tmp_path):
+    for spec, said in (("chargram", "other vectors among other texts"), (["random", "lsa"], "lsa")):
+        with pytest.raises(InputError, match=said):
+            train_triplet(recipes(), TripletOptions(), tmp_path / "m", text_encoder=spec, store=None)
