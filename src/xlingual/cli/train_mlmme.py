@@ -23,6 +23,7 @@ from xlingual.cli.training_options import (
     RUN,
     VALIDATION,
     added,
+    is_file,
     number,
     told,
     validation_of,
@@ -159,4 +160,7 @@ def _show(trained: Trained, given: dict[str, Any]) -> None:
     if trained.pictures is not None:
         encoder = given["image_encoder"]
         uses.append(f"--image-encoder {shlex.quote(f'{model}::{encoder}')}")
+        if is_file(encoder):
+            other = shlex.quote(f"{model}?base=trusted::vectors:OTHER")
+            uses.append(f"--image-encoder {other}  (for other pictures)")
     show(trained, uses)

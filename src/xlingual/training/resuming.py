@@ -63,7 +63,7 @@ def refuse(folder: Path, *, resume: bool, replace: bool) -> None:
     if there and not replace:
         raise InputError(
             f"{folder} already has {'a model' if _CONFIG in there else 'a training that was interrupted'}: "
-            "continue it with resume, replace it with force, or choose another folder"
+            "continue it (--resume), replace it (--force), or choose another folder"
         )
 
 

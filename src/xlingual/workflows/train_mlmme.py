@@ -194,13 +194,11 @@ class _Job:
         self._tell("reading texts and pictures")
         corpus = pack(self.work / "train", self.train, vocabularies, reading, self.pictures)
         validated = self._validated_languages()
-        held = pack(
-            self.work / "validation",
-            self.held,
-            {tag: vocabularies[tag] for tag in validated},
-            reading,
-            self.held_pictures,
-        )
+        words = {tag: vocabularies[tag] for tag in validated}
+        try:
+            held = pack(self.work / "validation", self.held, words, reading, self.held_pictures)
+        except InputError as error:
+            raise InputError(f"validation: {error}{self._hint()}") from error
         check_size(len(np.unique(held.groups)))
         if corpus.picture_dim != held.picture_dim:
             raise InputError(
@@ -225,6 +223,16 @@ class _Job:
                 stacklevel=4,
             )
         return found
+
+    def _hint(self) -> str:
+        """Return what helps where the validation's pictures have a file of vectors of their own."""
+        if (
+            self.pictures is None
+            or self.held_pictures is not self.pictures
+            or self.held.path == self.train.path
+        ):
+            return ""
+        return "; another encoder of its pictures is named by --validation-image-encoder"
 
     def _tell(self, what: str) -> None:
         if self.progress is not None:
