@@ -55,7 +55,7 @@ def test_a_model_is_written_and_is_an_encoder(xlingual: Any) -> None:
     assert "Trained on en 96, de 96 texts and 96 pictures" in done.out
     assert "--text-encoder model:m" in done.out and "--image-encoder model:m::img.npy" in done.out
     assert sorted(path.name for path in Path("m").iterdir()) == [
-        "checkpoint", "config.json", "log.jsonl", "model.safetensors", "vocabulary.de.txt",
+        "README.md", "checkpoint", "config.json", "log.jsonl", "model.safetensors", "vocabulary.de.txt",
         "vocabulary.en.txt",
     ]  # fmt: skip
     assert [line["epoch"] for line in log("m")] == [1, 2]

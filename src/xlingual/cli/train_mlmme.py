@@ -101,7 +101,7 @@ def mlmme(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa:
         if progress is not None:
             progress("reading the manifest", 0, 1)
         data = read_manifest(manifest, given)
-        languages = chosen.pop("languages", None) or data.languages
+        languages = chosen.pop("languages", data.languages)
         if len(languages) == 1 and recipe == "mlmme":
             chosen.setdefault("beta", 1.0)
         of_fit = {name: chosen.pop(name) for name in option_types(FitOptions) if name in chosen}
