@@ -53,8 +53,8 @@ def network(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
         model = transformers.T5ForConditionalGeneration(config)
     else:
         config = transformers.MarianConfig(
-            **shared, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2,
-            encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=64, decoder_start_token_id=0,
+            **shared, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
+            decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=64, decoder_start_token_id=0,
             forced_eos_token_id=1,
         )  # fmt: skip
         model = transformers.MarianMTModel(config)
@@ -168,3 +168,16 @@ def test_weights_that_lack_are_refused(network: Path, tmp_path: Path) -> None:
     (tmp_path / "src").write_text("haus\n")
     with pytest.raises(InputError, match=r"hf:.*"):
         generate_nbest(tmp_path / "src", tmp_path / "out", f"hf:{broken}")
+
+
+def test_the_command_line(network: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from xlingual.cli import main
+
+    (tmp_path / "src").write_text("das haus\nrot\n", encoding="utf-8")
+    out = tmp_path / "a.nbest"
+    command = ["rerank", "generate", str(tmp_path / "src"), "--model", f"hf:{network}", "--n", "3"]
+    assert main.run([*command, "--out", str(out), "--max-tokens", "5"]) == 0
+    count = len(out.read_text(encoding="utf-8").splitlines())
+    assert capsys.readouterr().err == f"{count} translations\nwrote {out}\n"
+    features = [line.split(" ||| ")[2].split() for line in out.read_text(encoding="utf-8").splitlines()]
+    assert all(one[0] == "logprob=" and one[2] == "tokens=" and 1 <= int(one[3]) <= 5 for one in features)
