@@ -16,7 +16,7 @@ SPEED = (
     "nbest_speed",
 )
 STATISTICS = ("coverage", "coverage_real", "family_error", "planned_power", "agreement_coverage")
-NETWORKS = ("encoder_speed", "mlmme_speed", "mlmme_runs")  # need torch
+NETWORKS = ("encoder_speed", "mlmme_speed", "mlmme_runs", "nbest_table3")  # need torch
 DATA = ("sentence_breaks",)
 
 wanted = [

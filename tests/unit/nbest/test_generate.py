@@ -54,7 +54,8 @@ def network(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     else:
         config = transformers.MarianConfig(
             **shared, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
-            decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=64, decoder_start_token_id=0,
+            decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16,
+            max_position_embeddings=64, decoder_start_token_id=0,
             forced_eos_token_id=1,
         )  # fmt: skip
         model = transformers.MarianMTModel(config)
