@@ -30,16 +30,19 @@ from xlingual.records import Floats, Ints
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data")) / "nbest_multi30k"
 OUT = Path("out/nbest_table3")
 TUNE, TEST = "val", "test_2016_flickr"
-OWN = ("d", "lm", "tm", "w")
+LABELS = ("d", "lm", "tm", "w")
+OWN = ("d", "lm", *(f"tm[{i}]" for i in range(5)), "w")
+TOTAL = "total"  # the decoder's score as a feature: the one feature that a neural system's list has
 EPOCHS = (6, 16)
 MODELS = {f"mlmme-{epochs}": epochs for epochs in EPOCHS}
 SIMILARITIES = ("lsa", *MODELS)
-SETS = {
-    "own features": (),
+ADDED = {
     "+ lsa": ("lsa",),
     **{f"+ MLMME β=0, {epochs} epochs": (name,) for name, epochs in MODELS.items()},
     "+ all three": SIMILARITIES,
 }
+SETS = {"own features": OWN} | {kind: (*OWN, *names) for kind, names in ADDED.items()}
+ONE = {f"score {kind}": (TOTAL, *names) for kind, names in ADDED.items()}
 WAYS = {
     "MIRA": (),
     "MIRA, standardised": ("--standardize",),
@@ -85,21 +88,21 @@ def with_similarities() -> dict[str, NBestLists]:
         command(
             OUT / f"{part}.nbest", "rerank", "features", DATA / f"{part}.nbest", *source, *specs, *languages
         )
-    return {part: read_nbest(OUT / f"{part}.nbest") for part in (TUNE, TEST)}
+    read = {part: read_nbest(OUT / f"{part}.nbest") for part in (TUNE, TEST)}
+    return {part: lists.with_features({TOTAL: lists.scores}) for part, lists in read.items()}
 
 
 def folder_of(way: str, kind: str) -> Path:
     """Return where a tuning's files are."""
-    return OUT / re.sub(r"\W+", "-", f"{way} {kind}").strip("-").lower()
+    return OUT / re.sub(r"\W+", "-", f"{way} {kind}", flags=re.ASCII).strip("-").lower()
 
 
 def tuned(lists: dict[str, NBestLists], way: str, kind: str) -> list[Path]:
     """Return the translations of the test lists that each tuning with some similarities chooses."""
     folder = folder_of(way, kind)
-    kept = [name for name in lists[TUNE].names if name not in SIMILARITIES] + list(SETS[kind])
     for part, own in lists.items():
         if not (folder / f"{part}.nbest").exists():
-            write_nbest(own.keep_features(kept), folder / f"{part}.nbest")
+            write_nbest(own.keep_features((SETS | ONE)[kind]), folder / f"{part}.nbest")
     references = ("--references", DATA / f"{TUNE}.de")
     weights = folder / "weights.json"
     command(weights, "rerank", "tune", folder / f"{TUNE}.nbest", *references, *WAYS[way])
@@ -228,9 +231,10 @@ def main() -> None:
         for kind in SETS:
             row([kind, *cells_of(found[way, kind])])
     gains(lists, of)
+    one_feature(lists, of, base)
     alone(lists, of)
     path = OUT / "ablation.json"
-    groups = [*((name,) for name in OWN), *((name,) for name in SIMILARITIES), SIMILARITIES]
+    groups = [*((name,) for name in LABELS), *((name,) for name in SIMILARITIES), SIMILARITIES]
     sets = [word for names in groups for word in ("--without", ",".join(names))]
     on = ("--on", OUT / f"{TEST}.nbest", "--on-references", references)
     tune = ("--references", DATA / f"{TUNE}.de", "--standardize")
@@ -246,6 +250,9 @@ def gains(lists: dict[str, NBestLists], of: Ints) -> None:
         for way in WAYS
         for kind in SETS
     }
+    first = of[decoder_best(lists[TEST])][None]
+    over = [difference(paired_bootstrap(weights[way, "own features"], first)) for way in WAYS]
+    row(["(own features over the 1-best)", *over])
     for kind in list(SETS)[1:]:
         row(
             [
@@ -258,6 +265,18 @@ def gains(lists: dict[str, NBestLists], of: Ints) -> None:
         )
     whole = weights["MIRA", "own features"]
     assert corpus_bleu(whole.sum(axis=1)).mean() > corpus_bleu(of[decoder_best(lists[TEST])].sum(axis=0))
+
+
+def one_feature(lists: dict[str, NBestLists], of: Ints, base: Path) -> None:
+    """Print what similarities add to the decoder's score, where that is all that a list has."""
+    way = "MIRA, standardised"
+    first = of[decoder_best(lists[TEST])][None]
+    head(way, *MEASURES.values(), "BLEU gained over the 1-best")
+    for kind in ONE:
+        best = tuned(lists, way, kind)
+        cells = cells_of(scores(best, base, folder_of(way, kind).name))
+        counts = counts_of(lists[TEST], folder_of(way, kind) / "weights.json", of)
+        row([kind, *cells, difference(paired_bootstrap(counts, first))])
 
 
 def ablation(content: dict[str, Any]) -> None:
