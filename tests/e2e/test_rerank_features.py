@@ -95,7 +95,7 @@ def test_refusals(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
         *letters, "--source", "src", "--normalize", "tokenize"
     )
     message = refused("--text-encoder", "lsa:?fit=m.jsonl", "--source", "src")
-    assert "say which they are with --source-language and --target-language" in message
+    assert "where it goes by the language, give --source-language and --target-language" in message
     Path("src").write_text("one\n")
     assert "src has 1 lines, a.nbest 12 lists" in refused(*letters, "--source", "src")
 

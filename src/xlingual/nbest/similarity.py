@@ -79,7 +79,7 @@ def fit(systems: Sequence[System], texts: Texts) -> None:
         if UNKNOWN_LANGUAGE not in texts.language:
             raise
         raise InputError(
-            f"{error}; say which they are with --source-language and --target-language"
+            f"{error}; where it goes by the language, give --source-language and --target-language"
         ) from error
 
 
