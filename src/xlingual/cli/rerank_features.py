@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from xlingual.cli import screen
-from xlingual.cli.options import chosen_store, encoding_options, text_encoder_option
+from xlingual.cli.options import chosen_store, encoding_options
 from xlingual.cli.rerank_options import PATH, check_file, quiet_option
 
 _STEPS = "punctuation, detokenize, tokenize, lowercase, escape"
@@ -17,7 +17,15 @@ _STEPS = "punctuation, detokenize, tokenize, lowercase, escape"
 @click.command()
 @click.argument("nbest", type=PATH, metavar="NBEST")
 @click.option("--source", type=PATH, metavar="SRC", help="The sentence of each list, one a line.")
-@text_encoder_option
+@click.option(
+    "--text-encoder",
+    "text_encoders",
+    multiple=True,
+    required=True,
+    metavar="SPEC",
+    help="Text encoder: st:, hf:, onnx:, wordvec:, translate:, api:, python:, model:, chargram or "
+    "lsa:?fit=FILE; repeat for several. NAME=SPEC names the feature. See: xlingual encoders.",
+)
 @click.option(
     "--images",
     metavar="MANIFEST",

@@ -63,7 +63,7 @@ def network(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def own(folder: Path, text: str, n: int) -> dict[str, tuple[float, int]]:
+def own(folder: Path, text: str, n: int, start: int | None = None) -> dict[str, tuple[float, int]]:
     """Return the translations of one text with (log p / tokens, tokens), scored word by word."""
     model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
@@ -71,12 +71,12 @@ def own(folder: Path, text: str, n: int) -> dict[str, tuple[float, int]]:
     with torch.no_grad():
         found = model.generate(
             ids, num_beams=n, num_return_sequences=n, do_sample=False, length_penalty=1.0, max_length=None,
-            max_new_tokens=LIMIT,
+            max_new_tokens=LIMIT, forced_bos_token_id=start,
         )  # fmt: skip
         scored: dict[str, tuple[float, int]] = {}
         for sequence in found.tolist():
             total, tokens = 0.0, 0
-            for place in range(1, len(sequence)):
+            for place in range(1 if start is None else 2, len(sequence)):
                 logits = model(input_ids=ids, decoder_input_ids=torch.tensor([sequence[:place]])).logits
                 total += float(torch.log_softmax(logits[0, -1], dim=-1)[sequence[place]])
                 tokens += 1
@@ -130,6 +130,20 @@ def test_long_texts_are_cut_and_told(network: Path) -> None:
     with pytest.warns(DataWarning, match="1 of 2 texts were longer than the 12 tokens"):
         first, second = generator.translations([" ".join(["rot"] * 40), " ".join(["rot"] * 11)])
     assert first == second
+
+
+def test_a_token_that_names_the_language_does_not_count(
+    network: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = 3 + WORDS.index("tree")
+    monkeypatch.setattr("xlingual.nbest.beam.told_languages", lambda *_: ("", tree))
+    (found,) = Generator(str(network), Search(n=4), ("de", "en")).translations(["das haus"])
+    expected = own(network, "das haus", 4, tree)
+    assert {one.text for one in found} == set(expected)
+    for one in found:
+        assert one.text.startswith("tree")
+        assert one.logprob == pytest.approx(expected[one.text][0], abs=2e-5)
+        assert one.tokens == expected[one.text][1]
 
 
 def test_a_wider_beam(network: Path) -> None:
