@@ -9,6 +9,8 @@ import click
 
 from xlingual.cli import screen
 from xlingual.cli.rerank_ablate import ablate
+from xlingual.cli.rerank_features import features
+from xlingual.cli.rerank_generate import generate
 from xlingual.cli.rerank_options import (
     PATH,
     check_file,
@@ -26,15 +28,15 @@ from xlingual.errors import InputError
 def rerank() -> None:
     """Re-rank n-best lists of translations, so that better ones come first.
 
-    `tune` finds weights for the features of a list, `apply` chooses by them, `score` measures the choice,
-    `ablate` says which features help. Lists are in the format of Moses, plain or gzip:
-    id ||| hypothesis ||| Name= value … ||| score.
+    `generate` makes lists, `features` adds similarities to them, `tune` finds weights for the features,
+    `apply` chooses by them, `score` measures the choice, `ablate` says which features help.
+
+    Lists are in the format of Moses, plain or gzip: id ||| hypothesis ||| Name= value … ||| score.
     """
 
 
-# Commands that make lists and add features to them have their place here: `generate` and `features`, each in
-# a module of its own (`rerank_generate`, `rerank_features`), added to the group as here.
-rerank.add_command(ablate)
+for command in (generate, features, ablate):
+    rerank.add_command(command)
 
 
 @rerank.command()

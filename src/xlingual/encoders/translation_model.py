@@ -79,7 +79,7 @@ class TranslationModel:
     def translate(self, texts: Sequence[str], language: str) -> Translated:
         """Return the translations; raise InputError where the model does not know one of the languages."""
         held = self._load(language)
-        prefix, start = self._languages(held, language)
+        prefix, start = told_languages(held, language, self.to, f"translate:hf-{held.name}")
         encoded: list[list[int]] = []
         truncated: list[bool] = []
         for text in texts:
@@ -114,7 +114,9 @@ class TranslationModel:
             self._held = None  # the memory of one model is enough
             self._digest(language)
             folder = self._folder(language)  # of a hub: another one where the model there is new
-            held = _load(name, folder, choose_device(self.device, self._who), self.dtype)
+            held = load_network(
+                f"translate:hf-{name}", name, folder, choose_device(self.device, self._who), self.dtype
+            )
             what = f"translate:hf-{name}: a file of the model"
             self._watch.check(name, lambda: checkpoint_digest(folder), what)
             self._held = held
@@ -124,20 +126,6 @@ class TranslationModel:
         """Return the digest that the model of a language had when it was first asked for."""
         name = self.name.replace("{lang}", language)
         return self._watch.digest(name, lambda: checkpoint_digest(self._folder(language)))
-
-    def _languages(self, held: Loaded, source: str) -> tuple[str, int | None]:
-        """Tell the tokenizer the source; return a prefix of texts and the first token of translations."""
-        tokenizer, who = held.tokenizer, f"translate:hf-{held.name}"
-        marked = list(getattr(tokenizer, "supported_language_codes", None) or ())  # of Marian: >>fra<<
-        if marked:
-            return f"{_code(self.to, marked, who)} ", None
-        codes = list(getattr(tokenizer, "lang_code_to_token", None) or ()) or _language_tokens(tokenizer)
-        if not codes:
-            return "", None
-        tokenizer.src_lang = _code(source, codes, who)
-        target = _code(self.to, codes, who)
-        number = (getattr(tokenizer, "lang_code_to_id", None) or {}).get(target)
-        return "", int(tokenizer.convert_tokens_to_ids(target) if number is None else number)
 
     def _generate(self, held: Loaded, texts: Sequence[list[int]], start: int | None) -> list[str]:
         """Return translations of texts given as tokens, the longest first."""
@@ -166,10 +154,10 @@ class TranslationModel:
         return decoded
 
 
-def _load(name: str, folder: Path, device: Any, dtype: str) -> Loaded:  # noqa: ANN401  (of torch)
+def load_network(who: str, name: str, folder: Path, device: Any, dtype: str) -> Loaded:  # noqa: ANN401  (of torch)
+    """Return the network and tokenizer of a folder; raise InputError, begun with `who`, where one lacks."""
     from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-    who = f"translate:hf-{name}"
     check_weights(who, folder)
     check_tokenizer(who, folder)
     fast = (folder / "tokenizer.json").is_file()
@@ -194,6 +182,21 @@ def _load(name: str, folder: Path, device: Any, dtype: str) -> Loaded:  # noqa: 
         raise InputError(f"{who}: its tokenizer has no pad token: name one in tokenizer_config.json")
     told = (tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", None))
     return Loaded(name, model, tokenizer, min([limit for limit in told if limit and limit < 10**6] or [512]))
+
+
+def told_languages(held: Loaded, source: str, to: str, who: str) -> tuple[str, int | None]:
+    """Tell the tokenizer the source; return a prefix of texts and the first token of translations."""
+    tokenizer = held.tokenizer
+    marked = list(getattr(tokenizer, "supported_language_codes", None) or ())  # of Marian: >>fra<<
+    if marked:
+        return f"{_code(to, marked, who)} ", None
+    codes = list(getattr(tokenizer, "lang_code_to_token", None) or ()) or _language_tokens(tokenizer)
+    if not codes:
+        return "", None
+    tokenizer.src_lang = _code(source, codes, who)
+    target = _code(to, codes, who)
+    number = (getattr(tokenizer, "lang_code_to_id", None) or {}).get(target)
+    return "", int(tokenizer.convert_tokens_to_ids(target) if number is None else number)
 
 
 def _language_tokens(tokenizer: Any) -> list[str]:  # noqa: ANN401

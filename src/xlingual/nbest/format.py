@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import warnings
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import BufferedReader
 from pathlib import Path
 from typing import cast
@@ -86,15 +86,21 @@ def write_nbest(lists: NBestLists, path: str | Path) -> None:
 
     Raises InputError where a hypothesis or label could not be read back.
     """
+    write_lines(path, _written(lists))
+
+
+def write_lines(path: str | Path, lines: Iterable[str]) -> None:
+    """Write lines as they come, atomically, each with a newline; gzip where the name ends in .gz."""
     path = Path(path)
     make_folder(path.parent)
+    encoded = (f"{line}\n".encode() for line in lines)
     with atomic_file(path) as temporary:
         if path.suffix == ".gz":
             with temporary.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as handle:
-                handle.writelines(_written(lists))
+                handle.writelines(encoded)
         else:
             with temporary.open("wb") as plain:
-                plain.writelines(_written(lists))
+                plain.writelines(encoded)
 
 
 def text_lines(path: str | Path) -> Iterator[tuple[int, str]]:
@@ -117,7 +123,7 @@ def text_lines(path: str | Path) -> Iterator[tuple[int, str]]:
         raise InputError(f"{path} cannot be read: {error.strerror or error}: check its name") from error
 
 
-def _written(lists: NBestLists) -> Iterator[bytes]:
+def _written(lists: NBestLists) -> Iterator[str]:
     extra = lists.extra or [()] * len(lists.hypotheses)
     for row, sentence in enumerate(lists.sentence.tolist()):
         hypothesis = lists.hypotheses[row]
@@ -126,7 +132,7 @@ def _written(lists: NBestLists) -> Iterator[bytes]:
                 f"hypothesis {hypothesis[:60]!r} of sentence {sentence} holds {BARS} or the end of a line, "
                 "which cannot stand in an n-best list: take it out"
             )
-        text = line_of(
+        yield line_of(
             sentence,
             hypothesis,
             lists.groups,
@@ -134,7 +140,6 @@ def _written(lists: NBestLists) -> Iterator[bytes]:
             float(lists.scores[row]),
             extra[row],
         )
-        yield f"{text}\n".encode()
 
 
 def _disorder(found: int, last: int) -> str:

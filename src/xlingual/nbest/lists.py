@@ -58,15 +58,8 @@ class NBestLists:
         Raises InputError where a label is there already, holds a blank or a bar, or has values that are not
         finite.
         """
-        present = {label for label, _ in self.groups}
+        check_new_labels(list(columns), [label for label, _ in self.groups])
         for label, values in columns.items():
-            if label in present:
-                raise InputError(f"the n-best list has a feature {label!r} already: choose another name")
-            if not is_label(label):
-                raise InputError(
-                    f"a feature cannot be named {label!r}: use letters, digits and _ . -, no blanks or bars, "
-                    "and no '=' or ':' at the end"
-                )
             if values.shape != (len(self.hypotheses),) or not np.isfinite(values).all():
                 raise InputError(
                     f"feature {label!r} must have one finite value for each of {len(self.hypotheses):,} "
@@ -107,3 +100,17 @@ class NBestLists:
 def is_label(label: str) -> bool:
     """Return whether a label can stand in a file and be read again as it is."""
     return bool(label) and not any(c.isspace() or c == "|" for c in label) and label[-1] not in "=:"
+
+
+def check_new_labels(labels: Sequence[str], present: Sequence[str]) -> None:
+    """Raise InputError where features of these labels cannot be added to those that are there."""
+    for number, label in enumerate(labels):
+        if label in present:
+            raise InputError(f"the n-best list has a feature {label!r} already: choose another name")
+        if label in labels[:number]:
+            raise InputError(f"two features are named {label!r}: give one of them another name")
+        if not is_label(label):
+            raise InputError(
+                f"a feature cannot be named {label!r}: use letters, digits and _ . -, no blanks or bars, "
+                "and no '=' or ':' at the end"
+            )

@@ -27,7 +27,7 @@ class Score:
 
     value: float
     ci: Interval | None  # for other sentences of the same kind; None for a mean of draws
-    p: float | None = None  # of no difference to the baseline, two-sided
+    p: float | None = None  # of no difference to the baseline, as sacrebleu has it
 
 
 @dataclass(frozen=True)
