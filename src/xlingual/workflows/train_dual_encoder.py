@@ -179,7 +179,12 @@ class _Job:
         model: DualEncoder = fitted.model
         base = None
         if tower.below is not None:
-            base = {"name": tower.name, "identity": tower.below.identity, "dim": tower.config.dim}
+            base = {
+                "name": tower.name,
+                "identity": tower.below.identity,
+                "dim": tower.config.dim,
+                "languages": list(self.train.languages),
+            }
         data, held = self.train, self.held
         return {
             "kind": "dual-encoder",
