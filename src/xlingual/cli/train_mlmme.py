@@ -23,6 +23,7 @@ from xlingual.cli.training_options import (
     RUN,
     VALIDATION,
     added,
+    is_file,
     number,
     told,
     validation_of,
@@ -100,7 +101,7 @@ def mlmme(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa:
         if progress is not None:
             progress("reading the manifest", 0, 1)
         data = read_manifest(manifest, given)
-        languages = chosen.pop("languages", None) or data.languages
+        languages = chosen.pop("languages", data.languages)
         if len(languages) == 1 and recipe == "mlmme":
             chosen.setdefault("beta", 1.0)
         of_fit = {name: chosen.pop(name) for name in option_types(FitOptions) if name in chosen}
@@ -159,4 +160,7 @@ def _show(trained: Trained, given: dict[str, Any]) -> None:
     if trained.pictures is not None:
         encoder = given["image_encoder"]
         uses.append(f"--image-encoder {shlex.quote(f'{model}::{encoder}')}")
+        if is_file(encoder):
+            other = shlex.quote(f"{model}?base=trusted::vectors:OTHER")
+            uses.append(f"--image-encoder {other}  (for other pictures)")
     show(trained, uses)

@@ -114,6 +114,14 @@ def told(given: Mapping[str, Any], known: Mapping[str, Any], file: Path | None) 
     return settings | {name: None if value == "none" else value for name, value in here.items()}
 
 
+def is_file(spec: str) -> bool:
+    """Return whether an encoder is a file of vectors, which serves the pictures of one manifest only."""
+    from xlingual.encoders.plugins import Known
+    from xlingual.encoders.spec import parse
+
+    return parse(spec, Known()).scheme == "vectors"
+
+
 def validation_of(reference: str | None, path: Path, given: Mapping[str, Any]) -> Manifest | float:
     """Return what --validation means: a share, or a manifest that is read with the columns of MANIFEST."""
     from xlingual.data.manifest import Manifest, read_reference

@@ -64,6 +64,7 @@ def embed_pictures(
 ) -> PictureIndex:
     """Return the distinct pictures of the text rows and their vectors, each encoded once."""
     pictures, vectors, same = _encoded(manifest, name, encoder, rows, store, progress, SKIP)
+    _warn_of_missing_files(pictures.source, pictures.ids)
     by_vector = Pool.of(vectors)
     picture = _distinct_pictures(by_vector.code, pictures.source)
     _, representative, number = np.unique(picture, return_index=True, return_inverse=True)
@@ -107,7 +108,6 @@ def _encoded(
     key = np.where(slot >= 0, slot, len(manifest.picture_source) + np.arange(len(rows)))
     _, first, same = np.unique(key, return_index=True, return_inverse=True)
     pictures = manifest.pictures(rows[first])
-    _warn_of_missing_files(pictures.source, pictures.ids)
     way = Way(f"image encoder {name!r}", "encoding pictures", store, progress)
     try:
         vectors = encode(encoder, pictures, way).vectors

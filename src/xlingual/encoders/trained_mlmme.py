@@ -37,7 +37,7 @@ class MlmmeTexts:
         self.space = network.space
         self._memory, self._unknown = Memory(), UnknownWords()
         self._blind: Counter[str] = Counter()  # language → texts of which no word is known
-        self._texts = 0
+        self._texts, self._cut = 0, 0  # texts, and those that were too long
 
     @property
     def identity(self) -> str:
@@ -67,9 +67,12 @@ class MlmmeTexts:
         return vectors
 
     def notes(self) -> list[str]:
-        """Return the share of unknown words, and how many texts have no known one, since last asked."""
-        who, blind, texts = self.network.who, self._blind, self._texts
-        self._blind, self._texts = Counter(), 0
+        """Return the share of unknown words, and how many texts have no known one or are cut.
+
+        All of it since last asked.
+        """
+        who, blind, texts, cut = self.network.who, self._blind, self._texts, self._cut
+        self._blind, self._texts, self._cut = Counter(), 0, 0
         told = self._unknown.told(f"{who}: words that it does not know, which are all one to it")
         if blind:
             each = listed((f"{tag} {count:,}" for tag, count in sorted(blind.items())), 20)
@@ -77,11 +80,18 @@ class MlmmeTexts:
                 f"{who}: {blind.total():,} of {texts:,} texts have no word that it knows ({each}): they "
                 "differ by their numbers of words only"
             )
+        if cut:
+            told.append(
+                f"{who}: {cut:,} of {texts:,} texts are longer than the {self.network.config.max_length} "
+                "words that it was trained to read, and are cut"
+            )
         return told
 
     def _numbers(self, text: str, tag: str) -> list[int]:
-        split = pretokenized_tokens(text) if self.network.config.pretokenized else tokens(text, tag)
-        return self.network.vocabularies[tag].numbers(split)
+        config = self.network.config
+        split = pretokenized_tokens(text) if config.pretokenized else tokens(text, tag)
+        self._cut += config.max_length is not None and len(split) > config.max_length
+        return self.network.vocabularies[tag].numbers(split[: config.max_length])
 
     def _count(self, tag: str, numbers: Sequence[Sequence[int]]) -> None:
         unknown = [sum(number == UNKNOWN for number in text) for text in numbers]

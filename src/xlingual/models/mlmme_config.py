@@ -26,6 +26,7 @@ class MlmmeConfig:
     standardize_pictures: bool = False  # before that: mean 0, standard deviation 1 over the training pictures
     initial: str = "paper"  # how weights begin: "paper" or "vsepp"
     pretokenized: bool = False  # texts are split at blanks and nothing else
+    max_length: int | None = None  # words of a text that are read; None: all
 
     def __post_init__(self) -> None:
         dims = (self.word_dim, self.state_dim, self.joint_dim, *self.vocabulary_sizes.values())
@@ -42,6 +43,8 @@ class MlmmeConfig:
             )
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be at least 0 and below 1: {self.dropout}")
+        if self.max_length is not None and self.max_length < 1:
+            raise ValueError(f"max_length must be at least 1: {self.max_length}")
         if self.initial not in INITIAL:
             raise ValueError(f"initial must be one of {', '.join(INITIAL)}: {self.initial!r}")
 

@@ -7,9 +7,13 @@ from torch import Tensor
 
 
 def unit(vectors: Tensor) -> Tensor:
-    """Return the rows [n, d] at unit length; a zero row stays zero and gets no gradient. At least float32."""
+    """Return the rows [n, d] at unit length; a zero row stays zero and gets no gradient. At least float32.
+
+    A row whose length is too large for its type is NaN, so that a training that runs away is noticed.
+    """
     if vectors.dtype in (torch.float16, torch.bfloat16):
         vectors = vectors.float()
     square = vectors.square().sum(dim=-1, keepdim=True)
     there = square > 0
-    return torch.where(there, vectors * torch.where(there, square, 1).rsqrt(), 0)
+    scale = torch.where(there, square, 1).rsqrt().masked_fill(square.isinf(), torch.nan)
+    return torch.where(there, vectors * scale, 0)

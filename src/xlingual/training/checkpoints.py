@@ -14,6 +14,7 @@ epoch's random numbers follow from the seed and the epoch.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 SCHEMA = "xlingual/checkpoint/1"
 FOLDER = "checkpoint"
 _STATE, _WEIGHTS, _OPTIMIZER = "state.json", "weights.safetensors", "optimizer.safetensors"
+_EPOCH = re.compile(r"epoch-\d{4,}")
 
 
 @dataclass(frozen=True)
@@ -124,10 +126,13 @@ class Checkpoints:
         self._into(model, read_tensors(self.folder / self.read().best_folder / _WEIGHTS))
 
     def remove(self) -> None:
-        """Remove the checkpoint; first what says that there is one."""
+        """Remove the checkpoint, first what says that there is one; what others put there stays."""
         with suppress(FileNotFoundError):
             (self.folder / _STATE).unlink()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        for path in self._epochs():
+            shutil.rmtree(path, ignore_errors=True)
+        with suppress(OSError):
+            self.folder.rmdir()
 
     def _into(self, model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
         try:
@@ -140,12 +145,16 @@ class Checkpoints:
 
     def _tidy(self, epoch_folder: str, best_folder: str) -> None:
         """Remove what no longer counts; what cannot be removed does no harm."""
-        for path in self.folder.iterdir():
-            if path.is_dir() and path.name not in {epoch_folder, best_folder}:
+        for path in self._epochs():
+            if path.name not in {epoch_folder, best_folder}:
                 shutil.rmtree(path, ignore_errors=True)
         if best_folder != epoch_folder:
             with suppress(OSError):
                 (self.folder / best_folder / _OPTIMIZER).unlink(missing_ok=True)
+
+    def _epochs(self) -> list[Path]:
+        """Return the folders of epochs, those of a crash included."""
+        return [path for path in self.folder.glob("epoch-*") if _EPOCH.fullmatch(path.name)]
 
 
 def _name(epoch: int) -> str:

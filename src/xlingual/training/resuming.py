@@ -33,8 +33,21 @@ def start(
 ) -> Checkpoint | None:
     """Return the checkpoint to go on from, or None for a training from the beginning.
 
-    Raises InputError where a folder has a training or model that is neither to be continued nor replaced,
-    where there is nothing to continue, or where settings differ.
+    Raises InputError where `refuse` does, or where settings differ.
+    """
+    refuse(folder, resume=resume, replace=replace)
+    if not resume:
+        return None
+    checkpoint = Checkpoints(folder).read()
+    _check(folder, checkpoint, settings, options)
+    return checkpoint
+
+
+def refuse(folder: Path, *, resume: bool, replace: bool) -> None:
+    """Raise InputError where a training can neither begin nor go on in a folder, whatever its settings.
+
+    That is where a training or model is neither to be continued nor replaced, or where nothing is to be
+    continued.
     """
     checkpoints = Checkpoints(folder)
     if resume and replace:
@@ -45,16 +58,13 @@ def start(
                 f"{folder} has no checkpoint to continue from (a training leaves one after each epoch): "
                 "start without resume"
             )
-        checkpoint = checkpoints.read()
-        _check(folder, checkpoint, settings, options)
-        return checkpoint
+        return
     there = [path.name for path in (folder / _CONFIG, checkpoints.folder / "state.json") if path.is_file()]
     if there and not replace:
         raise InputError(
             f"{folder} already has {'a model' if _CONFIG in there else 'a training that was interrupted'}: "
-            "continue it with resume, replace it with force, or choose another folder"
+            "continue it (--resume), replace it (--force), or choose another folder"
         )
-    return None
 
 
 def _check(folder: Path, checkpoint: Checkpoint, settings: Mapping[str, Any], options: FitOptions) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ from xlingual.training.recipes.dual_options import FIT_PRESETS, DualOptions
 from xlingual.workflows.dual_checkpoint import spec_of
 from xlingual.workflows.dual_tower import WORDS, Tower, TowerBuilder
 from xlingual.workflows.dual_validation import HeldOut, validated
-from xlingual.workflows.trained import environment
+from xlingual.workflows.trained import WORK, check_run, clean, environment
 
 if TYPE_CHECKING:
     from xlingual.embed.encoding import Report
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
     from xlingual.training.loop import Fitted
     from xlingual.training.recipe import Scores
     from xlingual.training.sinks import Sink
-
-_WORK = "work"  # vectors of the encoder below, inside the folder of the model while it is trained
 
 
 @dataclass(frozen=True)
@@ -94,19 +91,21 @@ def train_dual_encoder(
     if validation is not None and not 0 < validation < 1:
         raise InputError(f"validation {validation}: give a share between 0 and 1, such as 0.1, or none")
     train, held = (data, None) if validation is None else data.divided(validation, options.seed)
+    fit = fit or fit_options(base, frozen=frozen, seed=options.seed)
+    check_run(Path(out), fit, resume=resume, replace=replace)
     folder = make_folder(out)
-    builder = TowerBuilder(data, train, options, folder / _WORK, open_store(store), progress)
+    builder = TowerBuilder(data, train, options, folder / WORK, open_store(store), progress)
     job = _Job(train, None if held is None else HeldOut(held), folder, progress)
     try:
         return job.run(
             builder.on(base, frozen),
-            fit or fit_options(base, frozen=frozen, seed=options.seed),
+            fit,
             resume=resume,
             replace=replace,
             sinks=sinks,
         )
     finally:
-        shutil.rmtree(folder / _WORK, ignore_errors=True)
+        clean(folder)
 
 
 def fit_options(base: EncoderLike, *, frozen: bool = False, **changes: Any) -> FitOptions:  # noqa: ANN401

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -16,7 +16,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed import batch_identity
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.torch_runtime import require
-from xlingual.errors import InputError, listed
+from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.card import write_card
 from xlingual.models.folder import write_model
 from xlingual.results import make_folder
@@ -24,7 +24,16 @@ from xlingual.store import Store, StoreLike, open_store
 from xlingual.training.options import FitOptions
 from xlingual.training.packing import PictureSource, Reading, count_vocabularies, pack
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
-from xlingual.workflows.trained import WORK, Trained, data_part, divided, environment, training_part
+from xlingual.workflows.held_out import check_size, divided
+from xlingual.workflows.trained import (
+    WORK,
+    Trained,
+    check_run,
+    clean,
+    data_part,
+    environment,
+    training_part,
+)
 
 if TYPE_CHECKING:
     from xlingual.embed.encoding import Report
@@ -83,6 +92,7 @@ def train_mlmme(
     fit = fit or FitOptions(seed=options.seed)
     _check(options, image_encoder, select)
     train, held = divided(manifest, validation, options.seed)
+    check_run(Path(out), fit, resume=resume, replace=replace)
     folder = make_folder(out)
     job = _Job(train, held, options, folder / WORK, open_store(store), progress)
     if options.beta > 0:
@@ -91,7 +101,7 @@ def train_mlmme(
     try:
         return job.run(fit, recipe, chosen(select, options), resume=resume, replace=replace, sinks=sinks)
     finally:
-        shutil.rmtree(folder / WORK, ignore_errors=True)
+        clean(folder)
 
 
 def chosen(select: str, options: MlmmeOptions) -> str:
@@ -183,13 +193,46 @@ class _Job:
         )
         self._tell("reading texts and pictures")
         corpus = pack(self.work / "train", self.train, vocabularies, reading, self.pictures)
-        held = pack(self.work / "validation", self.held, vocabularies, reading, self.held_pictures)
+        validated = self._validated_languages()
+        words = {tag: vocabularies[tag] for tag in validated}
+        try:
+            held = pack(self.work / "validation", self.held, words, reading, self.held_pictures)
+        except InputError as error:
+            raise InputError(f"validation: {error}{self._hint()}") from error
+        check_size(len(np.unique(held.groups)))
         if corpus.picture_dim != held.picture_dim:
             raise InputError(
                 f"pictures have {corpus.picture_dim} dimensions in training and {held.picture_dim} in "
                 "validation: name image encoders of one model"
             )
         return vocabularies, corpus, held
+
+    def _validated_languages(self) -> list[str]:
+        """Return the languages that the validation has texts of; the others are told (DataWarning)."""
+        languages = self.options.languages
+        found = [tag for tag in languages if tag in self.held.languages]
+        if not found:
+            raise InputError(
+                f"the validation ({self.held.source}) has no texts in {listed(languages)}: choose other rows "
+                "for --validation"
+            )
+        if missing := [tag for tag in languages if tag not in found]:
+            warnings.warn(
+                f"the validation has no texts in {listed(missing)}: epochs are compared without them",
+                DataWarning,
+                stacklevel=4,
+            )
+        return found
+
+    def _hint(self) -> str:
+        """Return what helps where the validation's pictures have a file of vectors of their own."""
+        if (
+            self.pictures is None
+            or self.held_pictures is not self.pictures
+            or self.held.path == self.train.path
+        ):
+            return ""
+        return "; another encoder of its pictures is named by --validation-image-encoder"
 
     def _tell(self, what: str) -> None:
         if self.progress is not None:

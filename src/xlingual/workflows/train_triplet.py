@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +24,16 @@ from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
 from xlingual.training.recipes.triplet_options import FIT, TripletOptions
 from xlingual.training.text_pairs import TextPairs, TextSource, pack_pairs
-from xlingual.workflows.trained import WORK, Trained, data_part, divided, environment, training_part
+from xlingual.workflows.held_out import divided
+from xlingual.workflows.trained import (
+    WORK,
+    Trained,
+    check_run,
+    clean,
+    data_part,
+    environment,
+    training_part,
+)
 
 if TYPE_CHECKING:
     from xlingual.embed.encoding import Report
@@ -76,12 +84,13 @@ def train_triplet(
     train, held = divided(manifest, validation, options.seed)
     opened = open_store(store)
     source = TextSource(*_encoder(text_encoder, train, held), opened, progress)
+    check_run(Path(out), fit, resume=resume, replace=replace)
     folder = make_folder(out)
     try:
         job = _Job(train, held, options, recipe, source, folder)
         return job.run(fit, resume=resume, replace=replace, sinks=sinks)
     finally:
-        shutil.rmtree(folder / WORK, ignore_errors=True)
+        clean(folder)
 
 
 def _encoder(spec: EncoderLike, train: Manifest, held: Manifest) -> tuple[str, Encoder]:

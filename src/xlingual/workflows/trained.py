@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import platform
+import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from xlingual.data.holdout import hold_out
 from xlingual.data.manifest import Manifest
-from xlingual.errors import InputError
 from xlingual.models.folder import CHECKPOINT, ModelFolder
 from xlingual.training.options import FitOptions
 
 if TYPE_CHECKING:
     from xlingual.training.loop import Fitted, Scores
 
-WORK = "work"  # what an epoch reads, inside the folder of the model while it is trained
+WORK = ".xlingual-corpus"  # what an epoch reads, in the model's folder meanwhile: a name nobody else gives
 
 
 @dataclass(frozen=True)
@@ -60,17 +58,20 @@ class Trained:
         )
 
 
-def divided(manifest: Manifest, validation: Manifest | float, seed: int) -> tuple[Manifest, Manifest]:
-    """Return what is trained on and what is validated on; raise InputError where they share texts."""
-    if not isinstance(validation, Manifest):
-        return hold_out(manifest, validation, seed)
-    both = [part.texts(np.arange(len(part))).row_digests() for part in (manifest, validation)]
-    if shared := both[0] & both[1]:
-        raise InputError(
-            f"{len(shared)} texts are both trained and validated on: choose other rows for --validation, "
-            "such as another split"
-        )
-    return manifest, validation
+def check_run(out: Path, fit: FitOptions, *, resume: bool, replace: bool) -> None:
+    """Raise InputError for a folder, device or precision that will not do, before anything is encoded."""
+    from xlingual.training.precision import MixedPrecision, training_device
+    from xlingual.training.resuming import refuse
+
+    refuse(out, resume=resume, replace=replace)
+    MixedPrecision(fit.precision, training_device(fit.device))
+
+
+def clean(folder: Path) -> None:
+    """Remove what an epoch reads, and the folder where nothing came of the training."""
+    shutil.rmtree(folder / WORK, ignore_errors=True)
+    with suppress(OSError):
+        folder.rmdir()  # only an empty folder is removed
 
 
 def training_part(

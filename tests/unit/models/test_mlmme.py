@@ -127,6 +127,13 @@ def test_what_is_zero_stays_zero_without_a_gradient_that_is_no_number():
     assert model.texts("en", *padded([[], []])).tolist() == [[0] * 10] * 2
 
 
+def test_a_length_beyond_the_type_is_no_number():
+    """1e30 squared is infinite in float32: a zero vector would hide a training that runs away."""
+    made = unit(torch.tensor([[1e30, 1.0], [3.0, 4.0], [0.0, 0.0]]))
+    assert made[0].isnan().all()
+    assert torch.allclose(made[1:], torch.tensor([[0.6, 0.8], [0.0, 0.0]]))
+
+
 def test_low_precision_is_near_and_unit_vectors_are_float32():
     model = Mlmme(config(), seed=0).eval()
     exact = model.texts("en", *padded(TEXTS)), model.pictures(torch.ones(1, 6))

@@ -64,10 +64,11 @@ def _by_file(grid: Grid, title: str, width: int, *, stacked: bool) -> Table:
 
     table = plain_table(title)
     table.add_column("", overflow="fold", min_width=8, max_width=width)
-    for name in grid.encoders:
-        table.add_column(Text(name), justify="right", overflow="fold", max_width=width)
-    for place, row in enumerate(grid.rows):
-        cells = [_stack(grid, row, name, stacked=stacked) for name in grid.encoders]
+    rows = [[_stack(grid, row, name, stacked=stacked) for name in grid.encoders] for row in grid.rows]
+    widest = max(len(line) for cells in rows for cell in cells for line in cell.plain.splitlines())
+    for name in grid.encoders:  # names are folded, numbers never
+        table.add_column(Text(name), justify="right", overflow="fold", max_width=max(width, widest))
+    for place, (row, cells) in enumerate(zip(grid.rows, rows, strict=True)):
         last = place + 1 == len(grid.rows)
         table.add_row(Text(_name(row)), *cells, end_section=not last and grid.rows[place + 1] is MEAN)
         if not last and grid.rows[place + 1] is not MEAN:

@@ -187,6 +187,7 @@ _OF_THE_MODEL = (
     "standardize_pictures",
     "initial",
     "pretokenized",
+    "max_length",
 )
 
 

@@ -189,6 +189,19 @@ def test_split_texts_are_read_as_they_are(tmp_path):
     ]
 
 
+def test_texts_are_cut_as_in_training(tmp_path):
+    """A model reads no more words than it was trained to, and tells how many texts that cuts."""
+    model_at(tmp_path / "m", max_length=2)
+    one = encoder(f"model:{tmp_path / 'm'}")
+    cut, short, whole = one.encode(texts("a red chair lamp", "a red", "a lamp"))
+    assert np.allclose(cut, short, atol=1e-6) and not np.allclose(short, whole, atol=1e-3)
+    assert one.notes() == [
+        f"model:{tmp_path / 'm'}: 1 of 3 texts are longer than the 2 words that it was trained to read, and "
+        "are cut"
+    ]
+    assert one.notes() == []
+
+
 def test_a_language_that_it_was_not_trained_on_is_refused_before_any_work(tmp_path):
     made = encoder(f"model:{model_at(tmp_path / 'm').path}", languages=["en", "fr"])
     said = r"cannot encode texts in fr: it was trained on en, de\."

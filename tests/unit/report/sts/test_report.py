@@ -98,6 +98,13 @@ def test_the_terminal_cuts_no_number(run: Results, width: int) -> None:
     assert ("left out for lack of room" in text) == (width == 60)
 
 
+@pytest.mark.parametrize("width", [110, 100, 90])
+def test_no_interval_is_broken_over_lines(width: int) -> None:
+    five = found(baseline="a", text_encoders={name: Noisy(30 + i) for i, name in enumerate("abcde")})
+    assert "[−" in (text := shown(five, width))
+    assert all(line.count("[") == line.count("]") for line in text.splitlines())
+
+
 def test_the_wide_form_is_table_2(run: Results) -> None:
     lines = shown(run, 200).splitlines()
     head = next(line for line in lines if "sharp" in line)

@@ -66,6 +66,7 @@ def test_the_model_folder_says_what_it_is(trained):
     assert config["training"]["scores"] == trained.scores and set(trained.scores) == {"pool", "own-language"}
     assert config["data"]["languages"] == ["en", "de"] and config["data"]["answers"] == 54
     assert sorted(path.name for path in trained.folder.path.iterdir()) == [
+        "README.md",
         "checkpoint",
         "config.json",
         "log.jsonl",

@@ -1,0 +1,214 @@
+"""`xlingual train mlmme`: what it writes, that it goes on bit for bit, and bad input in one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from runpy import run_path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import xlingual as package
+
+pytest.importorskip("torch")
+
+refused = run_path(str(Path(__file__).parent / "refusals.py"))["refused"]
+SMALL = (
+    *("--word-dim", "8", "--state-dim", "8", "--joint-dim", "8", "--batch", "32", "--threads", "1"),
+    *("--device", "cpu", "--validation", "0.2"),
+)
+PICTURES = ("--image-encoder", "img.npy")
+TWO = ("train", "mlmme", "s", "--languages", "en,de", *PICTURES, *SMALL)
+KILLED = """
+import os, signal, sys
+from xlingual.cli.main import run
+from xlingual.training import checkpoints
+write = checkpoints.write_file
+def killing(path, content):
+    if b'"epoch": 3' in content:
+        os.kill(os.getpid(), signal.SIGKILL)
+    write(path, content)
+checkpoints.write_file = killing
+run(sys.argv[1:])
+"""
+
+
+def log(folder: str) -> list[dict[str, Any]]:
+    lines = [json.loads(line) for line in Path(folder, "log.jsonl").read_text().splitlines()]
+    return [{**line, "seconds": 0} for line in lines]
+
+
+def same_model(one: str, other: str) -> bool:
+    parts = ("model.safetensors", "vocabulary.en.txt", "vocabulary.de.txt")
+    return all(Path(one, part).read_bytes() == Path(other, part).read_bytes() for part in parts)
+
+
+def test_a_model_is_written_and_is_an_encoder(xlingual: Any) -> None:
+    done = xlingual(*TWO, "--epochs", "2", "--out", "m")
+    assert done.code == 0 and done.warnings == []
+    assert "Trained on en 96, de 96 texts and 96 pictures" in done.out
+    assert "--text-encoder model:m" in done.out and "--image-encoder model:m::img.npy" in done.out
+    assert sorted(path.name for path in Path("m").iterdir()) == [
+        "README.md", "checkpoint", "config.json", "log.jsonl", "model.safetensors", "vocabulary.de.txt",
+        "vocabulary.en.txt",
+    ]  # fmt: skip
+    assert [line["epoch"] for line in log("m")] == [1, 2]
+    encoders = ("--text-encoder", "model:m", "--image-encoder", "model:m::img.npy")
+    judged = xlingual("evaluate", "image-sentence", "s", "--languages", "en", *encoders, "--json")
+    assert judged.code == 0 and json.loads(judged.out)["results"]
+    refused(
+        xlingual("evaluate", "image-sentence", "s", *encoders[:3], "model:m::pixels"),
+        "was trained on another encoder (img",
+    )
+
+
+def test_without_pictures(xlingual: Any) -> None:
+    done = xlingual("train", "mlmme", "s", "--beta", "0", *SMALL, "--epochs", "1", "--out", "m", "--json")
+    config = json.loads(done.out)
+    assert done.code == 0 and config["base"] is None and config["model"]["picture_dim"] is None
+    assert config["training"]["select"] == "sentence-sentence"
+    assert set(config["training"]["scores"]) == {"en-de", "en-es", "de-es"}
+    assert config == json.loads(Path("m/config.json").read_text())
+
+
+def test_a_training_goes_on_bit_for_bit(xlingual: Any) -> None:
+    assert xlingual(*TWO, "--epochs", "5", "--patience", "none", "--out", "whole", "--quiet").code == 0
+    assert xlingual(*TWO, "--epochs", "2", "--patience", "none", "--out", "parts", "--quiet").code == 0
+    refused(
+        xlingual(*TWO, "--epochs", "5", "--out", "parts", "--resume", "--beta", "0.3"),
+        "beta was 0.5 and is 0.3",
+    )
+    go_on = (*TWO, "--epochs", "5", "--patience", "none", "--out", "parts", "--resume", "--quiet")
+    assert xlingual(*go_on).code == 0
+    assert same_model("whole", "parts") and log("whole") == log("parts")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on this system")
+def test_a_training_that_was_killed_goes_on_bit_for_bit(xlingual: Any) -> None:
+    several = (*TWO, "--epochs", "4", "--patience", "none", "--quiet")
+    command = [sys.executable, "-c", KILLED, *several, "--out", "killed"]
+    found = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1])}
+    killed = subprocess.run(command, env=found, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(log("killed")) == 3  # the third has its line, and no checkpoint
+    encoders = ("--text-encoder", "model:killed", "--image-encoder", "model:killed::img.npy")
+    refused(xlingual("evaluate", "image-sentence", "s", *encoders), "its training is not finished")
+    refused(xlingual(*several, "--out", "killed"), "a training that was interrupted")
+    assert xlingual(*several, "--out", "killed", "--resume").code == 0
+    assert xlingual(*several, "--out", "whole").code == 0
+    assert same_model("whole", "killed") and log("whole") == log("killed")
+    assert not Path("killed/.xlingual-corpus").exists()
+
+
+def test_the_command_line_wins_over_the_file(xlingual: Any) -> None:
+    Path("c.toml").write_text(
+        'languages = ["en", "de"]\nword-dim = 8\nstate_dim = 8\njoint_dim = 8\nepochs = 2\nbeta = 1\n'
+        'patience = "none"\nselect = "both"\nseed = 3\n'
+    )
+    command = ("train", "mlmme", "s", *PICTURES, "--config", "c.toml", "--validation", "0.2", "--json")
+    found = json.loads(xlingual(*command, "--out", "a").out)["training"]
+    assert [found[name] for name in ("languages", "epochs", "beta", "patience", "select", "fit_seed")] == [
+        ["en", "de"], 2, 1.0, None, "both", 3
+    ]  # fmt: skip
+    told = ("--epochs", "1", "--beta", "0.25", "--patience", "4", "--languages", "en,es", "--seed", "1")
+    found = json.loads(xlingual(*command, *told, "--out", "b").out)["training"]
+    assert [found[name] for name in ("languages", "epochs", "beta", "patience", "seed", "fit_seed")] == [
+        ["en", "es"], 1, 0.25, 4, 1, 1
+    ]  # fmt: skip
+    Path("c.toml").write_text("epoch = 3\n")
+    refused(xlingual(*command, "--out", "c"), "c.toml", "Did you mean 'epochs'?")
+
+
+def test_recipes_of_one_language(xlingual: Any) -> None:
+    command = ("train", "mlmme", "s", *PICTURES, *SMALL, "--epochs", "1", "--json")
+    found = json.loads(xlingual(*command, "--languages", "en", "--recipe", "vsepp", "--out", "m").out)
+    training = found["training"]
+    assert [training[name] for name in ("recipe", "beta", "contrast", "threshold", "rate", "clip")] == [
+        "vsepp", 1.0, "hardest", 4, 2e-4, 2.0
+    ]  # fmt: skip
+    refused(xlingual(*command, "--recipe", "vse", "--out", "n"), "vse is a model of one language")
+    only = json.loads(xlingual(*command, "--languages", "en", "--out", "o").out)
+    assert only["training"]["beta"] == 1.0 and only["training"]["recipe"] == "mlmme"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--languages", "en,fr"), "no texts in 'fr'"),
+        (("--languages", "en,en"), "'en' is there twice"),
+        (("--languages", ""), "none is told"),
+        (("--beta", "0"), "with beta 0 no picture counts"),
+        (("--beta", "nan"), "beta must be between 0 and 1"),
+        (("--threshold", "100000"), "no word of 'en' occurs 100000 times or more"),
+        (("--rate", "1e30"), "the loss is nan at epoch 1, batch 2 of 3"),
+        (("--patience", "0"), "neither a number of at least 1 nor 'none'"),
+        (("--validation", "nowhere"), "no split 'nowhere'"),
+        (("--validation", "2"), "a share is between 0 and 1"),
+        (("--validation", "train"), "texts are both trained and validated on"),
+        (("--rows", "0:60", "--validation", "s#60:61"), "the validation has one item"),
+        (("--resume",), "has no checkpoint to continue from"),
+        (("--precision", "float16"), "float16 needs cuda"),
+        (("--image-encoder", "bad.npy"), "bad.npy has 7 lines"),
+        (("--image-encoder", "nan.npy"), "hold NaN"),
+        (("--log-to", "paper"), "sink 'paper' is unknown"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_no_model(xlingual: Any, more: tuple[str, ...], said: str) -> None:
+    vectors = np.load("img.npy")
+    np.save("bad.npy", vectors[:7])
+    np.save("nan.npy", np.where(np.arange(len(vectors))[:, None] == 3, np.nan, vectors))
+    refused(xlingual(*TWO, "--epochs", "2", "--out", "m", *more), said)
+    assert not Path("m/config.json").exists()
+
+
+def test_dimensions_that_differ_between_training_and_validation(xlingual: Any) -> None:
+    np.save("wide.npy", np.hstack([np.load("img.npy")] * 2))
+    parts = ("--rows", "0:60", "--validation", "s#60:90", "--validation-image-encoder", "wide.npy")
+    refused(xlingual(*TWO, *parts, "--out", "m"), "16 dimensions in training and 32 in validation")
+
+
+def test_what_lies_in_the_folder_stays(xlingual: Any) -> None:
+    for name in ("work", "checkpoint"):
+        Path("m", name).mkdir(parents=True)
+        Path("m", name, "own.txt").write_text("mine")
+    for more in ((), ("--force",)):
+        assert xlingual(*TWO, "--epochs", "1", "--out", "m", "--quiet", *more).code == 0
+    assert [Path("m", name, "own.txt").read_text() for name in ("work", "checkpoint")] == ["mine"] * 2
+    refused(xlingual(*TWO, "--epochs", "1", "--out", "m"), "already has a model")
+
+
+def test_a_language_that_the_validation_lacks_is_told(xlingual: Any) -> None:
+    rows = [{"id": f"{i}", "text_en": f"a {i % 7}", "text_de": f"b {i % 5}"} for i in range(60)]
+    for i in range(5):
+        rows[i]["text_es"] = f"c {i}"
+    Path("rare.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    parts = ("--beta", "0", *SMALL, "--epochs", "1", "--rows", "0:40", "--validation", "rare.jsonl#40:60")
+    done = xlingual("train", "mlmme", "rare.jsonl", *parts, "--out", "m")
+    assert done.code == 0 and any("no texts in es" in line for line in done.warnings)
+    assert "en-de" in done.out and "en-es" not in done.out
+
+
+def test_pictures_and_items_on_both_sides(xlingual: Any) -> None:
+    rows = [{"id": f"{i}", "item": f"item {i // 3}", "lang": ("en", "de", "en")[i % 3], "text": f"a {i}",
+             "image": f"s/images/scene-{i // 3:06}.png"} for i in range(180)]  # fmt: skip
+    Path("long.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    parts = ("--rows", "0:91", "--validation", "long.jsonl#91:180", "--epochs", "1", "--out", "m")
+    refused(
+        xlingual("train", "mlmme", "long.jsonl", "--beta", "0", *SMALL, *parts), "both sides of --validation"
+    )
+    Path("copy.jsonl").write_text("".join(f"{json.dumps({**row, 'id': row['id'] + 'x'})}\n" for row in rows))
+    parts = ("--validation", "copy.jsonl#0:90", "--epochs", "1", "--out", "m")
+    done = xlingual("train", "mlmme", "long.jsonl", "--image-encoder", "pixels", *SMALL, *parts)
+    assert done.code == 0 and any("30 pictures are both" in line for line in done.warnings)
+
+
+def test_the_first_options_of_the_help_are_those_of_the_data_and_the_model(xlingual: Any) -> None:
+    said = xlingual("train", "mlmme", "--help").out
+    places = [said.index(f"\n  {name} ") for name in ("--languages", "--recipe", "--epochs", "--out")]
+    assert places == sorted(places)
