@@ -20,7 +20,7 @@ _BATCH = 4096
 
 
 class NeighbourIndex:
-    """Finds the neighbours; keeps them in the checkpoint of a model's folder for a training that is continued."""
+    """Finds the neighbours; keeps them with the checkpoint of a model for a training that is continued."""
 
     def __init__(self, pairs: TextPairs, options: TripletOptions, folder: Path) -> None:
         self._pairs, self._options, self._folder = pairs, options, folder / FOLDER

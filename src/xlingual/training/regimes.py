@@ -77,8 +77,8 @@ def _check_enough(name: str, data: ParallelQuestions) -> None:
     """Raise InputError where there is one question, or one language although languages are drawn."""
     if len(data) < 2:
         raise InputError(f"{data.source}: a single question is not enough to train on: every answer is right")
-    used = [(data.asked >= 0).any(axis=0), (data.answer_counts > 0).any(axis=0)]
-    there = [tag for tag, asked, answered in zip(data.languages, *used, strict=True) if asked or answered]
+    used = (data.asked >= 0).any(axis=0) | (data.answer_counts > 0).any(axis=0)
+    there = [data.languages[code] for code in np.flatnonzero(used).tolist()]
     if name in {"x-y", "hybrid"} and len(there) < 2:
         raise InputError(
             f"{data.source}: regime {name} draws languages, and there is only {listed(there)}: "
