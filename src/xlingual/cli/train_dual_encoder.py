@@ -150,8 +150,9 @@ def _share(text: str | None) -> float | None:
 def _show(trained: TrainedDual, base: str) -> None:
     """Tell what came out: the best epoch, its mAP, and how the model is used."""
     held, config = trained.held_out, trained.folder.config
+    count = len(config["data"]["languages"])
     click.echo(
-        f"Trained on {trained.questions:,} questions in {len(config['data']['languages'])} languages "
+        f"Trained on {trained.questions:,} questions in {count} {'language' if count == 1 else 'languages'} "
         f"({config['training']['regime']}) in {duration(trained.seconds)}"
     )
     if held:

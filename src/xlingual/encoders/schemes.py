@@ -263,9 +263,7 @@ def build(spec: Spec, kind: str, context: Context) -> Encoder:
     """
     scheme = check(spec, kind)
     options = read_options(spec, scheme, context.seed)
-    # an encoder below one that translates sees one language only
-    below = replace(context, languages=(options["to"],)) if "to" in options else context
-    base = None if spec.base is None else build(spec.base, kind, below)
+    base = None if spec.base is None else build(spec.base, kind, _below(spec, scheme, options, context))
     own = replace(context, kind=kind, base=base)
     if scheme.name not in SCHEMES:
         from xlingual.encoders.plugins import build_of_plugin
@@ -273,6 +271,23 @@ def build(spec: Spec, kind: str, context: Context) -> Encoder:
         return build_of_plugin(scheme, spec.argument, options, own)
     encoder: Encoder = import_module(scheme.module).build(spec.argument, options, own)
     return encoder
+
+
+def _below(spec: Spec, scheme: Scheme, options: Mapping[str, Any], context: Context) -> Context:
+    """Return what the encoder below knows: below one that translates it sees one language only.
+
+    Below a trained model it is made for the languages that it was made for in training, where these have all
+    that are asked for: one that is fitted would be another encoder with fewer of them.
+    """
+    if "to" in options:
+        return replace(context, languages=(options["to"],))
+    if scheme is SCHEMES["model"]:
+        from xlingual.models.folder import ModelFolder
+
+        trained = (ModelFolder.read(spec.argument).config.get("base") or {}).get("languages") or ()
+        if set(context.languages) <= set(trained):
+            return replace(context, languages=tuple(trained))
+    return context
 
 
 def scheme_named(name: str) -> Scheme:

@@ -11,7 +11,8 @@ from xlingual.errors import InputError
 from xlingual.models.triplet import Triplet
 from xlingual.ranking import Cosine, UnitVectors, top
 from xlingual.records import Ints, Vectors
-from xlingual.results.files import atomic_file
+from xlingual.results.files import atomic_file, make_folder
+from xlingual.training.checkpoints import FOLDER
 from xlingual.training.recipes.triplet_options import TripletOptions
 from xlingual.training.text_pairs import TextPairs
 
@@ -19,10 +20,10 @@ _BATCH = 4096
 
 
 class NeighbourIndex:
-    """Finds the neighbours, and keeps them in `folder` for a training that is continued."""
+    """Finds the neighbours; keeps them with the checkpoint of a model for a training that is continued."""
 
     def __init__(self, pairs: TextPairs, options: TripletOptions, folder: Path) -> None:
-        self._pairs, self._options, self._folder = pairs, options, folder
+        self._pairs, self._options, self._folder = pairs, options, folder / FOLDER
         self._made: tuple[int, Ints] | None = None
 
     def of_epoch(self, epoch: int, model: Triplet) -> Ints:
@@ -42,10 +43,6 @@ class NeighbourIndex:
             self._made = since, found
         return self._made[1]
 
-    def remove(self) -> None:
-        """Remove what was kept."""
-        remove_indexes(self._folder)
-
     def _find(self, model: Triplet) -> Ints:
         pairs = self._pairs
         if self._options.neighbours_by == "base":
@@ -59,9 +56,12 @@ class NeighbourIndex:
     def _keep(self, epoch: int, found: Ints) -> None:
         if self._options.refresh == 1 or self._options.neighbours_by == "base":
             return  # it is made again where a training is continued
+        make_folder(self._folder)
         with atomic_file(self._path(epoch)) as temporary, temporary.open("wb") as file:
             np.save(file, found)
-        remove_indexes(self._folder, but=self._path(epoch))
+        for path in self._folder.glob("neighbours.*.npy"):
+            if path != self._path(epoch):
+                path.unlink()
 
     def _read(self, epoch: int) -> Ints:
         try:
@@ -72,13 +72,6 @@ class NeighbourIndex:
                 f"({error}): train again, in another folder"
             ) from None
         return found
-
-
-def remove_indexes(folder: Path, but: Path | None = None) -> None:
-    """Remove the indexes that were kept in a folder."""
-    for path in folder.glob("neighbours.*.npy"):
-        if path != but:
-            path.unlink()
 
 
 def mapped_pairs(model: Triplet, pairs: TextPairs) -> tuple[Vectors, Vectors]:

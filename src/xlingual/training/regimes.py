@@ -59,11 +59,7 @@ def make_regime(name: str, data: ParallelQuestions, batch: int, seed: int, engli
         )
     if batch < 2:
         raise InputError(f"batch must be 2 or more: found {batch}; a pair needs another one as its negative")
-    if name in {"x-y", "hybrid"} and len(data.languages) < 2:
-        raise InputError(
-            f"{data.source}: regime {name} draws languages, and there is only {listed(data.languages)}: "
-            "choose more languages, or another regime"
-        )
+    _check_enough(name, data)
     if name == "x-y":
         return CrossLanguage(data, batch, seed)
     if name == "hybrid":
@@ -75,6 +71,19 @@ def make_regime(name: str, data: ParallelQuestions, batch: int, seed: int, engli
         )
     chosen = [data.languages.index(english)] if name == "en-en" else range(len(data.languages))
     return SameLanguage(data, batch, seed, mono=name != "x-x", languages=tuple(chosen))
+
+
+def _check_enough(name: str, data: ParallelQuestions) -> None:
+    """Raise InputError where there is one question, or one language although languages are drawn."""
+    if len(data) < 2:
+        raise InputError(f"{data.source}: a single question is not enough to train on: every answer is right")
+    used = (data.asked >= 0).any(axis=0) | (data.answer_counts > 0).any(axis=0)
+    there = [data.languages[code] for code in np.flatnonzero(used).tolist()]
+    if name in {"x-y", "hybrid"} and len(there) < 2:
+        raise InputError(
+            f"{data.source}: regime {name} draws languages, and there is only {listed(there)}: "
+            "choose more languages, or another regime"
+        )
 
 
 class SameLanguage:

@@ -23,6 +23,7 @@ from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.measures import parse_measure
 from xlingual.results import Results, make_folder
 from xlingual.results.case_study import TRIPLET, TRIPLET_XL, CaseStudy
+from xlingual.signature import Signature
 from xlingual.store import StoreLike
 from xlingual.workflows.case_study_models import RECIPES, Trained, Trainer, base_spec, refuse_models_in
 
@@ -133,7 +134,9 @@ def run_case_study(
         replicates=replicates,
         trainings=[model for recipe in RECIPES for model in models[recipe]],
     )
-    found = replace(found, timings={**timings, **found.timings})
+    found = replace(
+        found, timings={**timings, **found.timings}, warnings=[*found.warnings, *_other_base(results, chosen)]
+    )
     found.write(folder)
     return found
 
@@ -170,6 +173,22 @@ def _check(
         raise InputError(
             f"{len(shared)} texts are both trained and evaluated on: the split to train on must be another"
         )
+
+
+def _other_base(results: Results, base: str) -> list[str]:
+    """Return what to beware of where the base by itself is not what the models stand on.
+
+    An encoder that is fitted is another one where it is made for fewer languages than were trained on.
+    """
+    of = {e.encoder: Signature.parse(e.signature).system.get("encoder", "") for e in results.entries}
+    below = {name.partition("::")[2] for name in of.values() if name.startswith("model:triplet:")}
+    if not below - {of[base]}:
+        return []
+    return [
+        f"{base} is fitted on other languages where it is evaluated ({of[base]}) than below the models "
+        f"({listed(sorted(below - {of[base]}))}): part of the models' difference from it is that; evaluate "
+        "all the languages that are trained on"
+    ]
 
 
 def _base(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -83,7 +84,9 @@ def validated(model: DualEncoder, inputs: Inputs, held: HeldOut) -> Scores:
     from xlingual.training.recipe import Scores
     from xlingual.training.recipes.dual_encoder import encoded
 
-    pool, own = held.average_precision(
-        encoded(model, inputs, QUERY, held.questions), encoded(model, inputs, CANDIDATE, held.candidates)
-    )
+    questions = encoded(model, inputs, QUERY, held.questions)
+    candidates = encoded(model, inputs, CANDIDATE, held.candidates)
+    if not (np.isfinite(questions).all() and np.isfinite(candidates).all()):
+        return Scores(math.nan, {})  # ranks of vectors that are no numbers say nothing
+    pool, own = held.average_precision(questions, candidates)
     return Scores(pool, {"pool": pool, "own-language": own})

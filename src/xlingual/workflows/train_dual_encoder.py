@@ -115,7 +115,10 @@ def fit_options(base: EncoderLike, *, frozen: bool = False, **changes: Any) -> F
         kind = WORDS
     elif not frozen and isinstance(base, str) and spec_of(base).scheme == "hf":
         kind = "transformer"
-    return FitOptions(**{**FIT_PRESETS[kind], **changes})
+    told = {**FIT_PRESETS[kind], **changes}
+    if "warmup" not in changes and "warmup" in told:
+        told["warmup"] = min(told["warmup"], told["epochs"] / 2)  # of a short training
+    return FitOptions(**told)
 
 
 @dataclass
@@ -178,7 +181,12 @@ class _Job:
         model: DualEncoder = fitted.model
         base = None
         if tower.below is not None:
-            base = {"name": tower.name, "identity": tower.below.identity, "dim": tower.config.dim}
+            base = {
+                "name": tower.name,
+                "identity": tower.below.identity,
+                "dim": tower.config.dim,
+                "languages": list(self.train.languages),
+            }
         data, held = self.train, self.held
         return {
             "kind": "dual-encoder",

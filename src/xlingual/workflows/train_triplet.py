@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +95,7 @@ def train_triplet(
 
 def _encoder(spec: EncoderLike, train: Manifest, held: Manifest) -> tuple[str, Encoder]:
     """Return the name and the encoder; raise InputError where it is several or cannot be used."""
-    languages = tuple(dict.fromkeys((*train.languages, *held.languages)))
+    languages = _languages(train, held)
     found = encoders.text_encoders(spec, languages=languages, fit_texts=fit_texts_for(train))
     if len(found) > 1:
         raise InputError(f"a model stands on one text encoder: {spec} stands for {len(found)}")
@@ -107,6 +108,11 @@ def _encoder(spec: EncoderLike, train: Manifest, held: Manifest) -> tuple[str, E
     if (check := getattr(encoder, "check_languages", None)) is not None:
         check(languages)
     return name, encoder
+
+
+def _languages(train: Manifest, held: Manifest) -> list[str]:
+    """Return the languages that the encoder is made for."""
+    return list(dict.fromkeys((*train.languages, *held.languages)))
 
 
 @dataclass
@@ -123,7 +129,6 @@ class _Job:
     def run(self, fit: FitOptions, *, resume: bool, replace: bool, sinks: Sequence[Sink]) -> Trained:
         """Make the vectors, train, and write the model."""
         from xlingual.training.loop import fit as fit_model
-        from xlingual.training.neighbour_index import remove_indexes
         from xlingual.training.recipes.triplet import TripletRecipe, build_model
 
         pairs = pack_pairs(self.folder / WORK / "train", self.train, self.options, self.source)
@@ -143,7 +148,6 @@ class _Job:
         scores = validated(fitted.model, held)
         config = self._config(fitted, fit, scores, pairs)
         written = write_card(write_model(self.folder, config, fitted.model.state_dict()))
-        remove_indexes(self.folder)
         return Trained.of(written, fitted, scores, pairs.counts())
 
     def _settings(self) -> dict[str, Any]:
@@ -163,7 +167,12 @@ class _Job:
         return {
             "kind": "triplet",
             "model": model.config.to_dict(),
-            "base": {"name": self.source.name, "identity": encoder.identity, "dim": pairs.dim},
+            "base": {
+                "name": self.source.name,
+                "identity": encoder.identity,
+                "dim": pairs.dim,
+                "languages": _languages(self.train, self.held),
+            },
             "training": training_part(self.recipe, self.options.settings(), fit, fitted, scores),
             "data": data_part(self.train, self.held, len(np.unique(pairs.item)), pairs.counts()),
             "environment": environment(str(next(model.parameters()).device)),
@@ -182,6 +191,8 @@ def validated(model: Triplet, pairs: TextPairs) -> Scores:
     from xlingual.training.neighbour_index import mapped_pairs
 
     title, body = mapped_pairs(model, pairs)
+    if not (np.isfinite(title).all() and np.isfinite(body).all()):
+        return Scores(math.nan, {})  # ranks of vectors that are no numbers say nothing
     parts = {}
     for code, tag in enumerate(pairs.languages):
         rows = np.flatnonzero(pairs.language == code)

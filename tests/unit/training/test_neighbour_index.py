@@ -53,8 +53,8 @@ def test_an_index_is_made_anew_every_so_many_epochs_and_survives_an_interruption
     assert np.array_equal(NeighbourIndex(given_pairs, options, tmp_path).of_epoch(2, other), first)
     third = index.of_epoch(3, other)
     assert not np.array_equal(third, first)
-    assert [path.name for path in tmp_path.iterdir()] == ["neighbours.3.npy"]
-    index.remove()
+    assert [path.name for path in (tmp_path / "checkpoint").iterdir()] == ["neighbours.3.npy"]
+    (tmp_path / "checkpoint" / "neighbours.3.npy").unlink()
     with pytest.raises(InputError, match=r"neighbours\.3\.npy.*cannot be read.*train again"):
         NeighbourIndex(given_pairs, options, tmp_path).of_epoch(4, model)
 

@@ -135,7 +135,7 @@ def test_a_small_model_learns_which_title_is_whose(tmp_path, recipe):
     assert set(trained.scores) == {"en", "de"} and sum(trained.texts.values()) == 128
     assert not (tmp_path / "m" / "work").exists()
     config = ModelFolder.read(tmp_path / "m").config
-    assert config["base"] == {"name": "Words", "identity": "words", "dim": 16}
+    assert config["base"] == {"name": "Words", "identity": "words", "dim": 16, "languages": ["en", "de"]}
     assert (config["training"]["recipe"], config["model"]["recipe"]) == (recipe, recipe)
 
 
@@ -170,6 +170,9 @@ def test_an_interrupted_training_goes_on_bit_for_bit(tmp_path, source):
     weights = [made.folder.weights() for made in (whole, parted)]
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
     assert not list((tmp_path / "parted").glob("neighbours*"))
+    train("longer", 2)  # a training that was over goes on too
+    longer = train("longer", 5, resume=True).folder.weights()
+    assert all(torch.equal(weights[0][name], longer[name]) for name in weights[0])
     with pytest.raises(InputError, match="margin was"):
         train_triplet(
             recipes(),
@@ -191,6 +194,20 @@ def test_layers_that_give_nothing_but_zeros_give_no_nan():
     loss.value.backward()
     assert float(loss.value.detach()) == pytest.approx(options.margin)
     assert all(torch.isfinite(weight.grad).all() for weight in recipe.model.parameters())
+
+
+def test_vectors_that_are_no_numbers_are_no_best_epoch(tmp_path):
+    """After a step that large all weights are numbers still, but no longer what they give."""
+    with pytest.raises(InputError, match="the validation of epoch 1 gave nan"):
+        train_triplet(
+            recipes(),
+            TripletOptions(),
+            tmp_path / "m",
+            text_encoder=Words(),
+            fit=FitOptions(epochs=1, rate=1e25, patience=None, threads=1),
+            store=None,
+        )
+    assert not (tmp_path / "m" / "config.json").exists()
 
 
 def test_a_rate_that_is_too_large_is_told(tmp_path):

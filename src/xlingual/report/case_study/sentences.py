@@ -103,7 +103,8 @@ def _by_choice(study: CaseStudy) -> str:
     )
     if worst.retrained is None:
         return f"{text}: what is chosen for being low comes out higher elsewhere by luck alone."
-    return f"{text}; training Triplet once more, with another seed, already brings {gain(worst.retrained)}."
+    brings = "already brings" if worst.retrained > 0 else "brings"
+    return f"{text}; training Triplet once more, with another seed, {brings} {gain(worst.retrained)}."
 
 
 def _one_training(study: CaseStudy) -> str:

@@ -92,8 +92,9 @@ def worst(study: CaseStudy) -> Table | None:
     ]
     head = ["pair", *("base" if m.role == BASE else label(m) for m in models), "in the figure", "chosen"]
     choices = 2 * study.n_trainings
+    number = "one pair" if study.worst.number == 1 else f"{study.worst.number} pairs"
     notes = [
-        f"chosen: in how many of the {choices} choices of {study.worst.number} pairs (one for each half of "
+        f"chosen: in how many of the {choices} choices of {number} (one for each half of "
         f"the queries{' and each training' if study.n_trainings > 1 else ''}) the pair was among the worst. "
         "Differences on these pairs are judged on queries that did not choose them; the values above are "
         "over all queries."

@@ -125,6 +125,9 @@ def test_the_verdict_answers_the_questions_in_order() -> None:
     )
     assert "would read +5.0; training Triplet once more, with another seed, already brings +2.0." in told[3]
     assert not any("trained once" in sentence for sentence in told)
+    given = study()
+    given.worst = replace(given.worst, retrained=-0.002)
+    assert "with another seed, brings −2.0." in verdict(given)[3]
 
 
 @pytest.mark.parametrize(

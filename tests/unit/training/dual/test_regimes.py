@@ -124,6 +124,9 @@ def test_how_long_a_pass_is():
     [
         ("x-y", full(4, 1), "regime x-y draws languages, and there is only en: choose more languages"),
         ("hybrid", full(4, 1), "regime hybrid draws languages"),
+        ("x-y", parallel([[1, 0], [1, 0]], [[1, 0], [2, 0]]), "draws languages, and there is only en"),
+        ("x-y", full(1, 3), "a single question is not enough"),
+        ("x-x", full(1, 3), "a single question is not enough"),
         ("x-x-mono", parallel([[1, 0], [0, 1]], [[1, 0], [0, 1]]), "two of one language are needed"),
         ("x-x", parallel([[1, 0], [1, 0]], [[0, 1], [0, 1]]), "0 questions have an answer in their own"),
         ("xy", full(4, 2), "Did you mean 'x-y'"),

@@ -210,6 +210,7 @@ def test_what_a_base_sets_of_the_fit_loop():
     assert fit_options("words").rate == 1e-3 and fit_options("words", rate=1.0).rate == 1.0
     further = fit_options("hf:x")
     assert (further.rate, further.optimizer, further.schedule) == (1e-5, "adamw", "linear")
+    assert (further.warmup, fit_options("hf:x", epochs=1).warmup) == (1.0, 0.5)
     assert fit_options("hf:x", frozen=True).rate == fit_options("random").rate == 1e-3
 
 
