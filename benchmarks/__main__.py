@@ -17,17 +17,15 @@ SPEED = (
 )
 STATISTICS = ("coverage", "coverage_real", "family_error", "planned_power", "agreement_coverage")
 NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed")  # need torch
-EXPERIMENTS = ("mlmme_runs", "mlmme_multi30k", "regimes", "nbest_table3")  # trainings, many minutes; torch, data
+EXPERIMENTS = ("mlmme_runs", "mlmme_multi30k", "regimes", "nbest_table3")  # trainings of many minutes
 DATA = ("sentence_breaks",)
 
 wanted = [
     name for word in sys.argv[1:] or SPEED for name in (STATISTICS if word == "statistics" else (word,))
 ]
+known = (*SPEED, *STATISTICS, *NETWORKS, *EXPERIMENTS, *DATA)
 for name in wanted:
-    if name not in (*SPEED, *STATISTICS, *NETWORKS, *EXPERIMENTS, *DATA):
-        raise SystemExit(
-            f"no benchmark {name!r}: expected some of {', '.join((*SPEED, *STATISTICS, *NETWORKS, *EXPERIMENTS, *DATA))}, "
-            "or statistics"
-        )
+    if name not in known:
+        raise SystemExit(f"no benchmark {name!r}: expected some of {', '.join(known)}, or statistics")
     print(f"== {name}", flush=True)
     subprocess.run([sys.executable, "-c", f"from benchmarks.{name} import main; main()"], check=True)
