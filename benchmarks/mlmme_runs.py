@@ -210,6 +210,22 @@ def alignment(runs: Mapping[str, list[dict[str, Values]]]) -> dict[str, dict[str
     }
 
 
+def differences(runs: Mapping[str, list[dict[str, Values]]], base: str = "two β=1") -> list[list[str]]:
+    """Return each model's difference to a base, query by query, for each kind of alignment."""
+    rows = [["", *ALIGNED]]
+    for name, found in runs.items():
+        if name == base or "alone" in name:
+            continue
+        cells = [
+            shown(difference(*([[one[key] for key in keys] for one in side] for side in (found, runs[base]))))
+            if all(key in found[0] for key in keys)
+            else ""
+            for keys in ALIGNED.values()
+        ]
+        rows.append([name, *cells])
+    return rows
+
+
 def draw(data: str, found: Mapping[str, Mapping[str, tuple[float, Any]]], path: Path) -> None:
     """Draw language alignment against image alignment over β."""
     import matplotlib
@@ -233,7 +249,7 @@ def draw(data: str, found: Mapping[str, Mapping[str, tuple[float, Any]]], path: 
         axis.set_xlabel("image–sentence ranking, mean recall (%)")
         axis.set_ylabel(f"{kind} (%)")
         axis.spines[["top", "right"]].set_visible(False)
-    figure.suptitle(f"{data}: two languages, β from 1 to 0.25")
+    figure.suptitle(f"{data}: two languages, several β")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
     plt.close(figure)
@@ -255,13 +271,14 @@ def main(names: Sequence[str] = tuple(SETS), seeds: int | None = None) -> None:
                 runs.setdefault(config.name, []).append(kept_run(path, partial(run, parts, config, seed)))
                 print(f"{name} {config.name} seed {seed}", flush=True)
         for tag in TWO:
-            table(f"{name}, {tag}: {seeds or usual} seeds, {len(parts.test)} texts", recalls(runs, tag))
+            table(f"{name}, {tag}: {seeds or usual} seeds, {parts.test.n_items} items", recalls(runs, tag))
         found = alignment(runs)
         rows = [
             [model, *(shown(own[kind]) if kind in own else "" for kind in ALIGNED)]
             for model, own in found.items()
         ]
         table(f"{name}: image alignment and language alignment", [["", *ALIGNED], *rows])
+        table(f"{name}: differences to two β=1", differences(runs))
         draw(name, found, Path(f"docs/images/mlmme-{name}.png"))
         best = {kind: max(own[kind][0] for own in found.values() if kind in own) for kind in ALIGNED}
         assert best["XLR R@10"] > 10 / len(parts.test) * 5, "nothing was learnt"
