@@ -69,7 +69,7 @@ def check_size(items: int, candidates: Mapping[str, int] | None = None) -> None:
             DataWarning,
             stacklevel=5,
         )
-    elif few := [f"{tag} {count}" for tag, count in (candidates or {}).items() if count <= _SMALL]:
+    elif few := [f"{tag} {count}" for tag, count in (candidates or {}).items() if 0 < count <= _SMALL]:
         warnings.warn(
             f"the validation has few texts in some languages ({listed(few)}), so R@10 is 100 there whatever "
             "the model: give more to compare epochs by",

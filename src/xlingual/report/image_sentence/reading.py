@@ -136,7 +136,7 @@ def value_text(value: float | None, measure: str, digits: int | None = None) -> 
 
 
 def digits_of_recall(value: float | None, ci: object) -> int:
-    """Return how many decimals of per cent tell the ends of an interval apart, and show two digits of a value.
+    """Return how many decimals of per cent tell an interval's ends apart, and show two digits of a value.
 
     An encoder to which nearly all candidates are equal has small recalls with narrow intervals.
 
