@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from xlingual.results.plan import Plan
     from xlingual.results.validation import Validation
     from xlingual.store import Store
+    from xlingual.workflows.case_study import run_case_study
+    from xlingual.workflows.train_dual_encoder import train_dual_encoder
+    from xlingual.workflows.train_mlmme import train_mlmme
+    from xlingual.workflows.train_triplet import train_triplet
 
 _HOMES = {
     "Calibration": "results.calibration",
@@ -61,7 +65,11 @@ _HOMES = {
     "multilingual_pool": "evaluation.multilingual_pool.evaluate",
     "parse_measure": "measures",
     "plan": "comparison.plan",
+    "run_case_study": "workflows.case_study",
     "sts": "evaluation.sts.evaluate",
+    "train_dual_encoder": "workflows.train_dual_encoder",
+    "train_mlmme": "workflows.train_mlmme",
+    "train_triplet": "workflows.train_triplet",
     "validate_backretrieval": "evaluation.metric_validation.validate",
     "write_report": "report",
     "write_scenes": "data.scenes",
@@ -93,7 +101,11 @@ __all__ = [
     "multilingual_pool",
     "parse_measure",
     "plan",
+    "run_case_study",
     "sts",
+    "train_dual_encoder",
+    "train_mlmme",
+    "train_triplet",
     "validate_backretrieval",
     "write_report",
     "write_scenes",

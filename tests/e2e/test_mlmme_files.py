@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,11 @@ def test_the_paper_s_protocol(files: Path, xlingual: Any) -> None:
     assert done.code == 0, done.err
     assert not any("report" in line for line in done.warnings)  # no report is made: no word of placeholders
     assert "--image-encoder 'model:m?base=trusted::vectors:OTHER'" in done.out
+    spec = "model:m::vectors:val.npy?base=trusted"
+    told = xlingual(
+        "evaluate", "image-sentence", "val.jsonl", "--text-encoder", "model:m", "--image-encoder", spec
+    )
+    assert told.code == 2 and "base= belongs behind model:m, before ::" in told.err
     card = Path("m/README.md").read_text(encoding="utf-8")
     assert "train (6 dimensions)" in card
     given = ("val.jsonl", "--rows", "15:", "--no-store", "--threads", 1, "--text-encoder", "model:m")
@@ -49,6 +55,7 @@ def test_the_paper_s_protocol(files: Path, xlingual: Any) -> None:
     spec = "model:m?base=trusted::vectors:val.npy"
     told = xlingual("evaluate", "image-sentence", *given, "--image-encoder", spec)
     assert told.code == 0 and "15 pictures, 30 sentences" in told.out
+    assert not any("missing" in line for line in told.warnings)  # nothing of this task shows a picture
 
 
 def test_validation_pictures_without_vectors_of_their_own(files: Path, xlingual: Any) -> None:
@@ -63,3 +70,22 @@ def test_the_help_begins_with_what_matters(xlingual: Any) -> None:
     text = xlingual("train", "mlmme", "--help").out
     places = [text.index(f"\n  {name} ") for name in ("--languages", "--beta", "--epochs", "--out")]
     assert places == sorted(places)
+
+
+def test_the_closing_summary_has_chance_beside_every_sum(
+    files: Path, xlingual: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    held = ("--validation", "val.jsonl#0:20", "--validation-image-encoder", "vectors:val.npy")
+    done = xlingual(*TRAIN, *held, "--languages", "en", "--out", "m")
+    assert done.code == 0, done.err
+    said = done.out[: done.out.index("  image-en")]
+    assert all(len(line) <= 60 for line in said.splitlines())
+    told = " ".join(said.split())
+    assert "with a sum of recalls of" in told and "mean" not in told
+    # to a picture: k of 20; to one of two sentences, 40 of which are tied: 1 - C(38, k)/C(40, k)
+    chance = 100 * sum(k / 20 + 1 - comb(38, k) / comb(40, k) for k in (1, 5, 10))
+    assert f"(20 items and 20 pictures), where chance gives {chance:.1f}." in told
+    assert f"(chance {chance:.1f})" in done.out
+    done = xlingual(*TRAIN, *held, "--out", "two")
+    assert "with a mean of 2 sums of recalls of" in " ".join(done.out.split())

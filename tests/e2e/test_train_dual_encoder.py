@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from xlingual.cli.training_outcome import show_uses, uses
+
 pytest.importorskip("torch")
 
 PAIRS = [
@@ -53,6 +55,16 @@ def test_a_training(xlingual: Any, table: Path, tmp_path: Path) -> None:
     config = json.loads(more.out)
     assert config["training"]["regime"] == "en-en" and config["training"]["scores"] is None
     assert config["model"]["ngrams"] is None and config["training"]["epochs_run"] == 1
+
+
+def test_vectors_of_a_file_are_told_how_to_be_replaced(capsys: pytest.CaptureFixture[str]) -> None:
+    show_uses(uses("--text-encoder", "model:m", "vectors:v.npy", "texts"))
+    assert capsys.readouterr().out.splitlines() == [
+        "  use: --text-encoder model:m::vectors:v.npy",
+        "       --text-encoder 'model:m?base=trusted::vectors:OTHER'  (for other texts)",
+    ]
+    assert uses("--text-encoder", "model:m", "hf:x", "texts") == ["--text-encoder model:m::hf:x"]
+    assert uses("--text-encoder", "model:m", None, "texts") == ["--text-encoder model:m"]
 
 
 def test_options_from_a_file(xlingual: Any, table: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from xlingual.data.recipes import write_recipes
@@ -74,3 +75,15 @@ def test_what_cannot_be_trained_is_refused_in_one_line(
     split = TRAIN[2:] if "--rows" in more else TRAIN
     done = xlingual("train", recipe, "r", *split, "--out", "m", *more)
     assert done.code == 2 and said in done.err and "Traceback" not in done.err
+
+
+def test_vectors_of_a_file_are_told_how_to_be_replaced(xlingual: Any, here: Path) -> None:
+    rows = [
+        {"id": i, "lang": ("en", "de")[i % 2], "text": "x", "title": f"title {i}", "body": f"body {i}"}
+        for i in range(80)
+    ]
+    Path("t.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    np.save("v.npy", np.random.default_rng(0).normal(size=(80, 4)).astype(np.float32))
+    base = "vectors:v.npy"
+    done = xlingual("train", "triplet", "t.jsonl", *TRAIN[4:], "--text-encoder", base, "--out", "m")
+    assert "--text-encoder 'model:m?base=trusted::vectors:OTHER'  (for other texts)" in done.out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from xlingual.cli import screen
 from xlingual.cli.options import check_folder, chosen_store, encoding_options
 from xlingual.cli.pools import listed_languages
 from xlingual.cli.training_options import FIT, RUN, added, number, told, whole, word
+from xlingual.cli.training_outcome import show_uses, uses
 from xlingual.errors import InputError
 from xlingual.report.numbers import duration
 
@@ -162,7 +162,5 @@ def _show(trained: TrainedDual, base: str) -> None:
             f"questions: {trained.scores['pool']:.3f} in the pool of all languages, "
             f"{trained.scores['own-language']:.3f} in the question's own"
         )
-    spec = f"model:{trained.folder.path}"
-    if config["base"] is not None:
-        spec += f"::{base}"
-    click.echo(f"  use: --text-encoder {shlex.quote(spec)}")
+    below = None if config["base"] is None else base
+    show_uses(uses("--text-encoder", f"model:{trained.folder.path}", below, "texts"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,14 +22,13 @@ from xlingual.cli.training_options import (
     RUN,
     VALIDATION,
     added,
-    is_file,
     number,
     told,
     validation_of,
     whole,
     word,
 )
-from xlingual.cli.training_outcome import show
+from xlingual.cli.training_outcome import show, uses
 
 if TYPE_CHECKING:
     from xlingual.workflows.trained import Trained
@@ -156,11 +154,7 @@ mlmme = added(
 def _show(trained: Trained, given: dict[str, Any]) -> None:
     """Tell what came out, and how the model is used."""
     model = f"model:{trained.folder.path}"
-    uses = [f"--text-encoder {shlex.quote(model)}"]
+    lines = uses("--text-encoder", model, None, "texts")
     if trained.pictures is not None:
-        encoder = given["image_encoder"]
-        uses.append(f"--image-encoder {shlex.quote(f'{model}::{encoder}')}")
-        if is_file(encoder):
-            other = shlex.quote(f"{model}?base=trusted::vectors:OTHER")
-            uses.append(f"--image-encoder {other}  (for other pictures)")
-    show(trained, uses)
+        lines += uses("--image-encoder", model, given["image_encoder"], "pictures")
+    show(trained, lines)

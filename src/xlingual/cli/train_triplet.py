@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from xlingual.cli.training_options import (
     whole,
     word,
 )
-from xlingual.cli.training_outcome import show
+from xlingual.cli.training_outcome import show, uses
 
 _BASE = click.option("--text-encoder", required=True, metavar="SPEC", help="What gives the frozen vectors.")
 MODEL = (
@@ -130,5 +129,5 @@ def _train(ctx: click.Context, recipe: str, given: dict[str, Any]) -> None:
     if given["as_json"]:
         screen.print_json(trained.folder.config)
     elif not given["quiet"]:
-        model = f"model:{trained.folder.path}::{given['text_encoder']}"
-        show(trained, [f"--text-encoder {shlex.quote(model)}"])
+        model = f"model:{trained.folder.path}"
+        show(trained, uses("--text-encoder", model, given["text_encoder"], "texts"))

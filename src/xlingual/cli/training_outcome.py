@@ -2,31 +2,64 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
+from xlingual.cli.training_options import is_file
+from xlingual.report.numbers import duration
+
 if TYPE_CHECKING:
     from xlingual.workflows.trained import Trained
 
+_WIDEST, _LEAST = 100, 40  # columns
 
-def show(trained: Trained, uses: Sequence[str]) -> None:
+
+def show(trained: Trained, lines: Sequence[str]) -> None:
     """Tell what came out: the best epoch, its sums of recalls, and how the model is used."""
     why = "all were run" if trained.stopped == "epochs" else "no later one was better"
     texts = ", ".join(f"{tag} {count:,}" for tag, count in trained.texts.items())
     pictures = "" if trained.pictures is None else f" and {trained.pictures:,} pictures"
-    click.echo(
-        f"Trained on {texts} texts{pictures} in {_duration(trained.seconds)}: epoch {trained.best_epoch} of "
-        f"{trained.epochs} is the best ({why}), with a mean sum of recalls of {trained.score:.1f} of 600 on "
-        "the validation."
+    held = " and ".join(f"{count:,} {what}" for what, count in trained.validated_on.items())
+    several = trained.mean_of > 1
+    sum_of = f"mean of {trained.mean_of} sums of recalls" if several else "sum of recalls"
+    _wrapped(
+        f"Trained on {texts} texts{pictures} in {duration(trained.seconds)}: epoch {trained.best_epoch} of "
+        f"{trained.epochs} is the best ({why}), with a {sum_of} of {trained.score:.1f} of 600 on the "
+        f"validation ({held}), where chance gives {trained.chance.value:.1f}."
     )
+    column = max(map(len, trained.scores), default=0)
     for name, value in trained.scores.items():
-        click.echo(f"  {name:<16} {value:6.1f}")
-    for number, use in enumerate(uses):
-        click.echo(f"  {'use:' if number == 0 else '    '} {use}")
+        click.echo(f"  {name:<{column}}  {value:6.1f}  (chance {trained.chance.parts[name]:.1f})")
+    show_uses(lines)
 
 
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+def show_uses(lines: Sequence[str]) -> None:
+    """Tell how a model is used; what is to be copied is left in one line."""
+    for number, line in enumerate(lines):
+        click.echo(f"  {'use:' if number == 0 else '    '} {line}")
+
+
+def _wrapped(text: str) -> None:
+    """Print a sentence in lines that fit the terminal."""
+    width = max(_LEAST, min(shutil.get_terminal_size((_WIDEST, 24)).columns, _WIDEST))
+    for line in textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False):
+        click.echo(line)
+
+
+def uses(option: str, model: str, base: str | None, what: str) -> list[str]:
+    """Return how an encoder is named that is a trained model, on top of `base` where it has one.
+
+    A file of vectors serves the data of one manifest only: how it is done for other `what` is told too.
+    """
+    if base is None:
+        return [f"{option} {shlex.quote(model)}"]
+    own = f"{option} {shlex.quote(f'{model}::{base}')}"
+    if not is_file(base):
+        return [own]
+    other = shlex.quote(f"{model}?base=trusted::vectors:OTHER")
+    return [own, f"{option} {other}  (for other {what})"]

@@ -61,10 +61,15 @@ def embed_pictures(
     *,
     store: Store | None = None,
     progress: Report | None = None,
+    shown: bool = True,
 ) -> PictureIndex:
-    """Return the distinct pictures of the text rows and their vectors, each encoded once."""
+    """Return the distinct pictures of the text rows and their vectors, each encoded once.
+
+    `shown`: reports show the pictures, so files that are missing are told of (DataWarning).
+    """
     pictures, vectors, same = _encoded(manifest, name, encoder, rows, store, progress, SKIP)
-    _warn_of_missing_files(pictures.source, pictures.ids)
+    if shown:
+        _warn_of_missing_files(pictures.source, pictures.ids)
     by_vector = Pool.of(vectors)
     picture = _distinct_pictures(by_vector.code, pictures.source)
     _, representative, number = np.unique(picture, return_index=True, return_inverse=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -255,15 +255,17 @@ SCHEMES: Mapping[str, Scheme] = {
 }
 
 
-def build(spec: Spec, kind: str, context: Context) -> Encoder:
+def build(spec: Spec, kind: str, context: Context, above: Spec | None = None) -> Encoder:
     """Return the encoder that the spec names, for "texts" or "pictures"; raise InputError where it cannot be.
+
+    `above` is what is applied on top of it.
 
     The scheme's module is imported here. `build(argument, options, context)` of that module gets every option
     of the table, defaults filled in.
     """
     scheme = check(spec, kind)
-    options = read_options(spec, scheme, context.seed)
-    base = None if spec.base is None else build(spec.base, kind, _below(spec, scheme, options, context))
+    options = read_options(spec, scheme, context.seed, above)
+    base = None if spec.base is None else build(spec.base, kind, _below(spec, scheme, options, context), spec)
     own = replace(context, kind=kind, base=base)
     if scheme.name not in SCHEMES:
         from xlingual.encoders.plugins import build_of_plugin
@@ -326,16 +328,17 @@ def check(spec: Spec, kind: str) -> Scheme:
     return scheme
 
 
-def read_options(spec: Spec, scheme: Scheme, seed: int = 0) -> dict[str, Any]:
-    """Return a value for every option of the scheme: the one written in the spec, else its default."""
+def read_options(spec: Spec, scheme: Scheme, seed: int = 0, above: Spec | None = None) -> dict[str, Any]:
+    """Return a value for every option of the scheme: the one written in the spec, else its default.
+
+    `above` is what is applied on top of the spec, whose options may have been put here by mistake.
+    """
     known = {option.name: option for option in scheme.options}
     values: dict[str, Any] = {}
     for key, text in spec.options:
         if key not in known:
-            has = f"its options: {listed(known)}" if known else "it has no options"
             raise InputError(
-                f"spec {shown(spec)!r}: {scheme.name} has no option {key!r}."
-                f"{did_you_mean(key, known)} ({has})"
+                f"spec {shown(spec)!r}: {scheme.name} has no option {key!r}.{_instead(key, known, above)}"
             )
         if key in values:
             raise InputError(f"spec {shown(spec)!r}: option {key!r} is given twice; give it once")
@@ -347,3 +350,12 @@ def read_options(spec: Spec, scheme: Scheme, seed: int = 0) -> dict[str, Any]:
             ) from None
     defaults = {name: seed if name == "seed" else option.default for name, option in known.items()}
     return defaults | values
+
+
+def _instead(key: str, known: Collection[str], above: Spec | None) -> str:
+    """Return what to write instead of an option that is none of the scheme's."""
+    if above is not None and key in {option.name for option in scheme_named(above.scheme).options}:
+        top = f"{above.scheme}:{without_url_secrets(above.argument)}"
+        return f" {key}= belongs behind {top}, before ::"
+    has = f"its options: {listed(known)}" if known else "it has no options"
+    return f"{did_you_mean(key, known)} ({has})"

@@ -31,6 +31,7 @@ class Scores:
 
     value: float
     parts: Mapping[str, float] = field(default_factory=dict)
+    mean_of: int = 1  # how many of the parts `value` is the mean of
 
 
 class Recipe(Protocol):

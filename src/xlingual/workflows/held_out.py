@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -51,8 +52,11 @@ def _picture_keys(manifest: Manifest) -> set[Path | bytes]:
     }
 
 
-def check_size(items: int) -> None:
-    """Raise InputError, or warn, where there are too few items to rank: every epoch would be as good."""
+def check_size(items: int, candidates: Mapping[str, int] | None = None) -> None:
+    """Raise InputError, or warn, where there are too few items to rank: every epoch would be as good.
+
+    `candidates`: language → texts, where each language is ranked by itself.
+    """
     if items < 2:
         raise InputError(
             "the validation has one item (items that show one picture count as one), so there is nothing to "
@@ -62,6 +66,13 @@ def check_size(items: int) -> None:
         warnings.warn(
             f"the validation has {items} items, so R@10 is 100 whatever the model: give more to compare "
             "epochs by",
+            DataWarning,
+            stacklevel=5,
+        )
+    elif few := [f"{tag} {count}" for tag, count in (candidates or {}).items() if 0 < count <= _SMALL]:
+        warnings.warn(
+            f"the validation has few texts in some languages ({listed(few)}), so R@10 is 100 there whatever "
+            "the model: give more to compare epochs by",
             DataWarning,
             stacklevel=5,
         )

@@ -162,6 +162,7 @@ class _Job:
         """Pack the corpora, train, and write the model."""
         from xlingual.training.loop import fit as fit_model
         from xlingual.training.recipes.mlmme import MlmmeRecipe, build_model
+        from xlingual.training.recipes.mlmme_vectors import corpus_vectors
 
         vocabularies, corpus, held = self._packed()
         made = MlmmeRecipe(build_model(self.options, vocabularies, corpus), corpus, self.options)
@@ -176,13 +177,14 @@ class _Job:
             replace=replace,
             progress=self.progress,
         )
-        scores = validated(fitted.model, held, select)
+        found = corpus_vectors(fitted.model, held)
+        scores, chance = scored(found, select), scored(found.all_equal(), select)
         config = self._config(fitted, fit, recipe, select, scores, corpus)
         weights = fitted.model.state_dict()
         written = write_card(write_model(self.work.parent, config, weights, vocabularies))
         texts = {tag: len(packed) for tag, packed in corpus.texts.items()}
         pictures = None if corpus.pictures is None else len(corpus.pictures.vectors)
-        return Trained.of(written, fitted, scores, texts, pictures)
+        return Trained.of(written, fitted, scores, chance, _sizes(held), texts, pictures)
 
     def _packed(self) -> tuple[dict[str, Vocabulary], Corpus, Corpus]:
         options = self.options
@@ -292,10 +294,15 @@ def validated(model: Mlmme, corpus: Corpus, select: str) -> Scores:
     A sum is R@1 + R@5 + R@10 both ways in per cent (at most 600): of pictures and each language, and of each
     pair of languages.
     """
-    from xlingual.training.loop import Scores
     from xlingual.training.recipes.mlmme_vectors import corpus_vectors
 
-    found = corpus_vectors(model, corpus)
+    return scored(corpus_vectors(model, corpus), select)
+
+
+def scored(found: CorpusVectors, select: str) -> Scores:
+    """Return the sums of recalls of vectors, and their mean over what the model is chosen by."""
+    from xlingual.training.recipe import Scores
+
     parts = {
         "image-sentence": _image_sentence(found),
         "sentence-sentence": _sentence_sentence(found),
@@ -306,7 +313,14 @@ def validated(model: Mlmme, corpus: Corpus, select: str) -> Scores:
             f"the validation has nothing to rank by {select}: its items need "
             f"{'texts and pictures' if select == 'image-sentence' else 'texts in two languages'}"
         )
-    return Scores(float(np.mean(used)), {name: v for scores in parts.values() for name, v in scores.items()})
+    named = {name: value for scores in parts.values() for name, value in scores.items()}
+    return Scores(float(np.mean(used)), named, len(used))
+
+
+def _sizes(held: Corpus) -> dict[str, int]:
+    """Return how much was held out."""
+    sizes = {"items": len(np.unique(held.groups))}
+    return sizes if held.pictures is None else sizes | {"pictures": len(held.pictures.vectors)}
 
 
 def _image_sentence(found: CorpusVectors) -> dict[str, float]:

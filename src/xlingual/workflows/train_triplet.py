@@ -18,13 +18,13 @@ from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError
 from xlingual.models.card import write_card
 from xlingual.models.folder import write_model
-from xlingual.records import Encoder
+from xlingual.records import Encoder, Vectors
 from xlingual.results import make_folder
 from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
 from xlingual.training.recipes.triplet_options import FIT, TripletOptions
 from xlingual.training.text_pairs import TextPairs, TextSource, pack_pairs
-from xlingual.workflows.held_out import divided
+from xlingual.workflows.held_out import check_size, divided
 from xlingual.workflows.trained import (
     WORK,
     Trained,
@@ -133,6 +133,7 @@ class _Job:
 
         pairs = pack_pairs(self.folder / WORK / "train", self.train, self.options, self.source)
         held = pack_pairs(self.folder / WORK / "validation", self.held, self.options, self.source)
+        check_size(len(np.unique(held.item)), held.counts())
         model = build_model(self.options, pairs.dim, self.recipe)
         fitted = fit_model(
             TripletRecipe(model, pairs, self.options, self.folder),
@@ -145,10 +146,11 @@ class _Job:
             replace=replace,
             progress=self.source.progress,
         )
-        scores = validated(fitted.model, held)
+        scores, chance = validated(fitted.model, held), by_chance(held)
         config = self._config(fitted, fit, scores, pairs)
         written = write_card(write_model(self.folder, config, fitted.model.state_dict()))
-        return Trained.of(written, fitted, scores, pairs.counts())
+        sizes = {"items": len(np.unique(held.item)), "texts": len(held)}
+        return Trained.of(written, fitted, scores, chance, sizes, pairs.counts())
 
     def _settings(self) -> dict[str, Any]:
         """Return all that must be equal where a training is continued."""
@@ -186,16 +188,28 @@ def validated(model: Triplet, pairs: TextPairs) -> Scores:
     and x_b; relevant is what is of the same item. It is blind to how languages lie to each other, since no
     text is known to mean what one in another language does.
     """
-    from xlingual.evaluation.image_sentence import sum_of_recalls_between
-    from xlingual.training.loop import Scores
     from xlingual.training.neighbour_index import mapped_pairs
 
     title, body = mapped_pairs(model, pairs)
     if not (np.isfinite(title).all() and np.isfinite(body).all()):
         return Scores(math.nan, {})  # ranks of vectors that are no numbers say nothing
+    return _scored(title, body, pairs)
+
+
+def by_chance(pairs: TextPairs) -> Scores:
+    """Return the scores of a model that knows nothing: all vectors are equal, so that chance ranks them."""
+    equal = np.ones((len(pairs), 1), dtype=np.float32)
+    return _scored(equal, equal, pairs)
+
+
+def _scored(title: Vectors, body: Vectors, pairs: TextPairs) -> Scores:
+    """Return the sums of recalls of vectors [n, d] of titles and bodies, and their mean over languages."""
+    from xlingual.evaluation.image_sentence import sum_of_recalls_between
+    from xlingual.training.recipe import Scores
+
     parts = {}
     for code, tag in enumerate(pairs.languages):
         rows = np.flatnonzero(pairs.language == code)
         item = pairs.item[rows]
         parts[tag] = sum_of_recalls_between(title[rows], item, body[rows], item)
-    return Scores(float(np.mean(list(parts.values()))), parts)
+    return Scores(float(np.mean(list(parts.values()))), parts, len(parts))

@@ -32,6 +32,9 @@ class Trained:
     seconds: float
     scores: Mapping[str, float]  # of the best epoch: sums of recalls, in per cent of 600
     score: float  # their mean over what the model is chosen by
+    mean_of: int  # how many of them that is
+    chance: Scores  # the same of an encoder to which all candidates are equal
+    validated_on: Mapping[str, int]  # what was held out and how many: "items", "pictures", "texts"
     texts: Mapping[str, int]  # language → texts trained on
     pictures: int | None = None  # trained on; None where they do not count
 
@@ -41,10 +44,15 @@ class Trained:
         folder: ModelFolder,
         fitted: Fitted,
         scores: Scores,
+        chance: Scores,
+        validated_on: Mapping[str, int],
         texts: Mapping[str, int],
         pictures: int | None = None,
     ) -> Trained:
-        """Return the record of a training that is over, `scores` being those of its best epoch."""
+        """Return the record of a training that is over, `scores` being those of its best epoch.
+
+        `chance` are those of an encoder to which all candidates are equal.
+        """
         return cls(
             folder,
             fitted.best_epoch,
@@ -53,6 +61,9 @@ class Trained:
             fitted.seconds,
             dict(scores.parts),
             scores.value,
+            scores.mean_of,
+            chance,
+            validated_on,
             texts,
             pictures,
         )

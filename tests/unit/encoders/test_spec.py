@@ -89,6 +89,8 @@ def test_forms(written, spec):
         ("random:?dim", "'dim' is not written key=value"),
         ("random:?dim=3&&seed=1", "'' is not written key=value"),
         ("random:?dmi=3", "no option 'dmi'. Did you mean 'dim'? (its options: dim, seed)"),
+        ("translate:d.tsv::random:?dim=3&to=en", "to= belongs behind translate:d.tsv, before ::"),
+        ("translate:d.tsv::random:?dmi=3", "Did you mean 'dim'? (its options: dim, seed)"),
         ("random:?dim=3&dim=4", "given twice"),
         ("random:?dim=x", "dim must be a whole number of at least 1, found 'x'"),
         ("random:?dim=0", "at least 1"),

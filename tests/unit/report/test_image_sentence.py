@@ -209,3 +209,28 @@ def test_numbers_of_this_task() -> None:
     assert value_text(0.5, "RR") == "0.500"
     assert value_text(7.0, "MedR/floor") == "7"
     assert value_text(None, "R@1") == "–"
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "told"),
+    [
+        (0.00004, 0.000005, "0.0040 [0.0035, 0.0045]"),
+        (0.0002, 0.0001, "0.020 [0.010, 0.030]"),
+        (0.25, 0.0001, "25.00 [24.99, 25.01]"),
+        (0.25, 0.02, "25.0 [23.0, 27.0]"),
+        (0.0, 0.0, "0.0 [0.0, 0.0]"),
+    ],
+)
+def test_no_interval_is_rounded_to_zero_width(value: float, half: float, told: str) -> None:
+    found = results({"a": value}, measures=("R@1",), half=half)
+    (table,) = language_tables(found)
+    cell = table.blocks[0][1][0].cells[0]
+    assert cell is not None and f"{cell.text} {cell.interval}" == told
+    assert told in shown(found)
+
+
+def test_what_a_row_is_called_stays_in_sight_when_the_table_is_moved() -> None:
+    page = render([results({"a": 0.4, "b": 0.5})])
+    assert '<th scope="rowgroup" colspan="3"><span>Sentence to image</span></th>' in page
+    (stays,) = (line for line in page.splitlines() if line.startswith('.ranking tbody th[scope="row"], '))
+    assert ".ranking thead th:first-child" in stays and "position: sticky; left: 0" in stays

@@ -198,6 +198,7 @@ class _Run:
                     system.image_name,
                     system.images,
                     self.shown_rows,
+                    shown=False,  # reports of this task have no pictures
                     **self.options.embedding(),
                 )
             self._pictures[key] = index, Shown.of(self.manifest, index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ IMAGE, RSUM = "image", "rsum"
 MOST_RSUM = 600
 TO_IMAGE, TO_SENTENCE = "Sentence to image", "Image to sentence"
 SHOWN = {"MedR/floor": "MedR", "MedR": "MedR (mid-ranks)", RSUM: "sum of recalls"}
+
+_SMALL = 0.0005  # below, one decimal of per cent leaves no digit
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,7 @@ def against(views: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
 def value_text(value: float | None, measure: str, digits: int | None = None) -> str:
     """Return a number as this task's tables have it: recalls in per cent, whole ranks without decimals.
 
-    `digits` are those of ranks, where not all in a row are whole.
+    `digits`: other decimals than usual, such as one for ranks where not all in a row are whole.
 
     >>> value_text(0.3825, "R@1"), value_text(3.0, "MedR/floor"), value_text(1.667, "MedR/floor")
     ('38.2', '3', '1.7')
@@ -129,14 +132,33 @@ def value_text(value: float | None, measure: str, digits: int | None = None) -> 
         return numbers.number(value, digits=told)
     if measure == RSUM:
         return numbers.number(value, digits=1)
-    return numbers.number(100 * value, digits=1) if "@" in measure else numbers.number(value)
+    return numbers.number(100 * value, digits=digits or 1) if "@" in measure else numbers.number(value)
+
+
+def digits_of_recall(value: float | None, ci: object) -> int:
+    """Return how many decimals of per cent tell an interval's ends apart, and show two digits of a value.
+
+    An encoder to which nearly all candidates are equal has small recalls with narrow intervals.
+
+    >>> digits_of_recall(0.3825, None), digits_of_recall(0.00004, {"low": 0.000035, "high": 0.000046})
+    (1, 4)
+    """
+    low, high = _ends(ci) if ci is not None else (0.0, 1.0)
+    digits = numbers.digits_beside([100 * low], [100 * high], 1)
+    if value is None or not 0 < value < _SMALL:
+        return digits
+    return max(digits, min(numbers.MOST_DIGITS, 1 - math.floor(math.log10(100 * value))))
+
+
+def _ends(ci: Any) -> tuple[float, float]:  # noqa: ANN401  (an Interval, or one read from JSON)
+    return (ci["low"], ci["high"]) if isinstance(ci, Mapping) else (ci.low, ci.high)
 
 
 def interval_text(ci: object, measure: str, digits: int | None = None) -> str:
     """Return "[low, high]" of an Interval or of one read from JSON, "" where there is none."""
     if ci is None:
         return ""
-    low, high = (ci["low"], ci["high"]) if isinstance(ci, Mapping) else (ci.low, ci.high)  # type: ignore[attr-defined]
+    low, high = _ends(ci)
     return f"[{value_text(low, measure, digits)}, {value_text(high, measure, digits)}]"
 
 
@@ -197,12 +219,13 @@ def _line(measure: str, rows: list[Any]) -> Line:
 
 def _cell(row: Entry | Summary, measure: str, best: float | None, digits: int) -> Cell:
     """Return the cell of an entry or a summary; `digits` are those of ranks."""
+    of_recall = digits_of_recall(row.value, row.ci) if "@" in measure else None
     return Cell(
         row.value if row.value is not None else float("nan"),
-        value_text(row.value, measure, digits),
-        interval_text(row.ci, measure),
-        value_text(row.chance, measure),
-        difference_of(against(row.views), measure, digits),
+        value_text(row.value, measure, of_recall or digits),
+        interval_text(row.ci, measure, of_recall),
+        value_text(row.chance, measure, of_recall),
+        difference_of(against(row.views), measure, None if of_recall else digits),
         best is not None and row.value == best,
         row.n_tied if isinstance(row, Entry) else None,
     )

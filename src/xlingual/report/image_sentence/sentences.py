@@ -13,6 +13,7 @@ from xlingual.report.image_sentence.reading import (
     Difference,
     against,
     difference_of,
+    digits_of_recall,
     interval_text,
     language_tables,
     languages_of,
@@ -45,9 +46,10 @@ class _Headline:
     def value(self, name: str, *, ci: bool = False) -> str:
         """Return the value of a system, with its interval where wanted."""
         row = self.rows[name]
-        interval = f" {interval_text(row.ci, self.measure)}" if ci and row.ci else ""
-        unit = " %" if "@" in self.measure else ""
-        return f"{value_text(row.value, self.measure)}{unit}{interval}"
+        of_recall = "@" in self.measure
+        digits = digits_of_recall(row.value, row.ci) if of_recall else None
+        interval = f" {interval_text(row.ci, self.measure, digits)}" if ci and row.ci else ""
+        return f"{value_text(row.value, self.measure, digits)}{' %' if of_recall else ''}{interval}"
 
     @property
     def whose(self) -> str:

@@ -15,7 +15,8 @@ from xlingual.results import Results
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SIZE: Size = (340, 280, 46, 12, 330, 238)
+SIZE: Size = (340, 280, 46, 12, 330, 238)  # 46 is the least room for the axis, its numbers and its name
+BESIDE, DIGIT = 26, 6.2  # what is left of the plot without its numbers, and the width of a character of these
 MOST_POINTS = 1500  # of a drawing; of more, an even part is shown
 BINS = 5  # equal parts of the scores' range, over which the mean cosine is drawn
 FEWEST = 5  # pairs in a part
@@ -81,7 +82,7 @@ def _by_encoder_and_file(table: pa.Table) -> dict[tuple[str, str], list[Point]]:
 
 
 def _drawing(grid: Grid, name: str, file: str, pairs: Sequence[Point], across: Axis, up: Axis) -> Drawing:
-    frame = Frame(*SIZE, across, up)
+    frame = _frame(across, up)
     step = -(-len(pairs) // MOST_POINTS)
     dots = "".join(f"M{frame.x(score)} {frame.y(cosine)}h0" for score, cosine in pairs[::step])
     value = numbers.number(grid.cells[file, name].value)
@@ -96,6 +97,13 @@ def _drawing(grid: Grid, name: str, file: str, pairs: Sequence[Point], across: A
         means=_means(frame, pairs),
         thinned=step > 1,
     )
+
+
+def _frame(across: Axis, up: Axis) -> Frame:
+    """Return the frame, with room on the left for the widest number beside the axis's name."""
+    width, height, least, top, right, bottom = SIZE
+    widest = max(len(text) for _, text in up.labels())
+    return Frame(width, height, max(least, round(BESIDE + DIGIT * widest)), top, right, bottom, across, up)
 
 
 def _means(frame: Frame, pairs: Sequence[Point]) -> list[Point]:

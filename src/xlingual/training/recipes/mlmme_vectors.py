@@ -20,6 +20,10 @@ class Placed:
     vectors: Vectors
     group: Ints
 
+    def all_equal(self) -> Placed:
+        """Return equal vectors [n, 1] in place of the vectors."""
+        return Placed(np.ones((len(self.group), 1), dtype=np.float32), self.group)
+
 
 @dataclass(frozen=True)
 class CorpusVectors:
@@ -27,6 +31,11 @@ class CorpusVectors:
 
     texts: Mapping[str, Placed]
     pictures: Placed | None
+
+    def all_equal(self) -> CorpusVectors:
+        """Return the same of a model that knows nothing: all vectors are equal, so that chance ranks them."""
+        texts = {tag: placed.all_equal() for tag, placed in self.texts.items()}
+        return CorpusVectors(texts, None if self.pictures is None else self.pictures.all_equal())
 
 
 def corpus_vectors(model: Mlmme, corpus: Corpus, batch: int = 512) -> CorpusVectors:

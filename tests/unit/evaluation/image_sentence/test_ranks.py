@@ -13,6 +13,7 @@ from xlingual.errors import InputError
 from xlingual.evaluation.image_sentence import rank_both_ways, sum_of_recalls, sum_of_recalls_between
 from xlingual.measures import MedianRank, RecallAt, ReciprocalRank
 from xlingual.records import RankCounts
+from xlingual.stats import mean_interval
 
 MEASURES = (RecallAt(1), RecallAt(5), ReciprocalRank(), MedianRank())
 
@@ -138,3 +139,14 @@ def test_between_two_languages_is_symmetric_and_perfect_for_equal_vectors() -> N
 def test_dimensions_must_agree() -> None:
     with pytest.raises(InputError, match="4 dimensions"):
         rank_both_ways(np.ones((2, 4)), np.arange(2), np.ones((2, 3)), np.arange(2))
+
+
+def test_the_interval_of_an_encoder_to_which_nearly_all_are_equal_has_a_width() -> None:
+    n = 5000
+    texts, pictures = np.ones((n, 2), np.float32), np.ones((n, 2), np.float32)
+    texts[::100, 0] = pictures[::2, 1] = 0.9
+    to_image, _ = rank_both_ways(texts, np.arange(n), pictures, np.arange(n))
+    recall = RecallAt(1)
+    values = recall.per_query(to_image)
+    found = mean_interval(values, bounds=recall.bounds)
+    assert found.low < 0.99 * values.mean() and found.high > 1.01 * values.mean()

@@ -14,9 +14,10 @@ from xlingual import sts, write_report
 from xlingual.data.sentence_pairs import SentencePairs
 from xlingual.records import Texts
 from xlingual.report import verdict
+from xlingual.report.axis import axis_for
 from xlingual.report.sts import show
 from xlingual.report.sts.reading import grid_of
-from xlingual.report.sts.scatter import MOST_POINTS
+from xlingual.report.sts.scatter import DIGIT, MOST_POINTS, _frame
 from xlingual.results import Results
 
 HOSTILE = "<b>files</b> & 'co'"
@@ -185,3 +186,12 @@ def test_two_runs_stand_apart(run: Results, tmp_path: Path) -> None:
     page = Page()
     page.feed((tmp_path / "both.html").read_text(encoding="utf-8"))
     assert page.text.count("Run 1") == page.text.count("Run 2") == 2
+
+
+@pytest.mark.parametrize("cosine", [1.0, 0.01, 0.0001])
+def test_the_numbers_of_the_axis_leave_room_for_its_name(cosine: float) -> None:
+    up = axis_for([-cosine, cosine])
+    frame = _frame(axis_for([0, 5]), up)
+    widest = max(len(text) for _, text in frame.y_ticks)
+    ends = frame.left - 7  # numbers end here; the name is around 12, and 11.5 high
+    assert ends - DIGIT * widest >= 12 + 11.5 / 2 and frame.right - frame.left > 200

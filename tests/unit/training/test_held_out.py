@@ -1,0 +1,36 @@
+"""That a validation is large enough to tell epochs apart."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+
+from xlingual.errors import DataWarning, InputError
+from xlingual.workflows.held_out import check_size
+
+
+def test_one_item_is_refused() -> None:
+    with pytest.raises(InputError, match="the validation has one item"):
+        check_size(1, {"en": 1})
+
+
+@pytest.mark.parametrize("candidates", [None, {"en": 10, "de": 8}])
+def test_ten_items_tell_little(candidates: dict[str, int] | None) -> None:
+    with pytest.warns(DataWarning, match="the validation has 10 items, so R@10 is 100") as told:
+        check_size(10, candidates)
+    assert len(told) == 1
+
+
+def test_each_language_is_ranked_by_itself() -> None:
+    with pytest.warns(DataWarning, match=r"few texts in some languages \(de 10\), so R@10 is 100 there"):
+        check_size(40, {"en": 30, "de": 10})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_size(22, {"en": 11, "de": 11, "fr": 0})
+
+
+def test_nothing_is_said_of_enough() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_size(11)
