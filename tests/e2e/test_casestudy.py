@@ -91,6 +91,25 @@ def test_fewer_languages_are_evaluated_than_trained_on(study: Any) -> None:
     assert not any("other languages" in warning for warning in json.loads(whole.out)["warnings"])
 
 
+def test_an_item_of_both_splits_is_refused(xlingual: Any, tmp_path: Path) -> None:
+    rows = [
+        {
+            "id": f"{i}{lang}",
+            "item": i % 3,
+            "lang": lang,
+            "text": f"text {i} {lang}",
+            "image": f"{i}.png",
+            "split": "train" if i % 2 else "test",
+        }
+        for i in range(8)
+        for lang in ("en", "de")
+    ]
+    manifest = tmp_path / "m.jsonl"
+    manifest.write_text("\n".join(map(json.dumps, rows)))
+    outcome = xlingual("casestudy", manifest, *GIVEN, "--text-encoder", "lsa", "--out", tmp_path / "out")
+    assert outcome.code == 2 and "3 items are both trained and evaluated on, with other texts" in outcome.err
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

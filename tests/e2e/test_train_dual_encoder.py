@@ -86,6 +86,7 @@ def test_options_from_a_file(xlingual: Any, table: Path, tmp_path: Path) -> None
         (("--validation", "2"), "give a share between 0 and 1"),
         (("--validation", "some"), "give a share between 0 and 1"),
         (("--ngrams", "5-3"), "neither a range such as 3-5 nor 'none'"),
+        (("--frozen",), "words are trained from scratch"),
         (("--base", "words:x"), "unknown scheme 'words'"),
         (("--base", "random", "--separate"), "over a frozen encoder leave them out"),
         (("--sub-batch", "1000"), "more than the 256 pairs of a batch"),

@@ -66,7 +66,7 @@ def test_options_from_a_file_and_a_split_text(xlingual: Any, here: Path) -> None
         ("triplet-xl", ("--rows", "40:100"), "all texts to train on are in en"),
         ("triplet-xl", ("--neighbours", "200"), "too few for 200 neighbours"),
         ("triplet-xl", ("--beta", "0"), "take the other recipe"),
-        ("triplet", ("--text-encoder", "chargram"), "other vectors among other texts"),
+        ("triplet", ("--split-text", "halves", "--title", "name"), "leave title and body out"),
     ],
 )
 def test_what_cannot_be_trained_is_refused_in_one_line(
@@ -75,6 +75,19 @@ def test_what_cannot_be_trained_is_refused_in_one_line(
     split = TRAIN[2:] if "--rows" in more else TRAIN
     done = xlingual("train", recipe, "r", *split, "--out", "m", *more)
     assert done.code == 2 and said in done.err and "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("encoders", "said"),
+    [
+        (("chargram",), "other vectors among other texts"),
+        (("lsa", "chargram"), "--text-encoder is given 2 times: a model stands on one"),
+    ],
+)
+def test_the_encoder_below(xlingual: Any, here: Path, encoders: tuple[str, ...], said: str) -> None:
+    told = [word for spec in encoders for word in ("--text-encoder", spec)]
+    done = xlingual("train", "triplet", "r", "--split", "train", *told, "--out", "m")
+    assert done.code == 2 and said in done.err and len(done.err.splitlines()) == 1
 
 
 def test_vectors_of_a_file_are_told_how_to_be_replaced(xlingual: Any, here: Path) -> None:

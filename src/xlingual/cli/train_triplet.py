@@ -28,8 +28,16 @@ from xlingual.cli.training_options import (
     word,
 )
 from xlingual.cli.training_outcome import show, uses
+from xlingual.errors import InputError
 
-_BASE = click.option("--text-encoder", required=True, metavar="SPEC", help="What gives the frozen vectors.")
+_BASE = click.option(
+    "--text-encoder",
+    "text_encoders",
+    required=True,
+    multiple=True,
+    metavar="SPEC",
+    help="What gives the frozen vectors.",
+)
 MODEL = (
     click.option("--title", metavar="NAME", help="Column of titles.  [default: title]"),
     click.option("--body", metavar="NAME", help='Column of bodies; "text" is the text.  [default: body]'),
@@ -97,7 +105,8 @@ def _train(ctx: click.Context, recipe: str, given: dict[str, Any]) -> None:
     refuse_extra(ctx)
     manifest: Path = given["manifest"]
     check_folder(given["out"])
-    given["text_encoders"] = (given["text_encoder"],)
+    if (count := len(given["text_encoders"])) > 1:
+        raise InputError(f"--text-encoder is given {count} times: a model stands on one")
     store = chosen_store(given)
     known = option_types(FitOptions, TripletOptions)
     known["split_text"] = known.pop("split")  # --split chooses rows
@@ -130,4 +139,4 @@ def _train(ctx: click.Context, recipe: str, given: dict[str, Any]) -> None:
         screen.print_json(trained.folder.config)
     elif not given["quiet"]:
         model = f"model:{trained.folder.path}"
-        show(trained, uses("--text-encoder", model, given["text_encoder"], "texts"))
+        show(trained, uses("--text-encoder", model, given["text_encoders"][0], "texts"))

@@ -119,6 +119,7 @@ def _epoch(
     epoch = standing.epoch + 1
     try:
         means = stepper.epoch(epoch, lambda done, loss: progress.step(standing, done, loss))
+        _check_weights(model, epoch)
         if validate is None:
             return means, None
         progress.validating(standing, means.steps)
@@ -131,6 +132,15 @@ def _epoch(
             else "no epoch was over yet"
         )
         raise InputError(f"{error} ({kept})") from None
+
+
+def _check_weights(model: nn.Module, epoch: int) -> None:
+    """Raise DivergenceError where the last steps of an epoch left weights that are no numbers."""
+    for name, weight in model.named_parameters():
+        if not torch.isfinite(weight).all():
+            raise DivergenceError(
+                f"training stops: epoch {epoch} left weights that are no numbers ({name}): try a smaller rate"
+            )
 
 
 def _validated(validate: Validate, model: nn.Module, epoch: int) -> Scores:

@@ -173,6 +173,11 @@ def _check(
         raise InputError(
             f"{len(shared)} texts are both trained and evaluated on: the split to train on must be another"
         )
+    if same := set(manifest.item_ids) & set(train.item_ids):
+        raise InputError(
+            f"{len(same)} items are both trained and evaluated on, with other texts "
+            f"({listed(sorted(same), 3)}): a split must keep the texts of an item together"
+        )
 
 
 def _other_base(results: Results, base: str) -> list[str]:

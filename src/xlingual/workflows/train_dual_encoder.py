@@ -86,6 +86,8 @@ def train_dual_encoder(
     """
     require("a training", "torch", "torch")
     options = options or DualOptions()
+    if frozen and base == WORDS:
+        raise InputError("frozen is of a base that is there already: words are trained from scratch")
     if not isinstance(data, ParallelQuestions):
         data = read_parallel(data)
     if validation is not None and not 0 < validation < 1:

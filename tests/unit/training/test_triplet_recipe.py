@@ -148,7 +148,14 @@ def test_an_interrupted_training_goes_on_bit_for_bit(tmp_path, source):
     def train(name, epochs, **more):
         told = FitOptions(epochs=epochs, rate=0.01, patience=None, threads=1)
         return train_triplet(
-            recipes(), options, tmp_path / name, text_encoder=Words(), fit=told, store=None, **more
+            recipes(),
+            options,
+            tmp_path / name,
+            text_encoder=Words(),
+            fit=told,
+            validation=0.4,
+            store=None,
+            **more,
         )
 
     whole = train("whole", 5)
@@ -180,6 +187,7 @@ def test_an_interrupted_training_goes_on_bit_for_bit(tmp_path, source):
             tmp_path / "parted",
             text_encoder=Words(),
             fit=FitOptions(epochs=6, rate=0.01, patience=None),
+            validation=0.4,
             store=None,
             resume=True,
         )
@@ -205,6 +213,7 @@ def test_vectors_that_are_no_numbers_are_no_best_epoch(tmp_path):
             tmp_path / "m",
             text_encoder=Words(),
             fit=FitOptions(epochs=1, rate=1e25, patience=None, threads=1),
+            validation=0.4,
             store=None,
         )
     assert not (tmp_path / "m" / "config.json").exists()

@@ -90,9 +90,10 @@ class ParallelQuestions:
         """
         clusters = np.unique(self.cluster)
         if len(clusters) < 2:
+            what = "the one question is" if len(self) == 1 else f"all {len(self)} questions are"
             raise InputError(
-                f"{self.source}: all {len(self)} questions are of one paragraph (cluster), so nothing can be "
-                "held out: train without validation"
+                f"{self.source}: {what} of one paragraph (cluster), so nothing can be held out: "
+                "train without validation"
             )
         count = min(max(1, round(held_out * len(clusters))), len(clusters) - 1)
         chosen = np.isin(self.cluster, stream(seed, "held out").permutation(clusters)[:count])
@@ -111,6 +112,11 @@ def read_parallel(
     """
     from xlingual.data.pools.parallel_table import read_table
 
+    if not Path(path).exists():
+        raise InputError(
+            f"{path}: no such file or folder; give a multilingual pool, or a table with the columns "
+            "question_LANG and answer_LANG"
+        )
     if is_pool(path) or Path(path).is_dir():
         return of_pool(read_pool(path, languages, split))
     return read_table(path, languages, split)

@@ -14,9 +14,8 @@ from xlingual.training.text_pairs import TextPairs
 def check_pairs(pairs: TextPairs, options: TripletOptions) -> None:
     """Raise InputError where nothing can be contrasted, or neighbours are wanted that there are not."""
     if len(np.unique(pairs.item)) < 2:
-        raise InputError(
-            f"all {len(pairs)} texts to train on are about one item: there is no other title to contrast with"
-        )
+        what = "the one text to train on is" if len(pairs) == 1 else f"all {len(pairs)} texts to train on are"
+        raise InputError(f"{what} about one item: there is no other title to contrast with")
     if options.beta > 0:
         _check_neighbours(pairs, options)
 

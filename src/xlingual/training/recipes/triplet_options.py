@@ -58,6 +58,10 @@ class TripletOptions:
                 raise InputError(f"{name} must be {least.get(name, 1)} or more: found {value}")
         if not self.title or not self.body or self.title == self.body:
             raise InputError(f"title and body must be two columns: found {self.title!r} and {self.body!r}")
+        if self.split is not None and (self.title, self.body) != ("title", "body"):
+            raise InputError(
+                f"the text itself is split ({self.split}), so no columns are read: leave title and body out"
+            )
 
     @classmethod
     def preset(cls, recipe: str, **changes: Any) -> TripletOptions:  # noqa: ANN401

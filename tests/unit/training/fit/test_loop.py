@@ -166,6 +166,12 @@ def test_a_gradient_that_is_no_number_stops_before_the_weights_change(toy, tmp_p
         assert equal(weights(recipe.model), before)
 
 
+def test_weights_that_are_no_numbers_after_the_last_step_stop(toy, tmp_path):
+    recipe = toy(batch=40)  # a single step: no loss is computed with the weights that it leaves
+    with pytest.raises(InputError, match=r"epoch 1 left weights that are no numbers \(0\.weight\)"):
+        fit(recipe, FitOptions(epochs=1, rate=1e39), tmp_path, settings={})
+
+
 def test_a_validation_that_is_no_number_stops(toy, tmp_path):
     validate, _ = scripted([1.0, math.nan])
     with pytest.raises(InputError, match=r"validation of epoch 2 gave nan.*resume with epochs=1"):
