@@ -189,6 +189,7 @@ def validated(model: Triplet, pairs: TextPairs) -> Scores:
     text is known to mean what one in another language does.
     """
     from xlingual.training.neighbour_index import mapped_pairs
+    from xlingual.training.recipe import Scores
 
     title, body = mapped_pairs(model, pairs)
     if not (np.isfinite(title).all() and np.isfinite(body).all()):
