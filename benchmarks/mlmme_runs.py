@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -72,6 +72,12 @@ class Parts:
     test: Manifest
     epochs: int
     betas: tuple[float, ...]  # of the models of two languages
+    only: tuple[str, ...] = ()  # names of the models that are trained; none: all
+
+    @property
+    def configs(self) -> list[Config]:
+        """Return the models that are trained."""
+        return [config for config in configs(self.betas) if not self.only or config.name in self.only]
 
 
 def emoji() -> Parts:
@@ -88,12 +94,17 @@ def emoji() -> Parts:
     return _divided(Manifest.from_rows(rows), 1100, 150, 323, epochs=60, betas=(*BETAS, 0.0))
 
 
-def scenes() -> Parts:
+def scenes(epochs: int = 8) -> Parts:
     """Return 10,000, 500 and 1,000 built-in scenes told in five languages."""
     folder = OUT / "scenes-data"
     if not (folder / "manifest.parquet").exists():
         write_scenes(folder, n=11_500, languages=FIVE, seed=1, size=64)
-    return _divided(Manifest.read(folder), 10_000, 500, 1000, epochs=8, betas=(1.0, 0.5))
+    return _divided(Manifest.read(folder), 10_000, 500, 1000, epochs=epochs, betas=(1.0, 0.5))
+
+
+def scenes_long() -> Parts:
+    """Return the same for three times the epochs, and some models: more languages may only need longer."""
+    return replace(scenes(24), only=("en alone", "two β=1", "two β=0.5", "five β=0.5"))
 
 
 def _divided(manifest: Manifest, *sizes: int, epochs: int, betas: tuple[float, ...]) -> Parts:
@@ -210,52 +221,67 @@ def alignment(runs: Mapping[str, list[dict[str, Values]]]) -> dict[str, dict[str
     }
 
 
-def differences(runs: Mapping[str, list[dict[str, Values]]], base: str = "two β=1") -> list[list[str]]:
-    """Return each model's difference to a base, query by query, for each kind of alignment."""
-    rows = [["", *ALIGNED]]
-    for name, found in runs.items():
-        if name == base or "alone" in name:
-            continue
-        cells = [
-            shown(difference(*([[one[key] for key in keys] for one in side] for side in (found, runs[base]))))
+def differences(
+    runs: Mapping[str, list[dict[str, Values]]], base: str = "two β=1"
+) -> dict[str, dict[str, tuple[float, Any]]]:
+    """Return each model's difference to a base, query by query, for each kind of alignment that both have."""
+    return {
+        name: {
+            kind: difference(*([[one[key] for key in keys] for one in side] for side in (found, runs[base])))
+            for kind, keys in ALIGNED.items()
             if all(key in found[0] for key in keys)
-            else ""
-            for keys in ALIGNED.values()
-        ]
-        rows.append([name, *cells])
-    return rows
+        }
+        for name, found in runs.items()
+        if name != base and "alone" not in name
+    }
 
 
-def draw(data: str, found: Mapping[str, Mapping[str, tuple[float, Any]]], path: Path) -> None:
-    """Draw language alignment against image alignment over β."""
+def aligned_rows(found: Mapping[str, Mapping[str, tuple[float, Any]]]) -> list[list[str]]:
+    """Return the rows of a table of them."""
+    rows = [
+        [model, *(shown(own[kind]) if kind in own else "" for kind in ALIGNED)]
+        for model, own in found.items()
+    ]
+    return [["", *ALIGNED], *rows]
+
+
+def draw(data: str, gaps: Mapping[str, Mapping[str, tuple[float, Any]]], path: Path) -> None:
+    """Draw what language alignment gains and image alignment loses, over β, against β = 1."""
     import matplotlib
 
     matplotlib.use("agg")
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     across, *up = ALIGNED
-    for axis, kind in zip(axes, (up[0], up[1]), strict=True):
-        names = [name for name in found if name.startswith("two") and across in found[name]]
-        points = [(found[name][across], found[name][kind]) for name in names]
-        xs, ys = ([100 * value[0] for value in values] for values in zip(*points, strict=True))
+    figure, axes = plt.subplots(1, len(up), figsize=(11, 3.6), layout="constrained", sharex=True, sharey=True)
+    names = [name for name in gaps if name.startswith("two") and across in gaps[name]]
+    for axis, kind in zip(axes, up, strict=True):
+        axis.axhline(0, color="#999999", lw=0.8)
+        axis.axvline(0, color="#999999", lw=0.8)
+        points = [(gaps[name][across], gaps[name][kind]) for name in names]
+        xs, ys = ([0.0, *(100 * value[0] for value in values)] for values in zip(*points, strict=True))
         errors = [
-            [[100 * (v - ci.low) for v, ci in values], [100 * (ci.high - v) for v, ci in values]]
+            [
+                [0.0, *(100 * (v - ci.low) for v, ci in values)],
+                [0.0, *(100 * (ci.high - v) for v, ci in values)],
+            ]
             for values in zip(*points, strict=True)
         ]
         axis.errorbar(xs, ys, xerr=errors[0], yerr=errors[1], fmt="o-", color="#0072B2", ecolor="#9ecae1")
-        for name, x, y in zip(names, xs, ys, strict=True):
-            axis.annotate(name.removeprefix("two "), (x, y), textcoords="offset points", xytext=(6, 6))
-        axis.set_xlabel("image–sentence ranking, mean recall (%)")
-        axis.set_ylabel(f"{kind} (%)")
+        for place, (name, x, y) in enumerate(zip(["two β=1", *names], xs, ys, strict=True)):
+            beside = (5, -13 if place % 2 == 0 and place else 5)  # neighbours' names apart
+            axis.annotate(name.removeprefix("two "), (x, y), textcoords="offset points", xytext=beside)
+        axis.set_title(kind)
         axis.spines[["top", "right"]].set_visible(False)
-    figure.suptitle(f"{data}: two languages, several β")
+    axes[0].set_ylabel("difference to β = 1 (points)")
+    figure.supxlabel("image–sentence ranking: mean recall, difference to β = 1 (points)", fontsize="medium")
+    figure.suptitle(f"{data}, two languages: what β trades, with 95 % intervals of the differences")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
     plt.close(figure)
 
 
-SETS = {"emoji": (emoji, 5), "scenes": (scenes, 3)}
+SETS = {"emoji": (emoji, 5), "scenes": (scenes, 3), "scenes-long": (scenes_long, 2)}
 
 
 def main(names: Sequence[str] = tuple(SETS), seeds: int | None = None) -> None:
@@ -266,19 +292,17 @@ def main(names: Sequence[str] = tuple(SETS), seeds: int | None = None) -> None:
         parts = load()
         runs: dict[str, list[dict[str, Values]]] = {}
         for seed in range(seeds or usual):
-            for config in configs(parts.betas):
+            for config in parts.configs:
                 path = OUT / name / f"{config.name} {seed}.json"
                 runs.setdefault(config.name, []).append(kept_run(path, partial(run, parts, config, seed)))
                 print(f"{name} {config.name} seed {seed}", flush=True)
         for tag in TWO:
+            if f"{tag} alone" not in runs:
+                continue
             table(f"{name}, {tag}: {seeds or usual} seeds, {parts.test.n_items} items", recalls(runs, tag))
-        found = alignment(runs)
-        rows = [
-            [model, *(shown(own[kind]) if kind in own else "" for kind in ALIGNED)]
-            for model, own in found.items()
-        ]
-        table(f"{name}: image alignment and language alignment", [["", *ALIGNED], *rows])
-        table(f"{name}: differences to two β=1", differences(runs))
-        draw(name, found, Path(f"docs/images/mlmme-{name}.png"))
+        found, gaps = alignment(runs), differences(runs)
+        table(f"{name}: image alignment and language alignment", aligned_rows(found))
+        table(f"{name}: differences to two β=1", aligned_rows(gaps))
+        draw(name, gaps, Path(f"docs/images/mlmme-{name}.png"))
         best = {kind: max(own[kind][0] for own in found.values() if kind in own) for kind in ALIGNED}
         assert best["XLR R@10"] > 10 / len(parts.test) * 5, "nothing was learnt"
