@@ -37,6 +37,7 @@ DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data")) / "xquad_r"
 OUT = Path("out/regimes")
 REGIMES = ("x-y", "x-x-mono", "en-en", "x-x")  # as the paper orders them on XQuAD-R
 SEEDS, STEPS, RATE = 5, 600, 1e-3
+KINDS = {"pool": "all languages", "own": "own language"}
 DIVISION = 11  # seed of the division: not one that options were tried on
 
 
@@ -71,6 +72,10 @@ def run(train: MultilingualPool, test: MultilingualPool, regime: str, seed: int)
     }
 
 
+def _of(runs: dict[str, list[dict[str, Values]]], regime: str, kind: str) -> list[list[Values]]:
+    return [[found[kind]] for found in runs[regime]]
+
+
 def main(seeds: int = SEEDS) -> None:
     """Train what is not there yet, and print the table."""
     warnings.simplefilter("ignore", DataWarning)
@@ -84,14 +89,18 @@ def main(seeds: int = SEEDS) -> None:
             runs.setdefault(regime, []).append(kept_run(path, partial(run, train, test, regime, seed)))
             print(f"{regime} seed {seed}", flush=True)
     rows = [
-        ["regime", "pool of all languages, mAP", "against the next", "own language, mAP", "against the next"]
+        [
+            "regime",
+            *(f"{pool}{what}" for pool in KINDS.values() for what in (", mAP", ": − next", ": − untrained")),
+        ]
     ]
-    for regime, following in zip(runs, [*list(runs)[1:], None], strict=True):
+    for regime, following in zip(runs, [*list(runs)[1:], "untrained"], strict=True):
         row = [regime]
-        for kind in ("pool", "own"):
-            values = [[found[kind]] for found in runs[regime]]
-            others = None if following is None else [[found[kind]] for found in runs[following]]
-            row += [shown(mean_of(values)), "" if others is None else shown(difference(values, others))]
+        for kind in KINDS:
+            row.append(shown(mean_of(_of(runs, regime, kind))))
+            for other in (following, "untrained"):
+                gap = difference(_of(runs, regime, kind), _of(runs, other, kind))
+                row.append("" if regime == "untrained" else shown(gap, digits=2))
         rows.append(row)
     table(f"XQuAD-R, articles apart, {seeds} seeds", rows)
     pooled = {regime: mean_of([[found["pool"]] for found in own])[0] for regime, own in runs.items()}
