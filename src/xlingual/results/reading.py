@@ -26,7 +26,7 @@ def fields_of(path: Path, made_by: str) -> Iterator[None]:
 
 
 def record(kind: type[Record], row: Mapping[str, Any], **built: object) -> Record:
-    """Return a record of a dataclass; `ci` becomes an Interval, and `built` are fields made already.
+    """Return a record of a dataclass; `ci` and what ends in `_ci` become Intervals, and `built` are fields made already.
 
     A missing key raises KeyError with its name, unless the field has a default.
     """
@@ -36,6 +36,7 @@ def record(kind: type[Record], row: Mapping[str, Any], **built: object) -> Recor
         optional = field.default is not MISSING or field.default_factory is not MISSING
         if name not in values and (name in row or not optional):
             values[name] = row[name]
-    if isinstance(values.get("ci"), Mapping):
-        values["ci"] = record(Interval, values["ci"])  # type: ignore[arg-type]
+    for name in values:
+        if (name == "ci" or name.endswith("_ci")) and isinstance(values[name], Mapping):
+            values[name] = record(Interval, values[name])  # type: ignore[arg-type]
     return kind(**values)
