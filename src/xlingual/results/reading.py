@@ -28,7 +28,8 @@ def fields_of(path: Path, made_by: str) -> Iterator[None]:
 def record(kind: type[Record], row: Mapping[str, Any], **built: object) -> Record:
     """Return a record of a dataclass; `built` are fields that are made already.
 
-    `ci`, and what ends in `_ci`, become Intervals. A missing key raises KeyError with its name, unless the field has a default.
+    `ci`, and what ends in `_ci`, become Intervals. A missing key raises KeyError with its name, unless the
+    field has a default.
     """
     values = dict(built)
     for field in fields(kind):  # type: ignore[arg-type]  # a dataclass, which TypeVar cannot say
