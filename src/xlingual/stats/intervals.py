@@ -81,7 +81,7 @@ def interval(
             return rule_of_three(estimate, count, span, level, clustering)
         return Interval(estimate - half, estimate + half, level, f"t, {clustering}")
     low, high = bounds
-    ends = _wilson((estimate - low) / (high - low), var / (high - low) ** 2, count, level)
+    ends = wilson((estimate - low) / (high - low), var / (high - low) ** 2, count, level)
     width = high - low
     return Interval(low + ends[0] * width, low + ends[1] * width, level, f"Wilson, {clustering}")
 
@@ -183,7 +183,7 @@ def _informative(codes: Ints) -> bool:
     return len(np.unique(codes)) < len(codes)
 
 
-def _wilson(p: float, variance: float, clusters: float, level: float) -> tuple[float, float]:
+def wilson(p: float, variance: float, clusters: float, level: float) -> tuple[float, float]:
     """Return Wilson's interval (1927) with n = p(1−p)/variance, the effective number of queries.
 
     Where the values do not vary (all at a bound, or one cluster), n is the number of clusters.

@@ -1,0 +1,85 @@
+"""How attentively and steadily a rater rates, from repeats and controls, which count in no score."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+import numpy as np
+
+from xlingual.results.study import RaterScores
+from xlingual.study.analysis.scores import Where
+from xlingual.study.records import Key, Rating, Study
+
+LEAST_CONTROLS, LEAST_REPEATS, LEAST_RATINGS = 4, 10, 20  # below, nothing is said against a rater
+LEAST_PASSED = 0.75  # of controls
+LEAST_KAPPA = 0.2  # of repeats: what is called slight agreement
+LEAST_SECONDS = 1.0  # a rating, in the middle
+
+
+def rater_scores(study: Study, key: Key, ratings: Mapping[Where, Rating]) -> list[RaterScores]:
+    """Return each rater's row, in the order of their names."""
+    by_rater: dict[str, dict[Where, Rating]] = {}
+    for where, rating in ratings.items():
+        by_rater.setdefault(rating.rater, {})[where] = rating
+    asked = {(query.shown.id, each.id) for query in study.queries for each in query.suggestions}
+    return [_row(rater, by_rater[rater], asked, key) for rater in sorted(by_rater, key=_numbers_first)]
+
+
+def _row(
+    rater: str, ratings: Mapping[Where, Rating], asked: set[tuple[str, str]], key: Key
+) -> RaterScores:
+    first = {(q, s): rating.score for (_, q, s, occasion), rating in ratings.items() if occasion == 0}
+    again = {(q, s): rating.score for (_, q, s, occasion), rating in ratings.items() if occasion > 0}
+    twice = np.array([(first[at], score) for at, score in again.items() if at in first]).reshape(-1, 2)
+    steps = np.abs(twice[:, 0] - twice[:, 1])
+    controls = [abs(score - key.controls[s]) <= 1 for (_, s), score in first.items() if s in key.controls]
+    scored = [score for (_, s), score in first.items() if key.credits.get(s)]
+    times = [rating.seconds for rating in ratings.values() if rating.seconds is not None]
+    seconds = float(median(times)) if times else None
+    return RaterScores(
+        rater=rater,
+        n_ratings=len(first),
+        n_missing=len(asked - first.keys()),
+        mean_score=float(np.mean(scored or list(first.values()) or list(again.values()))),
+        repeats=len(twice),
+        repeats_equal=float(np.mean(steps == 0)) if len(twice) else None,
+        repeats_near=float(np.mean(steps <= 1)) if len(twice) else None,
+        controls=len(controls),
+        controls_passed=float(np.mean(controls)) if controls else None,
+        seconds=seconds,
+        flagged=_flag(twice, controls, list(first.values()), seconds),
+    )
+
+
+def _flag(
+    twice: np.ndarray, controls: Sequence[bool], scores: Sequence[int], seconds: float | None
+) -> str | None:
+    """Return what speaks against a rater's attention, None where nothing does or too little is known."""
+    against = []
+    if len(controls) >= LEAST_CONTROLS and np.mean(controls) < LEAST_PASSED:
+        failed = len(controls) - sum(controls)
+        against.append(f"{failed} of {len(controls)} obvious suggestions rated far from what they are")
+    kappa = weighted_kappa(twice) if len(twice) >= LEAST_REPEATS else None
+    if kappa is not None and kappa < LEAST_KAPPA:
+        against.append(f"repeated suggestions rated again hardly as by chance would be (kappa {kappa:.2f})")
+    if len(scores) >= LEAST_RATINGS and len(set(scores)) == 1:
+        against.append(f"all {len(scores)} ratings are {scores[0]}")
+    if len(scores) >= LEAST_RATINGS and seconds is not None and seconds < LEAST_SECONDS:
+        against.append(f"half of the ratings took less than {seconds:.1f} seconds")
+    return "; ".join(against) or None
+
+
+def weighted_kappa(twice: np.ndarray) -> float | None:
+    """Return Cohen's kappa with squared weights of two occasions [n, 2]: 1 as steady as can be, 0 chance.
+
+    1 − mean of (a_i − b_i)² / mean of (a_i − b_j)² over all i and j; None where all scores are equal.
+    J. Cohen. Weighted kappa. Psychological Bulletin 70, 1968.
+    """
+    a, b = twice[:, 0].astype(float), twice[:, 1].astype(float)
+    expected = np.mean((a[:, None] - b[None, :]) ** 2)
+    return None if expected == 0 else float(1 - np.mean((a - b) ** 2) / expected)
+
+
+def _numbers_first(rater: str) -> tuple[int, str]:
+    return (int(rater), "") if rater.isdecimal() else (1 << 62, rater)

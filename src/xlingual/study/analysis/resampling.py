@@ -1,0 +1,137 @@
+"""What the numbers of a study would be with other queries and, where there are enough, with other raters.
+
+Queries are resampled with replacement and, independently, raters (the pigeonhole bootstrap: A. B. Owen,
+Annals of Applied Statistics 1(2), 2007), which is a little cautious. With fewer than `FEWEST_RATERS` they
+stay as they are: too few of anything tell nothing about others of its kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from xlingual.records import Floats, Ints
+from xlingual.stats.intervals import t_quantile
+from xlingual.study.analysis.scores import Scores
+
+FEWEST_RATERS = 5
+_CELLS = 4_000_000  # of a block of replicates
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """Numbers of B resampled studies."""
+
+    relevant: Floats  # [B, S] score-1 suggestions of a query, mean over raters and queries
+    mean: Floats  # [B, S] mean score
+    wins: Floats  # [B, pairs] win rates
+
+
+def resample(
+    scores: Scores, pairs: Sequence[tuple[int, int]], rng: np.random.Generator, replicates: int
+) -> Replicates:
+    """Resample a study; `pairs` are of systems, by their places."""
+    both = len(scores.raters) >= FEWEST_RATERS
+    found = [
+        _means(scores, pairs, queries, raters)
+        for queries, raters in _weights(scores.seen.shape, rng, replicates, both, len(scores.systems))
+    ]
+    relevant, mean, wins = (np.concatenate(part) for part in zip(*found, strict=True))
+    whole = np.isfinite(relevant).all(axis=1)  # raters drawn together have seen some query
+    return Replicates(relevant[whole], mean[whole], wins[whole])
+
+
+def won(relevant: Floats, mean: Floats, first: int, second: int) -> Floats:
+    """Return 1 where the first system wins a query, ½ for a tie and 0 for a loss, [...] of [..., S].
+
+    More score-1 suggestions win; where they are as many, the better (lower) mean score does.
+    """
+    better = relevant[..., first] - relevant[..., second]
+    nearer = mean[..., second] - mean[..., first]
+    decides = np.where(np.abs(better) > _ROUNDING, better, np.where(np.abs(nearer) > _ROUNDING, nearer, 0.0))
+    found: Floats = (np.sign(decides) + 1) / 2
+    return found
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The variance of a mean over queries and raters, by where it comes from."""
+
+    queries: float
+    raters: float  # 0 where raters stay as they are
+    freedom: float  # degrees of freedom of their sum (Satterthwaite)
+
+    @classmethod
+    def of(cls, values: Floats, seen: Ints) -> Spread:
+        """Return the variance of the mean of values [R, Q] where seen; queries count alike.
+
+        The variance of queries is that of their means over raters, the variance of raters that of their mean
+        distance from the queries' means. Either holds the noise of single ratings too.
+        """
+        seen = np.asarray(seen, dtype=bool)
+        by_query = _mean(values, seen, 0)
+        n = len(by_query)
+        queries = float(np.var(by_query, ddof=1) / n) if n > 1 else 0.0
+        m = len(values)
+        raters = 0.0
+        if m >= FEWEST_RATERS:
+            raters = float(np.var(_mean(values - by_query, seen, 1), ddof=1) / m)
+        below = queries**2 / max(n - 1, 1) + raters**2 / max(m - 1, 1)
+        freedom = (queries + raters) ** 2 / below if below > 0 else n - 1
+        return cls(queries, raters, max(float(freedom), 1.0))
+
+    def error(self, replicates: Floats) -> float:
+        """Return the standard error: the resampled one, or that of the variances where it is larger."""
+        variance = self.queries + self.raters
+        if variance <= _ROUNDING**2:
+            return 0.0
+        return max(float(np.std(replicates)), float(np.sqrt(variance)))
+
+    def reach(self, replicates: Floats, level: float) -> float:
+        """Return how far from the estimate an interval goes: Student's t times the standard error."""
+        return t_quantile(level, self.freedom) * self.error(replicates)
+
+
+def _means(
+    scores: Scores, pairs: Sequence[tuple[int, int]], queries: Floats, raters: Floats | None
+) -> tuple[Floats, Floats, Floats]:
+    """Return means [b, S] of both values and win rates [b, pairs] by weights [b, Q] and [b, R]."""
+    relevant, mean = (_by_query(values, scores.seen, raters) for values in (scores.relevant, scores.mean))
+    weight = queries * np.isfinite(relevant[..., 0])
+    weight = weight / np.maximum(weight.sum(axis=1, keepdims=True), 1e-300)
+    weight[weight.sum(axis=1) == 0] = np.nan
+    wins = [np.sum(weight * np.nan_to_num(won(relevant, mean, *pair)), axis=1) for pair in pairs]
+    means = [np.sum(weight[..., None] * np.nan_to_num(values), axis=1) for values in (relevant, mean)]
+    return means[0], means[1], np.stack(wins, axis=1) if wins else np.empty((len(weight), 0))
+
+
+def _by_query(values: Floats, seen: Ints, raters: Floats | None) -> Floats:
+    """Return means over raters [b or 1, Q, S]; not a number where none of those drawn saw the query."""
+    R, Q, S = values.shape
+    drawn = np.ones((1, R)) if raters is None else raters
+    count = drawn @ seen
+    total = (drawn @ values.reshape(R, Q * S)).reshape(-1, Q, S)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = np.where(count[..., None] > 0, total / count[..., None], np.nan)
+    return found
+
+
+def _weights(
+    shape: tuple[int, int], rng: np.random.Generator, replicates: int, both: bool, systems: int
+) -> Iterator[tuple[Floats, Floats | None]]:
+    R, Q = shape
+    size = max(_CELLS // (Q * systems), 1)
+    for start, stop in pairwise([*range(0, replicates, size), replicates]):
+        queries = rng.multinomial(Q, np.full(Q, 1 / Q), stop - start).astype(np.float64)
+        raters = rng.multinomial(R, np.full(R, 1 / R), stop - start).astype(np.float64) if both else None
+        yield queries, raters
+
+
+def _mean(values: Floats, seen: Ints, axis: int) -> Floats:
+    """Return means along an axis of values [R, Q] where seen."""
+    found: Floats = np.sum(values * seen, axis=axis) / np.maximum(seen.sum(axis=axis), 1)
+    return found

@@ -1,0 +1,142 @@
+"""Ratings as tables: what each rater said of each system's suggestions to each query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from xlingual.errors import InputError
+from xlingual.records import Floats, Ints
+from xlingual.study.records import BEST, WORST, Key, Rating, Study
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Bools: TypeAlias = NDArray[np.bool_]
+else:
+    Bools = Any
+
+Where: TypeAlias = tuple[str, str, str, int]  # rater, query, suggestion, occasion
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Pages that were rated in full: R raters, Q queries, S systems, in the orders of the study and the key.
+
+    A page is in full where all suggestions that systems made are scored; `relevant` and `mean` are 0 on
+    others. A suggestion of several systems counts for each of them.
+    """
+
+    raters: tuple[str, ...]
+    queries: tuple[str, ...]
+    systems: tuple[str, ...]
+    relevant: Floats  # [R, Q, S] suggestions of score 1
+    mean: Floats  # [R, Q, S] mean score
+    seen: Bools  # [R, Q] whether the page was rated in full
+    made: Ints  # [Q, S] suggestions that each system made
+    counts: Ints  # [S, 4] ratings of each score, on pages in full
+
+    def query_means(self, values: Floats) -> Floats:
+        """Return means over raters [Q, S] of values [R, Q, S]."""
+        found: Floats = values.sum(axis=0) / self.seen.sum(axis=0)[:, None]
+        return found
+
+
+def last_ratings(study: Study, key: Key, ratings: Sequence[Rating]) -> dict[Where, Rating]:
+    """Return the rating that counts of each suggestion: the last one given.
+
+    Raise InputError where there are none, or one is of something that the study does not have.
+    """
+    if key.study != study.id:
+        raise InputError(
+            f"the key is of study {key.study!r}, not of {study.id!r}: give the folder of the study as it was made"
+        )
+    if not ratings:
+        raise InputError(
+            f"the study {study.title!r} has no ratings yet: hand out the links (xlingual study serve STUDY), "
+            "and analyse when people have rated"
+        )
+    shown = {query.shown.id: {each.id for each in query.suggestions} for query in study.queries}
+    found: dict[Where, Rating] = {}
+    for rating in sorted(ratings, key=lambda rating: rating.at):
+        if rating.suggestion not in shown.get(rating.query, ()):
+            raise InputError(
+                f"a rating of rater {rating.rater} is of suggestion {rating.suggestion!r} to query "
+                f"{rating.query!r}, which the study does not have: import only ratings of this study"
+            )
+        if not BEST <= rating.score <= WORST:
+            raise InputError(
+                f"a rating of rater {rating.rater} has the score {rating.score}: expected {BEST} to {WORST}"
+            )
+        found[rating.rater, rating.query, rating.suggestion, rating.occasion] = rating
+    return found
+
+
+def scores_of(study: Study, key: Key, ratings: Mapping[Where, Rating]) -> Scores:
+    """Return the tables of first occasions; queries and raters without a page in full are left out.
+
+    Suggestions that no system made (controls) do not count. InputError where nothing is left.
+    """
+    systems = tuple(key.systems)
+    raters = tuple(dict.fromkeys(sorted((where[0] for where in ratings), key=_by_number)))
+    queries = tuple(query.shown.id for query in study.queries)
+    shape = (len(raters), len(queries), len(systems))
+    relevant, mean, seen = np.zeros(shape), np.zeros(shape), np.zeros(shape[:2], dtype=bool)
+    made = np.zeros(shape[1:], dtype=np.int64)
+    counts = np.zeros((len(systems), WORST), dtype=np.int64)
+    for q, query in enumerate(study.queries):
+        credit = _credits(query.shown.id, [each.id for each in query.suggestions], key)  # [suggestions, S]
+        ids = list(credit)
+        by_system = np.array([credit[each] for each in ids])
+        made[q] = by_system.sum(axis=0)
+        for r, rater in enumerate(raters):
+            given = [ratings.get((rater, queries[q], each, 0)) for each in ids]
+            score = np.array([rating.score for rating in given if rating is not None])
+            if len(score) < len(ids):
+                continue
+            seen[r, q] = True
+            relevant[r, q] = (score == BEST) @ by_system
+            mean[r, q] = score @ by_system / made[q]
+            for value in range(BEST, WORST + 1):
+                counts[:, value - BEST] += (score == value) @ by_system
+    if not seen.any():
+        raise InputError(
+            "no rater has rated all suggestions of any query yet: analyse when whole pages are rated"
+        )
+    some_r, some_q = seen.any(axis=1), seen.any(axis=0)
+    return Scores(
+        tuple(np.array(raters, dtype=object)[some_r]),
+        tuple(np.array(queries, dtype=object)[some_q]),
+        systems,
+        relevant[some_r][:, some_q],
+        mean[some_r][:, some_q],
+        seen[some_r][:, some_q],
+        made[some_q],
+        counts,
+    )
+
+
+def _credits(query: str, suggestions: Sequence[str], key: Key) -> dict[str, list[int]]:
+    """Return, of each suggestion that systems made, 1 for those that did and 0 for others."""
+    found = {}
+    for suggestion in suggestions:
+        makers = {credit.system for credit in key.credits.get(suggestion, ())}
+        if makers:
+            found[suggestion] = [int(system in makers) for system in key.systems]
+    without = [name for name, n in zip(key.systems, np.sum([*found.values()], axis=0), strict=True) if not n] if (
+        found
+    ) else list(key.systems)
+    if without:
+        raise InputError(
+            f"the key has no suggestion of system {without[0]!r} to query {query!r}: the study or its key is "
+            "incomplete; make it again with xlingual study new"
+        )
+    return found
+
+
+def _by_number(rater: str) -> tuple[int, str]:
+    """Sort numbers as numbers, before names."""
+    return (int(rater), "") if rater.isdecimal() else (1 << 62, rater)
