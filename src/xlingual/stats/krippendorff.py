@@ -29,9 +29,10 @@ def coincidences(counts: Ints) -> Floats:
 def ordinal_alpha(together: Floats) -> Floats:
     """Return alpha [...] for ordered values, from sums of coincidence matrices [..., C, C].
 
-    α = 1 − (n − 1)·Σ o_ck·δ²_ck / Σ n_c·n_k·δ²_ck, over values c and k, with n_c = Σ_k o_ck, n = Σ n_c and the
+    α = 1 − (n − 1)·Σ o_ck·δ²_ck / Σ n_c·n_k·δ²_ck over values c and k, with n_c = Σ_k o_ck, n = Σ n_c and the
     ordinal difference δ_ck = Σ_{g from c to k} n_g − (n_c + n_k)/2: how many values lie between the two, half
-    of their own counted. 1 is agreement, 0 chance; not a number where all values are equal, or none is paired.
+    of their own counted. 1 is agreement, 0 chance; not a number where all values are equal, or none are
+    paired.
 
     K. Krippendorff. Computing Krippendorff's Alpha-Reliability. University of Pennsylvania, 2011.
     """

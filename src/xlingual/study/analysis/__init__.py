@@ -1,0 +1,5 @@
+"""The analysis of a study: what people found, how sure that is, and how far they agree."""
+
+from xlingual.study.analysis.analyse import LEVEL, REPLICATES, analyse
+
+__all__ = ["LEVEL", "REPLICATES", "analyse"]

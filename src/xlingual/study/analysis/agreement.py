@@ -36,8 +36,12 @@ def agreement_of(
     shared = counts.sum(axis=1) >= 2
     n = int(shared.sum())
     if n < 2:
-        return Agreement(None, None, n, "no two raters have scored the same suggestions, so nothing is known of agreement")
-    names, query = np.unique([unit[0] for unit, both in zip(units, shared, strict=True) if both], return_inverse=True)
+        return Agreement(
+            None, None, n, "no two raters have scored the same suggestions, so nothing is known of agreement"
+        )
+    names, query = np.unique(
+        [unit[0] for unit, both in zip(units, shared, strict=True) if both], return_inverse=True
+    )
     together = np.zeros((len(names), WORST, WORST))
     np.add.at(together, query, coincidences(counts[shared]))
     alpha = float(ordinal_alpha(together.sum(axis=0)))
@@ -45,7 +49,9 @@ def agreement_of(
         return Agreement(None, None, n, "all scores are the same, so agreement cannot be told from chance")
     if len(names) < FEWEST_QUERIES:
         return Agreement(alpha, None, n, f"too few queries for an interval: {len(names)}")
-    drawn = stream(seed, "study agreement").multinomial(len(names), np.full(len(names), 1 / len(names)), replicates)
+    drawn = stream(seed, "study agreement").multinomial(
+        len(names), np.full(len(names), 1 / len(names)), replicates
+    )
     alphas = ordinal_alpha(np.tensordot(drawn.astype(np.float64), together, axes=1))
     alphas = alphas[np.isfinite(alphas)]
     low, high = np.quantile(alphas, [(1 - level) / 2, (1 + level) / 2])

@@ -62,18 +62,13 @@ def pair_differences(
     level: float,
     seed: int,
     replicates: int,
-    tests_at: float | None = None,
 ) -> list[PairDifference]:
-    """Return each pair of systems, p corrected over them (Holm).
-
-    `tests_at` is the level of the tests, 1 − level by default: at a look before the end it is smaller.
-    """
+    """Return each pair of systems, p corrected over them (Holm)."""
     pairs = pairs_of(scores)
     p = permutation_ps(scores, pairs, seed, replicates)
     adjusted = holm(np.array([each[0] for each in p]))
-    alpha = 1 - level if tests_at is None else tests_at
     return [
-        _difference(scores, resampled, place, pair, (*p[place], float(adjusted[place])), level, alpha)
+        _difference(scores, resampled, place, pair, (*p[place], float(adjusted[place])), level)
         for place, pair in enumerate(pairs)
     ]
 
@@ -99,7 +94,6 @@ def _difference(
     pair: tuple[int, int],
     p: tuple[float, float, float],
     level: float,
-    alpha: float,
 ) -> PairDifference:
     first, second = pair
     relevant, mean = scores.query_means(scores.relevant), scores.query_means(scores.mean)
@@ -108,7 +102,7 @@ def _difference(
     if ratio_ci is not None and p[0] > 1 - level:  # an interval does not exclude what the test does not
         ratio_ci = Interval(min(ratio_ci.low, 1.0), max(ratio_ci.high, 1.0), level, ratio_ci.method)
     apart = relevant[:, first].mean() - relevant[:, second].mean()
-    outcome = "no difference found" if p[2] > alpha or apart == 0 else "better" if apart > 0 else "worse"
+    outcome = "no difference found" if p[2] > 1 - level or apart == 0 else "better" if apart > 0 else "worse"
     return PairDifference(
         first=scores.systems[first],
         second=scores.systems[second],
@@ -150,7 +144,7 @@ def ratio_of(
             "the ratio, which is rough"
         )
     elif (means * pages).min() < FEW * len(scores.raters):
-        note = f"one of the systems has fewer than {FEW} very relevant suggestions a rater: the interval is rough"
+        note = f"a system has fewer than {FEW} very relevant suggestions a rater: the interval is rough"
     padded = means + half * (not means.all())
     ratio = float(padded[0] / padded[1])
     drawn = resampled.relevant[:, list(pair)]
@@ -172,9 +166,7 @@ def _never_varied(scores: Scores, pair: tuple[int, int], means: Floats, level: f
     share = 1 - (1 - level) ** (1 / len(scores.queries))
     most = scores.made[:, list(pair)].max(axis=0)
     low, high = means * (1 - share), means * (1 - share) + most * share
-    return Interval(
-        float(low[0] / high[1]), float(high[0] / low[1]), level, _method(scores, "rule of three")
-    )
+    return Interval(float(low[0] / high[1]), float(high[0] / low[1]), level, _method(scores, "rule of three"))
 
 
 def _score_interval(scores: Scores, resampled: Replicates, pair: tuple[int, int], level: float) -> Interval:
@@ -186,7 +178,10 @@ def _score_interval(scores: Scores, resampled: Replicates, pair: tuple[int, int]
     if reach <= 0:
         return rule_of_three(estimate, len(scores.queries), span, level, "queries alike")
     return Interval(
-        max(estimate - reach, -span), min(estimate + reach, span), level, _method(scores, "difference ± t·error")
+        max(estimate - reach, -span),
+        min(estimate + reach, span),
+        level,
+        _method(scores, "difference ± t·error"),
     )
 
 
@@ -218,5 +213,3 @@ def _method(scores: Scores, kind: str) -> str:
 def _apart(values: Floats, first: int, second: int) -> Floats:
     found: Floats = values[..., first] - values[..., second]
     return found
-
-

@@ -1,4 +1,4 @@
-"""Is the difference of two systems more than luck? Their labels are swapped within queries.
+"""Whether the difference of two systems is more than luck: their labels are swapped within queries.
 
 Where neither system is better, each query's suggestions might as well have come from the other one. So a
 query's difference (the mean over its raters, who saw the same suggestions) keeps or changes its sign at
@@ -14,21 +14,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from xlingual.records import Floats, Ints
+from xlingual.records import Floats
 from xlingual.study.analysis.resampling import FEWEST_RATERS
+from xlingual.study.analysis.scores import Bools
 
 _ALL = 12  # queries up to which all swaps are gone through
 _ROUNDING = 1e-9
 
 
 def permutation_p(
-    differences: Floats, seen: Ints, rng: np.random.Generator, replicates: int, raters: bool | None = None
+    differences: Floats, seen: Bools, rng: np.random.Generator, replicates: int, raters: bool | None = None
 ) -> float:
     """Return the two-sided p of differences [R, Q] (first minus second, 0 where not seen).
 
     `raters` says whether raters stand for others; by default, whether there are enough.
     """
-    seen = np.asarray(seen, dtype=bool)
     by_query = np.sum(differences * seen, axis=0) / seen.sum(axis=0)
     if raters is None:
         raters = len(differences) >= FEWEST_RATERS

@@ -26,9 +26,7 @@ def rater_scores(study: Study, key: Key, ratings: Mapping[Where, Rating]) -> lis
     return [_row(rater, by_rater[rater], asked, key) for rater in sorted(by_rater, key=_numbers_first)]
 
 
-def _row(
-    rater: str, ratings: Mapping[Where, Rating], asked: set[tuple[str, str]], key: Key
-) -> RaterScores:
+def _row(rater: str, ratings: Mapping[Where, Rating], asked: set[tuple[str, str]], key: Key) -> RaterScores:
     first = {(q, s): rating.score for (_, q, s, occasion), rating in ratings.items() if occasion == 0}
     again = {(q, s): rating.score for (_, q, s, occasion), rating in ratings.items() if occasion > 0}
     twice = np.array([(first[at], score) for at, score in again.items() if at in first]).reshape(-1, 2)
@@ -62,7 +60,9 @@ def _flag(
         against.append(f"{failed} of {len(controls)} obvious suggestions rated far from what they are")
     kappa = weighted_kappa(twice) if len(twice) >= LEAST_REPEATS else None
     if kappa is not None and kappa < LEAST_KAPPA:
-        against.append(f"repeated suggestions rated again hardly as by chance would be (kappa {kappa:.2f})")
+        against.append(
+            f"repeated suggestions got scores that are hardly steadier than chance (kappa {kappa:.2f})"
+        )
     if len(scores) >= LEAST_RATINGS and len(set(scores)) == 1:
         against.append(f"all {len(scores)} ratings are {scores[0]}")
     if len(scores) >= LEAST_RATINGS and seconds is not None and seconds < LEAST_SECONDS:

@@ -13,9 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from xlingual.records import Floats, Ints
+from xlingual.records import Floats
 from xlingual.stats.intervals import t_quantile
-from xlingual.study.analysis.scores import Scores
+from xlingual.study.analysis.scores import Bools, Scores
 
 FEWEST_RATERS = 5
 _CELLS = 4_000_000  # of a block of replicates
@@ -66,13 +66,12 @@ class Spread:
     freedom: float  # degrees of freedom of their sum (Satterthwaite)
 
     @classmethod
-    def of(cls, values: Floats, seen: Ints) -> Spread:
+    def of(cls, values: Floats, seen: Bools) -> Spread:
         """Return the variance of the mean of values [R, Q] where seen; queries count alike.
 
         The variance of queries is that of their means over raters, the variance of raters that of their mean
         distance from the queries' means. Either holds the noise of single ratings too.
         """
-        seen = np.asarray(seen, dtype=bool)
         by_query = _mean(values, seen, 0)
         n = len(by_query)
         queries = float(np.var(by_query, ddof=1) / n) if n > 1 else 0.0
@@ -109,7 +108,7 @@ def _means(
     return means[0], means[1], np.stack(wins, axis=1) if wins else np.empty((len(weight), 0))
 
 
-def _by_query(values: Floats, seen: Ints, raters: Floats | None) -> Floats:
+def _by_query(values: Floats, seen: Bools, raters: Floats | None) -> Floats:
     """Return means over raters [b or 1, Q, S]; not a number where none of those drawn saw the query."""
     R, Q, S = values.shape
     drawn = np.ones((1, R)) if raters is None else raters
@@ -131,7 +130,7 @@ def _weights(
         yield queries, raters
 
 
-def _mean(values: Floats, seen: Ints, axis: int) -> Floats:
+def _mean(values: Floats, seen: Bools, axis: int) -> Floats:
     """Return means along an axis of values [R, Q] where seen."""
     found: Floats = np.sum(values * seen, axis=axis) / np.maximum(seen.sum(axis=axis), 1)
     return found

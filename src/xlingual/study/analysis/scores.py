@@ -52,7 +52,7 @@ def last_ratings(study: Study, key: Key, ratings: Sequence[Rating]) -> dict[Wher
     """
     if key.study != study.id:
         raise InputError(
-            f"the key is of study {key.study!r}, not of {study.id!r}: give the folder of the study as it was made"
+            f"the key is of study {key.study!r}, not of {study.id!r}: give the folder as it was made"
         )
     if not ratings:
         raise InputError(
@@ -126,9 +126,11 @@ def _credits(query: str, suggestions: Sequence[str], key: Key) -> dict[str, list
         makers = {credit.system for credit in key.credits.get(suggestion, ())}
         if makers:
             found[suggestion] = [int(system in makers) for system in key.systems]
-    without = [name for name, n in zip(key.systems, np.sum([*found.values()], axis=0), strict=True) if not n] if (
-        found
-    ) else list(key.systems)
+    without = (
+        [name for name, n in zip(key.systems, np.sum([*found.values()], axis=0), strict=True) if not n]
+        if (found)
+        else list(key.systems)
+    )
     if without:
         raise InputError(
             f"the key has no suggestion of system {without[0]!r} to query {query!r}: the study or its key is "

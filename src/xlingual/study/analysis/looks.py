@@ -1,0 +1,102 @@
+"""Looking at a study before its end: each look tests at a level of its own, so that the error stays in all.
+
+A look stands where a planned fraction of the planned ratings was there: the first ones by the time they were
+given. So each later analysis finds the same looks, and nothing depends on when somebody ran it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.errors import InputError
+from xlingual.results.study import Look
+from xlingual.stats.corrections import holm
+from xlingual.stats.sequential import CLOSEST, levels, spent
+from xlingual.study.analysis.pairs import pairs_of, permutation_ps
+from xlingual.study.analysis.scores import Scores, Where, scores_of
+from xlingual.study.records import Key, Rating, Study
+
+
+@dataclass(frozen=True)
+class Looks:
+    """Looks at a study, and the pairs that one of them told apart, with the sign of their difference."""
+
+    rows: list[Look]
+    apart: dict[tuple[int, int], int]
+
+
+def planned_ratings(study: Study, key: Key) -> int:
+    """Return how many ratings were planned: of each rater, all suggestions that systems made, once."""
+    made = sum(bool(key.credits.get(each.id)) for query in study.queries for each in query.suggestions)
+    return made * study.raters
+
+
+def counted(key: Key, ratings: Mapping[Where, Rating]) -> list[Rating]:
+    """Return the ratings that count in scores, by the time they were given."""
+    rows = [r for (_, _, s, occasion), r in ratings.items() if occasion == 0 and key.credits.get(s)]
+    return sorted(rows, key=lambda rating: (rating.at, rating.rater, rating.query, rating.suggestion))
+
+
+def looks_of(
+    study: Study,
+    key: Key,
+    ratings: Mapping[Where, Rating],
+    fractions: Sequence[float],
+    planned: int,
+    *,
+    level: float,
+    seed: int,
+    replicates: int,
+) -> Looks:
+    """Return the looks at these fractions, which rise from above 0 to 1; InputError where they do not."""
+    alpha = 1 - level
+    tests_at = _levels(fractions, alpha)
+    rows: list[Look] = []
+    apart: dict[tuple[int, int], int] = {}
+    first = counted(key, ratings)
+    for number, (fraction, at) in enumerate(zip(fractions, tests_at, strict=True), start=1):
+        n = round(fraction * planned)
+        spent_now = spent(fraction, alpha)
+        if len(first) < n:
+            reached = f"not reached: {len(first)} of {n} ratings"
+            rows.append(Look(number, fraction, spent_now, at, False, reached))
+            continue
+        taken = {(r.rater, r.query, r.suggestion, r.occasion): r for r in first[:n]}
+        try:
+            scores = scores_of(study, key, taken)
+        except InputError:
+            rows.append(Look(number, fraction, spent_now, at, False, "no page was rated in full"))
+            continue
+        passed = _passed(scores, at, seed, replicates)
+        apart = passed | apart  # what an earlier look found stays found
+        names = [f"{scores.systems[a]} against {scores.systems[b]}" for a, b in passed]
+        note = f"passed by {', '.join(names)}" if names else None
+        if note is None and at < 1 / (replicates + 1):
+            note = f"{replicates} replicates cannot show a p as small as its level"
+        rows.append(Look(number, fraction, spent_now, at, bool(names), note))
+    return Looks(rows, apart)
+
+
+def _levels(fractions: Sequence[float], alpha: float) -> list[float]:
+    try:
+        return levels(fractions, alpha)
+    except ValueError as error:
+        said = ", ".join(f"{fraction:g}" for fraction in fractions)
+        raise InputError(
+            f"looks at {said}: expected fractions of the planned ratings that rise from above 0 to 1, by "
+            f"{CLOSEST:g} at least, such as 0.5 and 1"
+        ) from error
+
+
+def _passed(scores: Scores, at: float, seed: int, replicates: int) -> dict[tuple[int, int], int]:
+    pairs = pairs_of(scores)
+    p = holm(np.array([each[0] for each in permutation_ps(scores, pairs, seed, replicates)]))
+    means = scores.query_means(scores.relevant).mean(axis=0)
+    return {
+        pair: 1 if means[pair[0]] > means[pair[1]] else -1
+        for pair, each in zip(pairs, p, strict=True)
+        if each <= at and means[pair[0]] != means[pair[1]]
+    }

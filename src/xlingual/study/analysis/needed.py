@@ -1,0 +1,126 @@
+"""How many queries, or raters, would show a difference as large as the one that was seen.
+
+A rater's difference on a query is taken apart: d = µ + query + rater + rest. What varies with queries shrinks
+with more queries only, what varies with raters with more raters only, the rest with both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.records import Floats
+from xlingual.results.study import MoreNeeded
+from xlingual.stats.power import POWER, power
+from xlingual.study.analysis.resampling import FEWEST_RATERS
+from xlingual.study.analysis.scores import Bools, Scores
+
+MOST_QUERIES, MOST_RATERS = 100_000, 200
+_SWEEPS = 100
+
+
+@dataclass(frozen=True)
+class Components:
+    """Variances of a difference: between queries, between raters, and the rest of a single page."""
+
+    queries: float  # with one rater the rest is in it
+    raters: float
+    rest: float
+
+    @classmethod
+    def of(cls, values: Floats, seen: Bools) -> Components:
+        """Estimate the variances from differences [R, Q] where seen, by the method of moments."""
+        by_query = np.sum(values * seen, axis=0) / seen.sum(axis=0)
+        m, n = values.shape
+        between = float(np.var(by_query, ddof=1)) if n > 1 else 0.0
+        left = int(seen.sum()) - n - m + 1  # degrees of freedom
+        if m < 2 or left < 1:
+            return cls(between, 0.0, 0.0)
+        rest = float(np.sum(_residuals(values, seen) ** 2) / left)
+        away = np.sum((values - by_query) * seen, axis=1) / seen.sum(axis=1)
+        raters = float(np.var(away, ddof=1)) - rest * float(np.mean(1 / seen.sum(axis=1)))
+        return cls(max(between - rest * float(np.mean(1 / seen.sum(axis=0))), 0.0), max(raters, 0.0), rest)
+
+    def power(self, effect: float, queries: float, raters: float, alpha: float) -> float:
+        """Return the chance that so many queries and raters show a difference of `effect`."""
+        noise = self.rest / (queries * raters)
+        by_query = self.queries / queries + noise
+        by_rater = self.raters / raters + noise if raters >= FEWEST_RATERS else 0.0
+        below = by_query**2 / max(queries - 1, 1) + by_rater**2 / max(raters - 1, 1)
+        freedom = (by_query + by_rater) ** 2 / below if below > 0 else queries
+        return power(effect, by_query + by_rater, freedom, alpha)
+
+
+def more_needed(scores: Scores, pair: tuple[int, int], alpha: float, wanted: float = POWER) -> MoreNeeded:
+    """Return how many queries with as many raters, and raters on the same queries, show what was seen.
+
+    The difference seen counts as the true one; where it was found since it was large by luck, more is needed.
+    """
+    values = scores.relevant[..., pair[0]] - scores.relevant[..., pair[1]]
+    effect = float((values.sum(axis=0) / scores.seen.sum(axis=0)).mean())
+    names = scores.systems[pair[0]], scores.systems[pair[1]]
+    if abs(effect) < 1e-9:
+        return MoreNeeded(
+            *names, None, None, wanted, "the difference seen is 0, which no number of ratings shows"
+        )
+    parts = Components.of(values, scores.seen)
+    m, n = scores.seen.shape
+    usual = max(round(float(scores.seen.sum(axis=0).mean())), 1)  # raters of a query
+
+    queries = _least(lambda count: parts.power(effect, count, usual, alpha) >= wanted, 2, MOST_QUERIES)
+    fewest = FEWEST_RATERS if m >= FEWEST_RATERS else 1
+    raters = None
+    if m > 1:
+        enough = (
+            count
+            for count in range(fewest, MOST_RATERS + 1)
+            if parts.power(effect, n, count, alpha) >= wanted
+        )
+        raters = next(enough, None)
+    return MoreNeeded(*names, queries, raters, wanted, _note(m, queries, raters))
+
+
+def _note(m: int, queries: int | None, raters: int | None) -> str | None:
+    said = []
+    if queries is None:
+        said.append(
+            f"{m} raters differ too much in which system they prefer for any number of queries"
+            if m >= FEWEST_RATERS
+            else f"more than {MOST_QUERIES:,} queries would be needed"
+        )
+    if m == 1:
+        said.append("one rater does not tell how raters differ, so nothing is known of more raters")
+    elif raters is None:
+        said.append("queries differ too much for more raters on the same ones to do")
+    return "; ".join(said) or None
+
+
+def _least(enough: Callable[[int], bool], start: int, most: int) -> int | None:
+    """Return the smallest number from `start` to `most` that is enough, None where none is."""
+    low, high = start - 1, start
+    while not enough(high):
+        if high >= most:
+            return None
+        low, high = high, min(high * 2, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def _residuals(values: Floats, seen: Bools) -> Floats:
+    """Return what remains of values [R, Q] beside means of raters and of queries, 0 where not seen.
+
+    Means are taken off in turn until nothing changes: with all pages seen, at once.
+    """
+    found: Floats = values * seen
+    for _ in range(_SWEEPS):
+        before = found
+        for axis in (0, 1):
+            mean = found.sum(axis=axis, keepdims=True) / np.maximum(seen.sum(axis=axis, keepdims=True), 1)
+            found = (found - mean) * seen
+        if np.abs(found - before).max() < 1e-10:
+            break
+    return found
