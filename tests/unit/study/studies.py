@@ -32,7 +32,9 @@ def study_of(queries=4, per_system=2, raters=1, systems=(A, B), controls=0, bkr=
             obvious[f"q{q}-c"] = 4
         rows.append(Query(Shown(f"q{q}", f"text {q}", "en"), tuple(Shown(s, s, "ru") for s in ids)))
     pages = tuple(Page(row.shown.id, tuple(s.id for s in row.suggestions)) for row in rows)
-    study = Study("s1", "T", "2026-01-01T00:00:00Z", "en", "ru", tuple(rows), (pages,), per_system, raters, 0, "x")
+    study = Study(
+        "s1", "T", "2026-01-01T00:00:00Z", "en", "ru", tuple(rows), (pages,), per_system, raters, 0, "x"
+    )
     signatures = {system: f"sig-{system}" for system in systems}
     return study, Key("s1", signatures, credits, obvious, bkr or {}, "R@10" if bkr else None)
 
@@ -78,7 +80,9 @@ def drawn(rng, queries, raters, ratio=1.0, base=0.25, lean=0.0, severity=None, m
     from scipy.special import ndtri
 
     centre = ndtri([min(base * ratio, 0.95), base]) * np.sqrt(1.8)
-    latent = centre + np.sqrt(0.5) * rng.normal(size=(queries, 1)) + np.sqrt(0.3) * rng.normal(size=(queries, 2))
+    latent = (
+        centre + np.sqrt(0.5) * rng.normal(size=(queries, 1)) + np.sqrt(0.3) * rng.normal(size=(queries, 2))
+    )
     kind = 0.3 * rng.normal(size=raters) if severity is None else np.asarray(severity)
     leaning = lean * rng.normal(size=raters)[:, None] * np.array([0.5, -0.5])
     shape = (queries, 2, most)

@@ -19,6 +19,10 @@ from xlingual.study.analysis.pairs import pairs_of, permutation_ps
 from xlingual.study.analysis.scores import Scores, Where, scores_of
 from xlingual.study.records import Key, Rating, Study
 
+_MOST = (
+    4_000_000  # signs to swap by: more replicates than elsewhere show the small p that an early look needs
+)
+
 
 @dataclass(frozen=True)
 class Looks:
@@ -74,8 +78,6 @@ def looks_of(
         apart = passed | apart  # what an earlier look found stays found
         names = [f"{scores.systems[a]} against {scores.systems[b]}" for a, b in passed]
         note = f"passed by {', '.join(names)}" if names else None
-        if note is None and at < 1 / (replicates + 1):
-            note = f"{replicates} replicates cannot show a p as small as its level"
         rows.append(Look(number, fraction, spent_now, at, bool(names), note))
     return Looks(rows, apart)
 
@@ -93,7 +95,8 @@ def _levels(fractions: Sequence[float], alpha: float) -> list[float]:
 
 def _passed(scores: Scores, at: float, seed: int, replicates: int) -> dict[tuple[int, int], int]:
     pairs = pairs_of(scores)
-    p = holm(np.array([each[0] for each in permutation_ps(scores, pairs, seed, replicates)]))
+    enough = max(replicates, min(int(20 * len(pairs) / at), _MOST // len(scores.queries)) if at > 0 else 0)
+    p = holm(np.array([each[0] for each in permutation_ps(scores, pairs, seed, enough)]))
     means = scores.query_means(scores.relevant).mean(axis=0)
     return {
         pair: 1 if means[pair[0]] > means[pair[1]] else -1

@@ -114,7 +114,7 @@ def _difference(
         ties=int(np.sum(wins == 0.5)),
         losses=int(np.sum(wins == 0)),
         win_rate=float(wins.mean()),
-        win_ci=_win_interval(scores, wins, resampled.wins[:, place], level),
+        win_ci=_win_interval(scores, pair, wins, resampled.wins[:, place], level),
         p_permutation=p[0],
         p_score=p[1],
         p_adjusted=p[2],
@@ -185,10 +185,14 @@ def _score_interval(scores: Scores, resampled: Replicates, pair: tuple[int, int]
     )
 
 
-def _win_interval(scores: Scores, wins: Floats, drawn: Floats, level: float) -> Interval:
+def _win_interval(
+    scores: Scores, pair: tuple[int, int], wins: Floats, drawn: Floats, level: float
+) -> Interval:
+    """Return Wilson's interval of a win rate; the resampled variance counts where it is the larger one."""
     n = len(wins)
     variance = float(np.var(wins, ddof=1) / n) if n > 1 else 0.0
-    low, high = wilson(float(wins.mean()), max(variance, float(np.var(drawn))), max(n, 2), level)
+    clusters = max(Spread.of(_apart(scores.relevant, *pair), scores.seen).freedom + 1, 2.0)
+    low, high = wilson(float(wins.mean()), max(variance, float(np.var(drawn))), clusters, level)
     return Interval(low, high, level, _method(scores, "Wilson"))
 
 
