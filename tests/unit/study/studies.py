@@ -40,7 +40,7 @@ def study_of(queries=4, per_system=2, raters=1, systems=(A, B), controls=0, bkr=
 
 
 def rate(study, score, raters=("1",), skip=(), occasion=0, seconds=None):
-    """Return ratings of everything: `score(rater, query, suggestion)` says which; `skip` names what is not."""
+    """Return ratings of all by `score(rater, query, suggestion)`; `skip` names what is left out."""
     found, at = [], 0
     for rater in raters:
         for query in study.queries:

@@ -54,10 +54,8 @@ def agreement_of(
     if len(names) < FEWEST_QUERIES:
         return Agreement(alpha, None, n, f"too few queries for an interval: {len(names)}")
     drawn = _resampled(together, stream(seed, "study agreement"), replicates)
-    if np.ptp(drawn) == 0:
-        return Agreement(
-            alpha, None, n, "all queries show the same agreement: nothing to make an interval of"
-        )
+    if len(drawn) == 0 or np.ptp(drawn) == 0:
+        return Agreement(alpha, None, n, "all queries show the same agreement, which leaves no interval")
     return Agreement(alpha, _interval(alpha, drawn, len(names), level), n)
 
 

@@ -19,9 +19,7 @@ from xlingual.study.analysis.pairs import pairs_of, permutation_ps
 from xlingual.study.analysis.scores import Scores, Where, scores_of
 from xlingual.study.records import Key, Rating, Study
 
-_MOST = (
-    4_000_000  # signs to swap by: more replicates than elsewhere show the small p that an early look needs
-)
+_MOST = 4_000_000  # signs to swap: the small p that an early look needs takes many replicates
 
 
 @dataclass(frozen=True)
