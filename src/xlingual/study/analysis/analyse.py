@@ -51,9 +51,10 @@ def analyse(
             systems; looks that do not rise.
 
     """
-    if not 0 < level < 1 or replicates < 1:
+    if not 0 < level < 1 or replicates < 1 or (planned is not None and planned < 1):
         raise InputError(
-            f"level {level:g}, replicates {replicates}: expected 0 < level < 1, 1 replicate or more"
+            f"level {level:g}, replicates {replicates}, planned ratings {planned}: expected a level between "
+            "0 and 1, and 1 or more of the others"
         )
     given = last_ratings(study, key, ratings)
     if len(key.systems) < 2:
