@@ -15,7 +15,14 @@ SPEED = (
     "store_speed",
     "nbest_speed",
 )
-STATISTICS = ("coverage", "coverage_real", "family_error", "planned_power", "agreement_coverage")
+STATISTICS = (
+    "coverage",
+    "coverage_real",
+    "family_error",
+    "planned_power",
+    "agreement_coverage",
+    "study_statistics",
+)
 NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed")  # need torch
 EXPERIMENTS = ("mlmme_runs", "mlmme_multi30k", "regimes", "nbest_table3")  # trainings of many minutes
 DATA = ("sentence_breaks",)

@@ -1,4 +1,4 @@
-"""Small studies with known ratings, for tests of the analysis; and populations to simulate studies from."""
+"""Small studies with known ratings, for tests of the analysis."""
 
 from __future__ import annotations
 
@@ -69,35 +69,3 @@ def scores_from(relevant, mean=None, seen=None, most=5):
         np.full((Q, S), most),
         np.zeros((S, 4), dtype=np.int64),
     )
-
-
-def drawn(rng, queries, raters, ratio=1.0, base=0.25, lean=0.0, severity=None, most=5):
-    """Return counts [R, Q, 2] of a simulated study.
-
-    Queries are hard or easy for both systems and, less so, for one; suggestions differ; raters are strict or
-    kind (`severity` [R], drawn where None), lean to one system (standard deviation `lean`) and are unsteady.
-    """
-    from scipy.special import ndtri
-
-    centre = ndtri([min(base * ratio, 0.95), base]) * np.sqrt(1.8)
-    latent = (
-        centre + np.sqrt(0.5) * rng.normal(size=(queries, 1)) + np.sqrt(0.3) * rng.normal(size=(queries, 2))
-    )
-    kind = 0.3 * rng.normal(size=raters) if severity is None else np.asarray(severity)
-    leaning = lean * rng.normal(size=raters)[:, None] * np.array([0.5, -0.5])
-    shape = (queries, 2, most)
-    luck = rng.normal(size=shape) + 0.3 * rng.normal(size=(raters, *shape))
-    total = latent[None, :, :, None] + luck + kind[:, None, None, None] + leaning[:, None, :, None]
-    return (total > 0).sum(axis=-1).astype(float)
-
-
-def true_ratio(ratio, base, severity=None, lean=0.0):
-    """Return the ratio that `drawn` has in the long run: of these raters, or of all."""
-    from scipy.special import ndtr, ndtri
-
-    centre = ndtri([min(base * ratio, 0.95), base]) * np.sqrt(1.8)
-    if severity is not None:
-        shares = ndtr((centre + np.asarray(severity)[:, None]) / np.sqrt(1.8 + 0.09)).mean(axis=0)
-    else:
-        shares = ndtr(centre / np.sqrt(1.8 + 0.18 + lean**2 / 4))
-    return float(shares[0] / shares[1])
