@@ -35,7 +35,8 @@ def main() -> None:
             "   –  " if v is None else f"{v:6.1%}" for v in (found.ratio, found.score, found.wins)
         )
         print(
-            f"{queries:7} {raters:6} {ratio:5} {share:5} {lean:4} | {held} | {found.found:6.1%} {found.promised:6.1%}"
+            f"{queries:7} {raters:6} {ratio:5} {share:5} {lean:4} | {held} | "
+            f"{found.found:6.1%} {found.promised:6.1%}"
         )
         assert found.ratio >= 0.93
         assert found.found <= 0.06 if ratio == 1 else abs(found.found - found.promised) <= 0.07
