@@ -19,7 +19,7 @@ from xlingual.study.analysis.pairs import pair_differences
 from xlingual.study.analysis.resampling import FEWEST_RATERS, resample
 from xlingual.study.analysis.scores import last_ratings
 
-studies = SimpleNamespace(**run_path(str(Path(__file__).with_name("studies.py"))))
+rated = SimpleNamespace(**run_path(str(Path(__file__).with_name("rated.py"))))
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ class Rates:
 
 
 def rates(population: Population, simulations: int, seed: int, replicates: int = 199) -> Rates:
-    """Simulate studies. With fewer than five raters the truth is that of these raters, as in the analysis."""
+    """Simulate rated. With fewer than five raters the truth is that of these raters, as in the analysis."""
     rng = stream(seed, "simulated studies")
     p, others = population, population.raters >= FEWEST_RATERS
     rows = []
     for i in range(simulations):
         kind = None if others else 0.3 * rng.normal(size=p.raters)
         counts = drawn(rng, p.queries, p.raters, p.ratio, p.share, p.lean, kind)
-        scores = studies.scores_from(counts)
+        scores = rated.scores_from(counts)
         (pair,) = pair_differences(
             scores,
             resample(scores, [(0, 1)], rng, replicates),
@@ -82,7 +82,7 @@ def error_of_looks(fractions: list[float], simulations: int, seed: int) -> tuple
     One rater, then a second one on the same queries.
     """
     rng = stream(seed, "simulated looks")
-    study = studies.study_of(queries=16, per_system=2, raters=2)
+    study = rated.study_of(queries=16, per_system=2, raters=2)
     stopped, plain = [], []
     for i in range(simulations):
         counts = drawn(rng, 16, 2, most=2, base=0.4)
@@ -91,7 +91,7 @@ def error_of_looks(fractions: list[float], simulations: int, seed: int) -> tuple
             place = int(query[1:]), int("-b" in suggestion)
             return 1 if int(suggestion[-1]) < counts[(int(rater) - 1, *place)] else 3
 
-        ratings = last_ratings(*study, studies.rate(study[0], score, raters=("1", "2")))
+        ratings = last_ratings(*study, rated.rate(study[0], score, raters=("1", "2")))
         options = {"level": 0.95, "seed": i, "replicates": 199}
         looks = looks_of(*study, ratings, fractions, len(ratings), **options).rows
         stopped.append(any(look.stop for look in looks))
@@ -105,7 +105,7 @@ def agreement_coverage(noise: float, simulations: int, seed: int) -> float:
     """Return how often the interval of alpha holds its value in the long run (20 queries, 3 raters)."""
     rng = stream(seed, "simulated agreement")
     truth = float(ordinal_alpha(coincidences(_scored(rng, 8000, noise).reshape(-1, 4)).sum(axis=0)))
-    study = studies.study_of(queries=20, per_system=5)
+    study = rated.study_of(queries=20, per_system=5)
     ids = [each.id for query in study[0].queries for each in query.suggestions]
     held = []
     for i in range(simulations):
@@ -115,7 +115,7 @@ def agreement_coverage(noise: float, simulations: int, seed: int) -> float:
         def score(rater, query, suggestion, given=given):
             return given[suggestion][int(rater)]
 
-        ratings = last_ratings(*study, studies.rate(study[0], score, raters=("0", "1", "2")))
+        ratings = last_ratings(*study, rated.rate(study[0], score, raters=("0", "1", "2")))
         found = agreement_of(study[1], ratings, level=0.95, seed=i, replicates=199)
         held.append(holds(found.ci, truth))
     return float(np.mean(held))

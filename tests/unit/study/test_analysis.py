@@ -11,7 +11,7 @@ import pytest
 from xlingual.results.study import StudyAnalysis
 from xlingual.study.analysis import analyse
 
-studies = SimpleNamespace(**run_path(str(Path(__file__).with_name("studies.py"))))
+rated = SimpleNamespace(**run_path(str(Path(__file__).with_name("rated.py"))))
 FEW = {"replicates": 199}
 
 # score-1 suggestions of two per query: a has 2, 1, 1, 2 and b has 1, 1, 0, 1; the others are scored 3
@@ -24,11 +24,11 @@ def by_hand(rater, query, suggestion):
 
 @pytest.fixture
 def study():
-    return studies.study_of(queries=4, per_system=2)
+    return rated.study_of(queries=4, per_system=2)
 
 
 def test_numbers_of_a_small_study(study):
-    found = analyse(*study, studies.rate(study[0], by_hand), **FEW)
+    found = analyse(*study, rated.rate(study[0], by_hand), **FEW)
     a, b = found.systems
     assert (a.very_relevant, b.very_relevant) == (1.5, 0.75)
     assert (a.share, b.share) == (0.75, 0.375)
@@ -47,10 +47,8 @@ def test_numbers_of_a_small_study(study):
 
 
 def test_a_clear_difference_is_found_and_its_interval_excludes_none():
-    study = studies.study_of(queries=12, per_system=3)
-    ratings = studies.rate(
-        study[0], lambda r, q, s: 1 if "-a" in s or s in ("q1-b0", "q2-b1", "q3-b2") else 4
-    )
+    study = rated.study_of(queries=12, per_system=3)
+    ratings = rated.rate(study[0], lambda r, q, s: 1 if "-a" in s or s in ("q1-b0", "q2-b1", "q3-b2") else 4)
     (pair,) = analyse(*study, ratings, **FEW).pairs
     assert pair.ratio == 12 and pair.p_permutation == 2 / 2**12 and pair.outcome == "better"
     assert 1 < pair.ratio_ci.low < 12 < pair.ratio_ci.high
@@ -59,7 +57,7 @@ def test_a_clear_difference_is_found_and_its_interval_excludes_none():
 
 def test_turning_systems_round_turns_the_numbers_round(study):
     turned = replace(study[1], systems=dict(reversed(study[1].systems.items())))
-    ratings = studies.rate(study[0], by_hand, raters=("1", "2"))
+    ratings = rated.rate(study[0], by_hand, raters=("1", "2"))
     (one,) = analyse(*study, ratings, **FEW).pairs
     (other,) = analyse(study[0], turned, ratings, **FEW).pairs
     assert other.ratio == pytest.approx(1 / one.ratio)
@@ -70,17 +68,17 @@ def test_turning_systems_round_turns_the_numbers_round(study):
 
 
 def test_a_suggestion_of_both_systems_counts_for_both():
-    study = studies.study_of(queries=4, per_system=2, shared={"q0-a0"})
-    found = analyse(*study, studies.rate(study[0], by_hand), **FEW)
+    study = rated.study_of(queries=4, per_system=2, shared={"q0-a0"})
+    found = analyse(*study, rated.rate(study[0], by_hand), **FEW)
     assert found.n_ratings == 15
     assert [row.counts for row in found.systems] == [[6, 0, 2, 0], [3, 0, 5, 0]]
 
 
 def test_repeats_and_controls_count_in_no_score(study):
-    plain = analyse(*study, studies.rate(study[0], by_hand), **FEW)
-    study = studies.study_of(queries=4, per_system=2, controls=4)
-    ratings = studies.rate(study[0], lambda r, q, s: 4 if s.endswith("-c") else by_hand(r, q, s))
-    again = studies.rate(study[0], lambda r, q, s: 4, occasion=1)
+    plain = analyse(*study, rated.rate(study[0], by_hand), **FEW)
+    study = rated.study_of(queries=4, per_system=2, controls=4)
+    ratings = rated.rate(study[0], lambda r, q, s: 4 if s.endswith("-c") else by_hand(r, q, s))
+    again = rated.rate(study[0], lambda r, q, s: 4, occasion=1)
     found = analyse(*study, [*ratings, *again], **FEW)
     assert (found.systems, found.pairs, found.n_ratings) == (plain.systems, plain.pairs, plain.n_ratings)
     assert found.raters[0].controls == 4 and found.raters[0].controls_passed == 1
@@ -88,7 +86,7 @@ def test_repeats_and_controls_count_in_no_score(study):
 
 
 def test_a_page_that_is_not_rated_in_full_is_left_out_for_its_rater(study):
-    both = studies.rate(study[0], by_hand, raters=("1", "2"), skip={("2", "q3-b1")})
+    both = rated.rate(study[0], by_hand, raters=("1", "2"), skip={("2", "q3-b1")})
     found = analyse(*study, both, **FEW)
     assert found.systems[0].counts == [6 + 4, 0, 2 + 2, 0]
     assert found.systems[0].very_relevant == 1.5  # each query counts alike: 2, 1, 1, 2
@@ -97,21 +95,21 @@ def test_a_page_that_is_not_rated_in_full_is_left_out_for_its_rater(study):
 
 
 def test_queries_that_nobody_finished_are_left_out_and_counted(study):
-    found = analyse(*study, studies.rate(study[0], by_hand, skip={"q0-a0", "q1-a0"}), **FEW)
+    found = analyse(*study, rated.rate(study[0], by_hand, skip={"q0-a0", "q1-a0"}), **FEW)
     assert (found.n_queries, found.n_planned) == (2, 4)
     assert any("2 of 4 queries" in warning for warning in found.warnings)
     assert found.systems[0].n_suggestions == 4
 
 
 def test_the_last_rating_counts_whatever_the_order(study):
-    ratings = studies.rate(study[0], by_hand)
+    ratings = rated.rate(study[0], by_hand)
     earlier = [replace(rating, score=4, at="2026-01-01T00:00:00Z") for rating in ratings]
     found = analyse(*study, [*ratings, *earlier], **FEW)
     assert found.to_dict() == analyse(*study, ratings[::-1], **FEW).to_dict()
 
 
 def test_no_very_relevant_suggestion_of_one_system_adds_half_to_both(study):
-    ratings = studies.rate(study[0], lambda r, q, s: 1 if s in VERY and "-a" in s else 3)
+    ratings = rated.rate(study[0], lambda r, q, s: 1 if s in VERY and "-a" in s else 3)
     (pair,) = analyse(*study, ratings, **FEW).pairs
     assert pair.ratio == pytest.approx(6.5 / 0.5)
     assert "half a suggestion was added" in pair.ratio_note and "of b" in pair.ratio_note
@@ -119,14 +117,14 @@ def test_no_very_relevant_suggestion_of_one_system_adds_half_to_both(study):
 
 
 def test_no_very_relevant_suggestion_at_all_has_no_ratio(study):
-    (pair,) = analyse(*study, studies.rate(study[0], lambda r, q, s: 2), **FEW).pairs
+    (pair,) = analyse(*study, rated.rate(study[0], lambda r, q, s: 2), **FEW).pairs
     assert pair.ratio is None and pair.ratio_ci is None and "no ratio" in pair.ratio_note
     assert (pair.p_permutation, pair.win_rate, pair.outcome) == (1, 0.5, "no difference found")
     assert pair.score_ci.low < 0 < pair.score_ci.high
 
 
 def test_where_all_queries_are_alike_intervals_have_a_width(study):
-    found = analyse(*study, studies.rate(study[0], lambda r, q, s: 1), **FEW)
+    found = analyse(*study, rated.rate(study[0], lambda r, q, s: 1), **FEW)
     (pair,) = found.pairs
     assert pair.ratio == 1 and pair.ratio_ci.low < 1 < pair.ratio_ci.high
     assert found.systems[0].very_relevant_ci.low < 2 == found.systems[0].very_relevant_ci.high
@@ -134,19 +132,19 @@ def test_where_all_queries_are_alike_intervals_have_a_width(study):
 
 
 def test_few_very_relevant_suggestions_are_called_rough(study):
-    (pair,) = analyse(*study, studies.rate(study[0], by_hand), **FEW).pairs
+    (pair,) = analyse(*study, rated.rate(study[0], by_hand), **FEW).pairs
     assert "rough" in pair.ratio_note
 
 
 def test_five_raters_stand_for_others_and_widen_intervals():
     rng = np.random.default_rng(0)
-    study = studies.study_of(queries=12, per_system=3, raters=5)
+    study = rated.study_of(queries=12, per_system=3, raters=5)
     taste = {str(r): rng.choice([0.1, 0.6]) for r in range(5)}
 
     def score(rater, query, suggestion):
         return 1 if rng.random() < (taste[rater] if "-a" in suggestion else 0.3) else 3
 
-    ratings = studies.rate(study[0], score, raters=tuple(taste))
+    ratings = rated.rate(study[0], score, raters=tuple(taste))
     five = analyse(*study, ratings, **FEW)
     four = analyse(*study, [rating for rating in ratings if rating.rater != "4"], **FEW)
     assert five.raters_resampled and not four.raters_resampled
@@ -157,9 +155,9 @@ def test_five_raters_stand_for_others_and_widen_intervals():
 
 
 def test_three_systems_are_corrected_for_three_pairs():
-    study = studies.study_of(queries=8, per_system=2, systems=("a", "b", "c"))
+    study = rated.study_of(queries=8, per_system=2, systems=("a", "b", "c"))
     good = {"a": 1, "b": 1, "c": 4}
-    found = analyse(*study, studies.rate(study[0], lambda r, q, s: good[s[3]]), **FEW)
+    found = analyse(*study, rated.rate(study[0], lambda r, q, s: good[s[3]]), **FEW)
     assert [(pair.first, pair.second) for pair in found.pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
     p = 2 / 2**8
     assert [pair.p_permutation for pair in found.pairs] == [1, p, p]
@@ -168,12 +166,12 @@ def test_three_systems_are_corrected_for_three_pairs():
 
 
 def test_one_query_gives_numbers_and_finds_nothing():
-    study = studies.study_of(queries=1, per_system=3)
-    found = analyse(*study, studies.rate(study[0], lambda r, q, s: 1 if "-a" in s else 4), **FEW)
+    study = rated.study_of(queries=1, per_system=3)
+    found = analyse(*study, rated.rate(study[0], lambda r, q, s: 1 if "-a" in s else 4), **FEW)
     assert found.pairs[0].outcome == "no difference found" and found.pairs[0].p_permutation == 1
 
 
 def test_an_analysis_is_written_and_read_as_it_was(study, tmp_path):
-    found = analyse(*study, studies.rate(study[0], by_hand, raters=("1", "2")), looks=[0.5, 1], **FEW)
+    found = analyse(*study, rated.rate(study[0], by_hand, raters=("1", "2")), looks=[0.5, 1], **FEW)
     found.write(tmp_path)
     assert StudyAnalysis.read(tmp_path) == found

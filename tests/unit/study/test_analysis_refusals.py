@@ -10,12 +10,12 @@ import pytest
 from xlingual.errors import InputError
 from xlingual.study.analysis import analyse
 
-studies = SimpleNamespace(**run_path(str(Path(__file__).with_name("studies.py"))))
+rated = SimpleNamespace(**run_path(str(Path(__file__).with_name("rated.py"))))
 
 
 @pytest.fixture
 def study():
-    return studies.study_of()
+    return rated.study_of()
 
 
 def refused(match, *arguments, **options):
@@ -25,7 +25,7 @@ def refused(match, *arguments, **options):
 
 
 def ones(study, **options):
-    return studies.rate(study[0], lambda *_: 1, **options)
+    return rated.rate(study[0], lambda *_: 1, **options)
 
 
 def test_no_ratings(study):
@@ -56,7 +56,7 @@ def test_a_score_that_is_none(study):
 
 
 def test_one_system(study):
-    alone = studies.study_of(systems=("a",))
+    alone = rated.study_of(systems=("a",))
     refused("two or more", *alone, ones(alone))
 
 

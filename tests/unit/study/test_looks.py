@@ -9,7 +9,7 @@ import pytest
 from xlingual.stats.sequential import levels
 from xlingual.study.analysis import analyse
 
-studies = SimpleNamespace(**run_path(str(Path(__file__).with_name("studies.py"))))
+rated = SimpleNamespace(**run_path(str(Path(__file__).with_name("rated.py"))))
 LOOKS = [0.5, 1.0]
 
 
@@ -19,11 +19,11 @@ def clear(rater, query, suggestion):
 
 @pytest.fixture
 def study():
-    return studies.study_of(queries=24, per_system=2, raters=2)
+    return rated.study_of(queries=24, per_system=2, raters=2)
 
 
 def test_an_early_clear_difference_stops(study):
-    ratings = studies.rate(study[0], clear)  # one rater of two: half of what was planned
+    ratings = rated.rate(study[0], clear)  # one rater of two: half of what was planned
     found = analyse(*study, ratings, looks=LOOKS, replicates=99)
     first, last = found.looks
     assert [first.level, last.level] == pytest.approx(levels(LOOKS))
@@ -34,18 +34,18 @@ def test_an_early_clear_difference_stops(study):
 
 
 def test_before_the_first_look_nothing_is_found(study):
-    ratings = studies.rate(study[0], clear)[:80]
+    ratings = rated.rate(study[0], clear)[:80]
     found = analyse(*study, ratings, looks=LOOKS, replicates=999)
     assert found.pairs[0].p_adjusted < 0.01 and found.pairs[0].outcome == "no difference found"
     assert any("No planned look is reached" in warning for warning in found.warnings)
 
 
 def test_a_look_sees_the_first_ratings_only(study):
-    one = studies.rate(study[0], clear)
+    one = rated.rate(study[0], clear)
     # the second rater says the opposite, and comes later by name and by time
     late = [
         r
-        for r in studies.rate(study[0], lambda r, q, s: 5 - clear(r, q, s), raters=("0", "2"))
+        for r in rated.rate(study[0], lambda r, q, s: 5 - clear(r, q, s), raters=("0", "2"))
         if r.rater == "2"
     ]
     found = analyse(*study, [*late, *one], looks=LOOKS, replicates=999)
@@ -61,13 +61,13 @@ def test_a_difference_that_is_plain_at_five_percent_is_not_enough_at_half(study)
         system = "-a" if query in won else "-b" if query in lost else "none"
         return 1 if suggestion.endswith("0") and system in suggestion else 3
 
-    found = analyse(*study, studies.rate(study[0], score), looks=LOOKS, replicates=4999)
+    found = analyse(*study, rated.rate(study[0], score), looks=LOOKS, replicates=4999)
     assert 0.003 < found.pairs[0].p_adjusted < 0.05
     assert not found.looks[0].stop and found.pairs[0].outcome == "no difference found"
 
 
 def test_without_looks_an_unfinished_study_is_warned_of(study):
-    found = analyse(*study, studies.rate(study[0], clear), replicates=99)
+    found = analyse(*study, rated.rate(study[0], clear), replicates=99)
     assert any("96 of 192 planned ratings" in warning for warning in found.warnings)
-    found = analyse(*study, studies.rate(study[0], clear), replicates=99, planned=96)
+    found = analyse(*study, rated.rate(study[0], clear), replicates=99, planned=96)
     assert not any("planned ratings" in warning for warning in found.warnings)

@@ -12,7 +12,7 @@ from xlingual.study.analysis import analyse
 from xlingual.study.analysis.needed import Components, more_needed
 from xlingual.study.analysis.with_bkr import mean_bkr, with_bkr
 
-studies = SimpleNamespace(**run_path(str(Path(__file__).with_name("studies.py"))))
+rated = SimpleNamespace(**run_path(str(Path(__file__).with_name("rated.py"))))
 OPTIONS = {"level": 0.95, "seed": 0, "replicates": 499}
 
 
@@ -50,7 +50,7 @@ def test_queries_needed_are_the_fewest_that_do():
     counts = np.zeros((1, 20, 2))
     counts[0, :, 0] = [3, 1] * 10
     counts[0, :, 1] = [2, 1, 1, 2, 1] * 4
-    found = more_needed(studies.scores_from(counts), (0, 1), 0.05)
+    found = more_needed(rated.scores_from(counts), (0, 1), 0.05)
     apart = counts[0, :, 0] - counts[0, :, 1]
     parts = Components(float(np.var(apart, ddof=1)), 0.0, 0.0)
     chances = [parts.power(apart.mean(), n, 1, 0.05) for n in (found.queries - 1, found.queries)]
@@ -59,7 +59,7 @@ def test_queries_needed_are_the_fewest_that_do():
 
 
 def test_no_difference_needs_no_number():
-    found = more_needed(studies.scores_from(np.ones((2, 6, 2))), (0, 1), 0.05)
+    found = more_needed(rated.scores_from(np.ones((2, 6, 2))), (0, 1), 0.05)
     assert (found.queries, found.raters) == (None, None) and "is 0" in found.note
 
 
@@ -68,7 +68,7 @@ def test_raters_who_differ_much_let_no_number_of_queries_do():
     values[:, :, 0] = np.array([5, 0, 5, 0, 4, 0])[:, None]
     values[:, :, 1] = np.array([0, 5, 0, 5, 0, 3])[:, None]
     values[0, :3, 0] = 4
-    found = more_needed(studies.scores_from(values), (0, 1), 0.05)
+    found = more_needed(rated.scores_from(values), (0, 1), 0.05)
     assert found.queries is None and "raters differ" in found.note
 
 
@@ -77,20 +77,20 @@ def test_queries_that_differ_much_let_no_number_of_raters_do():
     values[:, :, 0] = [5, 0, 5, 0, 5, 0, 5, 1]
     values[:, :, 1] = [0, 5, 0, 5, 0, 5, 0, 0]
     values[0, 0, 1] = 1
-    found = more_needed(studies.scores_from(values), (0, 1), 0.05)
+    found = more_needed(rated.scores_from(values), (0, 1), 0.05)
     assert found.raters is None and "queries differ" in found.note
 
 
 def study_with_bkr(a, b, relevant):
     n = len(a)
-    study = studies.study_of(
+    study = rated.study_of(
         queries=n,
         per_system=1,
         bkr={
             name: {f"q{q}": float(v) for q, v in enumerate(values)} for name, values in (("a", a), ("b", b))
         },
     )
-    return study, studies.scores_from(np.array(relevant, dtype=float)[None], most=1)
+    return study, rated.scores_from(np.array(relevant, dtype=float)[None], most=1)
 
 
 def test_bkr_and_people_on_the_same_queries():
@@ -127,6 +127,6 @@ def test_queries_without_bkr_are_left_out_and_told():
 
 
 def test_without_bkr_nothing_is_said_of_it():
-    study = studies.study_of(queries=3)
-    found = analyse(*study, studies.rate(study[0], lambda *_: 1), replicates=99)
+    study = rated.study_of(queries=3)
+    found = analyse(*study, rated.rate(study[0], lambda *_: 1), replicates=99)
     assert found.bkr == [] and found.systems[0].bkr is None

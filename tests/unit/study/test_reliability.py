@@ -11,7 +11,7 @@ from xlingual.study.analysis.agreement import agreement_of
 from xlingual.study.analysis.reliability import rater_scores, weighted_kappa
 from xlingual.study.analysis.scores import last_ratings
 
-studies = SimpleNamespace(**run_path(str(Path(__file__).with_name("studies.py"))))
+rated = SimpleNamespace(**run_path(str(Path(__file__).with_name("rated.py"))))
 
 
 def rows(study, ratings):
@@ -23,9 +23,9 @@ def steady(rater, query, suggestion):
 
 
 def test_a_steady_rater_is_not_flagged():
-    study = studies.study_of(queries=8, per_system=2, controls=8)
-    first = studies.rate(study[0], steady, seconds=3.0)
-    (row,) = rows(study, [*first, *studies.rate(study[0], steady, occasion=1, seconds=5.0)])
+    study = rated.study_of(queries=8, per_system=2, controls=8)
+    first = rated.rate(study[0], steady, seconds=3.0)
+    (row,) = rows(study, [*first, *rated.rate(study[0], steady, occasion=1, seconds=5.0)])
     assert (row.n_ratings, row.n_missing, row.repeats, row.repeats_equal, row.repeats_near) == (
         40,
         0,
@@ -39,26 +39,24 @@ def test_a_steady_rater_is_not_flagged():
 
 def test_failed_controls_are_told_when_there_are_enough():
     for controls, told in ((3, False), (4, True)):
-        study = studies.study_of(queries=5, controls=controls)
-        (row,) = rows(
-            study, studies.rate(study[0], lambda r, q, s: 1 if s.endswith("-c") else steady(r, q, s))
-        )
+        study = rated.study_of(queries=5, controls=controls)
+        (row,) = rows(study, rated.rate(study[0], lambda r, q, s: 1 if s.endswith("-c") else steady(r, q, s)))
         assert row.controls_passed == 0
         assert bool(row.flagged) == told
     assert "4 of 4 obvious" in row.flagged
 
 
 def test_a_control_beside_the_expected_score_is_passed():
-    study = studies.study_of(queries=5, controls=4)
-    (row,) = rows(study, studies.rate(study[0], lambda r, q, s: 3 if s.endswith("-c") else steady(r, q, s)))
+    study = rated.study_of(queries=5, controls=4)
+    (row,) = rows(study, rated.rate(study[0], lambda r, q, s: 3 if s.endswith("-c") else steady(r, q, s)))
     assert row.controls_passed == 1 and row.flagged is None
 
 
 def test_repeats_at_random_are_told_when_there_are_enough():
-    study = studies.study_of(queries=8, per_system=2)
+    study = rated.study_of(queries=8, per_system=2)
     rng = np.random.default_rng(1)
     first, again = (
-        studies.rate(study[0], lambda *_: rng.integers(1, 5), occasion=occasion) for occasion in (0, 1)
+        rated.rate(study[0], lambda *_: rng.integers(1, 5), occasion=occasion) for occasion in (0, 1)
     )
     (row,) = rows(study, [*first, *again])
     assert "steadier than chance" in row.flagged and row.repeats == 32
@@ -67,10 +65,10 @@ def test_repeats_at_random_are_told_when_there_are_enough():
 
 
 def test_one_score_for_all_and_haste_are_told():
-    study = studies.study_of(queries=8, per_system=2)
+    study = rated.study_of(queries=8, per_system=2)
     one, fast = (
-        studies.rate(study[0], lambda *_: 2, raters=("1",)),
-        studies.rate(study[0], steady, raters=("2",), seconds=0.4),
+        rated.rate(study[0], lambda *_: 2, raters=("1",)),
+        rated.rate(study[0], steady, raters=("2",), seconds=0.4),
     )
     found = rows(study, [*one, *fast])
     assert found[0].flagged == "all 32 ratings are 2"
@@ -78,8 +76,8 @@ def test_one_score_for_all_and_haste_are_told():
 
 
 def test_raters_are_in_the_order_of_their_numbers():
-    study = studies.study_of(queries=1)
-    found = rows(study, studies.rate(study[0], steady, raters=("10", "9", "anna")))
+    study = rated.study_of(queries=1)
+    found = rows(study, rated.rate(study[0], steady, raters=("10", "9", "anna")))
     assert [row.rater for row in found] == ["9", "10", "anna"]
 
 
@@ -101,8 +99,8 @@ def agreed(study, ratings):
 
 
 def test_agreement_of_one_rater_is_not_known():
-    study = studies.study_of()
-    found = agreed(study, studies.rate(study[0], steady))
+    study = rated.study_of()
+    found = agreed(study, rated.rate(study[0], steady))
     assert (found.alpha, found.ci, found.n_units) == (None, None, 0) and "no two raters" in found.note
 
 
@@ -116,8 +114,8 @@ def test_agreement_has_an_interval_that_controls_do_not_narrow():
         centre = noise.setdefault(suggestion, rng.normal())
         return int(np.digitize(centre + 0.5 * rng.normal(), [-0.7, 0, 0.7])) + 1
 
-    study = studies.study_of(queries=12, per_system=3, controls=12)
-    ratings = studies.rate(study[0], score, raters=("1", "2", "3"))
+    study = rated.study_of(queries=12, per_system=3, controls=12)
+    ratings = rated.rate(study[0], score, raters=("1", "2", "3"))
     found = agreed(study, ratings)
     assert 0.4 < found.ci.low < found.alpha < found.ci.high < 1
     assert found.n_units == 72
@@ -126,6 +124,6 @@ def test_agreement_has_an_interval_that_controls_do_not_narrow():
 
 
 def test_complete_agreement_is_one_without_an_interval():
-    study = studies.study_of(queries=6, per_system=2)
-    found = agreed(study, studies.rate(study[0], steady, raters=("1", "2")))
+    study = rated.study_of(queries=6, per_system=2)
+    found = agreed(study, rated.rate(study[0], steady, raters=("1", "2")))
     assert found.alpha == 1 and found.ci is None and "no interval" in found.note
