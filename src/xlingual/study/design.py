@@ -47,8 +47,8 @@ class Listed:
 class Asked:
     """A query, and what each system suggests for it, best first.
 
-    `wrong` and `right` are texts that may be shown as controls: one that has nothing to do with the query, and
-    the query's own in the target language. `bkr` is BkR of the query, by system.
+    `wrong` and `right` are texts that may be shown as controls: one that has nothing to do with the query,
+    and the query's own in the target language. `bkr` is BkR of the query, by system.
     """
 
     query: Candidate
