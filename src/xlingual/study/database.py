@@ -2,8 +2,8 @@
 
 The file is in WAL mode with synchronous=FULL: a commit that returned survives a killed process and a cut of
 the power. There is one connection for each `Ratings`, used by one thread at a time; other processes (an
-import beside a running server) wait for each other. Every change is written to a log too, which is never shortened:
-it shows how answers came about, and it is what "undo" goes back by.
+import beside a running server) wait for each other. Every change is written to a log too, which is never
+shortened: it shows how answers came about, and it is what "undo" goes back by.
 
 Only digests of the raters' tokens are in the file: who reads it cannot rate in another's name.
 """
