@@ -48,7 +48,7 @@ class Asked:
     """A query, and what each system suggests for it, best first.
 
     `wrong` and `right` are texts that may be shown as controls: one that has nothing to do with the query,
-    and the query's own in the target language. `bkr` is BkR of the query, by system.
+    and the query's own in the target language.
     """
 
     query: Candidate
@@ -56,7 +56,6 @@ class Asked:
     stratum: str | None = None
     wrong: Candidate | None = None
     right: Candidate | None = None
-    bkr: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,6 @@ class Plan:
     repeats: float = 0.0
     controls: float = 0.0
     by: str | None = None
-    bkr_measure: str | None = None
     conditions: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -104,7 +102,6 @@ def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) 
     queries: list[Query] = []
     credits: dict[str, tuple[Credit, ...]] = {}
     controls: dict[str, int] = {}
-    bkr: dict[str, dict[str, float]] = {name: {} for name in systems} if plan.bkr_measure else {}
     for number, row in enumerate(asked):
         query = names.shown(row.query)
         made, extra = _union(row), _controls(row) if number in with_controls else {}
@@ -117,11 +114,9 @@ def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) 
             else:
                 controls[shown.id] = extra[candidate]
         queries.append(Query(query, tuple(sorted(found, key=lambda one: one.id)), row.stratum))
-        for name in bkr:
-            bkr[name][query.id] = row.bkr[name]
     study_id = names.fresh()
     study = _study(study_id, tuple(queries), credits, list(systems), plan)
-    key = Key(study_id, dict(systems), credits, controls, bkr, plan.bkr_measure, dict(plan.conditions))
+    key = Key(study_id, dict(systems), credits, controls, conditions=dict(plan.conditions))
     return Design(study, key, names.pictures())
 
 
