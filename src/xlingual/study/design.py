@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xlingual.errors import InputError
+from xlingual.records import digest
 from xlingual.streams import stream
 from xlingual.study.likeness import check_lists
 from xlingual.study.orders import credited, make_orders
@@ -87,8 +88,9 @@ class Design:
 def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) -> Design:
     """Return the study of queries and lists; `systems` has the signature of each system's encoder.
 
-    The same input and seed give the same study. Ids are drawn in the order of the candidates' keys, so they
-    say nothing of systems and ranks.
+    The same input and seed give the same study; other texts give other ids, so that ratings of one study are
+    never taken for those of another. Ids are drawn in the order of the candidates' keys: they say nothing of
+    systems and ranks.
 
     Raises InputError where nothing could be learnt: systems of the same lists, shares out of range.
     Warns (DataWarning) of one system only, and of queries on which systems suggest the same.
@@ -97,7 +99,7 @@ def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) 
     check_lists(
         [{name: [one.candidate.key for one in rows] for name, rows in row.lists.items()} for row in asked]
     )
-    names = _Names(plan.seed)
+    names = _Names(plan.seed, _content(asked))
     with_controls = _drawn(len(asked), plan.controls, stream(plan.seed, "study controls"))
     queries: list[Query] = []
     credits: dict[str, tuple[Credit, ...]] = {}
@@ -176,6 +178,12 @@ def _controls(row: Asked) -> dict[Candidate, int]:
     return {one: score for one, score in offered if one is not None and one.key not in made}
 
 
+def _content(asked: Sequence[Asked]) -> str:
+    """Return a digest of the texts that are shown, whoever suggests them."""
+    parts = [[row.query, *sorted(_union(row), key=lambda one: one.key)] for row in asked]
+    return digest(*(text for row in parts for one in row for text in (one.language, one.text, one.key))).hex()
+
+
 def _drawn(n: int, share: float, random: Generator) -> set[int]:
     return set(random.permutation(n)[: _count(n, share)].tolist())
 
@@ -188,8 +196,8 @@ def _count(n: int, share: float) -> int:
 class _Names:
     """Draws ids of texts and names of pictures; a picture that several texts share has one name."""
 
-    def __init__(self, seed: int) -> None:
-        self._random = stream(seed, "study ids")
+    def __init__(self, seed: int, content: str) -> None:
+        self._random = stream(seed, f"study ids {content}")
         self._taken: set[str] = set()
         self._picture: dict[str, str] = {}
 

@@ -13,7 +13,7 @@ Thank you for taking part. You will see {count} texts, one after the other. Belo
 {labels}
 
 - Judge each suggestion by itself: any number of them may be "{best}", or none.
-- There are no right answers that we keep from you. Take what comes to mind first.
+- Take what comes to mind first; there is no need to look anything up.
 - You can stop whenever you like and go on later with the same link.
 """
 
