@@ -6,6 +6,7 @@ import click
 
 from xlingual.cli.study_exchange import export, import_
 from xlingual.cli.study_new import new
+from xlingual.cli.study_serve import serve
 
 
 @click.group()
@@ -18,5 +19,5 @@ def study() -> None:
     """
 
 
-for command in (new, export, import_):
+for command in (new, serve, export, import_):
     study.add_command(command)

@@ -1,4 +1,4 @@
-"""`xlingual study export` and `import`: ratings to and from files, and sheets for raters without a network."""
+"""`xlingual study export` and `import`: ratings to and from files, and sheets for raters offline."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _export_ratings(study: Path, out: Path, with_key: bool, quiet: bool) -> None
         rows = ratings.all()
     write_ratings(out, rows, read_key(study, read_study(study)) if with_key else None)
     if not quiet:
-        click.echo(f"{len(rows)} ratings by {len({row.rater for row in rows})} raters")
+        click.echo(f"{len(rows)} ratings, raters: {listed({row.rater: None for row in rows}) or 'none'}")
     screen.wrote(out, quiet=quiet)
 
 

@@ -40,13 +40,13 @@ def write_sheet(path: Path, folder: str | Path, study: Study, rater: Rater) -> N
     ).get_template("sheet.html")
     page = template.render(
         title=title.text,
-        instructions=Markup(title.html),
+        instructions=Markup(title.html),  # of a renderer that lets no HTML through
         labels=study.labels,
         style=Markup(style),
         script=Markup(script),
         style_digest=_digest(style),
         script_digest=_digest(script),
-        content=Markup(_in_html(_content(Path(folder), study, rater))),
+        content=Markup(_in_html(_content(Path(folder), study, rater))),  # "<" is escaped
     )
     make_folder(path.parent)
     with atomic_file(path) as temporary:

@@ -16,6 +16,7 @@ from xlingual.embed.encoding import Report
 from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.errors import InputError
 from xlingual.records import Ints
+from xlingual.report.languages import NAMES
 from xlingual.store import StoreLike, open_store
 from xlingual.study.design import Plan, check_plan, make_design
 from xlingual.study.folder import refuse_study_in, write_study
@@ -121,7 +122,7 @@ def _plan(source: str, target: str, layout: Layout, manifest: Manifest) -> Plan:
         source,
         target,
         layout.per_system,
-        layout.title or f"Which {target} texts suit these {source} texts?",
+        layout.title or _title(source, target),
         datetime.now(UTC).isoformat(timespec="seconds"),
         raters=layout.raters,
         seed=layout.seed,
@@ -136,6 +137,11 @@ def _plan(source: str, target: str, layout: Layout, manifest: Manifest) -> Plan:
     )
     check_plan(plan, layout.queries)
     return plan
+
+
+def _title(source: str, target: str) -> str:
+    here, there = (NAMES.get(tag.partition("-")[0].lower(), tag) for tag in (source, target))
+    return f"Which {there} texts are relevant to these {here} texts?"
 
 
 def _lists(

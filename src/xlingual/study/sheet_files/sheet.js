@@ -8,7 +8,7 @@
   const total = study.pages.reduce((sum, page) => sum + page.suggestions.length, 0);
   const answers = new Map(); // place → {query, suggestion, occasion, score, at, seconds}
   const past = []; // [place, answer before], for undo
-  let number = -1, current = 0, last = Date.now(), unsaved = 0;
+  let number = -1, current = 0, last = Date.now(), unsaved = false;
 
   const place = (page, suggestion) => [page.query, suggestion, page.occasion].join(" ");
   const element = (name, properties = {}, ...children) => {
@@ -17,6 +17,7 @@
     return made;
   };
   const text = (name, shown) => element(name, { lang: shown.language, dir: study.directions[shown.language], textContent: shown.text });
+  const heading = (shown) => Object.assign(text("h1", shown), { className: shown.text.length > 100 ? "long" : "" });
   const picture = (shown, alt) => (shown.image ? [element("img", { src: study.images[shown.image], alt })] : []);
   const left = (page) => page.suggestions.filter((id) => !answers.has(place(page, id))).length;
 
@@ -26,7 +27,7 @@
     by("progress").max = total;
     by("progress").value = answers.size;
     by("undo").disabled = past.length === 0;
-    by("saved").textContent = unsaved ? `${unsaved} answers are not in a file yet` : "";
+    by("saved").textContent = unsaved ? "Your last answers are not in a file yet" : "";
   }
 
   function show(to) {
@@ -45,7 +46,7 @@
     const query = texts.get(page.query);
     by("query").replaceChildren(
       ...picture(query, "Picture of the query"),
-      element("div", { className: "said" }, element("p", { className: "kicker", textContent: "How relevant is each suggestion to this?" }), text("h1", query)),
+      element("div", { className: "said" }, element("p", { className: "kicker", textContent: "How relevant is each suggestion to this?" }), heading(query)),
     );
     by("suggestions").replaceChildren(...page.suggestions.map((id, index) => item(page, id, index)));
     by("before").disabled = number === 0;
@@ -90,7 +91,7 @@
     past.push([key, before]);
     answers.set(key, { query: page.query, suggestion, occasion: page.occasion, score, at: new Date(now).toISOString(), seconds: (now - last) / 1000 });
     last = now;
-    unsaved += 1;
+    unsaved = true;
     tell();
   }
 
@@ -98,7 +99,7 @@
     if (!past.length) return;
     const [key, before] = past.pop();
     if (before) answers.set(key, before); else answers.delete(key);
-    unsaved += 1;
+    unsaved = true;
     const [query, suggestion, occasion] = key.split(" ");
     show(study.pages.findIndex((page) => page.query === query && String(page.occasion) === occasion));
     focus(study.pages[number].suggestions.indexOf(suggestion));
@@ -112,7 +113,7 @@
     });
     link.click();
     URL.revokeObjectURL(link.href);
-    unsaved = 0;
+    unsaved = false;
     tell();
     by("saved").textContent = `Saved ${answers.size} answers as ${link.download}`;
   }
