@@ -17,13 +17,16 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "export": ("onnx>=1.16",),
     "api": ("httpx>=0.27",),
     "mt": ("sacrebleu>=2.4", "sacremoses>=0.1", "nltk>=3.9"),
-    "study": ("starlette>=0.40", "uvicorn>=0.30"),
+    "study": ("starlette>=0.40", "uvicorn>=0.30", "markdown-it-py>=3"),
     "ray": ("ray>=2.40", "fsspec>=2024.6"),
     "ann": ("faiss-cpu>=1.8",),
     "segment": ("sentencex>=1.0",),
     "track": ("tensorboard>=2.14",),
 }
-_MODULES = {"faiss-cpu": "faiss"}  # packages that are imported by a name of their own
+_MODULES = {
+    "faiss-cpu": "faiss",
+    "markdown-it-py": "markdown_it",
+}  # packages that are imported by a name of their own
 
 
 def packages(extra: str) -> tuple[str, ...]:

@@ -1,0 +1,55 @@
+"""`xlingual study serve`: show a study to raters in their browsers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from xlingual.errors import MissingExtraError
+from xlingual.extras import missing
+
+
+@click.command()
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="Port; 0 takes a free one."
+)
+@click.option(
+    "--url", metavar="URL", help="What raters' links begin with, where a proxy stands before the server."
+)
+def serve(study: Path, host: str, port: int, url: str | None) -> None:
+    """Serve the study in the folder STUDY to raters, until Ctrl-C.
+
+    Prints a personal link for each rater and the organiser's. Every answer is on the disk before the page
+    says so; stop and start as you like. What is in STUDY/secret is never opened, and need not be there.
+    """
+    if missing("study"):
+        raise MissingExtraError("the study's server", "study")
+    from xlingual.study.server.run import serve as run
+
+    run(study, host, port, lambda base, links: _announce(study, host, base, links, url))
+    click.echo("\nStopped. Every answer that raters saw as saved is in the study's folder.")
+
+
+def _announce(study: Path, host: str, base: str, links: list[tuple[str, str]], url: str | None) -> None:
+    """Print where the study is served, and the links to hand out."""
+    from xlingual.study.server.run import is_loopback
+
+    click.echo(f"Serving {study} at {base}  (Ctrl-C stops it)\n")
+    width = max((len(who) for who, _ in links), default=0)
+    for who, address in links:
+        shown = address if url is None else url.rstrip("/") + address.removeprefix(base)
+        click.echo(f"  {who:<{width}}  {shown}")
+    if not links:
+        click.echo("  links.csv is not in the folder: raters use the links they have.")
+    if not is_loopback(host):
+        click.echo(
+            "\nwarning: other machines can reach this server, over http without encryption: whoever listens"
+            " on the network can read answers and links. Outside a network you trust leave --host at 127.0.0.1"
+            " and put a proxy with TLS before it (--url names its address).",
+            err=True,
+        )
+    elif url is None:
+        click.echo("\nOnly this machine reaches it; --host 0.0.0.0 opens it to the network.")

@@ -1,0 +1,222 @@
+"""From what systems suggest to a blind study: each suggestion once, under an id that tells nothing.
+
+Takes plain records, so that it knows no encoder and no data; `workflows/study.py` makes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xlingual.errors import InputError
+from xlingual.records import digest
+from xlingual.streams import stream
+from xlingual.study.likeness import check_lists
+from xlingual.study.orders import credited, make_orders
+from xlingual.study.records import BEST, WORST, Credit, Key, Query, Shown, Study
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+ORDERS = 100  # raters that have an order of their own; further ones begin anew with the first
+_LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz0123456789"))
+_LENGTH = 12  # letters of an id: 62 random bits
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A text of the data: `key` is its name there, `picture` that of its picture, unique in all the data."""
+
+    key: str
+    text: str
+    language: str
+    picture: str | None = None
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A candidate in the list of a system, with its cosine to the query."""
+
+    candidate: Candidate
+    cosine: float
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query, and what each system suggests for it, best first.
+
+    `wrong` and `right` are texts that may be shown as controls: one that has nothing to do with the query,
+    and the query's own in the target language.
+    """
+
+    query: Candidate
+    lists: Mapping[str, Sequence[Listed]]
+    stratum: str | None = None
+    wrong: Candidate | None = None
+    right: Candidate | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a study is laid out. Shares are of the queries, from 0 to 1."""
+
+    source: str
+    target: str
+    per_system: int
+    title: str
+    created: str  # ISO 8601, UTC
+    raters: int = 3
+    seed: int = 0
+    repeats: float = 0.0
+    controls: float = 0.0
+    by: str | None = None
+    conditions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Design:
+    """A study and its key; `pictures` has, for each file to be written, the name of its picture."""
+
+    study: Study
+    key: Key
+    pictures: Mapping[str, str]
+
+
+def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) -> Design:
+    """Return the study of queries and lists; `systems` has the signature of each system's encoder.
+
+    The same input and seed give the same study; other texts give other ids, so that ratings of one study are
+    never taken for those of another. Ids are drawn in the order of the candidates' keys: they say nothing of
+    systems and ranks.
+
+    Raises InputError where nothing could be learnt: systems of the same lists, shares out of range.
+    Warns (DataWarning) of one system only, and of queries on which systems suggest the same.
+    """
+    check_plan(plan, len(asked))
+    check_lists(
+        [{name: [one.candidate.key for one in rows] for name, rows in row.lists.items()} for row in asked]
+    )
+    names = _Names(plan.seed, _content(asked))
+    with_controls = _drawn(len(asked), plan.controls, stream(plan.seed, "study controls"))
+    queries: list[Query] = []
+    credits: dict[str, tuple[Credit, ...]] = {}
+    controls: dict[str, int] = {}
+    for number, row in enumerate(asked):
+        query = names.shown(row.query)
+        made, extra = _union(row), _controls(row) if number in with_controls else {}
+        found = []
+        for candidate in sorted([*made, *extra], key=lambda one: one.key):
+            shown = names.shown(candidate)
+            found.append(shown)
+            if candidate in made:
+                credits[shown.id] = tuple(made[candidate])
+            else:
+                controls[shown.id] = extra[candidate]
+        queries.append(Query(query, tuple(sorted(found, key=lambda one: one.id)), row.stratum))
+    study_id = names.fresh()
+    study = _study(study_id, tuple(queries), credits, list(systems), plan)
+    key = Key(study_id, dict(systems), credits, controls, conditions=dict(plan.conditions))
+    return Design(study, key, names.pictures())
+
+
+def check_plan(plan: Plan, n_queries: int) -> None:
+    """Raise InputError where a number of the plan is not what it must be."""
+    for option, value in (("queries", n_queries), ("per-system", plan.per_system), ("raters", plan.raters)):
+        if value < 1:
+            raise InputError(f"--{option} must be at least 1, got {value}")
+    for option, share in (("repeats", plan.repeats), ("controls", plan.controls)):
+        if not 0 <= share <= 1:
+            raise InputError(f"--{option} is a share of the queries, 0 to 1: got {share}")
+    if plan.repeats and n_queries < 2:
+        raise InputError("--repeats needs two queries or more: a query is not asked twice in a row")
+
+
+def _study(
+    study_id: str,
+    queries: tuple[Query, ...],
+    credits: Mapping[str, Sequence[Credit]],
+    systems: Sequence[str],
+    plan: Plan,
+) -> Study:
+    made_by = {name: [credit.system for credit in rows] for name, rows in credits.items()}
+    count = max(ORDERS, plan.raters)
+    n_repeats = min(_count(len(queries), plan.repeats), len(queries) - 1)
+    random = stream(plan.seed, "study orders")
+    orders = make_orders(credited(queries, made_by, systems), count, n_repeats, random)
+    return Study(
+        id=study_id,
+        title=plan.title,
+        created=plan.created,
+        source=plan.source,
+        target=plan.target,
+        queries=queries,
+        orders=orders,
+        per_system=plan.per_system,
+        raters=plan.raters,
+        seed=plan.seed,
+        key_digest="",
+        by=plan.by,
+    )
+
+
+def _union(row: Asked) -> dict[Candidate, list[Credit]]:
+    """Return all suggestions of a query, each once, with the systems that made it."""
+    made: dict[Candidate, list[Credit]] = {}
+    for name, rows in row.lists.items():
+        for rank, one in enumerate(rows, start=1):
+            made.setdefault(one.candidate, []).append(Credit(name, rank, one.cosine))
+    return made
+
+
+def _controls(row: Asked) -> dict[Candidate, int]:
+    """Return the controls of a query, and the score of each; what a system suggested is none."""
+    made = {one.candidate.key for rows in row.lists.values() for one in rows}
+    offered = ((row.wrong, WORST), (row.right, BEST))
+    return {one: score for one, score in offered if one is not None and one.key not in made}
+
+
+def _content(asked: Sequence[Asked]) -> str:
+    """Return a digest of the texts that are shown, whoever suggests them."""
+    parts = [[row.query, *sorted(_union(row), key=lambda one: one.key)] for row in asked]
+    return digest(*(text for row in parts for one in row for text in (one.language, one.text, one.key))).hex()
+
+
+def _drawn(n: int, share: float, random: Generator) -> set[int]:
+    return set(random.permutation(n)[: _count(n, share)].tolist())
+
+
+def _count(n: int, share: float) -> int:
+    """Return how many of n a share is: at least one, where it is not zero."""
+    return max(1, round(share * n)) if share > 0 else 0
+
+
+class _Names:
+    """Draws ids of texts and names of pictures; a picture that several texts share has one name."""
+
+    def __init__(self, seed: int, content: str) -> None:
+        self._random = stream(seed, f"study ids {content}")
+        self._taken: set[str] = set()
+        self._picture: dict[str, str] = {}
+
+    def fresh(self) -> str:
+        """Return an id that was not drawn before."""
+        while True:
+            name = "".join(_LETTERS[self._random.integers(len(_LETTERS), size=_LENGTH)])
+            if name not in self._taken:
+                self._taken.add(name)
+                return name
+
+    def shown(self, candidate: Candidate) -> Shown:
+        """Return what raters see of a candidate."""
+        image = None
+        if candidate.picture is not None:
+            image = self._picture.setdefault(candidate.picture, "") or f"{self.fresh()}.webp"
+            self._picture[candidate.picture] = image
+        return Shown(self.fresh(), candidate.text, candidate.language, image)
+
+    def pictures(self) -> dict[str, str]:
+        """Return the picture of each file, in the order of the files' names."""
+        return {file: picture for picture, file in sorted(self._picture.items(), key=lambda pair: pair[1])}

@@ -1,0 +1,43 @@
+"""Pictures of a study: encoded anew, so that they are of a size for a page and carry nothing hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from io import BytesIO
+from pathlib import Path
+
+from xlingual.pictures import open_picture
+from xlingual.results.files import atomic_file, make_folder
+from xlingual.study.folder import IMAGES
+
+SIDE = 1024  # pixels of the longer side at the most
+_QUALITY = 85
+
+
+def encoded(source: bytes | Path | None, *, row: str | None = None) -> bytes:
+    """Return a picture as WebP of at most `SIDE` pixels, without EXIF or other data about it.
+
+    `row` is the id of the row that shows it, for messages. Raises InputError where it cannot be opened.
+    """
+    with open_picture(source, row=row, side=SIDE) as image:
+        image.thumbnail((SIDE, SIDE))
+        image.info.clear()  # a profile or a comment would be written with it
+        out = BytesIO()
+        image.save(out, "WEBP", quality=_QUALITY, method=4)
+    return out.getvalue()
+
+
+def write_images(
+    folder: str | Path,
+    images: Mapping[str, bytes],
+    progress: Callable[[str, int, int], None] | None = None,
+) -> None:
+    """Write the pictures of a study, by file name, into its folder of pictures."""
+    if not images:
+        return
+    root = make_folder(Path(folder) / IMAGES)
+    for done, (name, content) in enumerate(images.items(), start=1):
+        with atomic_file(root / name) as temporary:
+            temporary.write_bytes(content)
+        if progress is not None:
+            progress("writing pictures", done, len(images))

@@ -1,0 +1,100 @@
+"""The web application of one study."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from xlingual.errors import InputError
+from xlingual.study.records import Study
+from xlingual.study.server import organiser, pages
+from xlingual.study.server.desk import Desk
+from xlingual.study.server.limits import Limits
+from xlingual.study.server.security import Guard
+from xlingual.study.server.web import Static, endpoint, environment, page
+
+_WORDS = {
+    404: ("Nothing here", "Please open the whole of the personal link that you were given."),
+    429: ("A moment, please", "That was a lot at once. Wait a little and load the page again."),
+}
+_OTHER = ("That did not work", "Go back and load the page again. What was saved stays saved.")
+_FAILED = dict(zip(("title", "words"), _OTHER, strict=True))
+_DISK = {
+    "title": "Not saved",
+    "words": "The answer could not be written. Please tell the organiser; what was saved stays saved.",
+}
+
+
+def create_app(study: Study, folder: Path, limits: Limits | None = None) -> Guard:
+    """Return the ASGI application that serves a study from its folder.
+
+    Raises:
+        InputError: a picture is missing, or the ratings cannot be opened.
+
+    """
+    limits = limits or Limits()
+    desk = Desk(study, folder, limits)
+    static = Static()
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        desk.ratings.close()
+
+    async def file(request: Request) -> Response:
+        return static.response(request.path_params["name"])
+
+    app = Starlette(
+        routes=[*_routes(), Route("/static/{name}", file)],
+        lifespan=lifespan,
+        exception_handlers={HTTPException: _refused, InputError: _not_written, Exception: _failed},
+    )
+    app.router.redirect_slashes = False
+    app.state.desk, app.state.templates = desk, environment(static)
+    return Guard(app, limits)
+
+
+def _routes() -> list[Route]:
+    rater, holder = "/r/{token}", "/o/{token}"
+    return [
+        Route(rater, endpoint(pages.start)),
+        Route(f"{rater}/next", endpoint(pages.onward)),
+        Route(f"{rater}/page/{{number:int}}", endpoint(pages.show), methods=["GET"]),
+        Route(f"{rater}/page/{{number:int}}", endpoint(pages.rate), methods=["POST"]),
+        Route(f"{rater}/undo", endpoint(pages.undo), methods=["POST"]),
+        Route(f"{rater}/end", endpoint(pages.end)),
+        Route(f"{rater}/image/{{shown}}", endpoint(pages.image)),
+        Route(holder, endpoint(organiser.overview)),
+        Route(f"{holder}/people", endpoint(organiser.people)),
+        Route(f"{holder}/preview", endpoint(organiser.preview)),
+        Route(f"{holder}/raters", endpoint(organiser.add), methods=["POST"]),
+        Route(f"{holder}/raters/{{number:int}}/link", endpoint(organiser.renew), methods=["POST"]),
+    ]
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """Answer what is not found, the same words whatever it was; who keeps on trying is held up."""
+    status = error.status_code if isinstance(error, HTTPException) else 400
+    if status == 404 and not request.app.state.desk.strangers.take(_address(request)):
+        status = 429
+    title, words = _WORDS.get(status, _OTHER)
+    return page(request, "refused.html", {"title": title, "words": words}, status)
+
+
+async def _not_written(request: Request, _: Exception) -> Response:
+    return page(request, "refused.html", _DISK, 503)
+
+
+async def _failed(request: Request, _: Exception) -> Response:
+    return page(request, "refused.html", _FAILED, 500)
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""

@@ -1,0 +1,49 @@
+"""How often a rater, and an address, may ask: more than anybody clicks, less than holds up others."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rate:
+    """So many requests at once, and then so many a second."""
+
+    burst: float
+    per_second: float
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of a server. A page of ten suggestions with pictures is about a dozen requests.
+
+    Many raters may share an address (an office, a proxy), so that of an address is much higher; what is not
+    found is limited most: nobody comes by a link through trying.
+    """
+
+    token: Rate = Rate(120, 20)
+    address: Rate = Rate(2000, 600)
+    not_found: Rate = Rate(30, 0.5)
+    body: int = 64 * 1024  # bytes of a request
+
+
+class Buckets:
+    """A bucket of permits for each key that refills steadily; the keys not seen for longest are forgotten."""
+
+    def __init__(self, rate: Rate, clock: Callable[[], float] = time.monotonic, most: int = 10_000) -> None:
+        self._rate, self._clock, self._most = rate, clock, most
+        self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()  # key → permits left, when
+
+    def take(self, key: str) -> bool:
+        """Take a permit; return whether there was one."""
+        moment = self._clock()
+        level, before = self._levels.pop(key, (self._rate.burst, moment))
+        level = min(self._rate.burst, level + (moment - before) * self._rate.per_second)
+        allowed = level >= 1
+        self._levels[key] = (level - 1 if allowed else level, moment)
+        if len(self._levels) > self._most:
+            self._levels.popitem(last=False)
+        return allowed

@@ -1,0 +1,97 @@
+"""The organiser's pages: how far each rater is, more links, the first page as raters see it. No scores."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from xlingual.study.links import Link, add_rater, is_organiser, renew_link
+from xlingual.study.server.course import asked, given
+from xlingual.study.server.desk import Desk
+from xlingual.study.server.pages import instructions
+from xlingual.study.server.web import Form, page, see
+
+
+def overview(desk: Desk, request: Request, _: Form) -> Response:
+    """Show progress, and once the link that was just made."""
+    base = _enter(desk, request)
+    link, desk.fresh_link = desk.fresh_link, None
+    fresh = None
+    if link is not None:
+        fresh = {"who": link.who, "address": str(request.base_url).rstrip("/") + link.path}
+    values = _people(desk) | {"title": desk.title().text, "link": fresh, "base": base}
+    return page(request, "organiser.html", values)
+
+
+def people(desk: Desk, request: Request, _: Form) -> Response:
+    """Show the table alone: the page asks for it every few seconds."""
+    base = _enter(desk, request)
+    return page(request, "people.html", _people(desk) | {"base": base})
+
+
+def add(desk: Desk, request: Request, _: Form) -> Response:
+    """Add a rater; the next page shows the link."""
+    base = _enter(desk, request)
+    desk.fresh_link = add_rater(desk.ratings)[1]
+    return see(base)
+
+
+def renew(desk: Desk, request: Request, _: Form) -> Response:
+    """Give a rater another link; the next page shows it."""
+    base = _enter(desk, request)
+    number = request.path_params["number"]
+    rater = next((one for one in desk.ratings.raters() if one.number == number), None)
+    if rater is None:
+        raise HTTPException(404)
+    desk.fresh_link = Link(rater.name, renew_link(desk.ratings, rater).path)
+    return see(base)
+
+
+def preview(desk: Desk, request: Request, _: Form) -> Response:
+    """Show title and instructions as raters see them."""
+    base = _enter(desk, request)
+    places, labels = desk.places_of(0), desk.study.labels
+    counts = {"places": places, "asked": asked(places), "given": 0, "scores": {}, "labels": labels}
+    values = counts | instructions(desk) | {"title": desk.title().text, "base": base, "preview": True}
+    return page(request, "start.html", values)
+
+
+def _enter(desk: Desk, request: Request) -> str:
+    """Return the organiser's address, or find nothing."""
+    token = request.path_params["token"]
+    if not is_organiser(desk.ratings, token):
+        raise HTTPException(404)
+    if not desk.tokens.take("organiser"):
+        raise HTTPException(429)
+    return f"/o/{token}"
+
+
+def _people(desk: Desk) -> dict[str, object]:
+    rows = []
+    for rater in desk.ratings.raters():
+        places = desk.places(rater)
+        counts = {"asked": asked(places), "given": given(places, desk.scores(rater))}
+        rows.append({"name": rater.name, "number": rater.number, "seen": _ago(rater.seen), **counts})
+    finished = sum(row["given"] == row["asked"] for row in rows)
+    return {"rows": rows, "finished": finished, "total": sum(desk.ratings.counts().values())}
+
+
+def _ago(seen: str | None) -> str:
+    """Return in words how long ago a time was.
+
+    >>> _ago(None)
+    'not yet'
+    """
+    if seen is None:
+        return "not yet"
+    minutes = int((datetime.now(UTC) - datetime.fromisoformat(seen)).total_seconds() // 60)
+    if minutes < 1:
+        return "now"
+    for length, unit in ((24 * 60, "day"), (60, "hour"), (1, "minute")):
+        if minutes >= length:
+            count = minutes // length
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return "now"

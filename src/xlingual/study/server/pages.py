@@ -1,0 +1,143 @@
+"""The pages of a rater: start, one query with its suggestions, end."""
+
+from __future__ import annotations
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from xlingual.study.database import Rater
+from xlingual.study.links import find_rater
+from xlingual.study.server.course import Place, asked, first_open, given
+from xlingual.study.server.desk import Desk
+from xlingual.study.server.web import Form, page, see
+
+_KEPT = "private, max-age=86400"  # pictures do not change; a shared cache shall not keep them
+
+
+def start(desk: Desk, request: Request, _: Form) -> Response:
+    """Show title, instructions and how far the rater has come."""
+    rater = _rater(desk, request)
+    desk.opened(rater)
+    return page(
+        request, "start.html", _values(desk, request, rater) | instructions(desk) | {"preview": False}
+    )
+
+
+def onward(desk: Desk, request: Request, _: Form) -> Response:
+    """Go to the first page that lacks an answer, or to the end."""
+    rater = _rater(desk, request)
+    place = first_open(desk.places(rater), desk.scores(rater))
+    base = _base(request)
+    return see(f"{base}/end" if place is None else f"{base}/page/{place.number}")
+
+
+def show(desk: Desk, request: Request, _: Form) -> Response:
+    """Show a query and its suggestions."""
+    rater = _rater(desk, request)
+    desk.opened(rater)
+    return _rating_page(desk, request, rater, _place(desk, request, rater))
+
+
+def rate(desk: Desk, request: Request, form: Form) -> Response:
+    """Keep one answer (from a script) or all of a page (from its form), then say so or go on."""
+    rater = _rater(desk, request)
+    place = _place(desk, request, rater)
+    answers = _answers(form, place, len(desk.study.labels))
+    desk.rate(rater, place, answers)
+    if request.headers.get("hx-request") == "true":
+        if len(answers) != 1:
+            raise HTTPException(400)
+        fragment = {"swap": True, "suggestion": next(iter(answers))}
+        return page(request, "saved.html", _values(desk, request, rater) | fragment)
+    lacking = len(place.suggestions) - len(place.scores(desk.scores(rater)))
+    if lacking:
+        return _rating_page(desk, request, rater, place, missing=lacking)
+    return onward(desk, request, form)
+
+
+def undo(desk: Desk, request: Request, form: Form) -> Response:
+    """Take the last answer back and show where it was; the same form sent twice takes back one."""
+    rater = _rater(desk, request)
+    number = form.get("change", "")
+    change = desk.ratings.undo(rater.name, int(number)) if number.isascii() and number.isdigit() else None
+    base = _base(request)
+    for place in desk.places(rater):
+        if change and (place.query.shown.id, place.occasion) == (change.query, change.occasion):
+            return see(f"{base}/page/{place.number}#s-{change.suggestion}")
+    return see(f"{base}/next")
+
+
+def end(desk: Desk, request: Request, _: Form) -> Response:
+    """Thank the rater, once everything is rated."""
+    rater = _rater(desk, request)
+    if first_open(desk.places(rater), desk.scores(rater)) is not None:
+        return onward(desk, request, {})
+    desk.opened(rater)
+    return page(request, "end.html", _values(desk, request, rater))
+
+
+def image(desk: Desk, request: Request, _: Form) -> Response:
+    """Send the picture of a query or suggestion, chosen by its id from a table."""
+    _rater(desk, request)
+    path = desk.pictures.get(request.path_params["shown"])
+    if path is None or not path.is_file():
+        raise HTTPException(404)
+    return FileResponse(path, headers={"Cache-Control": _KEPT})
+
+
+def instructions(desk: Desk) -> dict[str, object]:
+    """Return the instructions for a template: HTML that the Markdown reader made, fit to be shown."""
+    from markupsafe import Markup
+
+    return {"instructions": Markup(desk.title().html)}
+
+
+def _rater(desk: Desk, request: Request) -> Rater:
+    rater = find_rater(desk.ratings, request.path_params["token"])
+    if rater is None:
+        raise HTTPException(404)
+    if not desk.tokens.take(rater.token_digest):
+        raise HTTPException(429)
+    return rater
+
+
+def _place(desk: Desk, request: Request, rater: Rater) -> Place:
+    places, number = desk.places(rater), int(request.path_params["number"])
+    if not 1 <= number <= len(places):
+        raise HTTPException(404)
+    return places[number - 1]
+
+
+def _answers(form: Form, place: Place, scores: int) -> dict[str, int]:
+    """Return the scores of a form by suggestion; anything that the page does not ask for is refused."""
+    allowed = {f"score-{one.id}": one.id for one in place.suggestions}
+    values = {str(score): score for score in range(1, scores + 1)}
+    if any(name not in allowed or value not in values for name, value in form.items()):
+        raise HTTPException(400)
+    return {allowed[name]: values[value] for name, value in form.items()}
+
+
+def _rating_page(desk: Desk, request: Request, rater: Rater, place: Place, missing: int = 0) -> Response:
+    values = _values(desk, request, rater)
+    own = {"place": place, "given_here": place.scores(desk.scores(rater)), "missing": missing}
+    return page(request, "rate.html", values | own)
+
+
+def _values(desk: Desk, request: Request, rater: Rater) -> dict[str, object]:
+    """Return what every page of a rater shows."""
+    places, scores = desk.places(rater), desk.scores(rater)
+    return {
+        "title": desk.title().text,
+        "labels": desk.study.labels,
+        "base": _base(request),
+        "places": places,
+        "scores": scores,
+        "asked": asked(places),
+        "given": given(places, scores),
+        "change": desk.ratings.last_change(rater.name),
+    }
+
+
+def _base(request: Request) -> str:
+    return f"/r/{request.path_params['token']}"

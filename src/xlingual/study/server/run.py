@@ -1,0 +1,86 @@
+"""Serve a study until it is stopped."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+
+from xlingual.errors import InputError
+from xlingual.study.folder import read_study
+from xlingual.study.links import Link, addresses, ensure_links
+from xlingual.study.server.lock import sole_server
+
+_BACKLOG = 512
+
+
+def serve(folder: Path, host: str, port: int, ready: Callable[[str, list[tuple[str, str]]], None]) -> None:
+    """Serve the study in a folder until Ctrl-C or SIGTERM.
+
+    Args:
+        folder: the study's folder; nothing in `secret/` is opened.
+        host: address or name to listen on.
+        port: port to listen on; 0 takes a free one.
+        ready: called once the port is open, with the server's address and whose each link is.
+
+    Raises:
+        InputError: no study there, served already, the port is taken, a picture is missing.
+
+    """
+    import uvicorn
+
+    from xlingual.study.server.app import create_app
+
+    study = read_study(folder)
+    with sole_server(folder), closing(_listen(host, port)) as listening:
+        links: list[Link] = ensure_links(folder, study.raters)
+        app = create_app(study, folder)
+        base = f"http://{_in_address(host)}:{listening.getsockname()[1]}"
+        # No access log: an address holds a rater's token.
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, server_header=False, ws="none", lifespan="on",
+            timeout_graceful_shutdown=3, limit_concurrency=500,
+        )  # fmt: skip
+        ready(base, list(addresses(links, base)))
+        with suppress(KeyboardInterrupt):  # uvicorn has shut down in order when it raises this
+            uvicorn.Server(config).run(sockets=[listening])
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches an address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    from ipaddress import ip_address
+
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError):
+        raise InputError(
+            f"--host {host}: no address of this machine: use 127.0.0.1, or 0.0.0.0 for all"
+        ) from None
+    made = socket.socket(family, kind)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(_BACKLOG)
+    except OSError as error:
+        made.close()
+        reason = error.strerror or str(error)
+        raise InputError(
+            f"{host}:{port} cannot be opened ({reason}): choose another --port or --host"
+        ) from None
+    return made
+
+
+def _in_address(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,124 @@
+"""What stands before every page: headers on every answer, limits on size and rate, no word from other sites.
+
+There are no cookies: a link carries its token, so another site cannot act in a rater's name without knowing
+the link. A POST is refused all the same where the browser says that another site's page sent it.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from xlingual.study.server.limits import Buckets, Limits
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+    )
+)
+_HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Referrer-Policy": "no-referrer",  # the token is in the address
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "X-Robots-Tag": "noindex, nofollow",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+_METHODS = ("GET", "HEAD", "POST")
+
+
+class Guard:
+    """An ASGI application around another: nothing reaches it, and nothing leaves it, but through here."""
+
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+        self._app, self._limits = app, limits
+        self._addresses = Buckets(limits.address)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":  # web sockets are not spoken here
+                await self._app(scope, receive, send)
+            return
+        guarded = _with_headers(send)
+        refusal = self._refusal(scope)
+        if refusal is None:
+            await self._pass_on(scope, receive, guarded)
+        else:
+            await PlainTextResponse(refusal[1] + "\n", refusal[0])(scope, receive, guarded)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read the body, no more of it than allowed, and hand the request on."""
+        body = b""
+        while scope["method"] == "POST":
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return
+            body += message.get("body", b"")
+            if len(body) > self._limits.body:
+                await PlainTextResponse("The request is too large.\n", 413)(scope, receive, send)
+                return
+            if not message.get("more_body", False):
+                break
+        given = False
+
+        async def again() -> Message:
+            nonlocal given
+            if given:
+                return await receive()
+            given = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self._app(scope, again, send)
+
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+        headers = Headers(scope=scope)
+        client = scope.get("client")
+        if not self._addresses.take(client[0] if client else ""):
+            return 429, "Too many requests: wait a little."
+        if scope["method"] not in _METHODS:
+            return 405, "Not allowed."
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > self._limits.body:
+            return 413, "The request is too large."
+        if scope["method"] == "POST" and not from_here(headers):
+            return 403, "Sent from another site."
+        return None
+
+
+def from_here(headers: Headers) -> bool:
+    """Return whether a POST comes from a page of this server, as far as the browser says.
+
+    `Sec-Fetch-Site` decides where there is one; browsers leave it out on plain http. Then `Origin` must name
+    this host. It is "null" on forms of pages that send no referrer, as these do, and absent outside browsers:
+    both pass, since the token in the address is what counts.
+    """
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        return site == "same-origin"
+    origin = headers.get("origin", "null")
+    return origin == "null" or urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
+
+
+def _with_headers(send: Send) -> Send:
+    async def guarded(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers[name] = value
+            headers.setdefault("Cache-Control", "no-store")
+        await send(message)
+
+    return guarded

@@ -1,0 +1,117 @@
+// The rating page: keys, where the focus goes, and what is said about answers that are not saved yet.
+// The page works without this file: then a form is sent with all its answers.
+"use strict";
+document.addEventListener("DOMContentLoaded", () => {
+  const form = document.getElementById("answers");
+  const cards = [...form.querySelectorAll(".suggestion")];
+  const status = document.getElementById("status");
+  const onward = document.getElementById("onward");
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const waiting = new Map(); // cards whose answer the server has not confirmed → attempts that failed
+  let undoing = false;
+
+  const isOpen = (card) => !card.querySelector("input:checked");
+  const current = () => document.activeElement?.closest?.(".suggestion") ?? null;
+
+  function goTo(card) {
+    const goal = card ?? onward;
+    (card ? card.querySelector("input:checked") ?? card.querySelector("input") : onward).focus({ preventScroll: true });
+    goal.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
+  }
+
+  function moveOn(card) {
+    const place = cards.indexOf(card);
+    goTo([...cards.slice(place + 1), ...cards.slice(0, place)].find(isOpen) ?? null);
+  }
+
+  function step(by) {
+    const place = cards.indexOf(current());
+    if (place < 0) return goTo(cards.find(isOpen) ?? cards[0]);
+    const next = cards[place + by];
+    if (next || by > 0) goTo(next ?? null);
+  }
+
+  function rate(score) {
+    const card = current() ?? cards.find(isOpen);
+    const choice = card?.querySelector(`input[value="${score}"]`);
+    if (!choice) return;
+    if (!choice.checked) choice.click();
+    moveOn(card);
+  }
+
+  function undo() {
+    undoing = waiting.size > 0; // first let what is on its way arrive
+    if (!undoing) document.querySelector("#undo button")?.click();
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const acts = { ArrowDown: () => step(1), ArrowUp: () => step(-1), j: () => step(1), k: () => step(-1), u: undo, U: undo };
+    const onRadio = event.target.type === "radio";
+    if (/^[1-9]$/.test(event.key)) rate(event.key);
+    else if (event.key === "Enter" && onRadio && cards.some(isOpen)) goTo(cards.find(isOpen));
+    else if (acts[event.key] && (!event.repeat || event.key.startsWith("Arrow"))) acts[event.key]();
+    else return;
+    event.preventDefault();
+  });
+
+  function say(words, kind) {
+    status.textContent = words;
+    status.dataset.kind = kind;
+  }
+
+  function tell() {
+    document.body.classList.toggle("all-given", !cards.some(isOpen));
+    const failed = [...waiting.values()].some((attempts) => attempts > 0);
+    if (failed) say("Not saved yet: no answer from the server. Trying again …", "bad");
+    else if (waiting.size) say("Saving …", "");
+    else say("All your answers are saved", "good");
+  }
+
+  document.body.addEventListener("htmx:beforeRequest", (event) => {
+    const card = event.detail.elt;
+    if (!waiting.has(card)) waiting.set(card, 0);
+    tell();
+  });
+
+  document.body.addEventListener("htmx:afterRequest", (event) => {
+    const { elt: card, successful, xhr } = event.detail;
+    if (successful) {
+      waiting.delete(card);
+      tell();
+      if (undoing && !waiting.size) undo();
+      return;
+    }
+    const mark = card.querySelector(".saved");
+    delete mark.dataset.saved;
+    mark.textContent = "Not saved";
+    if (xhr.status >= 400 && xhr.status < 500 && xhr.status !== 429) {
+      say("Not saved: this link does not work any more. Ask whoever sent it to you.", "bad");
+      return;
+    }
+    const attempts = waiting.get(card) + 1;
+    waiting.set(card, attempts);
+    setTimeout(() => htmx.trigger(card, "again"), Math.min(15000, 500 * 2 ** attempts));
+    tell();
+  });
+
+  form.addEventListener("submit", (event) => {
+    const open = cards.find(isOpen);
+    if (open) {
+      event.preventDefault();
+      say("This one has no answer yet", "bad");
+      return goTo(open);
+    }
+    waiting.clear(); // the form itself carries every answer
+  });
+
+  addEventListener("beforeunload", (event) => {
+    if ([...waiting.values()].some((attempts) => attempts > 0)) event.preventDefault();
+  });
+
+  document.body.classList.toggle("all-given", !cards.some(isOpen));
+  const asked = cards.find((card) => `#${card.id}` === location.hash);
+  const first = asked ?? cards.find(isOpen);
+  if (first && (asked || first !== cards[0])) goTo(first);
+  else if (first && matchMedia("(hover: hover)").matches) first.querySelector("input").focus({ preventScroll: true });
+});

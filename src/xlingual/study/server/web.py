@@ -1,0 +1,93 @@
+"""From a request to a handler's words, and from a template to a response."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from xlingual.study.server.desk import Desk
+from xlingual.study.server.languages import direction
+
+if TYPE_CHECKING:
+    import jinja2
+
+_HERE = Path(__file__).parent
+_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+_FOR_EVER = "public, max-age=31536000, immutable"
+_FIELDS = 2000  # of a form, at most
+
+Form = Mapping[str, str]
+Handler = Callable[[Desk, Request, Form], Response]
+
+
+class Static:
+    """The files of `static/`, read once; their addresses change with their content."""
+
+    def __init__(self) -> None:
+        files = [path for path in sorted((_HERE / "static").iterdir()) if path.suffix in _TYPES]
+        self._files = {path.name: (path.read_bytes(), _TYPES[path.suffix]) for path in files}
+
+    def address(self, name: str) -> str:
+        """Return the address of a file."""
+        return f"/static/{name}?v={sha256(self._files[name][0]).hexdigest()[:12]}"
+
+    def response(self, name: str) -> Response:
+        """Return a file; one that does not exist is not found."""
+        if name not in self._files:
+            raise HTTPException(404)
+        body, kind = self._files[name]
+        return Response(body, media_type=kind, headers={"Cache-Control": _FOR_EVER})
+
+
+def environment(static: Static) -> jinja2.Environment:
+    """Return the templates: everything is escaped, and a missing value is an error."""
+    import jinja2
+
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals.update(static=static.address, direction=direction, swap=False)
+    return made
+
+
+def endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+    """Return the endpoint of a handler, which may wait for the disk: it runs in a thread."""
+
+    async def run(request: Request) -> Response:
+        form = await _form(request) if request.method == "POST" else {}
+        return await run_in_threadpool(handler, request.app.state.desk, request, form)
+
+    return run
+
+
+def page(request: Request, name: str, values: Mapping[str, object], status: int = 200) -> HTMLResponse:
+    """Return a page from a template and its values."""
+    return HTMLResponse(request.app.state.templates.get_template(name).render(values), status)
+
+
+def see(path: str) -> RedirectResponse:
+    """Send the browser to a page of this server."""
+    return RedirectResponse(path, 303)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    kind = request.headers.get("content-type", "application/x-www-form-urlencoded").partition(";")[0].strip()
+    if kind.lower() != "application/x-www-form-urlencoded":
+        raise HTTPException(415)
+    try:
+        fields = parse_qs((await request.body()).decode("utf-8"), max_num_fields=_FIELDS, errors="strict")
+    except ValueError:
+        raise HTTPException(400) from None
+    return {name: values[-1] for name, values in fields.items()}

@@ -1,0 +1,123 @@
+"""The tables of the ratings, and what is written to them in one transaction."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from xlingual.errors import InputError
+from xlingual.study.records import BEST, WORST, Rating
+
+_VERSION = 1  # of the tables; SQLite keeps it as user_version
+_BUSY_MS = 10_000
+_TABLES = f"""
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE raters (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, token_digest TEXT NOT NULL UNIQUE,
+    created TEXT NOT NULL, seen TEXT);
+CREATE TABLE ratings (
+    rater TEXT NOT NULL, query TEXT NOT NULL, suggestion TEXT NOT NULL, occasion INTEGER NOT NULL,
+    score INTEGER NOT NULL CHECK (score BETWEEN {BEST} AND {WORST}), at TEXT NOT NULL, seconds REAL,
+    PRIMARY KEY (rater, query, suggestion, occasion)) WITHOUT ROWID;
+CREATE TABLE log (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, written TEXT NOT NULL,
+    rater TEXT NOT NULL, query TEXT NOT NULL, suggestion TEXT NOT NULL, occasion INTEGER NOT NULL,
+    score INTEGER, at TEXT, seconds REAL,
+    score_before INTEGER, at_before TEXT, seconds_before REAL,
+    undoes INTEGER UNIQUE REFERENCES log (number));
+CREATE INDEX log_by_rater ON log (rater, number);
+"""
+_AT = "WHERE rater = ? AND query = ? AND suggestion = ? AND occasion = ?"
+
+
+def now() -> str:
+    """Return the time as ISO 8601 in UTC, with milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def put(db: sqlite3.Connection, rating: Rating) -> bool:
+    """Write a rating and its line of the log; return False where the score is there already."""
+    place = (rating.rater, rating.query, rating.suggestion, rating.occasion)
+    before = db.execute(f"SELECT score, at, seconds FROM ratings {_AT}", place).fetchone()
+    if before is not None and before[0] == rating.score:
+        return False
+    given = (rating.score, rating.at, rating.seconds)
+    db.execute("INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?, ?, ?, ?)", (*place, *given))
+    _write_log(db, place, given, before or (None, None, None), None)
+    return True
+
+
+def take_back(db: sqlite3.Connection, rater: str, change: int) -> int:
+    """Write the state before a change back, and that into the log; return the number of its line."""
+    row = db.execute(
+        "SELECT query, suggestion, occasion, score, at, seconds, score_before, at_before, seconds_before"
+        " FROM log WHERE number = ?",
+        (change,),
+    ).fetchone()
+    place, given, before = (rater, *row[:3]), row[3:6], row[6:9]
+    if before[0] is None:
+        db.execute(f"DELETE FROM ratings {_AT}", place)
+    else:
+        db.execute("INSERT OR REPLACE INTO ratings VALUES (?, ?, ?, ?, ?, ?, ?)", (*place, *before))
+    return _write_log(db, place, before, given, change)
+
+
+def _write_log(
+    db: sqlite3.Connection,
+    place: tuple[object, ...],
+    given: tuple[object, ...],
+    before: tuple[object, ...],
+    undoes: int | None,
+) -> int:
+    written = db.execute(
+        "INSERT INTO log VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (now(), *place, *given, *before, undoes),
+    )
+    return int(written.lastrowid or 0)
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Open the file, and make its tables where it is new."""
+    db = sqlite3.connect(path, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
+    try:
+        db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        _prepare(db, path)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _prepare(db: sqlite3.Connection, path: Path) -> None:
+    """Make the tables in a new file; two processes may come at the same time."""
+    if _version(db) == 0:
+        db.execute("BEGIN IMMEDIATE")
+        if _version(db) == 0:
+            for statement in _TABLES.split(";"):
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {_VERSION}")
+        db.execute("COMMIT")
+    if _version(db) != _VERSION:
+        raise InputError(
+            f"{path}: ratings of version {_version(db)}, this program reads {_VERSION}: update it"
+        )
+
+
+def _version(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+@contextmanager
+def in_words(path: Path) -> Iterator[None]:
+    """Say what is wrong with the file in one line."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise InputError(
+            f"{path}: the ratings cannot be read or written ({error}): is it a study's, is the disk full?"
+        ) from None

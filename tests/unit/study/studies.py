@@ -1,0 +1,83 @@
+"""Small studies made by hand: texts in several scripts, some with pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from xlingual.study.folder import IMAGES, write_study
+from xlingual.study.links import ensure_links
+from xlingual.study.records import Credit, Key, Page, Query, Shown, Study
+
+TEXTS = {
+    "en": ("A red bicycle leans against a brick wall.", "Two children fly a kite on the beach.", "A bowl of soup."),
+    "ar": ("دراجة حمراء مسنودة إلى جدار من الطوب.", "طفلان يطيران طائرة ورقية على الشاطئ.", "وعاء من الحساء مع الخبز."),
+    "ja": ("赤い自転車がレンガの壁に立てかけてある。", "二人の子どもが浜辺で凧をあげている。", "湯気の立つスープの器と焼きたてのパン。"),
+    "ru": ("Красный велосипед у кирпичной стены.", "Двое детей запускают змея на пляже.", "Тарелка супа."),
+}  # fmt: skip
+TITLE = "# Which texts fit?\n\nYou see a *query* and some suggestions. Say how relevant each one is.\n"
+
+
+class Made(NamedTuple):
+    """A study on disk, and its tokens."""
+
+    folder: Path
+    study: Study
+    organiser: str
+    raters: tuple[str, ...]
+
+    def link(self, number: int = 0) -> str:
+        """Return the path of a rater's start page."""
+        return f"/r/{self.raters[number]}"
+
+
+def make_study(
+    folder: Path, *, target="ar", queries=3, suggestions=4, raters=2, pictures=True, repeat=False, title=TITLE
+) -> Made:
+    """Write a study with its links; pictures are small coloured squares."""
+    images = folder / IMAGES
+    images.mkdir(parents=True)
+    asked = tuple(_query(images, number, target, suggestions, pictures) for number in range(queries))
+    orders = tuple(_order(asked, shift, repeat) for shift in range(2))
+    study = Study(
+        "study00001", "A study", "2026-01-01T00:00:00+00:00", "en", target, asked, orders,
+        per_system=suggestions, raters=raters, seed=0, key_digest="",
+    )  # fmt: skip
+    ids = [one.id for query in asked for one in query.suggestions]
+    credits = {name: (Credit("a" if place % 2 else "b", 1, 0.5),) for place, name in enumerate(ids)}
+    study = write_study(folder, study, Key("study00001", {"a": "A", "b": "B"}, credits), title)
+    links = ensure_links(folder, raters)
+    return Made(folder, study, links[0].path[3:], tuple(link.path[3:] for link in links[1:]))
+
+
+def _query(images: Path, number: int, target: str, suggestions: int, pictures: bool) -> Query:
+    shown = Shown(f"q{number:03}", TEXTS["en"][number % 3], "en", _picture(images, f"q{number}", pictures))
+    made = []
+    for place in range(suggestions):
+        name = f"s{number:03}x{place:02}"
+        text = TEXTS[target][(number + place) % 3] * (1 + place % 3)
+        made.append(Shown(name, text, target, _picture(images, name, pictures)))
+    return Query(shown, tuple(made))
+
+
+def _picture(images: Path, name: str, wanted: bool) -> str | None:
+    from PIL import Image, ImageDraw
+
+    if not wanted:
+        return None
+    size = (320, 240) if len(name) % 2 else (240, 320)
+    hue = sum(map(ord, name)) * 47 % 360
+    image = Image.new("RGB", size, f"hsl({hue}, 45%, 70%)")
+    ImageDraw.Draw(image).ellipse((60, 50, 200, 190), fill=f"hsl({(hue + 140) % 360}, 50%, 45%)")
+    image.save(images / f"p{name}.webp")
+    return f"p{name}.webp"
+
+
+def _order(queries: tuple[Query, ...], shift: int, repeat: bool) -> tuple[Page, ...]:
+    pages = []
+    for query in queries[shift:] + queries[:shift]:
+        names = [one.id for one in query.suggestions]
+        pages.append(Page(query.shown.id, tuple(names[::-1] if shift else names)))
+    if repeat:
+        pages.append(Page(pages[0].query, pages[0].suggestions[::-1], 1))
+    return tuple(pages)
