@@ -1,0 +1,174 @@
+"""What to make of a study's numbers: who judged, how alike and how carefully, and what is still missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xlingual.report import words
+from xlingual.report.numbers import in_words, percent
+from xlingual.report.study.marking import quoted, said
+from xlingual.report.study.wording import amount, better_first, counted, level, p_text
+from xlingual.results.comparison import NO_DIFFERENCE
+from xlingual.results.study import Agreement, Look, MoreNeeded, PairDifference, StudyAnalysis
+
+FEW_RATERS = 5
+CLOSE, FAIR = 0.8, 0.667  # Krippendorff's customary limits: for firm conclusions, and for tentative ones
+MOST_NAMED = 3
+
+
+def who(analysis: StudyAnalysis) -> str:
+    """Return who found what was found."""
+    return "one rater" if analysis.n_raters == 1 else "people"
+
+
+def open_(analysis: StudyAnalysis, pair: PairDifference) -> bool:
+    """Tell whether a difference is not shown: no test says so, or a look before the end does not pass."""
+    last = last_look(analysis.looks)
+    return pair.outcome == NO_DIFFERENCE or (last is not None and not last.stop)
+
+
+def outcome(analysis: StudyAnalysis, pair: PairDifference) -> str:
+    """Return the outcome of a pair, which at a look before the end may not count yet."""
+    refused = pair.outcome != NO_DIFFERENCE and open_(analysis, pair)
+    return "not shown at this look" if refused else pair.outcome
+
+
+def last_look(looks: Sequence[Look]) -> Look | None:
+    """Return the look that is taken now."""
+    return max(looks, key=lambda look: look.number, default=None)
+
+
+def early(analysis: StudyAnalysis) -> bool:
+    """Tell whether this is a look before the end that does not stop the study."""
+    last = last_look(analysis.looks)
+    return last is not None and not last.stop and last.fraction < 1
+
+
+def look(analysis: StudyAnalysis) -> str:
+    """Return what the look at hand allows."""
+    last = last_look(analysis.looks)
+    if last is None:
+        return ""
+    text = (
+        f"This is look {last.number}, at {percent(last.fraction)} of the planned ratings. It tests at "
+        f"{p_text(last.level)}, so that all looks together find a difference where none is in at most "
+        f"{100 * (1 - analysis.level):g} % of studies; "
+    )
+    if last.stop:
+        return f"{text}the difference passes{', so the study may stop here' if last.fraction < 1 else ''}."
+    if last.fraction < 1:
+        return f"{text}the difference does not pass: go on as planned."
+    return f"{text}the difference does not pass, so none is shown."
+
+
+def raters(analysis: StudyAnalysis) -> str:
+    """Return whom the intervals are about."""
+    if analysis.n_raters == 1:
+        return (
+            "All scores come from one rater. The intervals say where the numbers would land for other queries "
+            "judged by this rater; other people may judge otherwise. The 2.3 times in the Backretrieval paper "
+            "rests on one volunteer and 20 queries, too."
+        )
+    if not analysis.raters_resampled:
+        few = f" since fewer than {FEW_RATERS} say" if analysis.n_raters < FEW_RATERS else " as these say"
+        return (
+            f"The intervals are about these {analysis.n_raters} raters: they say where the numbers would land "
+            f"for other queries. Raters were not resampled,{few} too little about other people."
+        )
+    return "The intervals hold for other queries and other raters: both were resampled."
+
+
+def agreement(analysis: StudyAnalysis) -> str:
+    """Return how alike people judge, and what that does to the comparison."""
+    if analysis.n_raters < 2:
+        return ""
+    found = analysis.agreement
+    if found.alpha is None:
+        why = f": {words.stop(quoted(found.note))}" if found.note else "."
+        return f"How far raters agree cannot be told{why}"
+    return (
+        f"{degree(found)} (Krippendorff's alpha {amount(found.alpha, found.ci)}; 1 is perfect agreement, 0 "
+        "what luck gives). Disagreement makes a difference harder to see; it favours no system, since nobody "
+        "knew which one made what."
+    )
+
+
+def degree(found: Agreement) -> str:
+    """Return how closely raters agree, in words."""
+    if found.alpha is None:
+        return "Agreement is not known"
+    if found.alpha <= 0 or (found.ci is not None and found.ci.low <= 0):
+        return "Raters are not shown to agree more than by luck"
+    if found.alpha >= CLOSE:
+        return "Raters agree closely"
+    return "Raters agree fairly well" if found.alpha >= FAIR else "Raters agree only in part"
+
+
+def flagged(analysis: StudyAnalysis) -> str:
+    """Return which raters look inattentive, and why."""
+    found = [row for row in analysis.raters if row.flagged]
+    told = [f"{said(row.rater)} ({quoted(row.flagged or '').rstrip('.')})" for row in found]
+    if not told:
+        return ""
+    looks = "looks inattentive" if len(told) == 1 else "look inattentive"
+    return f"{counted(len(told), 'rater')} of {len(analysis.raters)} {looks}: {in_words(told, MOST_NAMED)}."
+
+
+def unfinished(analysis: StudyAnalysis) -> str:
+    """Return what is missing of the study that was planned."""
+    missing = sum(row.n_missing for row in analysis.raters)
+    parts = []
+    if analysis.n_queries < analysis.n_planned:
+        parts.append(
+            f"{analysis.n_queries} of {counted(analysis.n_planned, 'query', 'queries')} have ratings"
+        )
+    if missing:
+        parts.append(f"{counted(missing, 'rating')} that raters were asked for {_is(missing)} missing")
+    if not parts:
+        return ""
+    luck = (
+        "; who looks before the end and stops at the first difference finds too many by luck, which planned "
+        "looks correct for"
+        if not analysis.looks
+        else ""
+    )
+    return f"The study is not finished: {' and '.join(parts)}{luck}."
+
+
+def needed(analysis: StudyAnalysis) -> str:
+    """Return how much more rating would show what was seen, where it is not shown yet."""
+    of = {frozenset((pair.first, pair.second)): better_first(pair) for pair in analysis.pairs}
+    told = []
+    for row in analysis.needed:
+        pair = of.get(frozenset((row.first, row.second)))
+        if pair is not None and open_(analysis, pair):
+            told.append(_needed(row, several=len(analysis.pairs) > 1))
+    rest = len(told) - MOST_NAMED
+    more = [f"{counted(rest, 'other pair')}: see the table below."] if rest > 0 else []
+    return " ".join([*told[:MOST_NAMED], *more])
+
+
+def _needed(row: MoreNeeded, *, several: bool) -> str:
+    between = f" between {said(row.first)} and {said(row.second)}" if several else ""
+    ways = []
+    if row.queries is not None:
+        ways.append(f"from about {counted(row.queries, 'query', 'queries')} with as many raters")
+    if row.raters is not None:
+        ways.append(f"from about {counted(row.raters, 'rater')} on the same queries")
+    if not ways:
+        why = f": {words.stop(quoted(row.note))}" if row.note else "."
+        return f"No number of ratings would show a difference as large as the one seen{between}{why}"
+    return (
+        f"A difference as large as the one seen{between} would be found with a probability of "
+        f"{percent(row.power)} {' or '.join(ways)}."
+    )
+
+
+def conclusion(analysis: StudyAnalysis) -> str:
+    """Return the level and the kind of the intervals, for notes under tables."""
+    over = "queries and raters" if analysis.raters_resampled else "queries"
+    return f"Brackets: {level(analysis)} intervals, {over} resampled."
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"

@@ -1,0 +1,180 @@
+"""The verdict of a study, in plain sentences: what people found, then what to make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xlingual.report import words
+from xlingual.report.numbers import in_words, percent
+from xlingual.report.study import cautions, with_bkr
+from xlingual.report.study.marking import plain, quoted, said
+from xlingual.report.study.wording import (
+    amount,
+    better_first,
+    counted,
+    p_is,
+    ratio,
+    signed,
+    wanted,
+    win_rate,
+)
+from xlingual.results.comparison import NO_DIFFERENCE
+from xlingual.results.study import PairDifference, StudyAnalysis, SystemScores
+
+MOST_PAIRS = 6  # named in one sentence
+
+
+def verdict(analysis: StudyAnalysis) -> list[str]:
+    """Return the findings as plain sentences, the most important first."""
+    return [plain(sentence) for sentence in marked(analysis)]
+
+
+def marked(analysis: StudyAnalysis) -> list[str]:
+    """Return the findings with the names in them marked (see `marking`)."""
+    pairs = [better_first(pair) for pair in analysis.pairs]
+    if len(analysis.systems) == 2 and len(pairs) == 1:
+        lead, *rest = _lead(analysis, pairs[0]), _scores(analysis, pairs[0]), _wins(pairs[0])
+    else:
+        lead, *rest = _order(analysis), _told_apart(analysis, pairs), _not_told_apart(analysis, pairs)
+    found = [
+        lead,
+        cautions.look(analysis),
+        *rest,
+        cautions.raters(analysis),
+        cautions.agreement(analysis),
+        with_bkr.sentence(analysis),
+        cautions.flagged(analysis),
+        cautions.unfinished(analysis),
+        cautions.needed(analysis),
+    ]
+    return [sentence for sentence in found if sentence]
+
+
+def ranked(analysis: StudyAnalysis) -> list[SystemScores]:
+    """Return the systems, those with the most very relevant suggestions first."""
+    return sorted(analysis.systems, key=lambda row: (-row.very_relevant, row.mean_score, row.system))
+
+
+def _lead(analysis: StudyAnalysis, pair: PairDifference) -> str:
+    """Return what came out between two systems."""
+    first, second = said(pair.first), said(pair.second)
+    p = p_is(pair.p_permutation)
+    if pair.ratio is None:
+        return _without_ratio(analysis, pair, p)
+    added = f" {_sentence(pair.ratio_note)}" if pair.ratio_note else ""
+    if pair.ratio == 1 and cautions.open_(analysis, pair):
+        return (
+            f"No difference is shown between {first} and {second}: {cautions.who(analysis)} found as many "
+            f"{wanted(analysis)} suggestions with one as with the other, {_each(analysis, pair)}, times "
+            f"{ratio(pair)} ({p}). {_NOT_EQUAL}{added}"
+        )
+    much = (
+        f"{ratio(pair).replace(' [', ' times [', 1)}{'' if pair.ratio_ci else ' times'} as many "
+        f"{wanted(analysis)} suggestions with {first} as with {second}, {_each(analysis, pair)} ({p})"
+    )
+    who = cautions.who(analysis)
+    if not cautions.open_(analysis, pair):
+        return f"{_capital(who)} found {much}.{added}"
+    if pair.outcome != NO_DIFFERENCE and cautions.early(analysis):
+        return f"So far {who} found {much}.{added}"
+    return f"No difference is shown between {first} and {second}: {who} found {much}. {_NOT_EQUAL}{added}"
+
+
+_NOT_EQUAL = "That is not the same as equal: the interval says how large a difference may still be."
+
+
+def _without_ratio(analysis: StudyAnalysis, pair: PairDifference, p: str) -> str:
+    first, second, best = said(pair.first), said(pair.second), wanted(analysis)
+    note = _sentence(pair.ratio_note or "No ratio can be given.")
+    if not any(row.very_relevant for row in analysis.systems if row.system in (pair.first, pair.second)):
+        return f"No suggestion of {first} or {second} was found {best}. {note}"
+    found = f"{best} suggestions with {first} than with {second}, {_each(analysis, pair)} ({p})"
+    if cautions.open_(analysis, pair):
+        return f"No difference is shown, with {_each(analysis, pair)} {best} suggestions ({p}). {note}"
+    who = cautions.who(analysis)
+    return f"{_capital(who)} found more {found}. {note}"
+
+
+def _each(analysis: StudyAnalysis, pair: PairDifference) -> str:
+    """Return "2.35 against 1.10 per query"."""
+    of = {row.system: amount(row.very_relevant) for row in analysis.systems}
+    return f"{of[pair.first]} against {of[pair.second]} per query"
+
+
+def _scores(analysis: StudyAnalysis, pair: PairDifference) -> str:
+    """Return what the mean scores say, and whether they say the same."""
+    of = {row.system: amount(row.mean_score) for row in analysis.systems}
+    less = signed(pair.score_difference, pair.score_ci)
+    way = (
+        "is the same"
+        if pair.score_difference == 0
+        else "points the same way"
+        if pair.score_difference < 0
+        else "points the other way"
+    )
+    return (
+        f"The mean score, of which lower is better, {way}: {of[pair.first]} with {said(pair.first)} and "
+        f"{of[pair.second]} with {said(pair.second)}, a difference of {less} ({p_is(pair.p_score)})."
+    )
+
+
+def _wins(pair: PairDifference) -> str:
+    total = pair.wins + pair.ties + pair.losses
+    even = f", and {pair.ties} {'is' if pair.ties == 1 else 'are'} even" if pair.ties else ""
+    return (
+        f"Of {counted(total, 'query', 'queries')}, {said(pair.first)} has the better suggestions on "
+        f"{pair.wins} and {said(pair.second)} on {pair.losses}{even}: a win rate of {win_rate(pair)}."
+    )
+
+
+def _order(analysis: StudyAnalysis) -> str:
+    """Return the systems of a study of three or more in their order."""
+    if len(analysis.systems) < 2:
+        return "The study has one system: there is nothing to compare."
+    best, *others = ranked(analysis)
+    if not best.very_relevant:
+        return f"No suggestion of any system was found {wanted(analysis)}."
+    told = [f"{amount(row.very_relevant)} with {said(row.system)}" for row in others]
+    who = cautions.who(analysis)
+    return (
+        f"{_capital(who)} found the most {wanted(analysis)} suggestions with {said(best.system)}: "
+        f"{amount(best.very_relevant)} per query ({percent(best.share)} of its suggestions), against "
+        f"{in_words(told)}."
+    )
+
+
+def _told_apart(analysis: StudyAnalysis, pairs: Sequence[PairDifference]) -> str:
+    shown = [pair for pair in pairs if not cautions.open_(analysis, pair)]
+    if not shown:
+        return "No two of them are told apart." if pairs else ""
+    return f"Told apart: {_listed(shown)}. {_corrected(pairs)}"
+
+
+def _not_told_apart(analysis: StudyAnalysis, pairs: Sequence[PairDifference]) -> str:
+    rest = [pair for pair in pairs if cautions.open_(analysis, pair)]
+    if not rest:
+        return ""
+    text = f"Not told apart: {_listed(rest)}."
+    return text if len(rest) < len(pairs) else f"{text} {_corrected(pairs)}"
+
+
+def _listed(pairs: Sequence[PairDifference]) -> str:
+    told = [
+        f"{said(pair.first)} from {said(pair.second)} "
+        f"({'no ratio' if pair.ratio is None else f'times {ratio(pair)}'}, {p_is(pair.p_adjusted)})"
+        for pair in pairs
+    ]
+    return in_words(told, MOST_PAIRS)
+
+
+def _corrected(pairs: Sequence[PairDifference]) -> str:
+    return "" if len(pairs) < 2 else f"p is corrected for {len(pairs)} pairs; intervals are not."
+
+
+def _sentence(text: str) -> str:
+    """Return somebody's note as a sentence."""
+    return words.stop(_capital(quoted(text)))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
