@@ -65,15 +65,15 @@ def raters(analysis: StudyAnalysis) -> str:
     """Return whom the intervals are about."""
     if analysis.n_raters == 1:
         return (
-            "All scores come from one rater. The intervals say where the numbers would land for other queries "
-            "judged by this rater; other people may judge otherwise. The 2.3 times in the Backretrieval paper "
-            "rests on one volunteer and 20 queries, too."
+            "All scores come from one rater. The intervals say where the numbers would land for other "
+            "queries judged by this rater; other people may judge otherwise. The 2.3 times in the "
+            "Backretrieval paper rests on one volunteer and 20 queries, too."
         )
     if not analysis.raters_resampled:
         few = f" since fewer than {FEW_RATERS} say" if analysis.n_raters < FEW_RATERS else " as these say"
         return (
-            f"The intervals are about these {analysis.n_raters} raters: they say where the numbers would land "
-            f"for other queries. Raters were not resampled,{few} too little about other people."
+            f"The intervals are about these {analysis.n_raters} raters: they say where the numbers would "
+            f"land for other queries. Raters were not resampled,{few} too little about other people."
         )
     return "The intervals hold for other queries and other raters: both were resampled."
 
@@ -137,19 +137,23 @@ def unfinished(analysis: StudyAnalysis) -> str:
 
 def needed(analysis: StudyAnalysis) -> str:
     """Return how much more rating would show what was seen, where it is not shown yet."""
-    of = {frozenset((pair.first, pair.second)): better_first(pair) for pair in analysis.pairs}
-    told = []
-    for row in analysis.needed:
-        pair = of.get(frozenset((row.first, row.second)))
-        if pair is not None and open_(analysis, pair):
-            told.append(_needed(row, several=len(analysis.pairs) > 1))
+    found = [(row, pair) for row, pair in needed_pairs(analysis) if open_(analysis, pair)]
+    told = [_needed(row, pair if len(analysis.pairs) > 1 else None) for row, pair in found]
     rest = len(told) - MOST_NAMED
     more = [f"{counted(rest, 'other pair')}: see the table below."] if rest > 0 else []
     return " ".join([*told[:MOST_NAMED], *more])
 
 
-def _needed(row: MoreNeeded, *, several: bool) -> str:
-    between = f" between {said(row.first)} and {said(row.second)}" if several else ""
+def needed_pairs(analysis: StudyAnalysis) -> list[tuple[MoreNeeded, PairDifference]]:
+    """Return what is needed with the pair it is about, told of the better system."""
+    of = {frozenset((pair.first, pair.second)): better_first(pair) for pair in analysis.pairs}
+    names = [(row, frozenset((row.first, row.second))) for row in analysis.needed]
+    return [(row, of[key]) for row, key in names if key in of]
+
+
+def _needed(row: MoreNeeded, pair: PairDifference | None) -> str:
+    """Return what one pair takes; the pair is named where it is given."""
+    between = "" if pair is None else f" between {said(pair.first)} and {said(pair.second)}"
     ways = []
     if row.queries is not None:
         ways.append(f"from about {counted(row.queries, 'query', 'queries')} with as many raters")

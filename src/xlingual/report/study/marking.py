@@ -38,7 +38,9 @@ def for_page(sentence: str) -> Any:  # noqa: ANN401  (Markup)
     """Return the sentence escaped, with the names isolated: they may be of any script."""
     from markupsafe import Markup
 
-    pieces = (Markup("<bdi>{}</bdi>").format(part) if name else part for part, name in _parts(sentence))
+    pieces = (
+        Markup("<bdi>{}</bdi>").format(part) if name else _unbroken(part) for part, name in _parts(sentence)
+    )
     return Markup("").join(pieces)
 
 
@@ -59,6 +61,12 @@ def _parts(sentence: str) -> list[tuple[str, bool]]:
         name, closed, rest = piece.partition(_CLOSE)
         found += [(name, True), (rest, False)] if i and closed else [(piece, False)]
     return [(part, name) for part, name in found if part]
+
+
+def _unbroken(text: str) -> str:
+    """Return the text with spaces that no line breaks at before "%" and around "p = "."""
+    text = text.replace(" %", "\u00a0%")
+    return text.replace("p = ", "p\u00a0=\u00a0").replace("p < ", "p\u00a0<\u00a0")
 
 
 def _without_marks(text: str) -> str:

@@ -69,7 +69,7 @@ def _lead(analysis: StudyAnalysis, pair: PairDifference) -> str:
             f"{ratio(pair)} ({p}). {_NOT_EQUAL}{added}"
         )
     much = (
-        f"{ratio(pair).replace(' [', ' times [', 1)}{'' if pair.ratio_ci else ' times'} as many "
+        f"{_times(pair)} as many "
         f"{wanted(analysis)} suggestions with {first} as with {second}, {_each(analysis, pair)} ({p})"
     )
     who = cautions.who(analysis)
@@ -160,11 +160,16 @@ def _not_told_apart(analysis: StudyAnalysis, pairs: Sequence[PairDifference]) ->
 
 def _listed(pairs: Sequence[PairDifference]) -> str:
     told = [
-        f"{said(pair.first)} from {said(pair.second)} "
-        f"({'no ratio' if pair.ratio is None else f'times {ratio(pair)}'}, {p_is(pair.p_adjusted)})"
+        f"{said(pair.first)} from {said(pair.second)} ({_times(pair)}, {p_is(pair.p_adjusted)})"
         for pair in pairs
     ]
     return in_words(told, MOST_PAIRS)
+
+
+def _times(pair: PairDifference) -> str:
+    """Return "2.1 times [1.3, 3.4]"."""
+    value, _, interval = ratio(pair).partition(" ")
+    return "no ratio" if pair.ratio is None else f"{value} times {interval}".rstrip()
 
 
 def _corrected(pairs: Sequence[PairDifference]) -> str:

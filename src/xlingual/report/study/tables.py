@@ -8,7 +8,7 @@ from xlingual.report import words
 from xlingual.report.grid import Table
 from xlingual.report.numbers import MISSING, count, duration, percent
 from xlingual.report.study import with_bkr
-from xlingual.report.study.cautions import conclusion, outcome
+from xlingual.report.study.cautions import conclusion, needed_pairs, outcome
 from xlingual.report.study.sentences import ranked
 from xlingual.report.study.wording import amount, better_first, p_text, ratio, signed, wanted, win_rate
 from xlingual.results.study import PairDifference, StudyAnalysis
@@ -115,13 +115,13 @@ def needed(analysis: StudyAnalysis) -> Table | None:
         return None
     rows = [
         [
-            f"{row.first} against {row.second}",
+            f"{pair.first} against {pair.second}",
             MISSING if row.queries is None else count(row.queries),
             MISSING if row.raters is None else count(row.raters),
             percent(row.power),
             row.note or "",
         ]
-        for row in analysis.needed
+        for row, pair in needed_pairs(analysis)
     ]
     head = ["systems", "queries, with as many raters", "raters, on the same queries", "power", "remark"]
     notes = ["In all, not in addition. The difference seen is itself uncertain: read these as rough sizes."]

@@ -17,7 +17,8 @@ TERMS = (
     ),
     (
         "Mean score",
-        "The mean over all scores, of which 1 is best and 4 worst. It takes the steps between scores as equal.",
+        "The mean over all scores, of which 1 is best and 4 worst. It takes the steps between scores "
+        "as equal.",
     ),
     (
         "Win rate",
@@ -42,9 +43,9 @@ TERMS = (
     ),
     (
         "Krippendorff's alpha",
-        "How far raters agree on the order of scores, beyond what luck gives: 1 is perfect agreement, 0 luck. "
-        "Customary limits are .8 for firm and .667 for tentative conclusions about single suggestions; means "
-        "over many suggestions can be told apart with less.",
+        "How far raters agree on the order of scores, beyond what luck gives: 1 is perfect agreement, 0 "
+        "luck. Customary limits are .8 for firm and .667 for tentative conclusions about single suggestions; "
+        "means over many suggestions can be told apart with less.",
     ),
     (
         "Repeats and controls",

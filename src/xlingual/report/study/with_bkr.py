@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from xlingual.report import words
-from xlingual.report.numbers import number
+from xlingual.report.numbers import in_words, number
 from xlingual.report.study.marking import quoted, said
 from xlingual.report.study.wording import amount, better_first, minus, signed
-from xlingual.results import Interval
 from xlingual.results.study import StudyAnalysis, WithBkr
 
 DIGITS = 3
@@ -36,8 +35,11 @@ def sentence(analysis: StudyAnalysis) -> str:
     if same == len(known):
         return f"BkR {known[0].measure} on the same queries points the same way for all {same} pairs."
     others = [row for row in known if not row.same_direction]
-    told = " ".join(_one(row) for row in others[:MOST_PAIRS])
-    return f"BkR {known[0].measure} points the same way for {same} of {len(known)} pairs. {told}"
+    told = [f"{said(row.first)} less {said(row.second)} is {difference(row)}{_luck(row)}" for row in others]
+    return (
+        f"BkR {known[0].measure} on the same queries points the same way for {same} of {len(known)} pairs, "
+        f"and the other way for {len(others)}: {in_words(told, MOST_PAIRS)}."
+    )
 
 
 def difference(row: WithBkr) -> str:
@@ -56,8 +58,7 @@ def _one(row: WithBkr) -> str:
         why = words.stop(quoted(row.note)) if row.note else "there is no direction to compare."
         return f"Whether BkR {row.measure} says the same as people cannot be told: {why}"
     way = "points the same way" if row.same_direction else "points the other way"
-    luck = " (which may be luck)" if _holds_zero(row.ci) else ""
-    return f"BkR {row.measure} on the same queries {way}: {less}{luck}{_together(row)}."
+    return f"BkR {row.measure} on the same queries {way}: {less}{_luck(row)}{_together(row)}."
 
 
 def _together(row: WithBkr) -> str:
@@ -75,8 +76,8 @@ def _together(row: WithBkr) -> str:
     return f"; query by query the two differences {how} (correlation {correlation(row)})"
 
 
-def _holds_zero(ci: Interval | None) -> bool:
-    return ci is not None and ci.low <= 0 <= ci.high
+def _luck(row: WithBkr) -> str:
+    return " (which may be luck)" if row.ci is not None and row.ci.low <= 0 <= row.ci.high else ""
 
 
 def _turned(row: WithBkr) -> WithBkr:

@@ -124,7 +124,7 @@ def many_raters() -> StudyAnalysis:
         "7",
         controls_passed=0.4,
         repeats_equal=0.31,
-        flagged="40 % of controls passed, fewer than three of four",
+        flagged="40 % of controls passed, under 75 %",
     )
     people = [*(rater(str(i), seconds=3.0 + i) for i in range(1, 7)), inattentive]
     return analysis(n_raters=7, n_ratings=1260, raters_resampled=True, raters=people)
@@ -152,9 +152,7 @@ def three() -> StudyAnalysis:
     bkr = [
         WithBkr("labse", "triplet-xl", "R@10", -0.3, ci(-0.5, -0.1), 0.41, ci(0.05, 0.7), True),
         WithBkr("triplet", "triplet-xl", "R@10", 0.02, ci(-0.1, 0.14), 0.1, ci(-0.3, 0.5), False),
-        WithBkr(
-            "labse", "triplet", "R@10", -0.28, ci(-0.4, -0.1), None, None, True, "a difference is constant"
-        ),
+        WithBkr("labse", "triplet", "R@10", -0.28, ci(-0.4, -0.1), None, None, True, "BkR is constant"),
     ]
     needed = [MoreNeeded("triplet", "triplet-xl", 140, 22, 0.8)]
     return analysis(systems=[system(*name) for name in names], pairs=pairs, bkr=bkr, needed=needed)
@@ -174,7 +172,7 @@ def zero(both: bool = False) -> StudyAnalysis:
         "b",
         ratio=0.018,
         ratio_ci=ci(0.002, 0.16),
-        ratio_note="0.5 was added to both sums, since one is 0",
+        ratio_note="0.5 was added to both sums",
     )
     return analysis(systems=systems, pairs=[added])
 
