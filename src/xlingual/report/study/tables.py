@@ -109,13 +109,13 @@ def looks(analysis: StudyAnalysis) -> Table | None:
     return _full(Table("Looks", head, rows, [], 1, frozenset({"remark"})), "remark")
 
 
-def needed(analysis: StudyAnalysis) -> Table | None:
-    """Return how much more rating would show what was seen; None where nobody reckoned it."""
+def needed(analysis: StudyAnalysis, *, isolated: bool = False) -> Table | None:
+    """Return how much rating would show what was seen; None where nobody reckoned it."""
     if not analysis.needed:
         return None
     rows = [
         [
-            f"{pair.first} against {pair.second}",
+            _against(pair.first, pair.second, isolated=isolated),
             MISSING if row.queries is None else count(row.queries),
             MISSING if row.raters is None else count(row.raters),
             percent(row.power),
@@ -130,7 +130,7 @@ def needed(analysis: StudyAnalysis) -> Table | None:
     )
 
 
-def bkr(analysis: StudyAnalysis) -> Table | None:
+def bkr(analysis: StudyAnalysis, *, isolated: bool = False) -> Table | None:
     """Return people against BkR; None where there is no BkR of these queries."""
     found = with_bkr.rows(analysis)
     if not found:
@@ -138,7 +138,7 @@ def bkr(analysis: StudyAnalysis) -> Table | None:
     said = {True: "yes", False: "no", None: MISSING}
     rows = [
         [
-            f"{row.first} against {row.second}",
+            _against(row.first, row.second, isolated=isolated),
             with_bkr.difference(row),
             said[row.same_direction],
             with_bkr.correlation(row),
@@ -149,6 +149,11 @@ def bkr(analysis: StudyAnalysis) -> Table | None:
     head = ["systems", f"difference in BkR {found[0].measure}", "same direction", "correlation", "remark"]
     title = "People and Backretrieval"
     return _full(Table(title, head, rows, [], 1, frozenset({"remark", "same direction"}), True), "remark")
+
+
+def _against(first: str, second: str, *, isolated: bool) -> str:
+    """Return "b against a", on the page with each name isolated: they may be of any script."""
+    return f"\u2068{first}\u2069 against \u2068{second}\u2069" if isolated else f"{first} against {second}"
 
 
 def _error(share: float) -> str:
