@@ -20,8 +20,8 @@ from xlingual.errors import InputError
 def report(folders: tuple[Path, ...], out: Path, title: str | None, quiet: bool) -> None:
     """Make one HTML report from folders that were written with --out.
 
-    Folders of evaluations go on one page together; a validation, a comparison, a case study or the analysis of
-    a blind study has a page of its own.
+    Folders of evaluations go on one page together; a validation, a comparison, a case study or the analysis
+    of a blind study has a page of its own.
     """
     kinds = {folder: _kind(folder) for folder in folders}
     alone = [folder for folder, kind in kinds.items() if kind in _ALONE]

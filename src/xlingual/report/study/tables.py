@@ -48,7 +48,7 @@ def pairs(analysis: StudyAnalysis) -> Table:
         ]
         for pair in found
     ]
-    head = ["systems", f"times as many {wanted(analysis)}", "score difference", "won–even–lost", "win rate"]
+    head = ["systems", "times as many", "score difference", "won–even–lost", "win rate"]
     head += ["p", "p of scores", "adjusted p", "outcome"]
     table = Table("Against each other", head, rows, notes(found), 1, frozenset({"outcome"}), True)
     return table if len(found) > 1 else table.without("adjusted p")
@@ -123,8 +123,11 @@ def needed(analysis: StudyAnalysis, *, isolated: bool = False) -> Table | None:
         ]
         for row, pair in needed_pairs(analysis)
     ]
-    head = ["systems", "queries, with as many raters", "raters, on the same queries", "power", "remark"]
-    notes = ["In all, not in addition. The difference seen is itself uncertain: read these as rough sizes."]
+    head = ["systems", "queries", "raters", "power", "remark"]
+    notes = [
+        "Queries: with as many raters. Raters: on the same queries. Both in all, not in addition. The "
+        "difference seen is itself uncertain: read these as rough sizes."
+    ]
     return _full(
         Table("How much rating it takes", head, rows, notes, 1, frozenset({"remark"}), True), "remark"
     )
@@ -146,9 +149,13 @@ def bkr(analysis: StudyAnalysis, *, isolated: bool = False) -> Table | None:
         ]
         for row in found
     ]
-    head = ["systems", f"difference in BkR {found[0].measure}", "same direction", "correlation", "remark"]
+    head = ["systems", f"BkR {found[0].measure}", "same direction", "correlation", "remark"]
+    notes = [
+        "The first system's BkR less the second's, and how far, over queries, this difference goes together "
+        f"with the difference in {wanted(analysis)} suggestions."
+    ]
     title = "People and Backretrieval"
-    return _full(Table(title, head, rows, [], 1, frozenset({"remark", "same direction"}), True), "remark")
+    return _full(Table(title, head, rows, notes, 1, frozenset({"remark", "same direction"}), True), "remark")
 
 
 def _against(first: str, second: str, *, isolated: bool) -> str:
