@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xlingual.report import words
 from xlingual.report.axis import Axis, axis_for
 from xlingual.report.numbers import count, percent
-from xlingual.report.study import cautions, with_bkr
+from xlingual.report.study import cautions, sentences, with_bkr
 from xlingual.report.study.log_axis import LogAxis, log_axis_for
 from xlingual.report.study.sentences import ranked
 from xlingual.report.study.wording import amount, better_first, p_text, ratio, signed, win_rate
@@ -103,7 +102,7 @@ def systems(analysis: StudyAnalysis) -> Systems:
     rows = ranked(analysis)
     held = [row.very_relevant for row in rows]
     held += [end for row in rows if (ci := row.very_relevant_ci) for end in (ci.low, ci.high)]
-    axis = axis_for([0.0, *held], floor=0.0)
+    axis = axis_for([0.0, *held] if any(held) else [0.0, 1.0], floor=0.0)
     behind = _behind(analysis, rows[0].system) if rows else set()
     lines = [_system(row, axis, _kind(row.system, rows[0].system, behind)) for row in rows]
     return Systems(axis, lines, any(row.bkr is not None for row in rows))
@@ -115,7 +114,7 @@ def _behind(analysis: StudyAnalysis, best: str) -> set[str]:
         name
         for pair in analysis.pairs
         for name in (pair.first, pair.second)
-        if best in (pair.first, pair.second) and not cautions.open_(analysis, pair) and name != best
+        if best in (pair.first, pair.second) and not cautions.open_(pair) and name != best
     }
 
 
@@ -157,7 +156,7 @@ def _pair(analysis: StudyAnalysis, pair: PairDifference, axis: LogAxis, *, sever
     return PairLine(
         first=pair.first,
         second=pair.second,
-        kind="level" if cautions.open_(analysis, pair) else "leader",
+        kind="level" if cautions.open_(pair) else "leader",
         value=value,
         interval=interval,
         score=signed(pair.score_difference, pair.score_ci),
@@ -165,7 +164,7 @@ def _pair(analysis: StudyAnalysis, pair: PairDifference, axis: LogAxis, *, sever
         win_rate=win_rate(pair),
         p=p_text(pair.p_adjusted if several else pair.p_permutation),
         outcome=cautions.outcome(analysis, pair),
-        note=words.stop(pair.ratio_note or "No ratio can be given"),
+        note=sentences.sentence(pair.ratio_note or "No ratio can be given"),
         added=pair.ratio is not None and bool(pair.ratio_note),
         at=None if pair.ratio is None else axis.at(pair.ratio),
         low=low,

@@ -21,44 +21,52 @@ def who(analysis: StudyAnalysis) -> str:
     return "one rater" if analysis.n_raters == 1 else "people"
 
 
-def open_(analysis: StudyAnalysis, pair: PairDifference) -> bool:
-    """Tell whether a difference is not shown: no test says so, or a look before the end does not pass."""
-    last = last_look(analysis.looks)
-    return pair.outcome == NO_DIFFERENCE or (last is not None and not last.stop)
+def open_(pair: PairDifference) -> bool:
+    """Tell whether a difference is not shown."""
+    return pair.outcome == NO_DIFFERENCE
+
+
+def held_back(analysis: StudyAnalysis, pair: PairDifference) -> bool:
+    """Tell whether a difference would be shown, had the study not been looked at before."""
+    return bool(analysis.looks) and open_(pair) and pair.p_adjusted <= 1 - analysis.level
 
 
 def outcome(analysis: StudyAnalysis, pair: PairDifference) -> str:
     """Return the outcome of a pair, which at a look before the end may not count yet."""
-    refused = pair.outcome != NO_DIFFERENCE and open_(analysis, pair)
-    return "not shown at this look" if refused else pair.outcome
+    return "not shown at this look" if held_back(analysis, pair) else pair.outcome
 
 
 def last_look(looks: Sequence[Look]) -> Look | None:
     """Return the look that is taken now."""
-    return max(looks, key=lambda look: look.number, default=None)
+    return max((look for look in looks if look.reached), key=lambda look: look.number, default=None)
 
 
 def early(analysis: StudyAnalysis) -> bool:
-    """Tell whether this is a look before the end that does not stop the study."""
+    """Tell whether looks are still to come."""
     last = last_look(analysis.looks)
-    return last is not None and not last.stop and last.fraction < 1
+    return bool(analysis.looks) and (last is None or last.fraction < 1)
 
 
 def look(analysis: StudyAnalysis) -> str:
     """Return what the look at hand allows."""
     last = last_look(analysis.looks)
     if last is None:
-        return ""
+        none = "No planned look is reached yet, so no difference can be called found."
+        return none if analysis.looks else ""
     text = (
         f"This is look {last.number}, at {percent(last.fraction)} of the planned ratings. It tests at "
         f"{p_text(last.level)}, so that all looks together find a difference where none is in at most "
         f"{100 * (1 - analysis.level):g} % of studies; "
     )
-    if last.stop:
-        return f"{text}the difference passes{', so the study may stop here' if last.fraction < 1 else ''}."
-    if last.fraction < 1:
-        return f"{text}the difference does not pass: go on as planned."
-    return f"{text}the difference does not pass, so none is shown."
+    shown = any(not open_(pair) for pair in analysis.pairs)
+    what = "the difference" if len(analysis.pairs) == 1 else "a difference"
+    passes = next((one for one in analysis.looks if one.stop and one.reached), None)
+    if shown and passes is not None:
+        where = "here" if passes.number == last.number else f"at look {passes.number}"
+        return f"{text}{what} passes {where}{', so the study may stop' if last.fraction < 1 else ''}."
+    what = what if len(analysis.pairs) == 1 else "no difference"
+    no = "does not pass" if len(analysis.pairs) == 1 else "passes"
+    return f"{text}{what} {no}: {'go on as planned' if last.fraction < 1 else 'none is shown'}."
 
 
 def raters(analysis: StudyAnalysis) -> str:
@@ -111,7 +119,10 @@ def flagged(analysis: StudyAnalysis) -> str:
     if not told:
         return ""
     looks = "looks inattentive" if len(told) == 1 else "look inattentive"
-    return f"{counted(len(told), 'rater')} of {len(analysis.raters)} {looks}: {in_words(told, MOST_NAMED)}."
+    return (
+        f"{counted(len(told), 'rater')} of {len(analysis.raters)} {looks}: {in_words(told, MOST_NAMED)}. All "
+        "raters are counted."
+    )
 
 
 def unfinished(analysis: StudyAnalysis) -> str:
@@ -137,7 +148,7 @@ def unfinished(analysis: StudyAnalysis) -> str:
 
 def needed(analysis: StudyAnalysis) -> str:
     """Return how much more rating would show what was seen, where it is not shown yet."""
-    found = [(row, pair) for row, pair in needed_pairs(analysis) if open_(analysis, pair)]
+    found = [(row, pair) for row, pair in needed_pairs(analysis) if open_(pair)]
     told = [_needed(row, pair if len(analysis.pairs) > 1 else None) for row, pair in found]
     rest = len(told) - MOST_NAMED
     more = [f"{counted(rest, 'other pair')}: see the table below."] if rest > 0 else []

@@ -69,7 +69,7 @@ def _facts(analysis: StudyAnalysis) -> list[tuple[str, str]]:
 
 
 def _conditions(analysis: StudyAnalysis) -> list[Condition]:
-    labels = ", ".join(f"{number} {label}" for number, label in enumerate(analysis.labels, 1))
+    labels = ", ".join(f"{number} \u2068{label}\u2069" for number, label in enumerate(analysis.labels, 1))
     settings = {
         "study": analysis.study,
         "scores": labels,

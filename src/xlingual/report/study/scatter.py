@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xlingual.report import numbers
 from xlingual.report.axis import axis_for
+from xlingual.report.study import with_bkr
 from xlingual.report.study.sentences import ranked
 from xlingual.report.study.wording import amount, wanted
 from xlingual.report.validation import labels
@@ -44,11 +45,10 @@ def scatter(analysis: StudyAnalysis, size: Size = ROOMY) -> Figure | None:
     edges = (frame.left + 2, frame.top - 6, frame.right + 4, frame.bottom - 2)
     found = labels.placed([(point.x, point.y) for point in points], names, edges, whiskers)
     placed = {label.point for label in found}
-    measure = next((row.measure for row in analysis.bkr), "")
     return Figure(
         name="people",
         spoken="; ".join(point.title for point in points),
-        across=f"BkR {measure}".rstrip(),
+        across=next((with_bkr.measure(row) for row in analysis.bkr), "BkR"),
         up=f"{wanted(analysis)} per query",
         frame=frame,
         points=points,

@@ -18,7 +18,6 @@ from xlingual.report.study.wording import (
     wanted,
     win_rate,
 )
-from xlingual.results.comparison import NO_DIFFERENCE
 from xlingual.results.study import PairDifference, StudyAnalysis, SystemScores
 
 MOST_PAIRS = 6  # named in one sentence
@@ -61,8 +60,8 @@ def _lead(analysis: StudyAnalysis, pair: PairDifference) -> str:
     p = p_is(pair.p_permutation)
     if pair.ratio is None:
         return _without_ratio(analysis, pair, p)
-    added = f" {_sentence(pair.ratio_note)}" if pair.ratio_note else ""
-    if pair.ratio == 1 and cautions.open_(analysis, pair):
+    added = f" {sentence(pair.ratio_note)}" if pair.ratio_note else ""
+    if pair.ratio == 1 and cautions.open_(pair):
         return (
             f"No difference is shown between {first} and {second}: {cautions.who(analysis)} found as many "
             f"{wanted(analysis)} suggestions with one as with the other, {_each(analysis, pair)}, times "
@@ -73,9 +72,9 @@ def _lead(analysis: StudyAnalysis, pair: PairDifference) -> str:
         f"{wanted(analysis)} suggestions with {first} as with {second}, {_each(analysis, pair)} ({p})"
     )
     who = cautions.who(analysis)
-    if not cautions.open_(analysis, pair):
+    if not cautions.open_(pair):
         return f"{_capital(who)} found {much}.{added}"
-    if pair.outcome != NO_DIFFERENCE and cautions.early(analysis):
+    if cautions.held_back(analysis, pair) and cautions.early(analysis):
         return f"So far {who} found {much}.{added}"
     return f"No difference is shown between {first} and {second}: {who} found {much}. {_NOT_EQUAL}{added}"
 
@@ -85,11 +84,11 @@ _NOT_EQUAL = "That is not the same as equal: the interval says how large a diffe
 
 def _without_ratio(analysis: StudyAnalysis, pair: PairDifference, p: str) -> str:
     first, second, best = said(pair.first), said(pair.second), wanted(analysis)
-    note = _sentence(pair.ratio_note or "No ratio can be given.")
+    note = sentence(pair.ratio_note or "No ratio can be given.")
     if not any(row.very_relevant for row in analysis.systems if row.system in (pair.first, pair.second)):
         return f"No suggestion of {first} or {second} was found {best}. {note}"
     found = f"{best} suggestions with {first} than with {second}, {_each(analysis, pair)} ({p})"
-    if cautions.open_(analysis, pair):
+    if cautions.open_(pair):
         return f"No difference is shown, with {_each(analysis, pair)} {best} suggestions ({p}). {note}"
     who = cautions.who(analysis)
     return f"{_capital(who)} found more {found}. {note}"
@@ -144,14 +143,14 @@ def _order(analysis: StudyAnalysis) -> str:
 
 
 def _told_apart(analysis: StudyAnalysis, pairs: Sequence[PairDifference]) -> str:
-    shown = [pair for pair in pairs if not cautions.open_(analysis, pair)]
+    shown = [pair for pair in pairs if not cautions.open_(pair)]
     if not shown:
         return "No two of them are told apart." if pairs else ""
     return f"Told apart: {_listed(shown)}. {_corrected(pairs)}"
 
 
 def _not_told_apart(analysis: StudyAnalysis, pairs: Sequence[PairDifference]) -> str:
-    rest = [pair for pair in pairs if cautions.open_(analysis, pair)]
+    rest = [pair for pair in pairs if cautions.open_(pair)]
     if not rest:
         return ""
     text = f"Not told apart: {_listed(rest)}."
@@ -176,7 +175,7 @@ def _corrected(pairs: Sequence[PairDifference]) -> str:
     return "" if len(pairs) < 2 else f"p is corrected for {len(pairs)} pairs; intervals are not."
 
 
-def _sentence(text: str) -> str:
+def sentence(text: str) -> str:
     """Return somebody's note as a sentence."""
     return words.stop(_capital(quoted(text)))
 

@@ -100,7 +100,7 @@ def looks(analysis: StudyAnalysis) -> Table | None:
             percent(row.fraction),
             _error(row.spent),
             _error(row.level),
-            "yes" if row.stop else "no",
+            MISSING if not row.reached else "yes" if row.stop else "no",
             row.note or "",
         ]
         for row in sorted(analysis.looks, key=lambda row: row.number)
@@ -149,7 +149,7 @@ def bkr(analysis: StudyAnalysis, *, isolated: bool = False) -> Table | None:
         ]
         for row in found
     ]
-    head = ["systems", f"BkR {found[0].measure}", "same direction", "correlation", "remark"]
+    head = ["systems", with_bkr.measure(found[0]), "same direction", "correlation", "remark"]
     notes = [
         "The first system's BkR less the second's, and how far, over queries, this difference goes together "
         f"with the difference in {wanted(analysis)} suggestions."
@@ -160,7 +160,9 @@ def bkr(analysis: StudyAnalysis, *, isolated: bool = False) -> Table | None:
 
 def _against(first: str, second: str, *, isolated: bool) -> str:
     """Return "b against a", on the page with each name isolated: they may be of any script."""
-    return f"\u2068{first}\u2069 against \u2068{second}\u2069" if isolated else f"{first} against {second}"
+    return (
+        f"\u200e\u2068{first}\u2069 against \u2068{second}\u2069" if isolated else f"{first} against {second}"
+    )
 
 
 def _error(share: float) -> str:

@@ -20,7 +20,10 @@ SAID = ("outcome", "remark", "same direction", "power")  # the verdict has it
 
 
 def show(console: Console, analysis: StudyAnalysis) -> None:
-    """Print the verdict and the tables; no number is cut from 80 columns on."""
+    """Print the verdict and the tables; no number is cut from 80 columns on.
+
+    The analysis's warnings are left to the caller: the verdict has what they say of raters, looks and ends.
+    """
     from rich.padding import Padding
 
     console.print()
@@ -31,8 +34,6 @@ def show(console: Console, analysis: StudyAnalysis) -> None:
     for table in found:
         if table is not None and table.rows:
             _print(console, table)
-    for warning in analysis.warnings:
-        say(console, f"Warning: {warning}")
 
 
 def _print(console: Console, table: Table) -> None:

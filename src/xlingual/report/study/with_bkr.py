@@ -33,13 +33,18 @@ def sentence(analysis: StudyAnalysis) -> str:
         return " ".join(_one(row) for row in found[:MOST_PAIRS])
     same = sum(row.same_direction is True for row in known)
     if same == len(known):
-        return f"BkR {known[0].measure} on the same queries points the same way for all {same} pairs."
+        return f"{measure(known[0])} on the same queries points the same way for all {same} pairs."
     others = [row for row in known if not row.same_direction]
     told = [f"{said(row.first)} less {said(row.second)} is {difference(row)}{_luck(row)}" for row in others]
     return (
-        f"BkR {known[0].measure} on the same queries points the same way for {same} of {len(known)} pairs, "
+        f"{measure(known[0])} on the same queries points the same way for {same} of {len(known)} pairs, "
         f"and the other way for {len(others)}: {in_words(told, MOST_PAIRS)}."
     )
+
+
+def measure(row: WithBkr) -> str:
+    """Return the measure as sentences name it: "BkR R@10"."""
+    return row.measure if row.measure.startswith("BkR") else f"BkR {row.measure}"
 
 
 def difference(row: WithBkr) -> str:
@@ -56,9 +61,9 @@ def _one(row: WithBkr) -> str:
     less = f"{said(row.first)} less {said(row.second)} is {difference(row)}"
     if row.same_direction is None:
         why = words.stop(quoted(row.note)) if row.note else "there is no direction to compare."
-        return f"Whether BkR {row.measure} says the same as people cannot be told: {why}"
+        return f"Whether {measure(row)} says the same as people cannot be told: {why}"
     way = "points the same way" if row.same_direction else "points the other way"
-    return f"BkR {row.measure} on the same queries {way}: {less}{_luck(row)}{_together(row)}."
+    return f"{measure(row)} on the same queries {way}: {less}{_luck(row)}{_together(row)}."
 
 
 def _together(row: WithBkr) -> str:

@@ -178,12 +178,13 @@ def zero(both: bool = False) -> StudyAnalysis:
 
 
 def looking(*, stop: bool, last: bool = False) -> StudyAnalysis:
-    looks = [
-        Look(1, 0.33, 0.0002, 0.0002, False),
-        Look(2, 1.0 if last else 0.67, 0.05 if last else 0.0121, 0.0121, stop, "fewer ratings than planned"),
-    ]
+    """Return a study at its second look, the last one or not, which a difference passes or not."""
+    second = Look(2, 1.0 if last else 0.67, 0.05 if last else 0.0121, 0.0121, stop)
+    looks = [Look(1, 0.33, 0.0002, 0.0002, False), second]
+    looks += [] if last else [Look(3, 1.0, 0.05, 0.0463, False, "not reached: 96 of 180 ratings")]
     short = rater("3", n_ratings=96, n_missing=84)
-    return analysis(looks=looks, n_queries=14, raters=[rater("1"), rater("2"), short])
+    found = pair("a", "b") if stop else pair("a", "b", p_adjusted=0.03, outcome="no difference found")
+    return analysis(looks=looks, pairs=[found], n_queries=14, raters=[rater("1"), rater("2"), short])
 
 
 def hostile(name: str = "<b onclick=\"x\">é</b> & 'co'") -> StudyAnalysis:
