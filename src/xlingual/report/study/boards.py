@@ -9,8 +9,7 @@ from xlingual.report.axis import Axis, axis_for
 from xlingual.report.numbers import count, percent
 from xlingual.report.study import cautions, sentences, with_bkr
 from xlingual.report.study.log_axis import LogAxis, log_axis_for
-from xlingual.report.study.sentences import ranked
-from xlingual.report.study.wording import amount, better_first, p_text, ratio, signed, win_rate
+from xlingual.report.study.wording import amount, ordered_pairs, p_text, ranked, ratio, signed, win_rate
 from xlingual.results import Interval
 from xlingual.results.study import PairDifference, StudyAnalysis, SystemScores
 
@@ -140,7 +139,7 @@ def _system(row: SystemScores, axis: Axis, kind: str) -> SystemLine:
 
 def pairs(analysis: StudyAnalysis) -> Pairs:
     """Return the pairs of systems, told of the better one."""
-    found = [better_first(pair) for pair in analysis.pairs]
+    found = ordered_pairs(analysis)
     held = [pair.ratio for pair in found if pair.ratio is not None]
     held += [end for pair in found if (ci := pair.ratio_ci) for end in (ci.low, ci.high)]
     axis = log_axis_for(held)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xlingual.report import words
 from xlingual.report.numbers import in_words, percent
 from xlingual.report.study.marking import quoted, said
-from xlingual.report.study.wording import amount, better_first, counted, level, p_text
+from xlingual.report.study.wording import amount, counted, level, ordered_pairs, p_text
 from xlingual.results.comparison import NO_DIFFERENCE
 from xlingual.results.study import Agreement, Look, MoreNeeded, PairDifference, StudyAnalysis
 
@@ -130,9 +130,7 @@ def unfinished(analysis: StudyAnalysis) -> str:
     missing = sum(row.n_missing for row in analysis.raters)
     parts = []
     if analysis.n_queries < analysis.n_planned:
-        parts.append(
-            f"{analysis.n_queries} of {counted(analysis.n_planned, 'query', 'queries')} have ratings"
-        )
+        parts.append(f"{analysis.n_queries} of {counted(analysis.n_planned, 'query', 'queries')} are rated")
     if missing:
         parts.append(f"{counted(missing, 'rating')} that raters were asked for {_is(missing)} missing")
     if not parts:
@@ -150,16 +148,15 @@ def needed(analysis: StudyAnalysis) -> str:
     """Return how much more rating would show what was seen, where it is not shown yet."""
     found = [(row, pair) for row, pair in needed_pairs(analysis) if open_(pair)]
     told = [_needed(row, pair if len(analysis.pairs) > 1 else None) for row, pair in found]
-    rest = len(told) - MOST_NAMED
-    more = [f"{counted(rest, 'other pair')}: see the table below."] if rest > 0 else []
-    return " ".join([*told[:MOST_NAMED], *more])
+    more = [" The table below has the other pairs."] if len(told) > 1 else []
+    return "".join([*told[:1], *more])
 
 
 def needed_pairs(analysis: StudyAnalysis) -> list[tuple[MoreNeeded, PairDifference]]:
     """Return what is needed with the pair it is about, told of the better system."""
-    of = {frozenset((pair.first, pair.second)): better_first(pair) for pair in analysis.pairs}
-    names = [(row, frozenset((row.first, row.second))) for row in analysis.needed]
-    return [(row, of[key]) for row, key in names if key in of]
+    of = {frozenset((row.first, row.second)): row for row in analysis.needed}
+    found = [(of.get(frozenset((pair.first, pair.second))), pair) for pair in ordered_pairs(analysis)]
+    return [(row, pair) for row, pair in found if row is not None]
 
 
 def _needed(row: MoreNeeded, pair: PairDifference | None) -> str:
@@ -172,7 +169,7 @@ def _needed(row: MoreNeeded, pair: PairDifference | None) -> str:
         ways.append(f"from about {counted(row.raters, 'rater')} on the same queries")
     if not ways:
         why = f": {words.stop(quoted(row.note))}" if row.note else "."
-        return f"No number of ratings would show a difference as large as the one seen{between}{why}"
+        return f"More ratings would hardly show a difference as large as the one seen{between}{why}"
     return (
         f"A difference as large as the one seen{between} would be found with a probability of "
         f"{percent(row.power)} {' or '.join(ways)}."

@@ -10,15 +10,16 @@ from xlingual.report.study import cautions, with_bkr
 from xlingual.report.study.marking import plain, quoted, said
 from xlingual.report.study.wording import (
     amount,
-    better_first,
     counted,
+    ordered_pairs,
     p_is,
+    ranked,
     ratio,
     signed,
     wanted,
     win_rate,
 )
-from xlingual.results.study import PairDifference, StudyAnalysis, SystemScores
+from xlingual.results.study import PairDifference, StudyAnalysis
 
 MOST_PAIRS = 6  # named in one sentence
 
@@ -30,7 +31,7 @@ def verdict(analysis: StudyAnalysis) -> list[str]:
 
 def marked(analysis: StudyAnalysis) -> list[str]:
     """Return the findings with the names in them marked (see `marking`)."""
-    pairs = [better_first(pair) for pair in analysis.pairs]
+    pairs = ordered_pairs(analysis)
     if len(analysis.systems) == 2 and len(pairs) == 1:
         lead, *rest = _lead(analysis, pairs[0]), _scores(analysis, pairs[0]), _wins(pairs[0])
     else:
@@ -47,11 +48,6 @@ def marked(analysis: StudyAnalysis) -> list[str]:
         cautions.needed(analysis),
     ]
     return [sentence for sentence in found if sentence]
-
-
-def ranked(analysis: StudyAnalysis) -> list[SystemScores]:
-    """Return the systems, those with the most very relevant suggestions first."""
-    return sorted(analysis.systems, key=lambda row: (-row.very_relevant, row.mean_score, row.system))
 
 
 def _lead(analysis: StudyAnalysis, pair: PairDifference) -> str:
@@ -119,6 +115,8 @@ def _scores(analysis: StudyAnalysis, pair: PairDifference) -> str:
 
 def _wins(pair: PairDifference) -> str:
     total = pair.wins + pair.ties + pair.losses
+    if total and pair.ties == total:
+        return f"{said(pair.first)} and {said(pair.second)} are even on every query."
     even = f", and {pair.ties} {'is' if pair.ties == 1 else 'are'} even" if pair.ties else ""
     return (
         f"Of {counted(total, 'query', 'queries')}, {said(pair.first)} has the better suggestions on "
@@ -144,17 +142,16 @@ def _order(analysis: StudyAnalysis) -> str:
 
 def _told_apart(analysis: StudyAnalysis, pairs: Sequence[PairDifference]) -> str:
     shown = [pair for pair in pairs if not cautions.open_(pair)]
-    if not shown:
-        return "No two of them are told apart." if pairs else ""
-    return f"Told apart: {_listed(shown)}. {_corrected(pairs)}"
+    return "" if not shown else f"Told apart: {_listed(shown)}. {_corrected(pairs)}"
 
 
 def _not_told_apart(analysis: StudyAnalysis, pairs: Sequence[PairDifference]) -> str:
     rest = [pair for pair in pairs if cautions.open_(pair)]
     if not rest:
         return ""
-    text = f"Not told apart: {_listed(rest)}."
-    return text if len(rest) < len(pairs) else f"{text} {_corrected(pairs)}"
+    if len(rest) < len(pairs):
+        return f"Not told apart: {_listed(rest)}."
+    return f"No two of them are told apart: {_listed(rest)}. {_corrected(pairs)}"
 
 
 def _listed(pairs: Sequence[PairDifference]) -> str:

@@ -9,8 +9,16 @@ from xlingual.report.grid import Table
 from xlingual.report.numbers import MISSING, count, duration, percent
 from xlingual.report.study import with_bkr
 from xlingual.report.study.cautions import conclusion, needed_pairs, outcome
-from xlingual.report.study.sentences import ranked
-from xlingual.report.study.wording import amount, better_first, p_text, ratio, signed, wanted, win_rate
+from xlingual.report.study.wording import (
+    amount,
+    ordered_pairs,
+    p_text,
+    ranked,
+    ratio,
+    signed,
+    wanted,
+    win_rate,
+)
 from xlingual.results.study import PairDifference, StudyAnalysis
 
 
@@ -33,7 +41,7 @@ def systems(analysis: StudyAnalysis) -> Table:
 
 def pairs(analysis: StudyAnalysis) -> Table:
     """Return the differences of systems, told of the better one."""
-    found = [better_first(pair) for pair in analysis.pairs]
+    found = ordered_pairs(analysis)
     rows = [
         [
             f"{pair.first} against {pair.second}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xlingual.report import words
 from xlingual.report.numbers import in_words, number
 from xlingual.report.study.marking import quoted, said
-from xlingual.report.study.wording import amount, better_first, minus, signed
+from xlingual.report.study.wording import amount, minus, ordered_pairs, signed
 from xlingual.results.study import StudyAnalysis, WithBkr
 
 DIGITS = 3
@@ -14,11 +14,9 @@ MOST_PAIRS = 3  # that sentences speak of; the table has all
 
 def rows(analysis: StudyAnalysis) -> list[WithBkr]:
     """Return the comparisons with BkR, each with the system first that people found better."""
-    first = {frozenset((p.first, p.second)): better_first(p).first for p in analysis.pairs}
-    return [
-        row if first.get(frozenset((row.first, row.second)), row.first) == row.first else _turned(row)
-        for row in analysis.bkr
-    ]
+    of = {frozenset((row.first, row.second)): row for row in analysis.bkr}
+    found = [(of.get(frozenset((p.first, p.second))), p.first) for p in ordered_pairs(analysis)]
+    return [row if row.first == first else _turned(row) for row, first in found if row is not None]
 
 
 def sentence(analysis: StudyAnalysis) -> str:

@@ -7,7 +7,7 @@ import math
 from xlingual.report import numbers
 from xlingual.results import Interval
 from xlingual.results.comparison import NO_DIFFERENCE
-from xlingual.results.study import PairDifference, StudyAnalysis
+from xlingual.results.study import PairDifference, StudyAnalysis, SystemScores
 
 DIGITS = 2  # of scores, and of suggestions per query
 _DEFAULT = "Very relevant"
@@ -95,6 +95,18 @@ def better_first(pair: PairDifference) -> PairDifference:
     else:
         turn = pair.score_difference > 0
     return turned(pair) if turn else pair
+
+
+def ranked(analysis: StudyAnalysis) -> list[SystemScores]:
+    """Return the systems, those with the most very relevant suggestions first."""
+    return sorted(analysis.systems, key=lambda row: (-row.very_relevant, row.mean_score, row.system))
+
+
+def ordered_pairs(analysis: StudyAnalysis) -> list[PairDifference]:
+    """Return the pairs, each told of its better system, those of the best systems first."""
+    place = {row.system: i for i, row in enumerate(ranked(analysis))}
+    found = [better_first(pair) for pair in analysis.pairs]
+    return sorted(found, key=lambda pair: (place.get(pair.first, 0), place.get(pair.second, 0)))
 
 
 def turned(pair: PairDifference) -> PairDifference:

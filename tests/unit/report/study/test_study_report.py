@@ -106,7 +106,7 @@ def test_no_difference_is_not_told_as_equal_and_says_what_it_takes() -> None:
     none = made.analysis(
         pairs=[made.level_pair("a", "b")], needed=[MoreNeeded("b", "a", None, None, 0.8, "no effect")]
     )
-    assert "No number of ratings would show a difference as large as the one seen: no effect." in told(none)
+    assert "More ratings would hardly show a difference as large as the one seen: no effect." in told(none)
     shown_already = made.analysis(needed=[MoreNeeded("a", "b", 15, 2, 0.8)])
     assert "probability" not in told(shown_already)
 
@@ -135,6 +135,13 @@ def test_three_systems_are_ordered_and_told_apart() -> None:
     )
     assert not_apart == "Not told apart: triplet-xl from triplet (1.2 times [0.80, 2.0], p = .310)."
     assert "between triplet-xl and triplet" in told(made.three())
+    firsts = [(line.first, line.second) for line in boards.pairs(made.three()).lines]
+    assert firsts == [("triplet-xl", "triplet"), ("triplet-xl", "labse"), ("triplet", "labse")]
+    none = replace(made.three(), pairs=[made.level_pair(p.first, p.second) for p in made.three().pairs])
+    assert "No two of them are told apart: triplet from triplet-xl" in told(none)
+    assert told(none).count("p is corrected for 3 pairs") == 1
+    even = made.level_pair("a", "b", wins=0, losses=0, ties=20)
+    assert "‘a’ and ‘b’ are even on every query." in told(made.analysis(pairs=[even]))
     assert "nothing to compare" in told(made.analysis(systems=made.analysis().systems[:1], pairs=[], bkr=[]))
 
 
@@ -176,7 +183,7 @@ def test_looks_hold_back_what_they_do_not_pass() -> None:
 
 def test_an_unfinished_study_warns_of_stopping_early() -> None:
     text = told(made.analysis(n_queries=14, raters=[made.rater("1", n_missing=1), made.rater("2")]))
-    assert "14 of 20 queries have ratings and 1 rating that raters were asked for is missing" in text
+    assert "14 of 20 queries are rated and 1 rating that raters were asked for is missing" in text
     assert "stops at the first difference" in text
     assert "stops at the first difference" not in told(made.looking(stop=False))
     assert "not finished" not in told(made.analysis())
