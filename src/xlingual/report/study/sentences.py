@@ -61,7 +61,7 @@ def _lead(analysis: StudyAnalysis, pair: PairDifference) -> str:
         return (
             f"No difference is shown between {first} and {second}: {cautions.who(analysis)} found as many "
             f"{wanted(analysis)} suggestions with one as with the other, {_each(analysis, pair)}, times "
-            f"{ratio(pair)} ({p}). {_NOT_EQUAL}{added}"
+            f"{ratio(pair)} ({p}).{_NOT_EQUAL}{added}"
         )
     much = (
         f"{_times(pair)} as many "
@@ -69,13 +69,24 @@ def _lead(analysis: StudyAnalysis, pair: PairDifference) -> str:
     )
     who = cautions.who(analysis)
     if not cautions.open_(pair):
-        return f"{_capital(who)} found {much}.{added}"
+        return f"{_capital(who)} found {much}.{_at_odds(pair)}{added}"
     if cautions.held_back(analysis, pair) and cautions.early(analysis):
         return f"So far {who} found {much}.{added}"
-    return f"No difference is shown between {first} and {second}: {who} found {much}. {_NOT_EQUAL}{added}"
+    why = _at_odds(pair) or _NOT_EQUAL
+    return f"No difference is shown between {first} and {second}: {who} found {much}.{why}{added}"
 
 
-_NOT_EQUAL = "That is not the same as equal: the interval says how large a difference may still be."
+_NOT_EQUAL = " That is not the same as equal: the interval says how large a difference may still be."
+
+
+def _at_odds(pair: PairDifference) -> str:
+    """Return that interval and test differ, where they do: near the edge they may."""
+    ci = pair.ratio_ci
+    if ci is None or (ci.low <= 1 <= ci.high) == cautions.open_(pair):
+        return ""
+    if cautions.open_(pair):
+        return " The interval leaves 1 out, but the test, which decides, does not find a difference."
+    return " The interval holds 1, but the test, which decides, finds a difference."
 
 
 def _without_ratio(analysis: StudyAnalysis, pair: PairDifference, p: str) -> str:

@@ -111,6 +111,16 @@ def test_no_difference_is_not_told_as_equal_and_says_what_it_takes() -> None:
     assert "probability" not in told(shown_already)
 
 
+def test_an_interval_at_odds_with_the_test_is_told() -> None:
+    edge = made.level_pair("a", "b", ratio=1.5, ratio_ci=made.ci(1.01, 2.3), p_permutation=0.06)
+    lead = verdict(made.analysis(pairs=[edge]))[0]
+    assert lead.startswith("No difference is shown") and "The interval leaves 1 out, but the test" in lead
+    assert "not the same as equal" not in lead
+    other = made.pair("a", "b", ratio_ci=made.ci(0.2, 1.02))
+    assert "The interval holds 1, but the test" in verdict(made.analysis(pairs=[other]))[0]
+    assert "the test, which decides" not in told(made.analysis()) + told(made.level())
+
+
 def test_bkr_that_says_the_same_or_the_other() -> None:
     same = told(made.analysis())
     assert "BkR R@10 on the same queries points the same way: ‘b’ less ‘a’ is +0.300 [+0.100, +0.500]" in same
