@@ -1,4 +1,4 @@
-"""JSON Schemas of validation, comparison, gate, plan, calibration and case study, against their files."""
+"""JSON Schemas of validation, comparison, gate, plan, calibration and studies, against their files."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ from xlingual.results import case_study as studies
 from xlingual.results import comparison as comparisons
 from xlingual.results import gate as gates
 from xlingual.results import plan as plans
+from xlingual.results import study as analyses
 from xlingual.results import validation as validations
 
 ITEMS = 60
@@ -74,6 +75,16 @@ DEFINITIONS = {
         studies.Training: "training",
         Interval: "interval",
     },
+    "study_analysis": {
+        analyses.SystemScores: "system",
+        analyses.PairDifference: "pair",
+        analyses.RaterScores: "rater",
+        analyses.Agreement: "agreement",
+        analyses.Look: "look",
+        analyses.MoreNeeded: "needed",
+        analyses.WithBkr: "with_bkr",
+        Interval: "interval",
+    },
 }
 RECORDS = {
     "validation": Validation,
@@ -82,7 +93,9 @@ RECORDS = {
     "plan": Plan,
     "calibration": Calibration,
     "case_study": studies.CaseStudy,
+    "study_analysis": analyses.StudyAnalysis,
 }
+FILES = {"study_analysis": analyses.FILE}  # the others are named after their record
 DERIVED = {Plan: {"k_over_pool"}, comparisons.Compared: {"top"}, Calibration: {"form"}}
 SUBSET = {field.name for field in fields(validations.Subset)}  # at the top of a pair: all encoders
 REPLACED = {
@@ -155,6 +168,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
         ],
         "calibration": [calibrate([full]), calibrate([short], with_sim=True)],
         "case_study": _studies(manifest, texts, str(tmp_path_factory.mktemp("study"))),
+        "study_analysis": _analyses(),
     }
 
 
@@ -168,6 +182,44 @@ def _studies(manifest: Manifest, texts: list[Given], folder: str) -> list[Any]:
         case_study(folder, cast, measure="R@5", replicates=199, trainings=[once, before]),
         case_study(folder, Cast("f5", base_given=False), measure="R@5"),
     ]
+
+
+def _analyses() -> list[Any]:
+    """Return analyses of a study with everything that one can have, and with as little as can be."""
+    ci = Interval(0.5, 1.5, 0.95, "bootstrap")
+    systems = [
+        analyses.SystemScores("a", 1.0, ci, 0.2, 2.5, ci, [10, 5, 3, 2], 20, 0.4),
+        analyses.SystemScores("b", 0.0, None, 0.0, 3.5, None, [0, 0, 10, 10], 20),
+    ]
+    even = (0.5, ci, 0.01, 0.02, 0.03)
+    pairs = [
+        analyses.PairDifference("a", "b", 2.0, ci, -1.0, ci, 5, 1, 2, *even, "better"),
+        analyses.PairDifference(
+            "b", "c", None, None, 0.0, ci, 0, 4, 0, *even, "no difference found", "neither has any"
+        ),
+    ]
+    raters = [
+        analyses.RaterScores("1", 20, 0, 2.5, 4, 0.5, 0.75, 2, 1.0, 3.5, "half of the repeats differ"),
+        analyses.RaterScores("2", 20, 3, 2.0, 0, None, None, 0, None, None),
+    ]
+    bkr = [
+        analyses.WithBkr("a", "b", "R@10", 0.1, ci, 0.3, ci, True),
+        analyses.WithBkr("b", "c", "R@10", 0.0, None, None, None, None, "all values are equal"),
+    ]
+    names = ["Very relevant", "Relevant", "Hardly relevant", "Not relevant"]
+    sizes = (20, 20, 40, 2, False)
+    full = analyses.StudyAnalysis(
+        "k3v9", "Recipes", "en", "ru", names, *sizes, systems, pairs, raters,
+        analyses.Agreement(0.4, ci, 20), 0.95,
+        [analyses.Look(1, 0.5, 0.003, 0.003, False, "early"), analyses.Look(2, 1.0, 0.05, 0.049, True)],
+        [analyses.MoreNeeded("a", "b", 40, 9, 0.8), analyses.MoreNeeded("b", "c", None, None, 0.8, "none")],
+        bkr, {"data": "abc"}, ["few raters"], 1, 999,
+    )  # fmt: skip
+    bare = analyses.StudyAnalysis(
+        "k3v9", "", "en", "ru", names, *sizes, systems, [], raters[1:],
+        analyses.Agreement(None, None, 0, "one rater"), 0.95,
+    )  # fmt: skip
+    return [full, bare]
 
 
 @pytest.mark.parametrize("name", RECORDS)
@@ -244,7 +296,7 @@ def test_null_is_allowed_exactly_where_the_record_allows_it(
 
 
 def test_every_record_has_a_definition() -> None:
-    homes = (validations, comparisons, gates, plans, calibrations, studies)
+    homes = (validations, comparisons, gates, plans, calibrations, studies, analyses)
     for name, home in zip(RECORDS, homes, strict=True):
         own = {kind for kind in vars(home).values() if isinstance(kind, type) and is_dataclass(kind)}
         assert own == {RECORDS[name], *DEFINITIONS[name]}
@@ -254,8 +306,9 @@ def test_every_record_has_a_definition() -> None:
 def written(found: Any, folder: Path) -> Path:
     """Write a record as its verb does and return the file."""
     name = next(name for name, kind in RECORDS.items() if type(found) is kind)
-    path = folder / f"{name}.json"
-    found.write(folder if name in ("validation", "comparison", "case_study") else path)
+    path = folder / FILES.get(name, f"{name}.json")
+    whole = ("validation", "comparison", "case_study", "study_analysis")
+    found.write(folder if name in whole else path)
     assert path.is_file()
     return path
 
@@ -315,6 +368,7 @@ INNER = {
     "plan": ("rows", 0, "variance_own"),
     "calibration": ("cells", 0, "images"),
     "case_study": ("models", 0, "per_training"),
+    "study_analysis": ("systems", 0, "counts"),
 }
 
 

@@ -20,8 +20,8 @@ from xlingual.errors import InputError
 def report(folders: tuple[Path, ...], out: Path, title: str | None, quiet: bool) -> None:
     """Make one HTML report from folders that were written with --out.
 
-    Folders of evaluations go on one page together; a validation, a comparison or a case study has a page of
-    its own.
+    Folders of evaluations go on one page together; a validation, a comparison, a case study or the analysis
+    of a blind study has a page of its own.
     """
     kinds = {folder: _kind(folder) for folder in folders}
     alone = [folder for folder, kind in kinds.items() if kind in _ALONE]
@@ -77,23 +77,36 @@ def _write_case_study(folders: Sequence[Path], out: Path, title: str | None) -> 
     write_case_study(study, out, title=title)
 
 
+def _write_study(folders: Sequence[Path], out: Path, title: str | None) -> None:
+    from xlingual.report.study import write_study
+    from xlingual.results import make_folder
+    from xlingual.results.study import StudyAnalysis
+
+    analysis = StudyAnalysis.read(folders[0])
+    make_folder(out.parent)
+    write_study(analysis, out, title=title)
+
+
 _WRITERS = {
     "results": _write_results,
     "validation": _write_validation,
     "comparison": _write_comparison,
     "case_study": _write_case_study,
+    "study_analysis": _write_study,
 }
-_ALONE = ("validation", "comparison", "case_study")
+_FILES = {kind: "analysis.json" if kind == "study_analysis" else f"{kind}.json" for kind in _WRITERS}
+_ALONE = ("validation", "comparison", "case_study", "study_analysis")
 _USES = {  # what has no page: the name of its schema, and what to do with it
     "calibration": "use it with xlingual evaluate backretrieval … --calibration FILE",
     "gate": "xlingual gate CANDIDATE BASELINE --github prints it for people",
     "plan": "xlingual plan RESULTS --effect E prints it for people",
+    "study": "analyse it first, with xlingual study analyse STUDY --out DIR",
 }
 
 
 def _kind(path: Path) -> str | None:
     """Return which kind of page a folder (or such a file itself) makes, None where it makes none."""
-    files = {f"{kind}.json": kind for kind in _WRITERS}
+    files = {file: kind for kind, file in _FILES.items()}
     if path.name in files and not path.is_dir():
         return files[path.name]
     return next((kind for name, kind in files.items() if (path / name).is_file()), None)
@@ -111,7 +124,10 @@ def _refuse_others(path: Path) -> None:
                 "a page is made from what evaluate, validate and compare write with --out"
             )
         if kind in _WRITERS:
-            raise InputError(f"{where} a {kind} under another name: rename {file} to {kind}.json")
+            name = _FILES[kind]
+            raise InputError(
+                f"{where} a {kind.replace('_', ' ')} under another name: rename {file} to {name}"
+            )
     if path.is_file():
         raise InputError(f"{path} is a file: give the folder that was written with --out")
 

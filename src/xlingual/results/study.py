@@ -13,6 +13,7 @@ from xlingual.results.reading import fields_of, record
 
 SCHEMA = "xlingual/study_analysis/1"
 FILE = "analysis.json"
+NOT_REACHED = "not reached"  # how the note of a look begins that is still to come
 _MADE_BY = "xlingual study analyse STUDY --out DIR"
 
 
@@ -90,6 +91,11 @@ class Look:
     level: float  # at which this look tests
     stop: bool  # whether the difference passes it
     note: str | None = None
+
+    @property
+    def reached(self) -> bool:
+        """Whether there are ratings enough for it."""
+        return not (self.note or "").startswith(NOT_REACHED)
 
 
 @dataclass(frozen=True)

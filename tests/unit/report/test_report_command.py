@@ -50,7 +50,12 @@ def test_a_comparison_becomes_its_page(tmp_path, given):
 
 @pytest.mark.parametrize(
     ("kind", "remedy"),
-    [("calibration", "--calibration FILE"), ("gate", "xlingual gate"), ("plan", "xlingual plan")],
+    [
+        ("calibration", "--calibration FILE"),
+        ("gate", "xlingual gate"),
+        ("plan", "xlingual plan"),
+        ("study", "xlingual study analyse"),
+    ],
 )
 def test_what_has_no_page_is_named_with_its_use(tmp_path, kind, remedy):
     file = tmp_path / "any.json"
