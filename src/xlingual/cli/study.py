@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from xlingual.cli.study_analyse import analyse
 from xlingual.cli.study_exchange import export, import_
 from xlingual.cli.study_new import new
 from xlingual.cli.study_serve import serve
@@ -19,5 +20,5 @@ def study() -> None:
     """
 
 
-for command in (new, serve, export, import_):
+for command in (new, serve, analyse, export, import_):
     study.add_command(command)

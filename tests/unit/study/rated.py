@@ -11,25 +11,25 @@ A, B = "a", "b"
 
 
 def study_of(queries=4, per_system=2, raters=1, systems=(A, B), controls=0, bkr=None, shared=()):
-    """Return (study, key): suggestion q0-a0 is the first of system a to query q0.
+    """Return (study, key): suggestion q0a0 is the first of system a to query q0.
 
     `shared` are suggestions that the first system made and every other one too. The first `controls` queries
-    have a control q0-c that nobody made, to be scored 4.
+    have a control q0c that nobody made, to be scored 4.
     """
     rows, credits, obvious = [], {}, {}
     for q in range(queries):
         ids = []
         for system in systems:
             for rank in range(per_system):
-                name = f"q{q}-{system}{rank}"
-                if f"q{q}-{systems[0]}{rank}" in shared and system != systems[0]:
-                    name = f"q{q}-{systems[0]}{rank}"
+                name = f"q{q}{system}{rank}"
+                if f"q{q}{systems[0]}{rank}" in shared and system != systems[0]:
+                    name = f"q{q}{systems[0]}{rank}"
                 credits[name] = (*credits.get(name, ()), Credit(system, rank + 1, 0.5))
                 if name not in ids:
                     ids.append(name)
         if q < controls:
-            ids.append(f"q{q}-c")
-            obvious[f"q{q}-c"] = 4
+            ids.append(f"q{q}c")
+            obvious[f"q{q}c"] = 4
         rows.append(Query(Shown(f"q{q}", f"text {q}", "en"), tuple(Shown(s, s, "ru") for s in ids)))
     pages = tuple(Page(row.shown.id, tuple(s.id for s in row.suggestions)) for row in rows)
     study = Study(

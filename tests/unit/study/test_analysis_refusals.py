@@ -33,7 +33,7 @@ def test_no_ratings(study):
 
 
 def test_no_whole_page(study):
-    skip = {f"q{q}-b0" for q in range(4)}
+    skip = {f"q{q}b0" for q in range(4)}
     refused("all suggestions of any query", *study, ones(study, skip=skip))
 
 

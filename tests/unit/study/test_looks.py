@@ -14,7 +14,7 @@ LOOKS = [0.5, 1.0]
 
 
 def clear(rater, query, suggestion):
-    return 1 if "-a" in suggestion else 4
+    return 1 if "a" in suggestion else 4
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_a_difference_that_is_plain_at_five_percent_is_not_enough_at_half(study)
     won, lost = {f"q{q}" for q in range(10)}, {"q10", "q11"}
 
     def score(rater, query, suggestion):
-        system = "-a" if query in won else "-b" if query in lost else "none"
+        system = "a" if query in won else "b" if query in lost else "none"
         return 1 if suggestion.endswith("0") and system in suggestion else 3
 
     found = analyse(*study, rated.rate(study[0], score), looks=LOOKS, replicates=4999)

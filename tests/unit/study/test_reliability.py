@@ -19,7 +19,7 @@ def rows(study, ratings):
 
 
 def steady(rater, query, suggestion):
-    return 4 if suggestion.endswith("-c") else 1 + (int(query[1:]) + int(suggestion[-1])) % 4
+    return 4 if suggestion.endswith("c") else 1 + (int(query[1:]) + int(suggestion[-1])) % 4
 
 
 def test_a_steady_rater_is_not_flagged():
@@ -40,7 +40,7 @@ def test_a_steady_rater_is_not_flagged():
 def test_failed_controls_are_told_when_there_are_enough():
     for controls, told in ((3, False), (4, True)):
         study = rated.study_of(queries=5, controls=controls)
-        (row,) = rows(study, rated.rate(study[0], lambda r, q, s: 1 if s.endswith("-c") else steady(r, q, s)))
+        (row,) = rows(study, rated.rate(study[0], lambda r, q, s: 1 if s.endswith("c") else steady(r, q, s)))
         assert row.controls_passed == 0
         assert bool(row.flagged) == told
     assert "4 of 4 obvious" in row.flagged
@@ -48,7 +48,7 @@ def test_failed_controls_are_told_when_there_are_enough():
 
 def test_a_control_beside_the_expected_score_is_passed():
     study = rated.study_of(queries=5, controls=4)
-    (row,) = rows(study, rated.rate(study[0], lambda r, q, s: 3 if s.endswith("-c") else steady(r, q, s)))
+    (row,) = rows(study, rated.rate(study[0], lambda r, q, s: 3 if s.endswith("c") else steady(r, q, s)))
     assert row.controls_passed == 1 and row.flagged is None
 
 
@@ -109,7 +109,7 @@ def test_agreement_has_an_interval_that_controls_do_not_narrow():
     noise = {}
 
     def score(rater, query, suggestion):
-        if suggestion.endswith("-c"):
+        if suggestion.endswith("c"):
             return 4
         centre = noise.setdefault(suggestion, rng.normal())
         return int(np.digitize(centre + 0.5 * rng.normal(), [-0.7, 0, 0.7])) + 1
@@ -119,7 +119,7 @@ def test_agreement_has_an_interval_that_controls_do_not_narrow():
     found = agreed(study, ratings)
     assert 0.4 < found.ci.low < found.alpha < found.ci.high < 1
     assert found.n_units == 72
-    without = agreed(study, [rating for rating in ratings if not rating.suggestion.endswith("-c")])
+    without = agreed(study, [rating for rating in ratings if not rating.suggestion.endswith("c")])
     assert found == without
 
 

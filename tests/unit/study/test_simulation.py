@@ -61,8 +61,8 @@ def test_unequal_systems(population):
 
 @pytest.mark.slow
 def test_looking_early_does_not_raise_the_error():
-    corrected, plain = simulated.error_of_looks([0.5, 0.75, 1.0], 500, seed=5)
-    assert corrected <= 0.05 + 3 * 0.0097
+    corrected, plain = simulated.error_of_looks([0.5, 0.75, 1.0], 400, seed=5)
+    assert corrected <= 0.05 + 3 * 0.0109
     assert plain > corrected
 
 

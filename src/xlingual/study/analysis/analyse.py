@@ -135,7 +135,7 @@ def _warnings(
             f"{count} of {planned} planned ratings are in: to stop when a look pleases finds differences "
             "that are none more often than the level says; name the looks (--looks) before."
         )
-    if looks is not None and all((look.note or "").startswith("not reached") for look in looks.rows):
+    if looks is not None and not any(look.reached for look in looks.rows):
         said.append("No planned look is reached yet, so no difference can be called found.")
     flagged = [row.rater for row in raters if row.flagged]
     if flagged:

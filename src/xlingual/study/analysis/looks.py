@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.errors import InputError
-from xlingual.results.study import Look
+from xlingual.results.study import NOT_REACHED, Look
 from xlingual.stats.corrections import holm
 from xlingual.stats.sequential import CLOSEST, levels, spent
 from xlingual.study.analysis.pairs import pairs_of, permutation_ps
@@ -63,7 +63,7 @@ def looks_of(
         n = round(fraction * planned)
         spent_now = spent(fraction, alpha)
         if len(first) < n:
-            reached = f"not reached: {len(first)} of {n} ratings"
+            reached = f"{NOT_REACHED}: {len(first)} of {n} ratings"
             rows.append(Look(number, fraction, spent_now, at, False, reached))
             continue
         taken = {(r.rater, r.query, r.suggestion, r.occasion): r for r in first[:n]}

@@ -1,0 +1,101 @@
+"""`xlingual study analyse` end to end: a study on disk, rated by three, and what it refuses."""
+
+import json
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
+
+import pytest
+
+from xlingual.results.study import StudyAnalysis
+from xlingual.study.database import Ratings
+from xlingual.study.folder import KEY_FILE, write_study
+
+HERE = Path(__file__).parents[1] / "unit" / "study"
+rated = SimpleNamespace(**run_path(str(HERE / "rated.py")))
+FEW = ("--replicates", "199")
+
+
+def better(rater, query, suggestion):
+    if suggestion.endswith("c"):
+        return 4
+    return 1 if "a" in suggestion or (query in ("q1", "q4", "q7") and suggestion.endswith("0")) else 3
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return a study of twelve queries, not rated yet."""
+    monkeypatch.chdir(tmp_path)
+    bkr = {
+        name: {f"q{q}": float((q + shift) % 3 > 0) for q in range(12)} for name, shift in (("a", 1), ("b", 0))
+    }
+    study, key = rated.study_of(queries=12, per_system=3, raters=3, controls=4, bkr=bkr)
+    write_study(tmp_path / "STUDY", study, key, "# Which texts fit?\n")
+    return tmp_path / "STUDY"
+
+
+def rate(folder, raters=("1", "2", "3"), **options):
+    study, _ = rated.study_of(queries=12, per_system=3, raters=3, controls=4)
+    with Ratings(folder) as kept:
+        kept.add_all(rated.rate(study, better, raters=raters, **options))
+
+
+def test_a_verdict_in_the_terminal_and_files(folder, xlingual, tmp_path):
+    rate(folder)
+    outcome = xlingual("study", "analyse", "STUDY", "--out", "out", "--report", *FEW)
+    assert outcome.code == 0, outcome.err
+    assert "12 times" in " ".join(outcome.out.split()) and "Traceback" not in outcome.err
+    found = StudyAnalysis.read(tmp_path / "out")
+    assert found.pairs[0].outcome == "better" and found.n_raters == 3 and found.bkr[0].measure == "R@10"
+    assert "<html" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    again = xlingual("report", "out", "--out", "page.html")
+    assert again.code == 0 and (tmp_path / "page.html").is_file()
+
+
+def test_json_is_the_file(folder, xlingual, tmp_path):
+    rate(folder)
+    outcome = xlingual("study", "analyse", "STUDY", "--json", "--out", "out", *FEW)
+    assert json.loads(outcome.out) == json.loads((tmp_path / "out" / "analysis.json").read_text("utf-8"))
+
+
+def test_looks(folder, xlingual):
+    rate(folder, raters=("1",))
+    outcome = xlingual("study", "analyse", "STUDY", "--json", "--looks", "0.33,1", *FEW)
+    looks = json.loads(outcome.out)["looks"]
+    assert [look["fraction"] for look in looks] == [0.33, 1.0]
+    assert looks[1]["note"] == "not reached: 72 of 216 ratings"
+    shown = xlingual("study", "analyse", "STUDY", "--looks", "0.33,1", *FEW)
+    assert "look 1" in " ".join(shown.out.split())
+
+
+def refused(outcome, *words):
+    assert outcome.code == 2 and outcome.out == ""
+    assert outcome.err.startswith("error: ") and outcome.err.count("\n") == 1
+    for word in words:
+        assert word in outcome.err
+
+
+def test_before_any_rating(folder, xlingual):
+    refused(xlingual("study", "analyse", "STUDY"), "no ratings yet", "xlingual study serve")
+
+
+def test_a_key_that_was_changed(folder, xlingual):
+    rate(folder)
+    path = folder / KEY_FILE
+    path.chmod(0o600)
+    path.write_text(path.read_text("utf-8").replace('"cosine": 0.5', '"cosine": 0.6'), "utf-8")
+    refused(xlingual("study", "analyse", "STUDY"), "key.json")
+
+
+def test_a_key_that_is_gone(folder, xlingual):
+    rate(folder)
+    (folder / KEY_FILE).unlink()
+    refused(xlingual("study", "analyse", "STUDY"), "key.json", "put back")
+
+
+def test_no_study_and_options_that_cannot_be_met(folder, xlingual):
+    refused(xlingual("study", "analyse", "elsewhere"), "study.json is missing")
+    refused(xlingual("study", "analyse", "STUDY", "--report"), "--out DIR")
+    refused(xlingual("study", "analyse", "STUDY", "--looks", "half"), "--looks 'half'", "0.5,1")
+    rate(folder)
+    refused(xlingual("study", "analyse", "STUDY", "--looks", "1,0.5"), "looks at 1, 0.5")
