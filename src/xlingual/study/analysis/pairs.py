@@ -188,11 +188,18 @@ def _score_interval(scores: Scores, resampled: Replicates, pair: tuple[int, int]
 def _win_interval(
     scores: Scores, pair: tuple[int, int], wins: Floats, drawn: Floats, level: float
 ) -> Interval:
-    """Return Wilson's interval of a win rate; the resampled variance counts where it is the larger one."""
-    n = len(wins)
+    """Return Wilson's interval of a win rate.
+
+    The effective number of queries is that of the sample or that of resampled studies, the smaller one.
+    Resampled raters are fewer different ones, who tell queries apart less well: win rates are nearer to one
+    half there, so that their variance counts in proportion to w(1 − w).
+    """
+    n, rate, usual = len(wins), float(wins.mean()), float(drawn.mean())
     variance = float(np.var(wins, ddof=1) / n) if n > 1 else 0.0
+    if 0 < usual < 1:
+        variance = max(variance, float(np.var(drawn)) * rate * (1 - rate) / (usual * (1 - usual)))
     clusters = max(Spread.of(_apart(scores.relevant, *pair), scores.seen).freedom + 1, 2.0)
-    low, high = wilson(float(wins.mean()), max(variance, float(np.var(drawn))), clusters, level)
+    low, high = wilson(rate, variance, clusters, level)
     return Interval(low, high, level, _method(scores, "Wilson"))
 
 
