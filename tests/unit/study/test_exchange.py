@@ -106,7 +106,7 @@ def test_the_key_is_added_where_it_is_asked_for(given: Given, tmp_path: Path) ->
     key: Key = read_key(folder, study)
     write_ratings(tmp_path / "open.csv", ratings, key)
     write_ratings(tmp_path / "blind.csv", ratings)
-    rows = list(csv.DictReader((tmp_path / "open.csv").open(encoding="utf-8")))
+    rows = list(csv.DictReader((tmp_path / "open.csv").read_text(encoding="utf-8").splitlines()))
     assert (tmp_path / "blind.csv").read_text().splitlines()[0] == ",".join(COLUMNS)
     for row in rows:
         made = key.credits.get(row["suggestion"], ())
