@@ -1,9 +1,9 @@
 """The orders in which raters see queries and suggestions: random, with no system ahead of another.
 
 Raters tire and compare with what they saw before, so a place on the page is worth something. Within each
-rater's pages the mean places of the systems differ by at most `BOUND` (or by one step, where few suggestions
-allow no less), and every second rater sees each page of the one before turned round, so that over the two
-every suggestion has the same mean place. Orders of queries are random for each rater.
+rater's pages the mean places of the systems differ by at most `BOUND` (or by a step or two, where there are
+too few suggestions for that), and every second rater sees each page of the one before turned round, so that
+over the two every suggestion has the same mean place. Orders of queries are random for each rater.
 """
 
 from __future__ import annotations
