@@ -101,7 +101,11 @@ def test_a_missing_picture(work: Path, xlingual: Any) -> None:
         file.writelines(f"{tag}{i},{tag},{tag} text {i},{i}.png\n" for tag in ("en", "de") for i in range(9))
     given = ("own.csv", "--source", "en", "--target", "de", "--system", "random", "--system", "chargram")
     outcome = xlingual("study", "new", *given, *FEW)
-    assert outcome.code == 2 and "cannot read the picture" in outcome.err and "--no-pictures" in outcome.err
+    assert (
+        outcome.code == 2
+        and "pictures of the study are missing" in outcome.err
+        and "--no-pictures" in outcome.err
+    )
     assert not (work / "STUDY").exists()
     assert xlingual("study", "new", *given, *FEW, "--no-pictures").code == 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -27,6 +28,7 @@ def pictures_of(manifest: Manifest, design: Design, progress: Report | None = No
             DataWarning,
             stacklevel=3,
         )
+    _refuse_missing(manifest, design)
     images: dict[str, bytes] = {}
     for name, slot in design.pictures.items():
         number = int(slot)
@@ -38,3 +40,14 @@ def pictures_of(manifest: Manifest, design: Design, progress: Report | None = No
         if progress is not None:
             progress("preparing pictures", len(images), len(design.pictures))
     return images
+
+
+def _refuse_missing(manifest: Manifest, design: Design) -> None:
+    """Raise InputError where files of pictures are not there, with their number and the first."""
+    sources = [manifest.picture_source[int(slot)] for slot in design.pictures.values()]
+    missing = [source for source in sources if isinstance(source, Path) and not source.is_file()]
+    if missing:
+        raise InputError(
+            f"{len(missing)} of the {len(sources)} pictures of the study are missing (first: {missing[0]}): "
+            "put them there, correct the paths in the manifest, or ask with texts alone (--no-pictures)"
+        )

@@ -195,7 +195,11 @@ def test_texts_alone(tmp_path: Path) -> None:
 
 def test_a_missing_picture_is_named_and_nothing_is_written(tmp_path: Path) -> None:
     manifest = Manifest.from_rows([row | {"image": str(tmp_path / f"{row['item']}.png")} for row in rows()])
-    with pytest.raises(InputError, match=r"cannot read the picture .*\.png .*; or ask with texts alone"):
+    with pytest.raises(InputError, match=r"(\d+) of the \1 pictures of the study are missing"):
+        new_study(manifest, tmp_path / "s", **GIVEN)
+    for number in range(ITEMS):
+        (tmp_path / f"{number}.png").write_bytes(b"no picture")
+    with pytest.raises(InputError, match=r"cannot be decoded .*; or ask with texts alone \(--no-pictures\)"):
         new_study(manifest, tmp_path / "s", **GIVEN)
     assert not (tmp_path / "s").exists()
 
