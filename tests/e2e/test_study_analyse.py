@@ -9,7 +9,8 @@ import pytest
 
 from xlingual.results.study import StudyAnalysis
 from xlingual.study.database import Ratings
-from xlingual.study.folder import KEY_FILE, write_study
+from xlingual.study.folder import KEY_FILE, read_key, read_study, write_study
+from xlingual.study.records import Rating
 
 HERE = Path(__file__).parents[1] / "unit" / "study"
 rated = SimpleNamespace(**run_path(str(HERE / "rated.py")))
@@ -99,3 +100,54 @@ def test_no_study_and_options_that_cannot_be_met(folder, xlingual):
     refused(xlingual("study", "analyse", "STUDY", "--looks", "half"), "--looks 'half'", "0.5,1")
     rate(folder)
     refused(xlingual("study", "analyse", "STUDY", "--looks", "1,0.5"), "looks at 1, 0.5")
+
+
+def test_from_two_encoders_to_a_verdict(work, xlingual):
+    """A new study of real suggestions, rated by somebody who likes what one encoder found."""
+    systems = ("--system", "good=v/good.{lang}.npy", "--system", "bad=v/bad.{lang}.npy")
+    layout = (
+        "--queries",
+        "15",
+        "--per-system",
+        "3",
+        "--raters",
+        "1",
+        "--repeats",
+        "0.4",
+        "--controls",
+        "0.5",
+    )
+    made = xlingual(
+        *("study", "new", "s", "--source", "en", "--target", "de", "--image-encoder", "img.npy"),
+        *(*systems, *layout, "--out", "STUDY"),
+    )
+    assert made.code == 0, made.err
+    study = read_study("STUDY")
+    key = read_key("STUDY", study)
+
+    def score(suggestion):
+        if suggestion in key.controls:
+            return key.controls[suggestion]
+        return 1 if any(credit.system == "good" for credit in key.credits[suggestion]) else 4
+
+    given = [
+        Rating("1", page.query, one, page.occasion, score(one), f"2026-01-01T00:{place:02}:00Z", 2.0)
+        for place, page in enumerate(study.orders[0])
+        for one in page.suggestions
+    ]
+    with Ratings(work / "STUDY") as kept:
+        kept.add_all(given)
+    outcome = xlingual("study", "analyse", "STUDY", "--json")
+    found = json.loads(outcome.out)
+    good, bad = found["systems"]
+    assert (good["system"], bad["system"]) == ("good", "bad")
+    assert good["share"] == 1 and bad["share"] < 0.5 and good["bkr"] > bad["bkr"]
+    (pair,) = found["pairs"]
+    assert pair["outcome"] == "better" and pair["wins"] == 15
+    (rater,) = found["raters"]
+    assert rater["n_missing"] == 0 and rater["flagged"] is None
+    assert rater["repeats"] > 0 and rater["repeats_equal"] == 1
+    assert rater["controls"] > 0 and rater["controls_passed"] == 1
+    assert found["bkr"][0]["same_direction"] is True
+    assert found["n_ratings"] == sum(each.occasion == 0 and each.suggestion in key.credits for each in given)
+    assert not any("planned ratings are in" in warning for warning in found["warnings"])
