@@ -90,11 +90,16 @@ def analyse(
         looks=seen.rows if seen else [],
         needed=[more_needed(scores, pair, (1 - level) / len(pairs)) for pair in pairs],
         bkr=[row for row in beside if row is not None],
-        conditions={"raters": str(study.raters), "per system": str(study.per_system)} | dict(key.conditions),
+        conditions=_conditions(study, key),
         warnings=_warnings(study, key, scores, given, raters, seen, planned),
         seed=seed,
         replicates=replicates,
     )
+
+
+def _conditions(study: Study, key: Key) -> dict[str, str]:
+    planned = {"raters planned": str(study.raters), "suggestions of each system": str(study.per_system)}
+    return planned | dict(key.conditions)
 
 
 def _at_looks(
