@@ -31,6 +31,7 @@ class Population:
     ratio: float = 1.0
     share: float = 0.25
     lean: float = 0.0  # how far raters lean to one system
+    missing: bool = False  # whether all raters but the first leave pages out, the last one most of them
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,10 @@ def rates(population: Population, simulations: int, seed: int, replicates: int =
     for i in range(simulations):
         kind = None if others else 0.3 * rng.normal(size=p.raters)
         counts = drawn(rng, p.queries, p.raters, p.ratio, p.share, p.lean, kind)
-        scores = rated.scores_from(counts)
+        seen = np.ones(counts.shape[:2], dtype=bool)
+        if p.missing:
+            seen[1:] = rng.random((p.raters - 1, p.queries)) < np.linspace(1, 0.3, p.raters - 1)[:, None]
+        scores = rated.scores_from(counts, seen=seen)
         (pair,) = pair_differences(
             scores,
             resample(scores, [(0, 1)], rng, replicates),
@@ -61,7 +65,7 @@ def rates(population: Population, simulations: int, seed: int, replicates: int =
             replicates=replicates,
         )
         shares = true_shares(p.ratio, p.share, kind, p.lean)
-        parts = Components.of(counts[..., 0] - counts[..., 1], scores.seen)
+        parts = Components.of((counts[..., 0] - counts[..., 1]) * seen, seen)
         power = parts.power(5 * (shares[0] - shares[1]), p.queries, p.raters, 0.05)
         held = pair.ratio_ci is None or holds(pair.ratio_ci, shares[0] / shares[1])
         equal = (holds(pair.score_ci, 0.0), holds(pair.win_ci, 0.5))

@@ -19,6 +19,8 @@ EQUAL = [
     Population(20, 1, share=0.06),
     Population(20, 5, lean=0.3),
     Population(20, 8, lean=1.0),
+    Population(20, 3, missing=True),
+    Population(20, 6, lean=0.5, missing=True),
 ]
 UNEQUAL = [
     Population(20, 1, ratio=2.3, share=0.2),

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 
-from xlingual.records import Floats
 from xlingual.results import Interval
 from xlingual.results.study import PairDifference, SystemScores
 from xlingual.stats.corrections import holm
-from xlingual.stats.intervals import rule_of_three, wilson
 from xlingual.streams import stream
+from xlingual.study.analysis.intervals import apart, mean_interval, ratio_of, score_interval, win_interval
 from xlingual.study.analysis.permutation import permutation_p
-from xlingual.study.analysis.resampling import FEWEST_RATERS, Replicates, Spread, won
+from xlingual.study.analysis.resampling import Replicates, won
 from xlingual.study.analysis.scores import Scores
 from xlingual.study.records import BEST, WORST
-
-FEW = 5  # very relevant suggestions below which the interval of a ratio is rough
 
 
 def pairs_of(scores: Scores) -> list[tuple[int, int]]:
@@ -39,12 +35,12 @@ def system_scores(
             SystemScores(
                 system=system,
                 very_relevant=float(relevant.mean()),
-                very_relevant_ci=_within(
+                very_relevant_ci=mean_interval(
                     scores, scores.relevant[..., s], resampled.relevant[:, s], (0.0, most), level
                 ),
                 share=float((relevant / scores.made[:, s]).mean()),
                 mean_score=float(mean.mean()),
-                mean_score_ci=_within(
+                mean_score_ci=mean_interval(
                     scores, scores.mean[..., s], resampled.mean[:, s], (float(BEST), float(WORST)), level
                 ),
                 counts=[int(n) for n in scores.counts[s]],
@@ -80,8 +76,8 @@ def permutation_ps(
     rng = stream(seed, "study permutation")
     return [
         (
-            permutation_p(_apart(scores.relevant, *pair), scores.seen, rng, replicates),
-            permutation_p(_apart(scores.mean, *pair), scores.seen, rng, replicates),
+            permutation_p(apart(scores.relevant, *pair), scores.seen, rng, replicates),
+            permutation_p(apart(scores.mean, *pair), scores.seen, rng, replicates),
         )
         for pair in pairs
     ]
@@ -101,126 +97,23 @@ def _difference(
     ratio, ratio_ci, note = ratio_of(scores, resampled, pair, level)
     if ratio_ci is not None and p[0] > 1 - level:  # an interval does not exclude what the test does not
         ratio_ci = Interval(min(ratio_ci.low, 1.0), max(ratio_ci.high, 1.0), level, ratio_ci.method)
-    apart = relevant[:, first].mean() - relevant[:, second].mean()
-    outcome = "no difference found" if p[2] > 1 - level or apart == 0 else "better" if apart > 0 else "worse"
+    lead = relevant[:, first].mean() - relevant[:, second].mean()
+    outcome = "no difference found" if p[2] > 1 - level or lead == 0 else "better" if lead > 0 else "worse"
     return PairDifference(
         first=scores.systems[first],
         second=scores.systems[second],
         ratio=ratio,
         ratio_ci=ratio_ci,
         score_difference=float(mean[:, first].mean() - mean[:, second].mean()),
-        score_ci=_score_interval(scores, resampled, pair, level),
+        score_ci=score_interval(scores, resampled, pair, level),
         wins=int(np.sum(wins == 1)),
         ties=int(np.sum(wins == 0.5)),
         losses=int(np.sum(wins == 0)),
         win_rate=float(wins.mean()),
-        win_ci=_win_interval(scores, pair, wins, resampled.wins[:, place], level),
+        win_ci=win_interval(scores, pair, wins, resampled.wins[:, place], level),
         p_permutation=p[0],
         p_score=p[1],
         p_adjusted=p[2],
         outcome=outcome,
         ratio_note=note,
     )
-
-
-def ratio_of(
-    scores: Scores, resampled: Replicates, pair: tuple[int, int], level: float
-) -> tuple[float | None, Interval | None, str | None]:
-    """Return the ratio of very relevant suggestions, first over second, its interval and a note.
-
-    exp(log ratio ± t·error). Where either has none at all, half a suggestion is added to both sums, also in
-    resampled studies; where both have none there is no ratio.
-    """
-    pages = float(scores.seen.sum())
-    half = 0.5 / pages  # of a suggestion, in a mean over pages
-    means = scores.query_means(scores.relevant)[:, list(pair)].mean(axis=0)
-    if not means.any():
-        return None, None, "no suggestion of either system was called very relevant, so there is no ratio"
-    note = None
-    if not means.all():
-        none = scores.systems[pair[int(np.argmin(means))]]
-        note = (
-            f"no suggestion of {none} was called very relevant: half a suggestion was added to both sums for "
-            "the ratio, which is rough"
-        )
-    elif (means * pages).min() < FEW * len(scores.raters):
-        note = f"a system has fewer than {FEW} very relevant suggestions a rater: the interval is rough"
-    padded = means + half * (not means.all())
-    ratio = float(padded[0] / padded[1])
-    drawn = resampled.relevant[:, list(pair)]
-    drawn = drawn + half * (drawn <= 0).any(axis=1, keepdims=True)
-    influence = scores.relevant[..., pair[0]] / padded[0] - scores.relevant[..., pair[1]] / padded[1]
-    spread = Spread.of(influence, scores.seen)
-    reach = spread.reach(np.log(drawn[:, 0] / drawn[:, 1]), level)
-    if reach <= 0:
-        return ratio, _never_varied(scores, pair, padded, level), note
-    low, high = (ratio * math.exp(sign * min(reach, 500.0)) for sign in (-1, 1))
-    return ratio, Interval(low, high, level, _method(scores, "log ratio ± t·error")), note
-
-
-def _never_varied(scores: Scores, pair: tuple[int, int], means: Floats, level: float) -> Interval:
-    """Return the ratio's interval where all queries are alike: so many could still not show others.
-
-    With the share of queries that may be different, either system might have none or all suggestions there.
-    """
-    share = 1 - (1 - level) ** (1 / len(scores.queries))
-    most = scores.made[:, list(pair)].max(axis=0)
-    low, high = means * (1 - share), means * (1 - share) + most * share
-    return Interval(float(low[0] / high[1]), float(high[0] / low[1]), level, _method(scores, "rule of three"))
-
-
-def _score_interval(scores: Scores, resampled: Replicates, pair: tuple[int, int], level: float) -> Interval:
-    apart = _apart(scores.mean, *pair)
-    estimate = float(_apart(scores.query_means(scores.mean), *pair).mean())
-    spread = Spread.of(apart, scores.seen)
-    reach = spread.reach(_apart(resampled.mean, *pair), level)
-    span = float(WORST - BEST)
-    if reach <= 0:
-        return rule_of_three(estimate, len(scores.queries), span, level, "queries alike")
-    return Interval(
-        max(estimate - reach, -span),
-        min(estimate + reach, span),
-        level,
-        _method(scores, "difference ± t·error"),
-    )
-
-
-def _win_interval(
-    scores: Scores, pair: tuple[int, int], wins: Floats, drawn: Floats, level: float
-) -> Interval:
-    """Return Wilson's interval of a win rate.
-
-    The effective number of queries is that of the sample or that of resampled studies, the smaller one.
-    Resampled raters are fewer different ones, who tell queries apart less well: win rates are nearer to one
-    half there, so that their variance counts in proportion to w(1 − w).
-    """
-    n, rate, usual = len(wins), float(wins.mean()), float(drawn.mean())
-    variance = float(np.var(wins, ddof=1) / n) if n > 1 else 0.0
-    if 0 < usual < 1:
-        variance = max(variance, float(np.var(drawn)) * rate * (1 - rate) / (usual * (1 - usual)))
-    clusters = max(Spread.of(_apart(scores.relevant, *pair), scores.seen).freedom + 1, 2.0)
-    low, high = wilson(rate, variance, clusters, level)
-    return Interval(low, high, level, _method(scores, "Wilson"))
-
-
-def _within(
-    scores: Scores, values: Floats, drawn: Floats, bounds: tuple[float, float], level: float
-) -> Interval:
-    """Return Wilson's interval of a mean of values [R, Q] within bounds."""
-    spread = Spread.of(values, scores.seen)
-    low, high = bounds
-    width = high - low
-    centre = (float((values.sum(axis=0) / scores.seen.sum(axis=0)).mean()) - low) / width
-    clusters = max(spread.freedom + 1, 2.0)
-    ends = wilson(centre, (spread.error(drawn) / width) ** 2, clusters, level)
-    return Interval(low + ends[0] * width, low + ends[1] * width, level, _method(scores, "Wilson"))
-
-
-def _method(scores: Scores, kind: str) -> str:
-    raters = f" and {len(scores.raters)} raters" if len(scores.raters) >= FEWEST_RATERS else ""
-    return f"{kind}, bootstrap over {len(scores.queries)} queries{raters}"
-
-
-def _apart(values: Floats, first: int, second: int) -> Floats:
-    found: Floats = values[..., first] - values[..., second]
-    return found
