@@ -84,7 +84,7 @@ def ratio_of(
             f"no suggestion of {none} was called very relevant: half a suggestion was added to both sums for "
             "the ratio, which is rough"
         )
-    elif (means * pages).min() < FEW * len(scores.raters):
+    elif (means * len(scores.queries)).min() < FEW:
         note = f"a system has fewer than {FEW} very relevant suggestions a rater: the interval is rough"
     padded = means + half * (not means.all())
     ratio = float(padded[0] / padded[1])
