@@ -56,6 +56,7 @@ def rates(population: Population, simulations: int, seed: int, replicates: int =
         seen = np.ones(counts.shape[:2], dtype=bool)
         if p.missing:
             seen[1:] = rng.random((p.raters - 1, p.queries)) < np.linspace(1, 0.3, p.raters - 1)[:, None]
+        seen[:, 0] = True  # whoever saw nothing is no rater
         scores = rated.scores_from(counts, seen=seen)
         (pair,) = pair_differences(
             scores,
