@@ -8,7 +8,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.records import Ints
 from xlingual.streams import stream
 from xlingual.study.design import Asked, Candidate, Listed
-from xlingual.workflows.study_lists import Best
+from xlingual.workflows.study_lists import Best, own_texts
 
 
 def asked_of(
@@ -44,7 +44,7 @@ def asked_of(
         }
         own = pool[manifest.item[pool] == manifest.item[query]].tolist()
         start = number % len(order)  # each query begins elsewhere, so that controls differ
-        suggested = {one.candidate.key for rows in made.values() for one in rows}
+        suggested = {one.candidate.text for rows in made.values() for one in rows}
         wrong = _wrong(manifest, query, order[start:] + order[:start], suggested, strata)
         asked.append(
             Asked(
@@ -62,9 +62,8 @@ def _wrong(
     manifest: Manifest, query: int, order: Sequence[int], suggested: set[str], strata: Sequence[str] | None
 ) -> int | None:
     """Return the first text that is no answer to the query; None where there is none."""
+    never = suggested | own_texts(manifest, query)
     for row in order:
-        same = manifest.item[row] == manifest.item[query]
-        same = same or (strata is not None and strata[row] == strata[query])
-        if not same and str(row) not in suggested:
+        if manifest.text[row] not in never and (strata is None or strata[row] != strata[query]):
             return row
     return None
