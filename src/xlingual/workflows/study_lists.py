@@ -40,9 +40,9 @@ def strata_of(manifest: Manifest, by: str | None) -> list[str] | None:
 
 
 def candidates(manifest: Manifest, language: str, *, pictures: bool = True) -> Ints:
-    """Return the rows of a language that can be suggested: of those that raters could not tell apart the first.
+    """Return the rows of a language that can be suggested: no two that raters could not tell apart.
 
-    These are equal texts, with equal pictures where pictures are shown. Empty texts are left out.
+    Of equal texts, with equal pictures where pictures are shown, it is the first. Empty texts are left out.
     """
     first: dict[tuple[str, int], int] = {}
     for row in manifest.rows_of(language).tolist():
