@@ -35,6 +35,7 @@ _VERBS = {
     "gate": ("gate:gate", "Pass a candidate that is no worse than a baseline; for CI."),
     "plan": ("plan:plan", "How many queries show a difference, and what these can show."),
     "rerank": ("rerank:rerank", "Re-rank n-best lists of translations: tune, apply and score weights."),
+    "study": ("study:study", "Ask people, blind, which system retrieves more relevant texts."),
     "encoders": ("encoders:encoders", "List the encoders, and what is not installed for them."),
     "report": ("report:report", "Make one HTML report from folders of results."),
 }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xlingual.errors import InputError
+from xlingual.records import digest
 from xlingual.streams import stream
 from xlingual.study.likeness import check_lists
 from xlingual.study.orders import credited, make_orders
@@ -47,8 +48,8 @@ class Listed:
 class Asked:
     """A query, and what each system suggests for it, best first.
 
-    `wrong` and `right` are texts that may be shown as controls: one that has nothing to do with the query, and
-    the query's own in the target language. `bkr` is BkR of the query, by system.
+    `wrong` and `right` are texts that may be shown as controls: one that has nothing to do with the query,
+    and the query's own in the target language.
     """
 
     query: Candidate
@@ -56,7 +57,6 @@ class Asked:
     stratum: str | None = None
     wrong: Candidate | None = None
     right: Candidate | None = None
-    bkr: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,6 @@ class Plan:
     repeats: float = 0.0
     controls: float = 0.0
     by: str | None = None
-    bkr_measure: str | None = None
     conditions: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -89,8 +88,9 @@ class Design:
 def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) -> Design:
     """Return the study of queries and lists; `systems` has the signature of each system's encoder.
 
-    The same input and seed give the same study. Ids are drawn in the order of the candidates' keys, so they
-    say nothing of systems and ranks.
+    The same input and seed give the same study; other texts give other ids, so that ratings of one study are
+    never taken for those of another. Ids are drawn in the order of the candidates' keys: they say nothing of
+    systems and ranks.
 
     Raises InputError where nothing could be learnt: systems of the same lists, shares out of range.
     Warns (DataWarning) of one system only, and of queries on which systems suggest the same.
@@ -99,12 +99,11 @@ def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) 
     check_lists(
         [{name: [one.candidate.key for one in rows] for name, rows in row.lists.items()} for row in asked]
     )
-    names = _Names(plan.seed)
+    names = _Names(plan.seed, _content(asked))
     with_controls = _drawn(len(asked), plan.controls, stream(plan.seed, "study controls"))
     queries: list[Query] = []
     credits: dict[str, tuple[Credit, ...]] = {}
     controls: dict[str, int] = {}
-    bkr: dict[str, dict[str, float]] = {name: {} for name in systems} if plan.bkr_measure else {}
     for number, row in enumerate(asked):
         query = names.shown(row.query)
         made, extra = _union(row), _controls(row) if number in with_controls else {}
@@ -117,11 +116,9 @@ def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) 
             else:
                 controls[shown.id] = extra[candidate]
         queries.append(Query(query, tuple(sorted(found, key=lambda one: one.id)), row.stratum))
-        for name in bkr:
-            bkr[name][query.id] = row.bkr[name]
     study_id = names.fresh()
     study = _study(study_id, tuple(queries), credits, list(systems), plan)
-    key = Key(study_id, dict(systems), credits, controls, bkr, plan.bkr_measure, dict(plan.conditions))
+    key = Key(study_id, dict(systems), credits, controls, conditions=dict(plan.conditions))
     return Design(study, key, names.pictures())
 
 
@@ -181,6 +178,12 @@ def _controls(row: Asked) -> dict[Candidate, int]:
     return {one: score for one, score in offered if one is not None and one.key not in made}
 
 
+def _content(asked: Sequence[Asked]) -> str:
+    """Return a digest of the texts that are shown, whoever suggests them."""
+    parts = [[row.query, *sorted(_union(row), key=lambda one: one.key)] for row in asked]
+    return digest(*(text for row in parts for one in row for text in (one.language, one.text, one.key))).hex()
+
+
 def _drawn(n: int, share: float, random: Generator) -> set[int]:
     return set(random.permutation(n)[: _count(n, share)].tolist())
 
@@ -193,8 +196,8 @@ def _count(n: int, share: float) -> int:
 class _Names:
     """Draws ids of texts and names of pictures; a picture that several texts share has one name."""
 
-    def __init__(self, seed: int) -> None:
-        self._random = stream(seed, "study ids")
+    def __init__(self, seed: int, content: str) -> None:
+        self._random = stream(seed, f"study ids {content}")
         self._taken: set[str] = set()
         self._picture: dict[str, str] = {}
 

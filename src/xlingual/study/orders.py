@@ -1,9 +1,9 @@
 """The orders in which raters see queries and suggestions: random, with no system ahead of another.
 
 Raters tire and compare with what they saw before, so a place on the page is worth something. Within each
-rater's pages the mean places of the systems differ by at most `BOUND` (or by one step, where few suggestions
-allow no less), and every second rater sees each page of the one before turned round, so that over the two
-every suggestion has the same mean place. Orders of queries are random for each rater.
+rater's pages the mean places of the systems differ by at most `BOUND` (or by a step or two, where there are
+too few suggestions for that), and every second rater sees each page of the one before turned round, so that
+over the two every suggestion has the same mean place. Orders of queries are random for each rater.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 BOUND = 0.1  # places by which the means of two systems may differ within a rater
-_TRIES = 4000  # changes that are tried for a rater at the most
+_EPSILON = 1e-9
+_TRIES = 800  # exchanges that are tried for a rater at the most
 
 
 @dataclass(frozen=True)
@@ -77,19 +78,25 @@ def balanced(pages: Sequence[Credited], random: Generator) -> list[Ints]:
         (page.made[:, order] @ _places(len(order)) for page, order in zip(pages, orders, strict=True)),
         start=np.zeros(len(count)),
     )
-    several = [number for number, order in enumerate(orders) if len(order) > 1]
-    tries = _TRIES if several else 0
-    spread = np.ptp(total / count)
-    while spread > BOUND and tries:
-        tries -= 1
-        number = several[random.integers(len(several))]
+    spread, enough = np.ptp(total / count), max(BOUND, 1 / count.min()) + _EPSILON
+    for number, i, j in _exchanges(orders, random):
+        if spread <= enough:
+            break
         order, made = orders[number], pages[number].made
-        i, j = random.choice(len(order), 2, replace=False)
         moved = total + (made[:, order[i]] - made[:, order[j]]) * (j - i)
         if np.ptp(moved / count) <= spread:
             total, spread = moved, np.ptp(moved / count)
             order[[i, j]] = order[[j, i]]
     return orders
+
+
+def _exchanges(orders: Sequence[Ints], random: Generator) -> list[tuple[int, int, int]]:
+    """Return (page, place, other place) of exchanges to try, drawn at random among all that there are."""
+    sizes = np.array([len(order) for order in orders])
+    numbers = random.choice(np.flatnonzero(sizes > 1), _TRIES) if (sizes > 1).any() else sizes[:0]
+    first = random.integers(sizes[numbers])
+    second = (first + random.integers(1, sizes[numbers])) % sizes[numbers]
+    return list(zip(numbers.tolist(), first.tolist(), second.tolist(), strict=True))
 
 
 def _places(size: int) -> Floats:

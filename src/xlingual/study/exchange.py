@@ -1,0 +1,155 @@
+"""Ratings that come from elsewhere: a table, or the file that an offline sheet saved.
+
+Reading them twice changes nothing. What says something else than the study does is a conflict, and is named.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from xlingual.errors import InputError
+from xlingual.results.reading import fields_of
+from xlingual.study.database import Ratings
+from xlingual.study.links import add_rater
+from xlingual.study.records import BEST, WORST, Rating, Study
+from xlingual.study.tabular import FORMATS, read_rows
+
+ANSWERS_SCHEMA = "xlingual/study_answers/1"  # of the file that an offline sheet saves
+_MADE_BY = "an offline sheet of this study"
+FILE, STUDY = "file", "study"  # which of two scores counts
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import changed: how many ratings are new, replaced, as they were, or left as they were."""
+
+    new: int
+    replaced: int
+    same: int
+    kept: int
+    raters: tuple[str, ...]  # that the study did not know
+
+
+def read_ratings(path: str | Path, study: Study) -> list[Rating]:
+    """Return the ratings of a table or a sheet's file; raise InputError where one is not about the study."""
+    path = Path(path)
+    if path.suffix.lower() == ".json":
+        rows = _answers(path, study)
+    elif path.suffix.lower() in FORMATS:
+        rows = read_rows(path)
+    else:
+        raise InputError(
+            f"{path}: the name must end in .csv, .parquet or .json (what an offline sheet saves)"
+        )
+    suggestions = {query.shown.id: {one.id for one in query.suggestions} for query in study.queries}
+    found: dict[tuple[str, str, str, int], Rating] = {}
+    for number, row in enumerate(rows, start=1):
+        where = f"{path}, rating {number}"
+        rating = _rating(row, where, suggestions)
+        if found.setdefault(_place(rating), rating).score != rating.score:
+            raise InputError(f"{where}: {_words(rating)} has another score further up: keep one of them")
+    return list(found.values())
+
+
+def import_ratings(folder: str | Path, given: Sequence[Rating], prefer: str | None = None) -> Imported:
+    """Add ratings to those of a study, all or none.
+
+    A rating that differs from the study's is a conflict: refused (InputError) unless `prefer` says which
+    counts, the "file" or the "study". Raters whom the study does not know are added.
+    """
+    with Ratings(Path(folder)) as ratings:
+        known = {_place(rating): rating for rating in ratings.all()}
+        other = [
+            rating
+            for rating in given
+            if _place(rating) in known and known[_place(rating)].score != rating.score
+        ]
+        if other and prefer is None:
+            first = other[0]
+            raise InputError(
+                f"{len(other)} of {len(given)} ratings differ from those in {folder}: nothing is imported "
+                f"(first: {_words(first)}, {first.score} in the file, {known[_place(first)].score} in the "
+                f"study); say which count with --prefer {FILE} or --prefer {STUDY}"
+            )
+        new = [rating for rating in given if _place(rating) not in known]
+        replaced = other if prefer == FILE else []
+        names = dict.fromkeys(rating.rater for rating in given)
+        strangers = [name for name in names if name not in {rater.name for rater in ratings.raters()}]
+        for name in strangers:
+            add_rater(ratings, name)
+        ratings.add_all([*new, *replaced])
+    return Imported(
+        len(new),
+        len(replaced),
+        len(given) - len(new) - len(other),
+        len(other) - len(replaced),
+        tuple(strangers),
+    )
+
+
+def _answers(path: Path, study: Study) -> list[dict[str, Any]]:
+    """Return the ratings in the file of a sheet."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path} cannot be read ({reason}): give the file that {_MADE_BY} saved") from error
+    with fields_of(path, _MADE_BY):
+        if content["schema"] != ANSWERS_SCHEMA:
+            raise ValueError(f"schema {content['schema']!r:.60}, expected {ANSWERS_SCHEMA!r}")
+        if content["study"] != study.id:
+            raise InputError(f"{path} is of another study ({content['study']!r:.40}, not {study.id!r})")
+        return [{"rater": content["rater"], **row} for row in content["ratings"]]
+
+
+def _rating(row: Mapping[str, Any], where: str, suggestions: Mapping[str, set[str]]) -> Rating:
+    """Return a row as a rating; raise InputError where something in it cannot be right."""
+    query, suggestion = str(row.get("query")), str(row.get("suggestion"))
+    if query not in suggestions:
+        raise InputError(f"{where}: query {query!r:.40} is not of this study: give ratings of this study")
+    if suggestion not in suggestions[query]:
+        raise InputError(f"{where}: suggestion {suggestion!r:.40} is not one of query {query!r}")
+    rater = str(row.get("rater") or "").strip()
+    if not rater:
+        raise InputError(f"{where}: the rater has no name: fill in the column rater")
+    score = _whole(row.get("score"), where, "score", BEST, WORST)
+    occasion = _whole(row.get("occasion"), where, "occasion", 0, 1)
+    at = str(row.get("at") or datetime.now(UTC).isoformat(timespec="seconds"))
+    return Rating(rater, query, suggestion, occasion, score, at, _seconds(row.get("seconds"), where))
+
+
+def _whole(value: object, where: str, name: str, low: int, high: int) -> int:
+    try:
+        number = float(str(value))
+    except ValueError:
+        number = math.nan
+    if number not in range(low, high + 1):
+        raise InputError(f"{where}: {name} is {value!r:.40}, expected a whole number from {low} to {high}")
+    return int(number)
+
+
+def _seconds(value: object, where: str) -> float | None:
+    if value is None or value == "":
+        return None
+    try:
+        seconds = float(str(value))
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise InputError(f"{where}: seconds is {value!r:.40}, expected a number from 0 on, or nothing")
+    return seconds
+
+
+def _place(rating: Rating) -> tuple[str, str, str, int]:
+    return rating.rater, rating.query, rating.suggestion, rating.occasion
+
+
+def _words(rating: Rating) -> str:
+    again = ", asked again" if rating.occasion else ""
+    return f"rater {rating.rater!r:.40}, query {rating.query}, suggestion {rating.suggestion}{again}"

@@ -1,0 +1,102 @@
+"""A sheet: one rater's pages as a single HTML file that needs no server and no network.
+
+It holds the texts, the pictures (as data URLs) and this rater's order, and nothing that tells systems apart.
+Answers are saved to a file by the browser, come back by loading that file, and go into the study by
+`xlingual study import`. The page's policy allows its own script and style alone, by their hashes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Iterable
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from xlingual.errors import InputError
+from xlingual.results.files import atomic_file, make_folder
+from xlingual.study.database import Rater
+from xlingual.study.exchange import ANSWERS_SCHEMA
+from xlingual.study.folder import IMAGES
+from xlingual.study.records import Shown, Study
+from xlingual.study.server.languages import direction
+from xlingual.study.server.title import read_title
+
+_FILES = Path(__file__).parent / "sheet_files"
+
+
+def write_sheet(path: Path, folder: str | Path, study: Study, rater: Rater) -> None:
+    """Write the sheet of a rater of the study in `folder`; raise InputError where a picture is missing."""
+    import jinja2
+    from markupsafe import Markup
+
+    title = read_title(Path(folder), study.title)
+    style, script = ((_FILES / name).read_text(encoding="utf-8") for name in ("sheet.css", "sheet.js"))
+    template = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FILES), autoescape=True, undefined=jinja2.StrictUndefined
+    ).get_template("sheet.html")
+    page = template.render(
+        title=title.text,
+        instructions=Markup(title.html),  # of a renderer that lets no HTML through
+        labels=study.labels,
+        style=Markup(style),
+        script=Markup(script),
+        style_digest=_digest(style),
+        script_digest=_digest(script),
+        content=Markup(_in_html(_content(Path(folder), study, rater))),  # "<" is escaped
+    )
+    make_folder(path.parent)
+    with atomic_file(path) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+
+
+def _content(folder: Path, study: Study, rater: Rater) -> dict[str, Any]:
+    """Return what the page's script needs."""
+    texts = [one for query in study.queries for one in (query.shown, *query.suggestions)]
+    return {
+        "schema": ANSWERS_SCHEMA,
+        "id": study.id,
+        "rater": rater.name,
+        "file": f"answers-{re.sub(r'[^0-9A-Za-z_-]+', '-', rater.name)}.json",
+        "labels": study.labels,
+        "directions": {one.language: direction(one.language) for one in texts},
+        "queries": [
+            {"shown": asdict(query.shown), "suggestions": [asdict(one) for one in query.suggestions]}
+            for query in study.queries
+        ],
+        "pages": [asdict(page) for page in study.orders[rater.number % len(study.orders)]],
+        "images": _images(folder, texts),
+    }
+
+
+def _images(folder: Path, texts: Iterable[Shown]) -> dict[str, str]:
+    """Return the pictures of the texts as data URLs, by file name."""
+    found: dict[str, str] = {}
+    for one in texts:
+        if one.image is None or one.image in found:
+            continue
+        path = folder / IMAGES / one.image
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise InputError(
+                f"{path} cannot be read ({error.strerror}): put back the pictures of the study"
+            ) from error
+        kind = {"jpg": "jpeg"}.get(path.suffix[1:], path.suffix[1:])
+        found[one.image] = f"data:image/{kind};base64,{b64encode(content).decode('ascii')}"
+    return found
+
+
+def _in_html(content: dict[str, Any]) -> str:
+    """Return JSON that ends no element: without "<", and without line ends that scripts know."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _digest(text: str) -> str:
+    return b64encode(sha256(text.encode("utf-8")).digest()).decode("ascii")

@@ -1,0 +1,101 @@
+"""Ratings as a table, CSV or Parquet: one row for each rating."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from xlingual.errors import InputError, listed
+from xlingual.results.files import atomic_file, make_folder
+from xlingual.study.records import Key, Rating
+
+COLUMNS = ("rater", "query", "suggestion", "occasion", "score", "at", "seconds")
+KEY_COLUMNS = ("systems", "ranks", "control")  # further ones, where the key is given
+FORMATS = (".csv", ".parquet")
+
+
+def check_format(path: Path) -> None:
+    """Raise InputError where the name of a file tells no format."""
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(f"{path}: the name must end in {' or '.join(FORMATS)}, which says the format")
+
+
+def write_ratings(path: Path, ratings: Sequence[Rating], key: Key | None = None) -> None:
+    """Write ratings, with the systems that made each suggestion where the key is given.
+
+    `systems` has their names and `ranks` the places in their lists, joined by ";" in the same order;
+    `control` is the score that is expected of a control. Raises InputError for an unknown format.
+    """
+    check_format(path)
+    rows = [_row(rating, key) for rating in ratings]
+    columns = COLUMNS if key is None else (*COLUMNS, *KEY_COLUMNS)
+    make_folder(path.parent)
+    with atomic_file(path) as temporary:
+        if path.suffix.lower() == ".csv":
+            temporary.write_text(_csv(columns, rows), encoding="utf-8", newline="")
+        else:
+            _write_parquet(temporary, columns, rows)
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a table of ratings; further columns are passed over.
+
+    Raises InputError where it cannot be read, or a column is missing.
+    """
+    check_format(path)
+    try:
+        rows, found = _read_csv(path) if path.suffix.lower() == ".csv" else _read_parquet(path)
+    except (OSError, ValueError, csv.Error) as error:
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise InputError(
+            f"{path} cannot be read ({reason}): give what xlingual study export wrote"
+        ) from error
+    missing = [name for name in COLUMNS if name not in found and name not in ("at", "seconds")]
+    if missing:
+        raise InputError(
+            f"{path}: no column {missing[0]!r}; found {listed(found) or 'none'}: expected {listed(COLUMNS)}"
+        )
+    return rows
+
+
+def _row(rating: Rating, key: Key | None) -> dict[str, Any]:
+    row: dict[str, Any] = {name: getattr(rating, name) for name in COLUMNS}
+    if key is not None:
+        made = key.credits.get(rating.suggestion, ())
+        row["systems"] = ";".join(credit.system for credit in made)
+        row["ranks"] = ";".join(str(credit.rank) for credit in made)
+        row["control"] = key.controls.get(rating.suggestion)
+    return row
+
+
+def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    out = StringIO()
+    writer = csv.DictWriter(out, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    numbers = {"occasion": pa.int64(), "score": pa.int64(), "control": pa.int64(), "seconds": pa.float64()}
+    schema = pa.schema([(name, numbers.get(name, pa.string())) for name in columns])
+    pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), path)
+
+
+def _read_csv(path: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file)
+        return list(reader), list(reader.fieldnames or [])
+
+
+def _read_parquet(path: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    import pyarrow.parquet as pq
+
+    table = pq.ParquetFile(path).read()
+    return table.to_pylist(), table.column_names

@@ -1,0 +1,186 @@
+"""A new blind study: from a manifest and two encoders or more to a folder that raters can be asked with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from xlingual import encoders
+from xlingual.data.manifest import Manifest
+from xlingual.embed import batch_identity, embed_texts, fit_texts_for, refuse_fitted_rows
+from xlingual.embed.encoding import Report
+from xlingual.encoders import EncoderLike, ImageModelLike
+from xlingual.errors import InputError
+from xlingual.records import Ints
+from xlingual.report.languages import NAMES
+from xlingual.store import StoreLike, open_store
+from xlingual.study.design import Plan, check_plan, make_design
+from xlingual.study.folder import refuse_study_in, write_study
+from xlingual.study.images import write_images
+from xlingual.study.instructions import title_page
+from xlingual.study.links import ensure_links
+from xlingual.study.records import Study
+from xlingual.workflows.study_asked import asked_of
+from xlingual.workflows.study_bkr import MEASURE, bkr_of_queries
+from xlingual.workflows.study_lists import Best, candidates, draw_queries, nearest, strata_of
+from xlingual.workflows.study_pictures import pictures_of
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a study is laid out; the options of `xlingual study new`. Shares are of the queries, 0 to 1."""
+
+    queries: int = 20
+    per_system: int = 5
+    raters: int = 3
+    seed: int = 0
+    by: str | None = None  # a column of the manifest: each of its labels gets its share of the queries
+    repeats: float = 0.0
+    controls: float = 0.0
+    exclude_own: bool = False  # never suggest the texts of a query's own item
+    pictures: bool = True  # show pictures, where there are any
+    title: str | None = None
+
+
+def new_study(
+    manifest: Manifest,
+    out: str | Path,
+    *,
+    source: str,
+    target: str,
+    systems: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike,
+    layout: Layout | None = None,
+    image_encoder: ImageModelLike | None = None,
+    threads: int = 1,
+    store: StoreLike = "default",
+    progress: Report | None = None,
+) -> Study:
+    """Draw queries, let each system suggest texts for them, and write the study and its links into `out`.
+
+    The pool is every text of the target language, those of a query's own item too (the data of the
+    Backretrieval paper had none such) unless `layout.exclude_own`.
+
+    Args:
+        manifest: texts in both languages; pictures are shown where there are any.
+        out: the folder of the study, which must not hold one.
+        source: language of the queries.
+        target: language of the suggestions.
+        systems: specs or objects with `encode`; a mapping names them.
+        layout: numbers of queries, suggestions and raters, and the seed.
+        image_encoder: adds BkR (R@10) of the queries to the key, for people to be held against.
+        threads: change no number.
+        store: where vectors are kept and found again.
+        progress: is told (what, done, of all).
+
+    Raises:
+        InputError: data, specs or options are not what they must be; nothing is written then.
+
+    """
+    layout = layout or Layout()
+    refuse_study_in(out)
+    plan = _plan(source, target, layout, manifest)
+    strata = strata_of(manifest, layout.by)
+    rows = draw_queries(manifest, source, layout.queries, layout.seed, strata)
+    pool = candidates(manifest, target)
+    named = encoders.text_specs(systems, languages=(source, target))
+    lists, signatures = _lists(
+        manifest, rows, pool, named, (source, target), layout, threads, store, progress
+    )
+    asked = asked_of(manifest, rows, pool, lists, strata, seed=layout.seed, pictures=layout.pictures)
+    design = make_design(asked, signatures, plan)
+    images = pictures_of(manifest, design, progress)
+    key = design.key
+    if image_encoder is not None:
+        bkr = bkr_of_queries(
+            manifest,
+            (source, target),
+            rows,
+            named,
+            image_encoder,
+            seed=layout.seed,
+            threads=threads,
+            store=store,
+            progress=progress,
+        )
+        key = replace(key, bkr=_by_id(bkr, rows, design.study), bkr_measure=MEASURE)
+    write_images(out, images)
+    study = write_study(out, design.study, key, title_page(design.study))
+    ensure_links(Path(out), layout.raters)
+    return study
+
+
+def _plan(source: str, target: str, layout: Layout, manifest: Manifest) -> Plan:
+    if source == target:
+        raise InputError(f"--source and --target are both {source!r}: name two languages of the manifest")
+    for language in (source, target):
+        manifest.rows_of(language)
+    plan = Plan(
+        source,
+        target,
+        layout.per_system,
+        layout.title or _title(source, target),
+        datetime.now(UTC).isoformat(timespec="seconds"),
+        raters=layout.raters,
+        seed=layout.seed,
+        repeats=layout.repeats,
+        controls=layout.controls,
+        by=layout.by,
+        conditions={
+            "data": manifest.digest[:12],
+            "candidates": "all but the query's own item" if layout.exclude_own else "all",
+            "queries": f"{layout.queries}#{layout.seed}" + (f" by {layout.by}" if layout.by else ""),
+        },
+    )
+    check_plan(plan, layout.queries)
+    return plan
+
+
+def _title(source: str, target: str) -> str:
+    here, there = (NAMES.get(tag.partition("-")[0].lower(), tag) for tag in (source, target))
+    return f"Which {there} texts are relevant to these {here} texts?"
+
+
+def _lists(
+    manifest: Manifest,
+    queries: Ints,
+    pool: Ints,
+    systems: Mapping[str, EncoderLike],
+    pair: tuple[str, str],
+    layout: Layout,
+    threads: int,
+    store: StoreLike,
+    progress: Report | None,
+) -> tuple[dict[str, list[Best]], dict[str, str]]:
+    """Return what each system suggests for each query, and the signature of its encoder."""
+    built = encoders.text_encoders(systems, languages=pair, fit_texts=fit_texts_for(manifest))
+    rows = np.union1d(queries, pool)
+    texts = manifest.texts(rows)
+    refuse_fitted_rows(built, texts)
+    kept = open_store(store)
+    lists, signatures = {}, {}
+    for name, encoder in built.items():
+        vectors = embed_texts(manifest, name, encoder, rows, store=kept, progress=progress)
+        lists[name] = nearest(
+            manifest,
+            vectors,
+            queries,
+            pool,
+            layout.per_system,
+            exclude_own=layout.exclude_own,
+            threads=threads,
+            seed=layout.seed,
+        )
+        signatures[name] = batch_identity(encoder, texts, store=kept)
+    return lists, signatures
+
+
+def _by_id(bkr: Mapping[str, Mapping[int, float]], rows: Ints, study: Study) -> dict[str, dict[str, float]]:
+    """Return BkR by the ids of the study's queries, which are in the order of the rows."""
+    ids = [query.shown.id for query in study.queries]
+    return {
+        name: {one: of[row] for one, row in zip(ids, rows.tolist(), strict=True)} for name, of in bkr.items()
+    }

@@ -1,0 +1,82 @@
+"""Backretrieval of the queries of a study, to be held against what people say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from xlingual.data.manifest import Manifest
+from xlingual.embed.encoding import Report
+from xlingual.encoders import EncoderLike, ImageModelLike
+from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.records import Ints
+from xlingual.store import StoreLike
+from xlingual.streams import stream
+
+MEASURE = "R@10"
+
+
+def bkr_of_queries(
+    manifest: Manifest,
+    pair: tuple[str, str],
+    queries: Ints,
+    systems: Mapping[str, EncoderLike],
+    image_encoder: ImageModelLike,
+    *,
+    seed: int = 0,
+    measure: str = MEASURE,
+    threads: int = 1,
+    store: StoreLike = "default",
+    progress: Report | None = None,
+) -> dict[str, dict[int, float]]:
+    """Return BkR of each query (row of the manifest) by system, on a non-matching sample that holds them all.
+
+    The items of the queries are sources; the others are divided as for any evaluation (docs/samples.md).
+    Where items have both languages, texts of the sources are thus no targets, which in the study they are:
+    the text found may be another one than raters see.
+    """
+    sources, targets = _sample(manifest, pair, queries, seed)
+    with TemporaryDirectory() as folder:
+        splits = Path(folder) / "sample.npz"
+        np.savez(splits, S=sources[None], T=targets[None])
+        results = backretrieval(
+            manifest,
+            text_encoders=systems,
+            image_encoder=image_encoder,
+            pairs=[f"{pair[0]}:{pair[1]}"],
+            splits=splits,
+            measures=[measure],
+            threads=threads,
+            examples=False,
+            store=store,
+            progress=progress,
+        )
+    rows = manifest.rows_of(pair[0])
+    asked = rows[np.isin(manifest.item[rows], sources)]  # the order of the queries of the evaluation
+    wanted = np.isin(asked, queries)
+    table = results.per_query.to_pydict()
+    found: dict[str, dict[int, float]] = {}
+    for name in systems:
+        of = [
+            value
+            for encoder, kind, value in zip(table["encoder"], table["measure"], table["value"], strict=True)
+            if encoder == name and kind == measure
+        ]
+        found[name] = {
+            int(row): float(value) for row, value, is_query in zip(asked, of, wanted, strict=True) if is_query
+        }
+    return found
+
+
+def _sample(manifest: Manifest, pair: tuple[str, str], queries: Ints, seed: int) -> tuple[Ints, Ints]:
+    """Return the items of sources and of targets: those of the queries are sources."""
+    here, there = (np.unique(manifest.item[manifest.rows_of(language)]) for language in pair)
+    asked = np.unique(manifest.item[queries])
+    both = np.intersect1d(here, there)
+    free = stream(seed, "study sample").permutation(np.setdiff1d(both, asked))
+    more = max(0, (len(both) + 1) // 2 - len(np.intersect1d(both, asked)))
+    sources = np.union1d(np.setdiff1d(here, both), np.union1d(asked, free[:more]))
+    return sources, np.setdiff1d(there, sources)

@@ -1,0 +1,149 @@
+"""What a study asks and what systems suggest: queries drawn from a manifest, the top-k of each encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.data.manifest import Manifest
+from xlingual.embed import TextVectors
+from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.evaluation.ragged import members
+from xlingual.ranking import UNIT, Cosine, one_library_thread, top
+from xlingual.records import Floats, Ints
+from xlingual.streams import stream
+
+NO_LABEL = "(none)"  # the stratum of queries whose cell is empty
+
+
+@dataclass(frozen=True)
+class Best:
+    """The k texts nearest to a query, best first: rows of the manifest [k] and cosines [k]."""
+
+    rows: Ints
+    cosine: Floats
+
+
+def strata_of(manifest: Manifest, by: str | None) -> list[str] | None:
+    """Return the label of each row in a column, or None where no column is named."""
+    if by is None:
+        return None
+    if by not in manifest.labels:
+        columns = listed(manifest.labels, 20) or "none"
+        raise InputError(
+            f"--by {by}: no column of few different values is named so.{did_you_mean(by, manifest.labels)} "
+            f"Such columns of {manifest.source}: {columns}"
+        )
+    return [NO_LABEL if label is None else label for label in manifest.labels[by]]
+
+
+def candidates(manifest: Manifest, language: str) -> Ints:
+    """Return the rows of a language that can be suggested: of equal texts with equal pictures the first.
+
+    Raters would see them as the same suggestion twice. Empty texts are left out.
+    """
+    first: dict[tuple[str, int], int] = {}
+    for row in manifest.rows_of(language).tolist():
+        if manifest.text[row].strip():
+            first.setdefault((manifest.text[row], int(manifest.picture[row])), row)
+    return np.array(list(first.values()), dtype=np.int64)
+
+
+def draw_queries(
+    manifest: Manifest, language: str, count: int, seed: int, strata: Sequence[str] | None = None
+) -> Ints:
+    """Return rows [count] of a language, in random order: one for each of that many items, no text twice.
+
+    With strata (the label of each row), each gets its share of the queries: shares are proportional, and what
+    rounding leaves goes to the largest remainders. Raises InputError where there are too few.
+    """
+    random = stream(seed, "study queries")
+    rows = random.permutation(manifest.rows_of(language))
+    items, texts, free = set(), set(), []
+    for row in rows.tolist():
+        item, text = int(manifest.item[row]), manifest.text[row].strip()
+        if text and item not in items and text not in texts:
+            items.add(item)
+            texts.add(text)
+            free.append(row)
+    if len(free) < count:
+        raise InputError(
+            f"--queries {count}: {manifest.source} has {len(free)} items with different texts in "
+            f"{language!r}; ask for fewer, or give more"
+        )
+    if strata is None:
+        return np.array(free[:count])
+    by_label: dict[str, list[int]] = {}
+    for row in free:
+        by_label.setdefault(strata[row], []).append(row)
+    drawn = [
+        row
+        for label, number in proportional(
+            {name: len(found) for name, found in by_label.items()}, count
+        ).items()
+        for row in by_label[label][:number]
+    ]
+    return np.array([row for row in free if row in set(drawn)])
+
+
+def proportional(sizes: dict[str, int], count: int) -> dict[str, int]:
+    """Return how many of `count` each part gets, in proportion to the sizes (largest remainders).
+
+    >>> proportional({"a": 6, "b": 3, "c": 1}, 5)
+    {'a': 3, 'b': 2, 'c': 0}
+    """
+    total = sum(sizes.values())
+    exact = {name: count * size / total for name, size in sizes.items()}
+    found = {name: int(share) for name, share in exact.items()}
+    by_remainder = sorted(sizes, key=lambda name: (found[name] - exact[name], -sizes[name], name))
+    for name in by_remainder[: count - sum(found.values())]:
+        found[name] += 1
+    return found
+
+
+def nearest(
+    manifest: Manifest,
+    vectors: TextVectors,
+    queries: Ints,
+    pool: Ints,
+    k: int,
+    *,
+    exclude_own: bool = False,
+    threads: int = 1,
+    seed: int = 0,
+) -> list[Best]:
+    """Return the k texts of the pool nearest to each query by the cosine; ties are broken at random.
+
+    `exclude_own` leaves out the texts of a query's own item.
+    """
+    own = [_own(manifest, query, pool, exclude_own) for query in queries]
+    most_own = max(int(left_out.sum()) for left_out in own)
+    if len(pool) - most_own < k:
+        raise InputError(
+            f"--per-system {k}: only {len(pool) - most_own} different texts can be suggested; ask for fewer, "
+            "or give more"
+        )
+    asked, offered = vectors.pool(queries), vectors.pool(pool)
+    similarity = Cosine(asked.vectors, offered.vectors)
+    most = min(k + most_own, len(offered.vectors))
+    with one_library_thread():
+        found = top(similarity, most, threads=threads, seed=seed)[0]
+    lottery = stream(seed, "study ties").permutation(len(pool))  # the same for all systems
+    lists = []
+    for number, left_out in enumerate(own):
+        lines = found.candidate[found.query == asked.code[number]]
+        line, place = members(offered.code, lines)
+        keys = similarity.exact(np.full(len(lines), asked.code[number]), lines)[line]
+        kept = ~left_out[place]
+        place, keys = place[kept], keys[kept]
+        best = np.lexsort((lottery[place], -keys))[:k]
+        lists.append(Best(pool[place[best]], keys[best] * UNIT))
+    return lists
+
+
+def _own(manifest: Manifest, query: int, pool: Ints, exclude: bool) -> np.ndarray:
+    """Return which candidates are never suggested for a query, bool [m]."""
+    own: np.ndarray = (manifest.item[pool] == manifest.item[query]) & exclude
+    return own
