@@ -68,6 +68,9 @@ def test_ids_and_order_say_nothing_of_systems_and_ranks() -> None:
     ]
     assert design(asked).study.queries == design(swapped).study.queries
     assert design(asked).key.credits != design(swapped).key.credits
+    for query in design(asked).study.queries:
+        ids = [one.id for one in query.suggestions]
+        assert ids == sorted(ids)
 
 
 def test_what_raters_see_names_no_system() -> None:
