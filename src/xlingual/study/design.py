@@ -5,13 +5,14 @@ Takes plain records, so that it knows no encoder and no data; `workflows/study.p
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xlingual.errors import InputError
+from xlingual.errors import DataWarning, InputError
 from xlingual.records import digest
 from xlingual.streams import stream
 from xlingual.study.likeness import check_lists
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 ORDERS = 100  # raters that have an order of their own; further ones begin anew with the first
 _LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz0123456789"))
+_NO_CONTROLS = (
+    "no control could be added: of all texts that could be one, systems suggest each; leave out --controls, or "
+    "give more candidates"
+)
 _LENGTH = 12  # letters of an id: 62 random bits
 
 
@@ -93,7 +98,8 @@ def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) 
     systems and ranks.
 
     Raises InputError where nothing could be learnt: systems of the same lists, shares out of range.
-    Warns (DataWarning) of one system only, and of queries on which systems suggest the same.
+    Warns (DataWarning) of one system only, of queries on which systems suggest the same, and where no control
+    could be added.
     """
     check_plan(plan, len(asked))
     check_lists(
@@ -116,6 +122,8 @@ def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) 
             else:
                 controls[shown.id] = extra[candidate]
         queries.append(Query(query, tuple(sorted(found, key=lambda one: one.id)), row.stratum))
+    if with_controls and not controls:
+        warnings.warn(_NO_CONTROLS, DataWarning, stacklevel=2)
     study_id = names.fresh()
     study = _study(study_id, tuple(queries), credits, list(systems), plan)
     key = Key(study_id, dict(systems), credits, controls, conditions=dict(plan.conditions))

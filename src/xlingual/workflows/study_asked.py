@@ -23,8 +23,8 @@ def asked_of(
 ) -> list[Asked]:
     """Return each query (row of the manifest) with what the systems suggest for it, and its controls.
 
-    The wrong control is drawn from the pool: a text of another item, and of another stratum where there are
-    strata, that no system suggests. The right one is the query's own text in the target language.
+    The wrong control is drawn from the pool: a text of another item, and of another stratum where there is
+    one, that no system suggests. The right one is the query's own text in the target language.
     """
 
     def candidate(row: int) -> Candidate:
@@ -61,9 +61,8 @@ def asked_of(
 def _wrong(
     manifest: Manifest, query: int, order: Sequence[int], suggested: set[str], strata: Sequence[str] | None
 ) -> int | None:
-    """Return the first text that is no answer to the query; None where there is none."""
+    """Return the first text that is no answer, of another stratum if there is one; None: there is no such."""
     never = suggested | own_texts(manifest, query)
-    for row in order:
-        if manifest.text[row] not in never and (strata is None or strata[row] != strata[query]):
-            return row
-    return None
+    free = [row for row in order if manifest.text[row] not in never]
+    apart = (row for row in free if strata is not None and strata[row] != strata[query])
+    return next(apart, free[0] if free else None)

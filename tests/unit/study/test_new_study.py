@@ -129,6 +129,14 @@ def test_controls_are_of_other_strata_or_the_querys_own(made: Path) -> None:
     assert kinds[4] >= 4
 
 
+def test_controls_where_all_queries_are_of_one_stratum(tmp_path: Path) -> None:
+    layout = Layout(queries=4, by="kind", controls=1.0)
+    study = new_study(
+        Manifest.from_rows([row | {"kind": "one"} for row in rows()]), tmp_path / "s", **GIVEN, layout=layout
+    )
+    assert list(read_key(tmp_path / "s", study).controls.values()).count(4) == 4
+
+
 def test_backretrieval_of_the_queries_is_in_the_key(made: Path) -> None:
     study = read_study(made)
     key = read_key(made, study)
