@@ -10,35 +10,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from xlingual.errors import DataWarning, InputError
 from xlingual.records import digest
 from xlingual.streams import stream
 from xlingual.study.likeness import check_lists
+from xlingual.study.names import Candidate, Names
 from xlingual.study.orders import credited, make_orders
-from xlingual.study.records import BEST, WORST, Credit, Key, Query, Shown, Study
+from xlingual.study.records import BEST, WORST, Credit, Key, Query, Study
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 ORDERS = 100  # raters that have an order of their own; further ones begin anew with the first
-_LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz0123456789"))
 _NO_CONTROLS = (
-    "no control could be added: of all texts that could be one, systems suggest each; leave out --controls, or "
-    "give more candidates"
+    "no control could be added: of all texts that could be one, systems suggest each; leave out --controls, "
+    "or give more candidates"
 )
-_LENGTH = 12  # letters of an id: 62 random bits
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A text of the data: `key` is its name there, `picture` that of its picture, unique in all the data."""
-
-    key: str
-    text: str
-    language: str
-    picture: str | None = None
 
 
 @dataclass(frozen=True)
@@ -105,7 +92,7 @@ def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) 
     check_lists(
         [{name: [one.candidate.key for one in rows] for name, rows in row.lists.items()} for row in asked]
     )
-    names = _Names(plan.seed, _content(asked))
+    names = Names(plan.seed, _content(asked))
     with_controls = _drawn(len(asked), plan.controls, stream(plan.seed, "study controls"))
     queries: list[Query] = []
     credits: dict[str, tuple[Credit, ...]] = {}
@@ -199,32 +186,3 @@ def _drawn(n: int, share: float, random: Generator) -> set[int]:
 def _count(n: int, share: float) -> int:
     """Return how many of n a share is: at least one, where it is not zero."""
     return max(1, round(share * n)) if share > 0 else 0
-
-
-class _Names:
-    """Draws ids of texts and names of pictures; a picture that several texts share has one name."""
-
-    def __init__(self, seed: int, content: str) -> None:
-        self._random = stream(seed, f"study ids {content}")
-        self._taken: set[str] = set()
-        self._picture: dict[str, str] = {}
-
-    def fresh(self) -> str:
-        """Return an id that was not drawn before."""
-        while True:
-            name = "".join(_LETTERS[self._random.integers(len(_LETTERS), size=_LENGTH)])
-            if name not in self._taken:
-                self._taken.add(name)
-                return name
-
-    def shown(self, candidate: Candidate) -> Shown:
-        """Return what raters see of a candidate."""
-        image = None
-        if candidate.picture is not None:
-            image = self._picture.setdefault(candidate.picture, "") or f"{self.fresh()}.webp"
-            self._picture[candidate.picture] = image
-        return Shown(self.fresh(), candidate.text, candidate.language, image)
-
-    def pictures(self) -> dict[str, str]:
-        """Return the picture of each file, in the order of the files' names."""
-        return {file: picture for picture, file in sorted(self._picture.items(), key=lambda pair: pair[1])}

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from xlingual.data.manifest import Manifest
 from xlingual.records import Ints
 from xlingual.streams import stream
-from xlingual.study.design import Asked, Candidate, Listed
+from xlingual.study.design import Asked, Listed
+from xlingual.study.names import Candidate
 from xlingual.workflows.study_lists import Best, own_texts
 
 
