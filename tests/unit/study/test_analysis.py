@@ -1,10 +1,13 @@
 """The analysis of a study, on ratings whose numbers are worked out by hand."""
 
+import json
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
 
+import jsonschema
 import numpy as np
 import pytest
 
@@ -175,3 +178,17 @@ def test_an_analysis_is_written_and_read_as_it_was(study, tmp_path):
     found = analyse(*study, rated.rate(study[0], by_hand, raters=("1", "2")), looks=[0.5, 1], **FEW)
     found.write(tmp_path)
     assert StudyAnalysis.read(tmp_path) == found
+
+
+@pytest.mark.parametrize("raters", [("1",), ("1", "2", "3", "4", "5", "6")])
+def test_an_analysis_fits_its_schema(raters):
+    rng = np.random.default_rng(1)
+    bkr = {name: {f"q{q}": float(rng.random() < 0.5) for q in range(8)} for name in "abd"}
+    study = rated.study_of(queries=8, per_system=2, systems=("a", "b", "d"), controls=4, bkr=bkr)
+    ratings = rated.rate(study[0], lambda *_: rng.integers(1, 5), raters=raters, skip={"q3a0"}, seconds=0.5)
+    again = rated.rate(study[0], lambda *_: rng.integers(1, 5), raters=raters, occasion=1)
+    found = analyse(*study, [*ratings, *again], looks=[0.5, 1], planned=300, **FEW)
+    assert found.looks and found.bkr and found.needed and found.warnings and found.raters[0].flagged
+    schema = files("xlingual.results") / "schemas" / "study_analysis-1.schema.json"
+    content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    jsonschema.Draft202012Validator(json.loads(schema.read_text("utf-8"))).validate(content)
