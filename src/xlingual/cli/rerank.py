@@ -124,7 +124,7 @@ def apply(nbest: Path, weights: Path, out: Path, tuning: int, quiet: bool) -> No
     "--test", type=click.Choice(["bootstrap", "randomization"]), default="bootstrap", show_default=True
 )
 @click.option("--samples", type=click.IntRange(min=0), default=0, metavar="N", help="Of the test.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of random choice.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of random choice.")
 @click.option("--out", type=PATH, metavar="FILE", help="Write the scores there, as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @quiet_option

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -152,8 +153,9 @@ def test_empty_texts_are_similar_to_nothing(tmp_path: Path) -> None:
     (tmp_path / "src").write_text("yes\n\n", encoding="utf-8")
     nbest = write(tmp_path / "a.nbest", [["ja", ""], ["nein", ""]])
     encoder = Words()
-    with pytest.warns(DataWarning, match="empty"):
+    with pytest.warns(DataWarning, match=r"2 hypotheses are empty \(lines 2, 4\); kept") as told:
         _, lists = add(nbest, encoder, images=pictures(), image_encoders=Shown())
+    assert len(told) == 2  # of the list that is read, and here of the one that was written
     assert lists.features[:, 2].tolist()[1:] == [0, 0, 0] and lists.features[0, 2] != 0
     assert (lists.features[:, 3] != 0).tolist() == [True, False, True, False]
     assert "" not in {text for text, _ in encoder.asked}
@@ -264,6 +266,13 @@ def test_files_that_do_not_fit(nbest: Path) -> None:
     nbest.write_text("")
     with pytest.raises(InputError, match="is empty"):
         add(nbest, Words())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_cannot_be_read_twice(nbest: Path) -> None:
+    os.mkfifo(nbest.with_name("pipe"))
+    with pytest.raises(InputError, match="is a pipe, and the list is read twice: write it to a file first"):
+        add(nbest.with_name("pipe"), Words())
 
 
 def test_other_dimensions_are_refused(nbest: Path) -> None:

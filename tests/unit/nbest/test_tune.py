@@ -147,6 +147,8 @@ def test_weights_come_back_from_their_file(tmp_path):
         ({"tunings": []}, "a field is not what it must be"),
         ({"scale": [1.0]}, "of one length"),
         ({"scale": [0.0, 1, 1, 1]}, "finite numbers"),
+        ({"scale": ["1", 1, 1, 1]}, "finite numbers"),
+        ({"scale": [True, 1, 1, 1]}, "finite numbers"),
         ({"bounds": None}, "a field is not what it must be"),
     ],
 )
