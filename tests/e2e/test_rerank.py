@@ -159,6 +159,11 @@ def test_refusals(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert "folds must be from 2 to the number of lists, 30: found 31" in refused(
         "ablate", *dev[1:], "--folds", "31"
     )
+    other = ("--on", "test.nbest", "--on-references", "test.ref", "--folds", "5")
+    assert "--folds is of cross-validation" in refused("ablate", *dev[1:], *other)
+    assert "a set of features to leave out is empty" in refused("ablate", *dev[1:], "--without", ",")
+    test = ("score", "dev.ref", "--references", "dev.ref", "--test", "bootstrap")
+    assert "--test compares with --baseline" in refused(*test)
     assert "nowhere cannot be read" in refused("tune", "nowhere", "--references", "dev.ref", *out)
     assert not Path("w.json").exists()
     assert "w.json is missing: give what was written by xlingual rerank tune" in refused(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 )
 @click.option("--on", type=PATH, metavar="NBEST", help="Judge on these lists instead of by cross-validation.")
 @click.option("--on-references", multiple=True, type=PATH, metavar="FILE", help="References of --on.")
-@click.option("--folds", type=int, default=5, show_default=True, metavar="K", help="Of the cross-validation.")
+@click.option("--folds", type=int, metavar="K", help="Of the cross-validation.  [default: 5]")
 @tuning_options
 @click.option("--out", type=PATH, metavar="FILE", help="Write the ablation there, as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -60,6 +60,10 @@ def ablate(
 
     if (on is None) != (not on_references):
         raise InputError("--on and --on-references belong together: give both or none")
+    if given["folds"] is None:
+        del given["folds"]
+    elif on is not None:
+        raise InputError("--folds is of cross-validation, and --on names other lists: give one of them")
     if out is not None:
         check_file(out)
     settings = chosen_settings(given)

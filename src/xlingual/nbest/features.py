@@ -77,6 +77,8 @@ def add_features(
 
     """
     _check_given(source, images, image_encoders)
+    if normalize_source is not None and source is None:
+        raise InputError("--normalize-source takes steps with the source: give --source")
     for option, tag in (("--source-language", source_language), ("--target-language", target_language)):
         if problem := tag_problem(tag):
             raise InputError(f"{option}: {problem}")

@@ -226,6 +226,15 @@ def test_equal_hypotheses_have_equal_features_in_any_order(lists: list[list[str]
         ({"normalize": "tokenize", "target_language": "und"}, "give --source-language and --target-language"),
         ({"normalize_source": "nothing"}, "--normalize-source 'nothing' is no step"),
         (
+            {
+                "source": None,
+                "images": pictures(),
+                "image_encoders": Shown(),
+                "normalize_source": "lowercase",
+            },
+            "--normalize-source takes steps with the source: give --source",
+        ),
+        (
             {"text_encoders": ["vectors:x.{lang}.npy"]},
             "vectors: files have one row for each text of a manifest",
         ),
@@ -268,11 +277,18 @@ def test_files_that_do_not_fit(nbest: Path) -> None:
         add(nbest, Words())
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="a pipe has no name here")
 def test_a_pipe_cannot_be_read_twice(nbest: Path) -> None:
-    os.mkfifo(nbest.with_name("pipe"))
-    with pytest.raises(InputError, match="is a pipe, and the list is read twice: write it to a file first"):
-        add(nbest.with_name("pipe"), Words())
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, nbest.read_bytes())
+        os.close(writing)
+        with pytest.raises(InputError, match="is a pipe, and the list is read twice: write it to a file"):
+            add_features(
+                f"/dev/fd/{reading}", nbest.with_name("b.nbest"), Words(), source=nbest.parent / "src"
+            )
+    finally:
+        os.close(reading)
 
 
 def test_other_dimensions_are_refused(nbest: Path) -> None:
