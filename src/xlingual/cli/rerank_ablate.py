@@ -94,20 +94,22 @@ def _show(found: Ablation) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    from xlingual.cli.rerank_tables import p_text, signed, spread_text
+    from xlingual.cli.rerank_tables import aligned, p_text, signed, spread_text
     from xlingual.report.terminal import plain_table
 
     console = screen.console()
     console.print()
     table = plain_table(f"BLEU on {found.n_lists:,} lists, {found.judged}")
     table.add_column("features", overflow="fold")
-    for name in ("BLEU", "gain of having them", "95 % interval", "p"):
+    head, values = aligned("BLEU", [spread_text(found.bleu), *(spread_text(row.bleu) for row in found.rows)])
+    table.add_column(head, no_wrap=True)
+    for name in ("gain of having them", "95 % interval", "p"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_row("all", spread_text(found.bleu), style="bold")
-    for row in found.rows:
+    table.add_row("all", values[0], style="bold")
+    for row, value in zip(found.rows, values[1:], strict=True):
         ci = row.gain.ci
         interval = f"[{signed(ci.low)}, {signed(ci.high)}]"
-        cells = (spread_text(row.bleu), signed(row.gain.value), interval, p_text(row.gain.p))
+        cells = (value, signed(row.gain.value), interval, p_text(row.gain.p))
         table.add_row(Text(f"without {', '.join(row.without)}"), *cells)
     console.print(table)
     bounds = found.bounds
