@@ -100,6 +100,22 @@ def test_tune_apply_score(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     ):
         assert words in shown.out
     assert "no METEOR: it needs the language" in shown.out
+    assert "3 systems gain" in shown.out and "3 of them told from chance" in " ".join(shown.out.split())
+    assert run(*score[:3], *score[5:], "--samples", "100") == 0
+    assert "best.0 gains" in capsys.readouterr().out
+    worse = (
+        "rerank",
+        "score",
+        "base",
+        "--references",
+        "test.ref",
+        "--baseline",
+        "best.0",
+        "--samples",
+        "100",
+    )
+    assert run(*worse) == 0
+    assert "base loses" in capsys.readouterr().out
     found = json.loads(Path("s.json").read_text())
     values = {one["name"]: one["scores"]["BLEU"]["value"] for one in found["systems"]}
     assert values["base"] < values["best.0"] <= values["oracle"] + 1e-9
@@ -130,7 +146,8 @@ def test_ablate(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     dev = ("rerank", "ablate", "dev.nbest", "--references", "dev.ref", "--epochs", "3", "--tunings", "2")
     assert run(*dev, "--out", "a.json") == 0
     shown = capsys.readouterr()
-    assert "BLEU on 30 lists, 5-fold cross-validation" in shown.out and "without tm[0], tm[1]" in shown.out
+    assert "BLEU on 30 lists, 5-fold cross-validation" in shown.out and "without tm[0–1]" in shown.out
+    assert "Having them helps: good." in shown.out and "Not told from chance: tm[0–1]." in shown.out
     good, tm = json.loads(Path("a.json").read_text())["rows"]
     assert good["gain"]["value"] > 1 and good["gain"]["ci"]["low"] > 0 and good["gain"]["p"] < 0.05
     assert tm["gain"]["ci"]["low"] < 0 < tm["gain"]["ci"]["high"]

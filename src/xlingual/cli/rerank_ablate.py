@@ -94,7 +94,7 @@ def _show(found: Ablation) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    from xlingual.cli.rerank_tables import aligned, p_text, signed, spread_text
+    from xlingual.cli.rerank_tables import aligned, grouped, p_text, signed, spread_text
     from xlingual.report.terminal import plain_table
 
     console = screen.console()
@@ -110,7 +110,10 @@ def _show(found: Ablation) -> None:
         ci = row.gain.ci
         interval = f"[{signed(ci.low)}, {signed(ci.high)}]"
         cells = (value, signed(row.gain.value), interval, p_text(row.gain.p))
-        table.add_row(Text(f"without {', '.join(row.without)}"), *cells)
+        table.add_row(Text(f"without {grouped(row.without)}"), *cells)
+    for sentence in _verdict(found):
+        console.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
+    console.print()
     console.print(table)
     bounds = found.bounds
     sentence = (
@@ -118,3 +121,15 @@ def _show(found: Ablation) -> None:
         f"{bounds.anti_oracle:.2f}, random choice {spread_text(bounds.random)}."
     )
     console.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
+
+
+def _verdict(found: Ablation) -> list[str]:
+    """Return which features help, in sentences; an interval that excludes zero tells so."""
+    from xlingual.cli.rerank_tables import grouped
+
+    kinds = (
+        ("Having them helps", [row for row in found.rows if row.gain.ci.low > 0]),
+        ("Having them harms", [row for row in found.rows if row.gain.ci.high < 0]),
+        ("Not told from chance", [row for row in found.rows if row.gain.ci.low <= 0 <= row.gain.ci.high]),
+    )
+    return [f"{what}: {'; '.join(grouped(row.without) for row in rows)}." for what, rows in kinds if rows]

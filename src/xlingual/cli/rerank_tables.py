@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
 
+CHANCE = 0.05  # below it a difference is called told from chance
+
 if TYPE_CHECKING:
     from xlingual.nbest.score import Scores, System
     from xlingual.nbest.weights import Spread, Weights
@@ -70,6 +72,8 @@ def show_scores(found: Scores) -> None:
 
     console = screen.console()
     console.print()
+    if said := _gain(found):
+        console.print(Padding(said, (0, 0, 1, 1)), markup=False)
     for measure in found.signatures:
         better = " (smaller is better)" if measure == "TER" else ""
         table = plain_table(f"{measure}{better}")
@@ -111,6 +115,49 @@ def _verdict(found: Weights) -> list[str]:
     if found.cross_validated is None:
         return [f"{said}: what it gains on others, --folds shows."]
     return [f"{said}, and {signed(found.cross_validated.mean - bounds.decoder)} on sentences held out."]
+
+
+def _gain(found: Scores) -> str | None:
+    """Return what systems gain in BLEU over their baseline, and whether that is told from chance."""
+    own = [system for system in found.systems if system.kind == "system"]
+    base = next((system for system in found.systems if system.kind == "baseline"), None)
+    if base is None or not own:
+        return None
+    bleu = {system.name: system.scores["BLEU"] for system in found.systems}
+    over = bleu[base.name].value
+    gain = sum(bleu[system.name].value for system in own) / len(own) - over
+    room = f", of {bleu['oracle'].value - over:.2f} that the oracle does" if "oracle" in bleu else ""
+    changed = f"{'gain' if gain >= 0 else 'lose'}{'s' if len(own) == 1 else ''} {abs(gain):.2f} BLEU"
+    ps = [bleu[system.name].p for system in own]
+    told = sum(p is not None and p < CHANCE for p in ps)
+    if len(own) == 1:
+        chance = f"{'' if told else 'not '}told from chance (p {p_text(ps[0])})"
+        return f"{own[0].name} {changed} over {base.name}{room if gain > 0 else ''}: {chance}."
+    return (
+        f"{len(own)} systems {changed} over {base.name} on average{room if gain > 0 else ''}: {told} of them "
+        f"told from chance (p below {CHANCE:g})."
+    )
+
+
+def grouped(names: Sequence[str]) -> str:
+    """Return the names of features with the values of one feature written once.
+
+    >>> grouped(["lm", "tm[0]", "tm[1]", "w"])
+    'lm, tm[0–1], w'
+    """
+    parts: dict[str, list[str]] = {}
+    for name in names:
+        label, bracket, place = name.partition("[")
+        parts.setdefault(label, []).extend([place.removesuffix("]")] if bracket else [])
+    told = (
+        label
+        if not places
+        else f"{label}[{places[0]}]"
+        if len(places) == 1
+        else f"{label}[{places[0]}–{places[-1]}]"
+        for label, places in parts.items()
+    )
+    return ", ".join(told)
 
 
 def aligned(head: str, values: Sequence[str]) -> tuple[str, list[str]]:
