@@ -281,7 +281,7 @@ def draw(data: str, gaps: Mapping[str, Mapping[str, tuple[float, Any]]], path: P
     plt.close(figure)
 
 
-SETS = {"emoji": (emoji, 5), "scenes": (scenes, 3), "scenes-long": (scenes_long, 2)}
+SETS = {"emoji": (emoji, 5), "scenes": (scenes, 3), "scenes-long": (scenes_long, 3)}
 
 
 def main(names: Sequence[str] = tuple(SETS), seeds: int | None = None) -> None:

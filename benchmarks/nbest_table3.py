@@ -26,6 +26,8 @@ from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.paired import Difference, paired_bootstrap
 from xlingual.nbest.weights import Weights
 from xlingual.records import Floats, Ints
+from xlingual.stats.corrections import holm
+from xlingual.streams import stream
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data")) / "nbest_multi30k"
 OUT = Path("out/nbest_table3")
@@ -33,12 +35,13 @@ TUNE, TEST = "val", "test_2016_flickr"
 LABELS = ("d", "lm", "tm", "w")
 OWN = ("d", "lm", *(f"tm[{i}]" for i in range(5)), "w")
 TOTAL = "total"  # the decoder's score as a feature: the one feature that a neural system's list has
-EPOCHS = (6, 16)
-MODELS = {f"mlmme-{epochs}": epochs for epochs in EPOCHS}
+MODELS = {"mlmme-6": 6, "mlmme-100": 100}  # by their most epochs: barely trained, and until patience stops it
 SIMILARITIES = ("lsa", *MODELS)
+DRAWS = 100
 ADDED = {
     "+ lsa": ("lsa",),
-    **{f"+ MLMME β=0, {epochs} epochs": (name,) for name, epochs in MODELS.items()},
+    "+ MLMME β=0, 6 epochs": ("mlmme-6",),
+    "+ MLMME β=0, trained": ("mlmme-100",),
     "+ all three": SIMILARITIES,
 }
 SETS = {"own features": OWN} | {kind: (*OWN, *names) for kind, names in ADDED.items()}
@@ -59,30 +62,34 @@ def command(out: Path, *words: object) -> None:
         raise SystemExit(f"xlingual {shlex.join(given)} failed")
 
 
-def manifest() -> Path:
-    """Return the manifest of the 29,000 pairs that encoders are fitted on, written once."""
-    path = OUT / "train.jsonl"
+def manifest(part: str, ending: str = "") -> Path:
+    """Return the manifest of a part's pairs of sentences, written once."""
+    path = OUT / f"{part}.jsonl"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        sides = [read_texts(DATA / f"train.{tag}.gz") for tag in ("en", "de")]
+        sides = [read_texts(DATA / f"{part}.{tag}{ending}") for tag in ("en", "de")]
         rows = (
-            {"id": f"train{i}", "text_en": en, "text_de": de}
+            {"id": f"{part}{i}", "text_en": en, "text_de": de}
             for i, (en, de) in enumerate(zip(*sides, strict=True))
         )
         path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
     return path
 
 
-def with_similarities() -> dict[str, NBestLists]:
-    """Return the lists of both parts with all similarities as features."""
-    train = manifest()
+def encoders() -> tuple[str, ...]:
+    """Return the specs of the encoders of SIMILARITIES, the trained ones trained on the 29,000 pairs."""
+    train = manifest("train", ".gz")
     small = ("--word-dim", 128, "--state-dim", 256, "--joint-dim", 256, "--threshold", 2, "--threads", 1)
     for name, epochs in MODELS.items():
         how = ("--beta", 0, "--pretokenized", "--contrast", "in-batch", *small, "--epochs", epochs)
         command(OUT / name, "train", "mlmme", train, *how)
-    encoders = [f"lsa:?fit={train}", *(f"model:{OUT / name}" for name in MODELS)]
+    specs = (f"lsa:?fit={train}", *(f"model:{OUT / name}" for name in MODELS))
+    return tuple(word for spec in specs for word in ("--text-encoder", spec))
+
+
+def with_similarities(specs: Sequence[str]) -> dict[str, NBestLists]:
+    """Return the lists of both parts with all similarities as features."""
     for part in (TUNE, TEST):
-        specs = [word for spec in encoders for word in ("--text-encoder", spec)]
         languages = ("--source-language", "en", "--target-language", "de", "--no-store")
         source = ("--source", DATA / f"{part}.en")
         command(
@@ -90,6 +97,31 @@ def with_similarities() -> dict[str, NBestLists]:
         )
     read = {part: read_nbest(OUT / f"{part}.nbest") for part in (TUNE, TEST)}
     return {part: lists.with_features({TOTAL: lists.scores}) for part, lists in read.items()}
+
+
+def judged(specs: Sequence[str]) -> None:
+    """Print what the encoders are worth: the sums of recalls by epoch, and retrieval of test references."""
+    for name in MODELS:
+        lines = [json.loads(line) for line in (OUT / name / "log.jsonl").read_text("utf-8").splitlines()]
+        sums = {line["epoch"]: line["validation"]["score"] for line in lines}
+        every = ", ".join(f"{epoch}: {sums[epoch]:.0f}" for epoch in sums)
+        best, seconds = max(sums, key=lambda epoch: sums[epoch]), sum(line["seconds"] for line in lines)
+        print(
+            f"\n{name}: best epoch {best} of {len(sums)}, {seconds:.0f} s; sum of recalls by epoch: {every}"
+        )
+    how = ("--pairs", "en-de,de-en", "--measure", "R@1", "--no-store", *specs)
+    command(OUT / "retrieval", "evaluate", "crosslingual-retrieval", manifest(TEST), *how)
+    head(f"encoder, R@1 on {TEST}", "en→de", "de→en")
+    entries = json.loads((OUT / "retrieval" / "results.json").read_text(encoding="utf-8"))["results"]
+    for encoder, name in zip(dict.fromkeys(entry["encoder"] for entry in entries), SIMILARITIES, strict=True):
+        found = {entry["source"]: entry for entry in entries if entry["encoder"] == encoder}
+        ends = {source: found[source]["ci"] for source in ("en", "de")}
+        row(
+            [
+                name,
+                *(f"{found[of]['value']:.3f} [{ci['low']:.3f}, {ci['high']:.3f}]" for of, ci in ends.items()),
+            ]
+        )
 
 
 def folder_of(way: str, kind: str) -> Path:
@@ -208,13 +240,18 @@ def alone(lists: dict[str, NBestLists], of: Ints) -> None:
         feature = own.features[:, own.names.index(name)]
         bleu = float(corpus_bleu(of[first_best(feature, own.offsets)].sum(axis=0)))
         row([name, f"{bleu:.2f}", signed(within_list_correlation(feature, quality, own))])
+    random, starts, sizes = stream(0, "nbest_table3 random choice"), own.offsets[:-1], np.diff(own.offsets)
+    drawn = [corpus_bleu(of[starts + random.integers(0, sizes)].sum(axis=0)) for _ in range(DRAWS)]
+    row([f"chosen at random, {DRAWS} draws", f"{np.mean(drawn):.2f} ± {np.std(drawn, ddof=1):.2f}", ""])
 
 
 def main() -> None:
     """Run what is not there yet, and print the tables."""
     if not DATA.is_dir():
         raise SystemExit(f"no real data in {DATA}: set XLINGUAL_DATA")
-    lists = with_similarities()
+    specs = encoders()
+    judged(specs)
+    lists = with_similarities(specs)
     references = DATA / f"{TEST}.de"
     of = list_counts(lists[TEST], [read_texts(references)])
     base = OUT / "decoder"
@@ -230,8 +267,9 @@ def main() -> None:
         bounds(of_lists)
         for kind in SETS:
             row([kind, *cells_of(found[way, kind])])
-    gains(lists, of)
-    one_feature(lists, of, base)
+    looked_at = gains(lists, of)
+    corrected(looked_at)
+    looked_at |= one_feature(lists, of, base)
     alone(lists, of)
     path = OUT / "ablation.json"
     groups = [*((name,) for name in LABELS), *((name,) for name in SIMILARITIES), SIMILARITIES]
@@ -239,11 +277,21 @@ def main() -> None:
     on = ("--on", OUT / f"{TEST}.nbest", "--on-references", references)
     tune = ("--references", DATA / f"{TUNE}.de", "--standardize")
     command(path, "rerank", "ablate", OUT / f"{TUNE}.nbest", *tune, *on, *sets)
-    ablation(json.loads(path.read_text(encoding="utf-8")))
+    looked_at |= ablation(json.loads(path.read_text(encoding="utf-8")))
+    corrected(looked_at)
 
 
-def gains(lists: dict[str, NBestLists], of: Ints) -> None:
-    """Print what similarities add to the list's own features, in BLEU on the test lists."""
+def corrected(looked_at: dict[str, float]) -> None:
+    """Print the smallest p-values of comparisons of similarities with none, and Holm's corrected ones."""
+    names, p = list(looked_at), np.array(list(looked_at.values()))
+    adjusted = holm(p)
+    head(f"smallest of {len(p)} comparisons", "p", "p after Holm")
+    for i in np.argsort(p, kind="stable")[:4]:
+        row([names[i], f"{p[i]:.3f}", f"{adjusted[i]:.3f}"])
+
+
+def gains(lists: dict[str, NBestLists], of: Ints) -> dict[str, float]:
+    """Print what similarities add to the own features, in BLEU on the test lists; return the p-values."""
     head("BLEU gained over the own features", *WAYS)
     weights = {
         (way, kind): counts_of(lists[TEST], folder_of(way, kind) / "weights.json", of)
@@ -253,34 +301,34 @@ def gains(lists: dict[str, NBestLists], of: Ints) -> None:
     first = of[decoder_best(lists[TEST])][None]
     over = [difference(paired_bootstrap(weights[way, "own features"], first)) for way in WAYS]
     row(["(own features over the 1-best)", *over])
+    looked_at = {}
     for kind in list(SETS)[1:]:
-        row(
-            [
-                kind,
-                *(
-                    difference(paired_bootstrap(weights[way, kind], weights[way, "own features"]))
-                    for way in WAYS
-                ),
-            ]
-        )
+        more = {way: paired_bootstrap(weights[way, kind], weights[way, "own features"]) for way in WAYS}
+        row([kind, *(difference(one) for one in more.values())])
+        looked_at |= {f"{kind} ({way})": one.p for way, one in more.items()}
     whole = weights["MIRA", "own features"]
     assert corpus_bleu(whole.sum(axis=1)).mean() > corpus_bleu(of[decoder_best(lists[TEST])].sum(axis=0))
+    return looked_at
 
 
-def one_feature(lists: dict[str, NBestLists], of: Ints, base: Path) -> None:
-    """Print what similarities add to the decoder's score, where that is all that a list has."""
+def one_feature(lists: dict[str, NBestLists], of: Ints, base: Path) -> dict[str, float]:
+    """Print what similarities add to the decoder's score, where that is all a list has; return p-values."""
     way = "MIRA, standardised"
     first = of[decoder_best(lists[TEST])][None]
     head(way, *MEASURES.values(), "BLEU gained over the 1-best")
+    looked_at = {}
     for kind in ONE:
         best = tuned(lists, way, kind)
         cells = cells_of(scores(best, base, folder_of(way, kind).name))
         counts = counts_of(lists[TEST], folder_of(way, kind) / "weights.json", of)
-        row([kind, *cells, difference(paired_bootstrap(counts, first))])
+        more = paired_bootstrap(counts, first)
+        row([kind, *cells, difference(more)])
+        looked_at[kind] = more.p
+    return looked_at
 
 
-def ablation(content: dict[str, Any]) -> None:
-    """Print an ablation."""
+def ablation(content: dict[str, Any]) -> dict[str, float]:
+    """Print an ablation; return the p-values of what is without one similarity (without all: in `gains`)."""
     head("standardised MIRA", "BLEU", "gain of having them")
     row(["all", f"{content['bleu']['mean']:.2f} ± {content['bleu']['sd']:.2f}", ""])
     for one in content["rows"]:
@@ -289,3 +337,8 @@ def ablation(content: dict[str, Any]) -> None:
         told = f"{signed(gain['value'])} [{ends}], p {gain['p']:.3f}".replace("p 0.", "p .")
         bleu = f"{one['bleu']['mean']:.2f} ± {one['bleu']['sd']:.2f}"
         row([f"without {', '.join(one['without'])}", bleu, told])
+    return {
+        f"without {', '.join(one['without'])}": one["gain"]["p"]
+        for one in content["rows"]
+        if len(one["without"]) == 1 and one["without"][0] in SIMILARITIES
+    }

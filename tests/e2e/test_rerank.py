@@ -59,6 +59,10 @@ def test_tune_apply_score(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr()
     assert "mira, mean of 3 tunings ± sd" in shown.out and "the same, cross-validated" in shown.out
     assert "oracle" in shown.out and "tm[1]" in shown.out
+    lines = shown.out.splitlines()
+    assert lines[1].startswith(" Tuning gains ") and "on sentences held out." in " ".join(lines[1:3])
+    begin = next(i for i, line in enumerate(lines) if "decoder's choice  " in line)
+    assert len({line.index(".") for line in lines[begin : begin + 6]}) == 1  # points below each other
     assert shown.err == "wrote w.json\n"
     weights = json.loads(Path("w.json").read_text())
     assert weights["features"] == ["good", "tm[0]", "tm[1]"] and weights["settings"]["epochs"] == 5
@@ -96,6 +100,22 @@ def test_tune_apply_score(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     ):
         assert words in shown.out
     assert "no METEOR: it needs the language" in shown.out
+    assert "3 systems gain" in shown.out and "3 of them told from chance" in " ".join(shown.out.split())
+    assert run(*score[:3], *score[5:], "--samples", "100") == 0
+    assert "best.0 gains" in capsys.readouterr().out
+    worse = (
+        "rerank",
+        "score",
+        "base",
+        "--references",
+        "test.ref",
+        "--baseline",
+        "best.0",
+        "--samples",
+        "100",
+    )
+    assert run(*worse) == 0
+    assert "base loses" in capsys.readouterr().out
     found = json.loads(Path("s.json").read_text())
     values = {one["name"]: one["scores"]["BLEU"]["value"] for one in found["systems"]}
     assert values["base"] < values["best.0"] <= values["oracle"] + 1e-9
@@ -126,7 +146,8 @@ def test_ablate(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     dev = ("rerank", "ablate", "dev.nbest", "--references", "dev.ref", "--epochs", "3", "--tunings", "2")
     assert run(*dev, "--out", "a.json") == 0
     shown = capsys.readouterr()
-    assert "BLEU on 30 lists, 5-fold cross-validation" in shown.out and "without tm[0], tm[1]" in shown.out
+    assert "BLEU on 30 lists, 5-fold cross-validation" in shown.out and "without tm[0–1]" in shown.out
+    assert "Having them helps: good." in shown.out and "Not told from chance: tm[0–1]." in shown.out
     good, tm = json.loads(Path("a.json").read_text())["rows"]
     assert good["gain"]["value"] > 1 and good["gain"]["ci"]["low"] > 0 and good["gain"]["p"] < 0.05
     assert tm["gain"]["ci"]["low"] < 0 < tm["gain"]["ci"]["high"]
@@ -150,6 +171,7 @@ def test_refusals(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert "have 1 line for 30 lists" in refused("tune", "dev.nbest", "--references", "small.ref", *out)
     assert "--epochs is an option of mira" in refused(*dev, *out, "--algorithm", "pro", "--epochs", "3")
     assert "--C is an option of mira" in refused(*dev, *out, "--algorithm", "pro", "--C", "3")
+    assert "Invalid value for '--seed': -1" in refused(*dev, *out, "--seed", "-1")
     assert "C, the largest step of MIRA" in refused(*dev, *out, "--C", "0")
     assert "epochs must be 1 or more" in refused(*dev, *out, "--epochs", "0")
     assert "--on and --on-references belong together" in refused("ablate", *dev[1:], "--on", "test.nbest")
@@ -158,6 +180,11 @@ def test_refusals(run: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert "folds must be from 2 to the number of lists, 30: found 31" in refused(
         "ablate", *dev[1:], "--folds", "31"
     )
+    other = ("--on", "test.nbest", "--on-references", "test.ref", "--folds", "5")
+    assert "--folds is of cross-validation" in refused("ablate", *dev[1:], *other)
+    assert "a set of features to leave out is empty" in refused("ablate", *dev[1:], "--without", ",")
+    test = ("score", "dev.ref", "--references", "dev.ref", "--test", "bootstrap")
+    assert "--test compares with --baseline" in refused(*test)
     assert "nowhere cannot be read" in refused("tune", "nowhere", "--references", "dev.ref", *out)
     assert not Path("w.json").exists()
     assert "w.json is missing: give what was written by xlingual rerank tune" in refused(

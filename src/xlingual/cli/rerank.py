@@ -121,10 +121,17 @@ def apply(nbest: Path, weights: Path, out: Path, tuning: int, quiet: bool) -> No
 )
 @lowercase_option
 @click.option(
-    "--test", type=click.Choice(["bootstrap", "randomization"]), default="bootstrap", show_default=True
+    "--test",
+    type=click.Choice(["bootstrap", "randomization"]),
+    help="Of the difference to --baseline.  [default: bootstrap]",
 )
-@click.option("--samples", type=click.IntRange(min=0), default=0, metavar="N", help="Of the test.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of random choice.")
+@click.option(
+    "--samples",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Resamples of test and intervals.  [default: 1,000; trials of randomization: 10,000]",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of random choice.")
 @click.option("--out", type=PATH, metavar="FILE", help="Write the scores there, as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 @quiet_option
@@ -149,6 +156,10 @@ def score(
 
     if out is not None:
         check_file(out)
+    if given["test"] is not None and baseline is None:
+        raise InputError("--test compares with --baseline: give both or none")
+    given["test"] = given["test"] or "bootstrap"
+    given["samples"] = given["samples"] or 0  # sacrebleu's own number
     if len({str(path) for path in best}) < len(best):
         raise InputError("a file of translations is given twice: give each once")
     with screen.warnings_as_lines(), screen.progress(quiet or as_json) as report:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 )
 @click.option("--on", type=PATH, metavar="NBEST", help="Judge on these lists instead of by cross-validation.")
 @click.option("--on-references", multiple=True, type=PATH, metavar="FILE", help="References of --on.")
-@click.option("--folds", type=int, default=5, show_default=True, metavar="K", help="Of the cross-validation.")
+@click.option("--folds", type=int, metavar="K", help="Of the cross-validation.  [default: 5]")
 @tuning_options
 @click.option("--out", type=PATH, metavar="FILE", help="Write the ablation there, as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -60,6 +60,10 @@ def ablate(
 
     if (on is None) != (not on_references):
         raise InputError("--on and --on-references belong together: give both or none")
+    if given["folds"] is None:
+        del given["folds"]
+    elif on is not None:
+        raise InputError("--folds is of cross-validation, and --on names other lists: give one of them")
     if out is not None:
         check_file(out)
     settings = chosen_settings(given)
@@ -90,21 +94,26 @@ def _show(found: Ablation) -> None:
     from rich.padding import Padding
     from rich.text import Text
 
-    from xlingual.cli.rerank_tables import p_text, signed, spread_text
+    from xlingual.cli.rerank_tables import aligned, grouped, p_text, signed, spread_text
     from xlingual.report.terminal import plain_table
 
     console = screen.console()
     console.print()
     table = plain_table(f"BLEU on {found.n_lists:,} lists, {found.judged}")
     table.add_column("features", overflow="fold")
-    for name in ("BLEU", "gain of having them", "95 % interval", "p"):
+    head, values = aligned("BLEU", [spread_text(found.bleu), *(spread_text(row.bleu) for row in found.rows)])
+    table.add_column(head, no_wrap=True)
+    for name in ("gain of having them", "95 % interval", "p"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_row("all", spread_text(found.bleu), style="bold")
-    for row in found.rows:
+    table.add_row("all", values[0], style="bold")
+    for row, value in zip(found.rows, values[1:], strict=True):
         ci = row.gain.ci
         interval = f"[{signed(ci.low)}, {signed(ci.high)}]"
-        cells = (spread_text(row.bleu), signed(row.gain.value), interval, p_text(row.gain.p))
-        table.add_row(Text(f"without {', '.join(row.without)}"), *cells)
+        cells = (value, signed(row.gain.value), interval, p_text(row.gain.p))
+        table.add_row(Text(f"without {grouped(row.without)}"), *cells)
+    for sentence in _verdict(found):
+        console.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
+    console.print()
     console.print(table)
     bounds = found.bounds
     sentence = (
@@ -112,3 +121,15 @@ def _show(found: Ablation) -> None:
         f"{bounds.anti_oracle:.2f}, random choice {spread_text(bounds.random)}."
     )
     console.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
+
+
+def _verdict(found: Ablation) -> list[str]:
+    """Return which features help, in sentences; an interval that excludes zero tells so."""
+    from xlingual.cli.rerank_tables import grouped
+
+    kinds = (
+        ("Having them helps", [row for row in found.rows if row.gain.ci.low > 0]),
+        ("Having them harms", [row for row in found.rows if row.gain.ci.high < 0]),
+        ("Not told from chance", [row for row in found.rows if row.gain.ci.low <= 0 <= row.gain.ci.high]),
+    )
+    return [f"{what}: {'; '.join(grouped(row.without) for row in rows)}." for what, rows in kinds if rows]

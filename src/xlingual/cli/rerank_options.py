@@ -35,7 +35,9 @@ def tuning_options(function: F) -> F:
     """Add the options that say how weights are tuned."""
     options = [
         click.option("--algorithm", type=click.Choice(["mira", "pro"]), default="mira", show_default=True),
-        click.option("--seed", type=int, default=0, show_default=True, help="The first tuning's."),
+        click.option(
+            "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The first tuning's."
+        ),
         click.option(
             "--tunings",
             type=click.IntRange(min=1),

@@ -86,6 +86,8 @@ def ablate(
                 f"tune on ({', '.join(lists.names)}): make both in the same way"
             )
     sets = [_names(lists, names) for names in without or [[label] for label, _ in lists.groups]]
+    if not all(sets):
+        raise InputError("a set of features to leave out is empty: name one or more of them")
     if any(len(names) == len(lists.names) for names in sets):
         raise InputError("without all of its features a list cannot be tuned: leave some")
     runs = range(seed, seed + (tunings if draws(settings, lists) else 1))

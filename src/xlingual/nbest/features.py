@@ -17,7 +17,7 @@ from xlingual.embed.encoding import Report
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError
 from xlingual.nbest.apply import read_texts
-from xlingual.nbest.format import stream_nbest, write_lines
+from xlingual.nbest.format import stream_nbest, warn_of_empty, write_lines
 from xlingual.nbest.lists import check_new_labels
 from xlingual.nbest.normalize import UNKNOWN_LANGUAGE, normalizer, parse_steps
 from xlingual.nbest.parsing import line_of
@@ -77,6 +77,8 @@ def add_features(
 
     """
     _check_given(source, images, image_encoders)
+    if normalize_source is not None and source is None:
+        raise InputError("--normalize-source takes steps with the source: give --source")
     for option, tag in (("--source-language", source_language), ("--target-language", target_language)):
         if problem := tag_problem(tag):
             raise InputError(f"{option}: {problem}")
@@ -132,15 +134,21 @@ class _Hypotheses:
     @classmethod
     def read(cls, path: str | Path, labels: Sequence[str]) -> _Hypotheses:
         """Read a list that further features with these labels can be added to."""
+        if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+            raise InputError(f"{path} is a pipe, and the list is read twice: write it to a file first")
         seen: dict[str, int] = {}
+        empty = []
         number, sentence = array("q"), array("q")
         for line in stream_nbest(path):
             if not number:
                 check_new_labels(labels, [label for label, _ in line.groups])
             number.append(seen.setdefault(line.hypothesis, len(seen)))
             sentence.append(line.sentence)
+            if not line.hypothesis:
+                empty.append(line.number)
         if not number:
             raise InputError(f"{path} is empty: give lines of id ||| hypothesis ||| features ||| score")
+        warn_of_empty(path, empty)
         return cls(list(seen), np.array(number, dtype=np.int64), np.array(sentence, dtype=np.int64))
 
 

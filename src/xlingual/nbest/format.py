@@ -7,10 +7,12 @@ as their shortest text; a newline after the last line too.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import warnings
+import zlib
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from io import BufferedReader
 from pathlib import Path
 from typing import cast
@@ -51,10 +53,7 @@ def read_nbest(path: str | Path) -> NBestLists:
     if not hypotheses:
         raise InputError(f"{path} is empty: give lines of id ||| hypothesis ||| features ||| score")
     offsets.append(len(hypotheses))
-    if empty:
-        is_are = "hypothesis is" if len(empty) == 1 else "hypotheses are"
-        lines = f"{'line' if len(empty) == 1 else 'lines'} {listed(empty, 5)}"
-        warnings.warn(f"{path}: {len(empty):,} {is_are} empty ({lines}); kept", DataWarning, stacklevel=2)
+    warn_of_empty(path, empty)
     return NBestLists(
         hypotheses,
         np.array(values).reshape(len(hypotheses), sum(count for _, count in groups)),
@@ -79,6 +78,14 @@ def stream_nbest(path: str | Path) -> Iterator[Line]:
             raise InputError(f"{path}, line {number}: {_other_features(line, first)}")
         last = line.sentence
         yield line
+
+
+def warn_of_empty(path: str | Path, lines: Sequence[int]) -> None:
+    """Warn of hypotheses without a word, which stand in these lines."""
+    if lines:
+        is_are = "hypothesis is" if len(lines) == 1 else "hypotheses are"
+        where = f"{'line' if len(lines) == 1 else 'lines'} {listed(lines, 5)}"
+        warnings.warn(f"{path}: {len(lines):,} {is_are} empty ({where}); kept", DataWarning, stacklevel=3)
 
 
 def write_nbest(lists: NBestLists, path: str | Path) -> None:
@@ -106,7 +113,8 @@ def write_lines(path: str | Path, lines: Iterable[str]) -> None:
 def text_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """Yield number (from 1) and text of each line of a UTF-8 file, plain or gzip, without the ends of lines.
 
-    Only a newline, or one after a carriage return, ends a line: other separators may stand within a text.
+    Only a newline, or one after a carriage return, ends a line: other separators may stand within a text. A
+    byte order mark at the beginning is no text.
     """
     path = Path(path)
     try:
@@ -114,11 +122,15 @@ def text_lines(path: str | Path) -> Iterator[tuple[int, str]]:
             packed = raw.peek(2)[:2] == _GZIP
             with cast(BufferedReader, gzip.open(raw)) if packed else raw as handle:
                 for number, line in enumerate(handle, 1):
+                    if number == 1:
+                        line = line.removeprefix(codecs.BOM_UTF8)
                     yield number, line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}, line {number}: not UTF-8 ({error.reason}): convert the file") from error
     except EOFError as error:
         raise InputError(f"{path} is cut short ({error}): copy or make it again") from error
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise InputError(f"{path} is damaged ({error}): copy or make it again") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}: check its name") from error
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.nbest import choice
-from xlingual.nbest.bleu import corpus_bleu, list_counts
+from xlingual.nbest.bleu import MATCHES, corpus_bleu, list_counts
 from xlingual.nbest.held_out import cross_validated
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.mira import Mira
@@ -118,4 +118,9 @@ def _remarks(lists: NBestLists, of: Ints, spread: Floats) -> list[str]:
     least = np.minimum.reduceat(of, lists.offsets[:-1], axis=0)
     if not (most != least).any():
         said.append("all hypotheses of each list have the same BLEU counts: there is nothing to learn")
+    elif not of[:, MATCHES][:, -1].any():
+        said.append(
+            "no hypothesis has four words in a row in common with its references: without smoothing BLEU "
+            "is 0 whatever is chosen; check that the references are those of these lists, tokenised like them"
+        )
     return said

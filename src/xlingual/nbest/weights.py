@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,8 @@ class Weights:
             found = _read(content)
             counts = {len(found.features), len(found.scale), *(len(one.weights) for one in found.tunings)}
             numbers = [*found.scale, *(weight for one in found.tunings for weight in one.weights)]
-            if not found.tunings or len(counts) > 1 or not np.isfinite(numbers).all() or 0 in found.scale:
+            finite = all(type(number) in (int, float) and isfinite(number) for number in numbers)
+            if not found.tunings or len(counts) > 1 or not finite or 0 in found.scale:
                 raise ValueError("features, scale and weights must be lists of finite numbers, of one length")
             return found
 

@@ -52,8 +52,8 @@ class Stepper:
         self._weights = list(trained(recipe.model).values())
         self._overflows = 0
 
-    def epoch(self, epoch: int, tell: Callable[[int, float], None]) -> EpochMeans:
-        """Train for an epoch (from 1 on); `tell` hears steps done in it and the mean loss so far.
+    def epoch(self, epoch: int, tell: Callable[[int, float, float], None]) -> EpochMeans:
+        """Train for an epoch (from 1 on); `tell` hears steps done in it, the mean loss so far, and the rate.
 
         Raises DivergenceError at a loss or gradient that is no number, before the weights are touched.
         """
@@ -74,7 +74,7 @@ class Stepper:
                 raise
             total, count = total + value, count + loss.count
             parts.update({name: float(part) for name, part in loss.parts.items()})
-            tell(done, total / max(1, count))
+            tell(done, total / max(1, count), rate)
         if done != steps:
             raise ValueError(f"the recipe announced {steps} batches in epoch {epoch} and gave {done}")
         means = {name: part / max(1, count) for name, part in parts.items()}

@@ -118,7 +118,7 @@ def _epoch(
     """Train the epoch after `standing` and validate it; what is no number stops, with what is kept."""
     epoch = standing.epoch + 1
     try:
-        means = stepper.epoch(epoch, lambda done, loss: progress.step(standing, done, loss))
+        means = stepper.epoch(epoch, lambda done, loss, rate: progress.step(standing, done, loss, rate))
         _check_weights(model, epoch)
         if validate is None:
             return means, None

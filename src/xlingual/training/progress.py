@@ -34,12 +34,12 @@ class Progress:
         if self._report:
             self._report(f"continuing after epoch {standing.epoch}", 0, _SENTENCE)
 
-    def step(self, standing: Standing, done: int, loss: float) -> None:
-        """Report `done` steps of the epoch after `standing`, and the mean loss of them."""
+    def step(self, standing: Standing, done: int, loss: float, rate: float) -> None:
+        """Report `done` steps of the epoch after `standing`, their mean loss, and the rate of the last."""
         now = monotonic()
         if self._report and now >= self._next:
             self._next = now + _PAUSE
-            self._show(standing, done, f"loss {loss:.3g}")
+            self._show(standing, done, f"loss {loss:.3g} · rate {rate:.3g}")
 
     def validating(self, standing: Standing, steps: int) -> None:
         """Report that the epoch after `standing` is validated."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -152,8 +153,9 @@ def test_empty_texts_are_similar_to_nothing(tmp_path: Path) -> None:
     (tmp_path / "src").write_text("yes\n\n", encoding="utf-8")
     nbest = write(tmp_path / "a.nbest", [["ja", ""], ["nein", ""]])
     encoder = Words()
-    with pytest.warns(DataWarning, match="empty"):
+    with pytest.warns(DataWarning, match=r"2 hypotheses are empty \(lines 2, 4\); kept") as told:
         _, lists = add(nbest, encoder, images=pictures(), image_encoders=Shown())
+    assert len(told) == 2  # of the list that is read, and here of the one that was written
     assert lists.features[:, 2].tolist()[1:] == [0, 0, 0] and lists.features[0, 2] != 0
     assert (lists.features[:, 3] != 0).tolist() == [True, False, True, False]
     assert "" not in {text for text, _ in encoder.asked}
@@ -224,6 +226,15 @@ def test_equal_hypotheses_have_equal_features_in_any_order(lists: list[list[str]
         ({"normalize": "tokenize", "target_language": "und"}, "give --source-language and --target-language"),
         ({"normalize_source": "nothing"}, "--normalize-source 'nothing' is no step"),
         (
+            {
+                "source": None,
+                "images": pictures(),
+                "image_encoders": Shown(),
+                "normalize_source": "lowercase",
+            },
+            "--normalize-source takes steps with the source: give --source",
+        ),
+        (
             {"text_encoders": ["vectors:x.{lang}.npy"]},
             "vectors: files have one row for each text of a manifest",
         ),
@@ -264,6 +275,20 @@ def test_files_that_do_not_fit(nbest: Path) -> None:
     nbest.write_text("")
     with pytest.raises(InputError, match="is empty"):
         add(nbest, Words())
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="a pipe has no name here")
+def test_a_pipe_cannot_be_read_twice(nbest: Path) -> None:
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, nbest.read_bytes())
+        os.close(writing)
+        with pytest.raises(InputError, match="is a pipe, and the list is read twice: write it to a file"):
+            add_features(
+                f"/dev/fd/{reading}", nbest.with_name("b.nbest"), Words(), source=nbest.parent / "src"
+            )
+    finally:
+        os.close(reading)
 
 
 def test_other_dimensions_are_refused(nbest: Path) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xlingual import DataWarning, InputError
+from xlingual.nbest.apply import read_texts
 from xlingual.nbest.format import read_nbest, stream_nbest, write_nbest
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.parsing import line_of, parse_line
@@ -141,6 +142,22 @@ def test_empty_files_other_encodings_and_missing_files(tmp_path):
         read_nbest(path)
     with pytest.raises(InputError, match=r"nowhere cannot be read: No such file"):
         read_nbest(tmp_path / "nowhere")
+
+
+def test_damaged_gzip_is_told(tmp_path):
+    whole = bytearray(gzip.compress(CANONICAL.encode()))
+    for name, place in (("method", 10), ("sum", len(whole) - 8)):  # neither of them is an error of the system
+        damaged = bytearray(whole)
+        damaged[place] ^= 0xFF
+        (tmp_path / name).write_bytes(damaged)
+        with pytest.raises(InputError, match=rf"{name} is damaged \(.*\): copy or make it again"):
+            read_nbest(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["a.nbest", "a.nbest.gz"])
+def test_a_byte_order_mark_is_no_text(tmp_path, name):
+    assert read_nbest(written(tmp_path, f"\ufeff{CANONICAL}", name)).sentence.tolist() == [0, 0, 1]
+    assert read_texts(written(tmp_path, "\ufeffein haus\n\ufeffja\n", name)) == ["ein haus", "\ufeffja"]
 
 
 def test_empty_hypotheses_are_kept_and_counted(tmp_path):

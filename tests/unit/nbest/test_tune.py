@@ -119,6 +119,16 @@ def test_lists_without_a_difference_of_bleu_are_told():
         assert tune(same, references, FAST).tunings[0].weights == [0] * 4
 
 
+def test_references_of_other_lists_are_told():
+    lists, references = made(5)
+    other = [[" ".join(text.split()[:3]) for text in references[0]]]
+    with pytest.warns(
+        DataWarning, match="four words in a row in common with its references: without smoothing BLEU is 0"
+    ):
+        found = tune(lists, other, FAST)
+    assert len(found.warnings) == 1 and found.tunings[0].epoch == 1  # none is better than another
+
+
 @pytest.mark.parametrize("settings", [Mira(epochs=2, shuffle=False), Pro()])
 def test_one_tuning_where_chance_has_no_part(settings):
     found = tune(*made(6), settings)
@@ -147,6 +157,8 @@ def test_weights_come_back_from_their_file(tmp_path):
         ({"tunings": []}, "a field is not what it must be"),
         ({"scale": [1.0]}, "of one length"),
         ({"scale": [0.0, 1, 1, 1]}, "finite numbers"),
+        ({"scale": ["1", 1, 1, 1]}, "finite numbers"),
+        ({"scale": [True, 1, 1, 1]}, "finite numbers"),
         ({"bounds": None}, "a field is not what it must be"),
     ],
 )

@@ -27,6 +27,7 @@ def test_the_line_counts_the_steps_of_the_whole_training(toy, tmp_path, heard):
     assert [done for what, done, _ in steps if "loss" in what] == list(range(1, 16))
     assert {total for *_, total in steps} == {15}
     assert steps[0][0].startswith("training · epoch 1/3 · loss ") and "best" not in steps[0][0]
+    assert steps[0][0].endswith(" · rate 0.001")
     assert steps[-2][0].startswith("training · epoch 3/3 · loss ") and steps[-2][0].endswith(" · best 412.3")
     assert steps[-1] == ("training · epoch 3/3 · validation · best 412.3", 15, 15)
     sentences = [what for what, _, total in calls if total < 0]
