@@ -12,6 +12,8 @@ document.addEventListener("DOMContentLoaded", () => {
 
   const isOpen = (card) => !card.querySelector("input:checked");
   const current = () => document.activeElement?.closest?.(".suggestion") ?? null;
+  let last = null; // the card that had the focus last: a click beside it takes the focus away, not the place
+  form.addEventListener("focusin", () => { last = current(); });
 
   function goTo(card) {
     const goal = card ?? onward;
@@ -25,14 +27,14 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   function step(by) {
-    const place = cards.indexOf(current());
+    const place = cards.indexOf(current() ?? last);
     if (place < 0) return goTo(cards.find(isOpen) ?? cards[0]);
     const next = cards[place + by];
     if (next || by > 0) goTo(next ?? null);
   }
 
   function rate(score) {
-    const card = current() ?? cards.find(isOpen);
+    const card = current() ?? last ?? cards.find(isOpen);
     const choice = card?.querySelector(`input[value="${score}"]`);
     if (!choice) return;
     if (!choice.checked) choice.click();
@@ -111,6 +113,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   document.body.classList.toggle("all-given", !cards.some(isOpen));
   const asked = cards.find((card) => `#${card.id}` === location.hash);
+  if (asked) history.replaceState(null, "", location.pathname); // else the browser takes the focus away again
   const first = asked ?? cards.find(isOpen);
   if (first && (asked || first !== cards[0])) goTo(first);
   else if (first && matchMedia("(hover: hover)").matches) first.querySelector("input").focus({ preventScroll: true });
