@@ -14,6 +14,7 @@ SPEED = (
     "start_up",
     "store_speed",
     "nbest_speed",
+    "study_load",
 )
 STATISTICS = ("coverage", "coverage_real", "family_error", "planned_power", "agreement_coverage")
 NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed")  # need torch
