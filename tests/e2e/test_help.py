@@ -18,6 +18,8 @@ import pytest
         (["plan"], "--effect"),
         (["rerank", "tune"], "the largest step"),
         (["rerank", "score"], "METEOR (exact + stem)"),
+        (["study", "new"], "which the server never opens"),
+        (["study", "import"], "changes nothing"),
         (["model", "export"], "no code comes with it"),
         (["encoders"], "whether the packages it needs are installed"),
     ],

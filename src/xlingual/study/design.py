@@ -5,35 +5,27 @@ Takes plain records, so that it knows no encoder and no data; `workflows/study.p
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from xlingual.errors import InputError
+from xlingual.errors import DataWarning, InputError
 from xlingual.records import digest
 from xlingual.streams import stream
 from xlingual.study.likeness import check_lists
+from xlingual.study.names import Candidate, Names
 from xlingual.study.orders import credited, make_orders
-from xlingual.study.records import BEST, WORST, Credit, Key, Query, Shown, Study
+from xlingual.study.records import BEST, WORST, Credit, Key, Query, Study
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
 ORDERS = 100  # raters that have an order of their own; further ones begin anew with the first
-_LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz0123456789"))
-_LENGTH = 12  # letters of an id: 62 random bits
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A text of the data: `key` is its name there, `picture` that of its picture, unique in all the data."""
-
-    key: str
-    text: str
-    language: str
-    picture: str | None = None
+_NO_CONTROLS = (
+    "no control could be added: of all texts that could be one, systems suggest each; leave out --controls, "
+    "or give more candidates"
+)
 
 
 @dataclass(frozen=True)
@@ -93,13 +85,14 @@ def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) 
     systems and ranks.
 
     Raises InputError where nothing could be learnt: systems of the same lists, shares out of range.
-    Warns (DataWarning) of one system only, and of queries on which systems suggest the same.
+    Warns (DataWarning) of one system only, of queries on which systems suggest the same, and where no control
+    could be added.
     """
     check_plan(plan, len(asked))
     check_lists(
         [{name: [one.candidate.key for one in rows] for name, rows in row.lists.items()} for row in asked]
     )
-    names = _Names(plan.seed, _content(asked))
+    names = Names(plan.seed, _content(asked))
     with_controls = _drawn(len(asked), plan.controls, stream(plan.seed, "study controls"))
     queries: list[Query] = []
     credits: dict[str, tuple[Credit, ...]] = {}
@@ -116,6 +109,8 @@ def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) 
             else:
                 controls[shown.id] = extra[candidate]
         queries.append(Query(query, tuple(sorted(found, key=lambda one: one.id)), row.stratum))
+    if with_controls and not controls:
+        warnings.warn(_NO_CONTROLS, DataWarning, stacklevel=2)
     study_id = names.fresh()
     study = _study(study_id, tuple(queries), credits, list(systems), plan)
     key = Key(study_id, dict(systems), credits, controls, conditions=dict(plan.conditions))
@@ -191,32 +186,3 @@ def _drawn(n: int, share: float, random: Generator) -> set[int]:
 def _count(n: int, share: float) -> int:
     """Return how many of n a share is: at least one, where it is not zero."""
     return max(1, round(share * n)) if share > 0 else 0
-
-
-class _Names:
-    """Draws ids of texts and names of pictures; a picture that several texts share has one name."""
-
-    def __init__(self, seed: int, content: str) -> None:
-        self._random = stream(seed, f"study ids {content}")
-        self._taken: set[str] = set()
-        self._picture: dict[str, str] = {}
-
-    def fresh(self) -> str:
-        """Return an id that was not drawn before."""
-        while True:
-            name = "".join(_LETTERS[self._random.integers(len(_LETTERS), size=_LENGTH)])
-            if name not in self._taken:
-                self._taken.add(name)
-                return name
-
-    def shown(self, candidate: Candidate) -> Shown:
-        """Return what raters see of a candidate."""
-        image = None
-        if candidate.picture is not None:
-            image = self._picture.setdefault(candidate.picture, "") or f"{self.fresh()}.webp"
-            self._picture[candidate.picture] = image
-        return Shown(self.fresh(), candidate.text, candidate.language, image)
-
-    def pictures(self) -> dict[str, str]:
-        """Return the picture of each file, in the order of the files' names."""
-        return {file: picture for picture, file in sorted(self._picture.items(), key=lambda pair: pair[1])}

@@ -21,7 +21,7 @@ def encoded(source: bytes | Path | None, *, row: str | None = None) -> bytes:
     """
     with open_picture(source, row=row, side=SIDE) as image:
         image.thumbnail((SIDE, SIDE))
-        image.info.clear()  # a profile or a comment would be written with it
+        image.info.clear()  # older versions of Pillow write a profile that they find here
         out = BytesIO()
         image.save(out, "WEBP", quality=_QUALITY, method=4)
     return out.getvalue()

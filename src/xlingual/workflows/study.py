@@ -85,7 +85,7 @@ def new_study(
     plan = _plan(source, target, layout, manifest)
     strata = strata_of(manifest, layout.by)
     rows = draw_queries(manifest, source, layout.queries, layout.seed, strata)
-    pool = candidates(manifest, target)
+    pool = candidates(manifest, target, pictures=layout.pictures)
     named = encoders.text_specs(systems, languages=(source, target))
     lists, signatures = _lists(
         manifest, rows, pool, named, (source, target), layout, threads, store, progress

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from xlingual.data.manifest import Manifest
 from xlingual.records import Ints
 from xlingual.streams import stream
-from xlingual.study.design import Asked, Candidate, Listed
-from xlingual.workflows.study_lists import Best
+from xlingual.study.design import Asked, Listed
+from xlingual.study.names import Candidate
+from xlingual.workflows.study_lists import Best, own_texts
 
 
 def asked_of(
@@ -23,8 +24,8 @@ def asked_of(
 ) -> list[Asked]:
     """Return each query (row of the manifest) with what the systems suggest for it, and its controls.
 
-    The wrong control is drawn from the pool: a text of another item, and of another stratum where there are
-    strata, that no system suggests. The right one is the query's own text in the target language.
+    The wrong control is drawn from the pool: a text of another item, and of another stratum where there is
+    one, that no system suggests. The right one is the query's own text in the target language.
     """
 
     def candidate(row: int) -> Candidate:
@@ -44,7 +45,7 @@ def asked_of(
         }
         own = pool[manifest.item[pool] == manifest.item[query]].tolist()
         start = number % len(order)  # each query begins elsewhere, so that controls differ
-        suggested = {one.candidate.key for rows in made.values() for one in rows}
+        suggested = {one.candidate.text for rows in made.values() for one in rows}
         wrong = _wrong(manifest, query, order[start:] + order[:start], suggested, strata)
         asked.append(
             Asked(
@@ -61,10 +62,8 @@ def asked_of(
 def _wrong(
     manifest: Manifest, query: int, order: Sequence[int], suggested: set[str], strata: Sequence[str] | None
 ) -> int | None:
-    """Return the first text that is no answer to the query; None where there is none."""
-    for row in order:
-        same = manifest.item[row] == manifest.item[query]
-        same = same or (strata is not None and strata[row] == strata[query])
-        if not same and str(row) not in suggested:
-            return row
-    return None
+    """Return the first text that is no answer, of another stratum if there is one; None: there is no such."""
+    never = suggested | own_texts(manifest, query)
+    free = [row for row in order if manifest.text[row] not in never]
+    apart = (row for row in free if strata is not None and strata[row] != strata[query])
+    return next(apart, free[0] if free else None)

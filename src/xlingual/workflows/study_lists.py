@@ -39,15 +39,15 @@ def strata_of(manifest: Manifest, by: str | None) -> list[str] | None:
     return [NO_LABEL if label is None else label for label in manifest.labels[by]]
 
 
-def candidates(manifest: Manifest, language: str) -> Ints:
-    """Return the rows of a language that can be suggested: of equal texts with equal pictures the first.
+def candidates(manifest: Manifest, language: str, *, pictures: bool = True) -> Ints:
+    """Return the rows of a language that can be suggested: no two that raters could not tell apart.
 
-    Raters would see them as the same suggestion twice. Empty texts are left out.
+    Of equal texts, with equal pictures where pictures are shown, it is the first. Empty texts are left out.
     """
     first: dict[tuple[str, int], int] = {}
     for row in manifest.rows_of(language).tolist():
         if manifest.text[row].strip():
-            first.setdefault((manifest.text[row], int(manifest.picture[row])), row)
+            first.setdefault((manifest.text[row], int(manifest.picture[row]) if pictures else -1), row)
     return np.array(list(first.values()), dtype=np.int64)
 
 
@@ -60,14 +60,16 @@ def draw_queries(
     rounding leaves goes to the largest remainders. Raises InputError where there are too few.
     """
     random = stream(seed, "study queries")
-    rows = random.permutation(manifest.rows_of(language))
-    items, texts, free = set(), set(), []
-    for row in rows.tolist():
-        item, text = int(manifest.item[row]), manifest.text[row].strip()
-        if text and item not in items and text not in texts:
-            items.add(item)
+    text_of = {
+        int(manifest.item[row]): row for row in random.permutation(manifest.rows_of(language)).tolist()
+    }
+    texts: set[str] = set()
+    free = []
+    for item in random.permutation(sorted(text_of)).tolist():
+        text = manifest.text[text_of[item]].strip()
+        if text and text not in texts:
             texts.add(text)
-            free.append(row)
+            free.append(text_of[item])
     if len(free) < count:
         raise InputError(
             f"--queries {count}: {manifest.source} has {len(free)} items with different texts in "
@@ -143,7 +145,14 @@ def nearest(
     return lists
 
 
+def own_texts(manifest: Manifest, query: int) -> set[str]:
+    """Return the texts of a query's item, in any language."""
+    return {manifest.text[row] for row in np.flatnonzero(manifest.item == manifest.item[query])}
+
+
 def _own(manifest: Manifest, query: int, pool: Ints, exclude: bool) -> np.ndarray:
-    """Return which candidates are never suggested for a query, bool [m]."""
-    own: np.ndarray = (manifest.item[pool] == manifest.item[query]) & exclude
-    return own
+    """Return which candidates are never suggested for a query, bool [m]: texts of its own item."""
+    if not exclude:
+        return np.zeros(len(pool), dtype=bool)
+    own = own_texts(manifest, query)
+    return np.array([manifest.text[row] in own for row in pool])

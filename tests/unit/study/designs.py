@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.study.design import Asked, Candidate, Design, Listed, Plan, make_design
+from xlingual.study.design import Asked, Design, Listed, Plan, make_design
+from xlingual.study.names import Candidate
 
 
 def text(key: str, language: str = "ru", picture: str | None = None) -> Candidate:

@@ -129,6 +129,14 @@ def test_controls_are_of_other_strata_or_the_querys_own(made: Path) -> None:
     assert kinds[4] >= 4
 
 
+def test_controls_where_all_queries_are_of_one_stratum(tmp_path: Path) -> None:
+    layout = Layout(queries=4, by="kind", controls=1.0)
+    study = new_study(
+        Manifest.from_rows([row | {"kind": "one"} for row in rows()]), tmp_path / "s", **GIVEN, layout=layout
+    )
+    assert list(read_key(tmp_path / "s", study).controls.values()).count(4) == 4
+
+
 def test_backretrieval_of_the_queries_is_in_the_key(made: Path) -> None:
     study = read_study(made)
     key = read_key(made, study)
@@ -242,6 +250,19 @@ def test_queries_are_of_different_items_and_texts() -> None:
         draw_queries(manifest, "en", 40, seed=0)
 
 
+def test_items_are_as_likely_as_each_other_whatever_their_number_of_texts() -> None:
+    many = [
+        row | {"id": f"{row['id']}-{n}", "text": f"{row['text']} {n}"} for row in rows() for n in range(9)
+    ]
+    manifest = Manifest.from_rows([row for row in many if row["item"] == 0 or row["id"].endswith("-0")])
+    drawn = Counter(
+        int(manifest.item[row]) == 0 for seed in range(400) for row in draw_queries(manifest, "en", 10, seed)
+    )
+    assert 70 <= drawn[True] <= 130  # 400 draws of 10 out of 40: 100 on average, standard deviation 9
+    texts = {manifest.text[row] for seed in range(99) for row in draw_queries(manifest, "en", 40, seed)}
+    assert sum(text.startswith("en text 0 ") for text in texts) == 9
+
+
 def test_equal_texts_with_equal_pictures_are_one_candidate() -> None:
     doubled = [
         row | {"text": f"{row['lang']} same {row['item'] // 2}", "image": picture(0)} for row in rows()
@@ -250,6 +271,21 @@ def test_equal_texts_with_equal_pictures_are_one_candidate() -> None:
         manifest = Manifest.from_rows([row | ({"text": " "} if row["item"] == 7 else {}) for row in doubled])
     pool = candidates(manifest, "ru")
     assert len({manifest.text[row] for row in pool}) == len(pool) == ITEMS // 2
+    other = Manifest.from_rows([row | {"image": picture(row["item"])} for row in doubled])
+    assert len(candidates(other, "ru")) == ITEMS
+    assert len(candidates(other, "ru", pictures=False)) == ITEMS // 2
+
+
+def test_a_text_equal_to_the_own_one_is_left_out_with_it() -> None:
+    manifest = Manifest.from_rows(
+        [row | ({"text": "same"} if row["id"] in ("ru3", "ru8") else {}) for row in rows()]
+    )
+    used = np.arange(len(manifest))
+    vectors = TextVectors(SYSTEMS["good"].encode(manifest.texts(used)).astype(np.float32), used)
+    pool, query = candidates(manifest, "ru"), np.array([manifest.ids.index("en8")])
+    for exclude in (False, True):
+        best = nearest(manifest, vectors, query, pool, 38, exclude_own=exclude)[0]
+        assert ("same" in {manifest.text[row] for row in best.rows}) is not exclude
 
 
 @pytest.mark.parametrize(

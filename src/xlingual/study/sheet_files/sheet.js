@@ -64,7 +64,7 @@
     });
     const legend = element("legend", { className: "hidden", textContent: `Suggestion ${index + 1} of ${page.suggestions.length}: ${shown.text}` });
     const field = element("fieldset", {}, legend,
-      element("div", { className: "shown" }, ...picture(shown, `Picture of suggestion ${index + 1}`), text("p", shown)),
+      element("div", { className: "shown", dir: study.directions[shown.language] }, ...picture(shown, `Picture of suggestion ${index + 1}`), text("p", shown)),
       element("div", { className: "choices" }, ...choices));
     field.addEventListener("focusin", () => mark(index));
     return element("li", {}, field);
