@@ -17,7 +17,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   function goTo(card) {
     const goal = card ?? onward;
-    (card ? card.querySelector("input:checked") ?? card.querySelector("input") : onward).focus({ preventScroll: true });
+    goal.focus({ preventScroll: true }); // the card and not its first choice, which would suggest that one
     goal.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
   }
 
@@ -49,9 +49,10 @@ document.addEventListener("DOMContentLoaded", () => {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const acts = { ArrowDown: () => step(1), ArrowUp: () => step(-1), j: () => step(1), k: () => step(-1), u: undo, U: undo };
-    const onRadio = event.target.type === "radio";
+    const onCard = event.target.matches?.(".suggestion, input");
     if (/^[1-9]$/.test(event.key)) rate(event.key);
-    else if (event.key === "Enter" && onRadio && cards.some(isOpen)) goTo(cards.find(isOpen));
+    else if (event.key === "Enter" && onCard && cards.some(isOpen)) goTo(cards.find(isOpen));
+    else if (event.key === "Enter" && onCard) form.requestSubmit();
     else if (acts[event.key] && (!event.repeat || event.key.startsWith("Arrow"))) acts[event.key]();
     else return;
     event.preventDefault();
@@ -116,5 +117,5 @@ document.addEventListener("DOMContentLoaded", () => {
   if (asked) history.replaceState(null, "", location.pathname); // else the browser takes the focus away again
   const first = asked ?? cards.find(isOpen);
   if (first && (asked || first !== cards[0])) goTo(first);
-  else if (first && matchMedia("(hover: hover)").matches) first.querySelector("input").focus({ preventScroll: true });
+  else if (first && matchMedia("(hover: hover)").matches) first.focus({ preventScroll: true });
 });
