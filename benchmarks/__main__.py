@@ -14,6 +14,7 @@ SPEED = (
     "start_up",
     "store_speed",
     "nbest_speed",
+    "study_load",
 )
 STATISTICS = (
     "coverage",

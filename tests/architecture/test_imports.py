@@ -83,6 +83,7 @@ def test_models_can_be_described_without_torch():
         ["rerank", "score", "--help"],
         ["model", "show", "--help"],
         ["model", "export", "--help"],
+        ["study", "serve", "--help"],
     ],
 )
 def test_help_loads_nothing_heavy(arguments):

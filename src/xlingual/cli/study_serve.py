@@ -47,8 +47,8 @@ def _announce(study: Path, host: str, base: str, links: list[tuple[str, str]], u
     if not is_loopback(host):
         click.echo(
             "\nwarning: other machines can reach this server, over http without encryption: whoever listens"
-            " on the network can read answers and links. Outside a network you trust leave --host at 127.0.0.1"
-            " and put a proxy with TLS before it (--url names its address).",
+            " on the network can read answers and links. Outside a network you trust leave --host at"
+            " 127.0.0.1 and put a proxy with TLS before it (--url names its address).",
             err=True,
         )
     elif url is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -80,7 +81,9 @@ def _write_log(
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open the file, and make its tables where it is new."""
+    """Open the file, and make its tables where it is new: for its owner alone (mode 600)."""
+    if path.parent.is_dir():
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # a new file is its owner's alone
     db = sqlite3.connect(path, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
     try:
         db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
@@ -117,7 +120,7 @@ def in_words(path: Path) -> Iterator[None]:
     """Say what is wrong with the file in one line."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         raise InputError(
             f"{path}: the ratings cannot be read or written ({error}): is it a study's, is the disk full?"
         ) from None

@@ -10,9 +10,9 @@ from xlingual.study.links import ensure_links
 from xlingual.study.records import Credit, Key, Page, Query, Shown, Study
 
 TEXTS = {
-    "en": ("A red bicycle leans against a brick wall.", "Two children fly a kite on the beach.", "A bowl of soup."),
-    "ar": ("دراجة حمراء مسنودة إلى جدار من الطوب.", "طفلان يطيران طائرة ورقية على الشاطئ.", "وعاء من الحساء مع الخبز."),
-    "ja": ("赤い自転車がレンガの壁に立てかけてある。", "二人の子どもが浜辺で凧をあげている。", "湯気の立つスープの器と焼きたてのパン。"),
+    "en": ("A red bicycle leans against a brick wall.", "Two children fly a kite on the beach.", "A bowl of soup."),  # noqa: E501
+    "ar": ("دراجة حمراء مسنودة إلى جدار من الطوب.", "طفلان يطيران طائرة ورقية على الشاطئ.", "وعاء من الحساء مع الخبز."),  # noqa: E501
+    "ja": ("赤い自転車がレンガの壁に立てかけてある。", "二人の子どもが浜辺で凧をあげている。", "湯気の立つスープの器と焼きたてのパン。"),  # noqa: E501
     "ru": ("Красный велосипед у кирпичной стены.", "Двое детей запускают змея на пляже.", "Тарелка супа."),
 }  # fmt: skip
 TITLE = "# Which texts fit?\n\nYou see a *query* and some suggestions. Say how relevant each one is.\n"

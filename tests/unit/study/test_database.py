@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import stat
 from dataclasses import replace
 from threading import Thread
 
@@ -142,6 +143,17 @@ def test_a_closed_study_is_one_file(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == [RATINGS]
     with Ratings(tmp_path) as again:
         assert again.all() == [ONE]
+
+
+def test_the_file_is_its_owner_s_alone(ratings):
+    ratings.add(ONE)
+    for path in ratings.path.parent.iterdir():  # the WAL and its index too
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_folder_that_is_not_there_is_said_in_one_line(tmp_path):
+    with pytest.raises(InputError, match="unable to open"):
+        Ratings(tmp_path / "nothing").add(ONE)
 
 
 def test_no_database_is_said_in_one_line(tmp_path):

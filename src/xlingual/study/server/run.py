@@ -40,7 +40,7 @@ def serve(folder: Path, host: str, port: int, ready: Callable[[str, list[tuple[s
         # No access log: an address holds a rater's token.
         config = uvicorn.Config(
             app, log_level="warning", access_log=False, server_header=False, ws="none", lifespan="on",
-            timeout_graceful_shutdown=3, limit_concurrency=500,
+            timeout_graceful_shutdown=3, limit_concurrency=900,
         )  # fmt: skip
         ready(base, list(addresses(links, base)))
         with suppress(KeyboardInterrupt):  # uvicorn has shut down in order when it raises this
@@ -63,12 +63,12 @@ def is_loopback(host: str) -> bool:
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
-        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError):
         raise InputError(
             f"--host {host}: no address of this machine: use 127.0.0.1, or 0.0.0.0 for all"
         ) from None
-    made = socket.socket(family, kind)
+    made = socket.socket(family, kind, protocol)  # asyncio sends at once (TCP_NODELAY) where it sees TCP here
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)

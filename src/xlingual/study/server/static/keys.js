@@ -12,10 +12,12 @@ document.addEventListener("DOMContentLoaded", () => {
 
   const isOpen = (card) => !card.querySelector("input:checked");
   const current = () => document.activeElement?.closest?.(".suggestion") ?? null;
+  let last = null; // the card that had the focus last: a click beside it takes the focus away, not the place
+  form.addEventListener("focusin", () => { last = current(); });
 
   function goTo(card) {
     const goal = card ?? onward;
-    (card ? card.querySelector("input:checked") ?? card.querySelector("input") : onward).focus({ preventScroll: true });
+    goal.focus({ preventScroll: true }); // the card and not its first choice, which would suggest that one
     goal.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
   }
 
@@ -25,14 +27,14 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   function step(by) {
-    const place = cards.indexOf(current());
+    const place = cards.indexOf(current() ?? last);
     if (place < 0) return goTo(cards.find(isOpen) ?? cards[0]);
     const next = cards[place + by];
     if (next || by > 0) goTo(next ?? null);
   }
 
   function rate(score) {
-    const card = current() ?? cards.find(isOpen);
+    const card = current() ?? last ?? cards.find(isOpen);
     const choice = card?.querySelector(`input[value="${score}"]`);
     if (!choice) return;
     if (!choice.checked) choice.click();
@@ -47,9 +49,10 @@ document.addEventListener("DOMContentLoaded", () => {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const acts = { ArrowDown: () => step(1), ArrowUp: () => step(-1), j: () => step(1), k: () => step(-1), u: undo, U: undo };
-    const onRadio = event.target.type === "radio";
+    const onCard = event.target.matches?.(".suggestion, input");
     if (/^[1-9]$/.test(event.key)) rate(event.key);
-    else if (event.key === "Enter" && onRadio && cards.some(isOpen)) goTo(cards.find(isOpen));
+    else if (event.key === "Enter" && onCard && cards.some(isOpen)) goTo(cards.find(isOpen));
+    else if (event.key === "Enter" && onCard) form.requestSubmit();
     else if (acts[event.key] && (!event.repeat || event.key.startsWith("Arrow"))) acts[event.key]();
     else return;
     event.preventDefault();
@@ -111,7 +114,8 @@ document.addEventListener("DOMContentLoaded", () => {
 
   document.body.classList.toggle("all-given", !cards.some(isOpen));
   const asked = cards.find((card) => `#${card.id}` === location.hash);
+  if (asked) history.replaceState(null, "", location.pathname); // else the browser takes the focus away again
   const first = asked ?? cards.find(isOpen);
   if (first && (asked || first !== cards[0])) goTo(first);
-  else if (first && matchMedia("(hover: hover)").matches) first.querySelector("input").focus({ preventScroll: true });
+  else if (first && matchMedia("(hover: hover)").matches) first.focus({ preventScroll: true });
 });
