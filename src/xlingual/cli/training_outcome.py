@@ -27,7 +27,7 @@ def show(trained: Trained, lines: Sequence[str]) -> None:
     held = " and ".join(f"{count:,} {what}" for what, count in trained.validated_on.items())
     several = trained.mean_of > 1
     sum_of = f"mean of {trained.mean_of} sums of recalls" if several else "sum of recalls"
-    _wrapped(
+    show_wrapped(
         f"Trained on {texts} texts{pictures} in {duration(trained.seconds)}: epoch {trained.best_epoch} of "
         f"{trained.epochs} is the best ({why}), with a {sum_of} of {trained.score:.1f} of 600 on the "
         f"validation ({held}), where chance gives {trained.chance.value:.1f}."
@@ -44,7 +44,7 @@ def show_uses(lines: Sequence[str]) -> None:
         click.echo(f"  {'use:' if number == 0 else '    '} {line}")
 
 
-def _wrapped(text: str) -> None:
+def show_wrapped(text: str) -> None:
     """Print a sentence in lines that fit the terminal."""
     width = max(_LEAST, min(shutil.get_terminal_size((_WIDEST, 24)).columns, _WIDEST))
     for line in textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False):
