@@ -11,7 +11,7 @@ from xlingual.cli import screen
 from xlingual.cli.options import check_folder, chosen_store, encoding_options
 from xlingual.cli.pools import listed_languages
 from xlingual.cli.training_options import FIT, RUN, added, number, told, whole, word
-from xlingual.cli.training_outcome import show_uses, show_wrapped, uses
+from xlingual.cli.training_outcome import show_uses, show_wrapped, told_how_to_go_on, uses
 from xlingual.errors import InputError
 from xlingual.report.numbers import duration
 
@@ -110,7 +110,11 @@ def dual_encoder(pool: Path, **given: Any) -> None:  # noqa: ANN401  (options)
         chosen["seed"] = of_fit["seed"]
     sinks = [parse_sink(text) for text in given["log_to"]]
     languages = None if given["languages"] is None else listed_languages(given["languages"])
-    with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
+    with (
+        told_how_to_go_on(given["out"]),
+        screen.warnings_as_lines(),
+        screen.progress(given["quiet"] or given["as_json"]) as progress,
+    ):
         if progress is not None:
             progress("reading the pool", 0, 1)
         trained = train_dual_encoder(

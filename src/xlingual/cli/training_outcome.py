@@ -5,7 +5,9 @@ from __future__ import annotations
 import shlex
 import shutil
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -17,6 +19,17 @@ if TYPE_CHECKING:
     from xlingual.workflows.trained import Trained
 
 _WIDEST, _LEAST = 100, 40  # columns
+
+
+@contextmanager
+def told_how_to_go_on(out: Path) -> Iterator[None]:
+    """Say, where a training is interrupted after its first epoch, how it goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if (out / "checkpoint" / "state.json").is_file():
+            click.echo(f"{out} keeps the training up to its last epoch: go on with --resume", err=True)
+        raise
 
 
 def show(trained: Trained, lines: Sequence[str]) -> None:
