@@ -141,12 +141,42 @@ def test_each_piece_of_work_has_a_bar_of_its_own(
     assert len(ids) == 8 and len(set(ids)) == 5  # a loss that changes goes on with the same bar
 
 
-def test_loss_and_best_score_of_a_training_fit_80_columns() -> None:
-    console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
+@pytest.mark.parametrize(
+    ("what", "width", "left", "right"),
+    [
+        (
+            "training · epoch 3/30 · loss 0.0123 · best 412.3",
+            80,
+            "training · epoch 3/30",
+            "28 % · 7/s · 15:26 left",
+        ),
+        (
+            "training · epoch 2/3 · loss 5.07 · rate 0.001 · best 172",
+            80,
+            "epoch 2/3",
+            "28 % · 7/s · 15:26 left",
+        ),
+        (
+            "training · epoch 13/30 · loss 0.0123 · rate 0.00012 · best 412.3",
+            80,
+            "epoch 13/30",
+            "28 % · 15:26 left",
+        ),
+        (
+            "training · epoch 13/30 · loss 0.0123 · rate 0.00012 · best 412.3",
+            100,
+            "training · epoch 13/30",
+            "28 % · 7/s · 15:26 left",
+        ),
+    ],
+)
+def test_loss_rate_and_best_score_of_a_training_fit_the_terminal(
+    what: str, width: int, left: str, right: str
+) -> None:
+    console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
     bar = screen.progress_bar(console)
     clock = [0.0]
     bar.get_time = lambda: float(clock[0])
-    what = "training · epoch 3/30 · loss 0.0123 · best 412.3"
     line = bar.add_task(what, total=None)
     for second in (1, 2, 3):
         clock[0] = second
@@ -154,7 +184,8 @@ def test_loss_and_best_score_of_a_training_fit_80_columns() -> None:
     with console.capture() as capture:
         console.print(bar.get_renderable())
     (shown,) = capture.get().splitlines()
-    assert len(shown) <= 80 and what in shown and "28 % · 7/s · 15:26 left" in shown
+    assert len(shown) <= width and shown.startswith(left) and shown.rstrip().endswith(right)
+    assert what[what.index("epoch") :] in shown
 
 
 def test_help_lists_the_schemes(xlingual: Any) -> None:

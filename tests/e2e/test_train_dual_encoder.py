@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from xlingual.cli.training_outcome import show_uses, uses
+from xlingual.cli.training_outcome import show_uses, told_how_to_go_on, uses
 
 pytest.importorskip("torch")
 
@@ -44,7 +44,8 @@ def test_a_training(xlingual: Any, table: Path, tmp_path: Path) -> None:
     assert done.code == 0
     words = " ".join(done.out.split())
     assert "Trained on 3 questions in 2 languages (x-y)" in words
-    assert "mAP on 1 held-out questions" in words and f"use: --text-encoder model:{out}" in words
+    assert max(map(len, done.out.split("use:")[0].splitlines())) <= 100
+    assert "mAP on 1 held-out question:" in words and f"use: --text-encoder model:{out}" in words
     again = xlingual("train", "dual-encoder", table, "--out", out, *FAST)
     assert again.code == 2 and "already has a model" in again.err
     more = xlingual(
@@ -65,6 +66,22 @@ def test_vectors_of_a_file_are_told_how_to_be_replaced(capsys: pytest.CaptureFix
     ]
     assert uses("--text-encoder", "model:m", "hf:x", "texts") == ["--text-encoder model:m::hf:x"]
     assert uses("--text-encoder", "model:m", None, "texts") == ["--text-encoder model:m"]
+
+
+def test_an_interrupted_training_says_how_it_goes_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for there, said in (
+        (False, ""),
+        (True, f"{tmp_path} keeps the training up to its last epoch: go on with"),
+    ):
+        if there:
+            (tmp_path / "checkpoint").mkdir()
+            (tmp_path / "checkpoint" / "state.json").touch()
+        with pytest.raises(KeyboardInterrupt), told_how_to_go_on(tmp_path):
+            raise KeyboardInterrupt
+        found = capsys.readouterr().err
+        assert found.startswith(said) and bool(found) == there
 
 
 def test_options_from_a_file(xlingual: Any, table: Path, tmp_path: Path) -> None:

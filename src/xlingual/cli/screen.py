@@ -18,7 +18,7 @@ from xlingual.errors import DataWarning
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress, Task
 
     from xlingual.results import Results
 
@@ -27,6 +27,7 @@ _PLAIN_WIDTH = 120  # columns where the output is not a terminal
 _COUNTED = ("encoding", "training")  # work whose speed is of interest
 _LEFT_WIDTH = 28  # columns of share, speed, time left and the spaces between
 _LEAST_BAR = 5
+_SPACES = 2  # columns between words, bar and what is right of it
 _PADDING = re.compile(r" +(?=\n)")
 
 
@@ -135,7 +136,7 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
 
 def progress_bar(console: Console) -> Progress:
     """Return a bar with the share that is done, speed and time left, else the time it has taken; one line."""
-    from rich.progress import BarColumn, Progress, ProgressColumn, Task
+    from rich.progress import BarColumn, Progress, ProgressColumn
     from rich.progress_bar import ProgressBar
     from rich.table import Column
     from rich.text import Text
@@ -144,13 +145,13 @@ def progress_bar(console: Console) -> Progress:
         """What is done, cut short where the terminal is narrow."""
 
         def render(self, task: Task) -> Text:
-            return Text(task.description, no_wrap=True, overflow="ellipsis")
+            return Text(_line(task, console.width)[0], no_wrap=True, overflow="ellipsis")
 
     class Bar(BarColumn):
         """The bar, shorter where words need the room."""
 
         def render(self, task: Task) -> ProgressBar:
-            room = console.width - len(task.description) - _LEFT_WIDTH
+            room = console.width - len(_line(task, console.width)[0]) - _LEFT_WIDTH
             self.bar_width = max(_LEAST_BAR, min(40 if console.width > 100 else 20, room))
             return super().render(task)
 
@@ -158,13 +159,7 @@ def progress_bar(console: Console) -> Progress:
         """Share done, texts (or steps) a second, and time left; the time taken while the bar pulses."""
 
         def render(self, task: Task) -> Text:
-            if task.total is None:
-                return Text(_clock(task.elapsed or 0.0))
-            seconds = task.time_remaining
-            left = "" if seconds is None or task.finished else f" · {_clock(seconds)} left"
-            counted = task.description.startswith(_COUNTED) and task.speed and not task.finished
-            rate = f" · {_speed(task.speed or 0.0)}/s" if counted else ""
-            return Text(f"{task.percentage:.0f} %{rate}{left}")
+            return Text(_line(task, console.width)[1])
 
     return Progress(
         What(),
@@ -173,6 +168,31 @@ def progress_bar(console: Console) -> Progress:
         console=console,
         transient=True,
     )
+
+
+def _line(task: Task, width: int) -> tuple[str, str]:
+    """Return what stands left and right of the bar of a terminal of `width` columns.
+
+    Where there is no room for the numbers that are told of the work (its loss, say), first its name is left
+    out, then the speed. A name that is too long is cut.
+    """
+    told, right = task.description, _left(task, speed=True)
+    _, _, numbers = told.partition(" · ")
+    room = width - _SPACES - _LEAST_BAR
+    if not numbers or len(told) + len(right) <= room:
+        return told, right
+    return numbers, right if len(numbers) + len(right) <= room else _left(task, speed=False)
+
+
+def _left(task: Task, *, speed: bool) -> str:
+    """Return share done, texts (or steps) a second, and time left; the time taken while the bar pulses."""
+    if task.total is None:
+        return _clock(task.elapsed or 0.0)
+    seconds = task.time_remaining
+    left = "" if seconds is None or task.finished else f" · {_clock(seconds)} left"
+    counted = speed and task.description.startswith(_COUNTED) and task.speed and not task.finished
+    rate = f" · {_speed(task.speed or 0.0)}/s" if counted else ""
+    return f"{task.percentage:.0f} %{rate}{left}"
 
 
 def _clock(seconds: float) -> str:

@@ -11,7 +11,7 @@ from xlingual.cli import screen
 from xlingual.cli.options import check_folder, chosen_store, encoding_options
 from xlingual.cli.pools import listed_languages
 from xlingual.cli.training_options import FIT, RUN, added, number, told, whole, word
-from xlingual.cli.training_outcome import show_uses, uses
+from xlingual.cli.training_outcome import show_uses, show_wrapped, told_how_to_go_on, uses
 from xlingual.errors import InputError
 from xlingual.report.numbers import duration
 
@@ -110,7 +110,11 @@ def dual_encoder(pool: Path, **given: Any) -> None:  # noqa: ANN401  (options)
         chosen["seed"] = of_fit["seed"]
     sinks = [parse_sink(text) for text in given["log_to"]]
     languages = None if given["languages"] is None else listed_languages(given["languages"])
-    with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
+    with (
+        told_how_to_go_on(given["out"]),
+        screen.warnings_as_lines(),
+        screen.progress(given["quiet"] or given["as_json"]) as progress,
+    ):
         if progress is not None:
             progress("reading the pool", 0, 1)
         trained = train_dual_encoder(
@@ -151,16 +155,17 @@ def _show(trained: TrainedDual, base: str) -> None:
     """Tell what came out: the best epoch, its mAP, and how the model is used."""
     held, config = trained.held_out, trained.folder.config
     count = len(config["data"]["languages"])
-    click.echo(
-        f"Trained on {trained.questions:,} questions in {count} {'language' if count == 1 else 'languages'} "
-        f"({config['training']['regime']}) in {duration(trained.seconds)}"
-    )
+    chosen = ""
     if held:
         why = "all were run" if trained.stopped == "epochs" else "no later one was better"
-        click.echo(
-            f"  epoch {trained.best_epoch} of {trained.epochs} is the best ({why}); mAP on {held:,} held-out "
-            f"questions: {trained.scores['pool']:.3f} in the pool of all languages, "
-            f"{trained.scores['own-language']:.3f} in the question's own"
+        chosen = (
+            f": epoch {trained.best_epoch} of {trained.epochs} is the best ({why}); mAP on {held:,} held-out "
+            f"{'question' if held == 1 else 'questions'}: {trained.scores['pool']:.3f} in the pool of all "
+            f"languages, {trained.scores['own-language']:.3f} in the question's own"
         )
+    show_wrapped(
+        f"Trained on {trained.questions:,} questions in {count} {'language' if count == 1 else 'languages'} "
+        f"({config['training']['regime']}) in {duration(trained.seconds)}{chosen}."
+    )
     below = None if config["base"] is None else base
     show_uses(uses("--text-encoder", f"model:{trained.folder.path}", below, "texts"))

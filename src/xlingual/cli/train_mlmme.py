@@ -28,7 +28,7 @@ from xlingual.cli.training_options import (
     whole,
     word,
 )
-from xlingual.cli.training_outcome import show, uses
+from xlingual.cli.training_outcome import show, told_how_to_go_on, uses
 
 if TYPE_CHECKING:
     from xlingual.workflows.trained import Trained
@@ -95,7 +95,11 @@ def mlmme(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa:
     chosen = told(given, known, given["config"])
     recipe, select = chosen.pop("recipe", "mlmme"), chosen.pop("select", "auto")
     sinks = [parse_sink(text) for text in given["log_to"]]
-    with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
+    with (
+        told_how_to_go_on(given["out"]),
+        screen.warnings_as_lines(),
+        screen.progress(given["quiet"] or given["as_json"]) as progress,
+    ):
         if progress is not None:
             progress("reading the manifest", 0, 1)
         data = read_manifest(manifest, given)

@@ -27,7 +27,7 @@ from xlingual.cli.training_options import (
     whole,
     word,
 )
-from xlingual.cli.training_outcome import show, uses
+from xlingual.cli.training_outcome import show, told_how_to_go_on, uses
 from xlingual.errors import InputError
 
 _BASE = click.option(
@@ -118,7 +118,11 @@ def _train(ctx: click.Context, recipe: str, given: dict[str, Any]) -> None:
         chosen["seed"] = of_fit["seed"]
     options = TripletOptions.preset(recipe, **chosen)
     sinks = [parse_sink(text) for text in given["log_to"]]
-    with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
+    with (
+        told_how_to_go_on(given["out"]),
+        screen.warnings_as_lines(),
+        screen.progress(given["quiet"] or given["as_json"]) as progress,
+    ):
         if progress is not None:
             progress("reading the manifest", 0, 1)
         trained = train_triplet(

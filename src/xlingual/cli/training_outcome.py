@@ -5,7 +5,9 @@ from __future__ import annotations
 import shlex
 import shutil
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -19,6 +21,17 @@ if TYPE_CHECKING:
 _WIDEST, _LEAST = 100, 40  # columns
 
 
+@contextmanager
+def told_how_to_go_on(out: Path) -> Iterator[None]:
+    """Say, where a training is interrupted after its first epoch, how it goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if (out / "checkpoint" / "state.json").is_file():
+            click.echo(f"{out} keeps the training up to its last epoch: go on with --resume", err=True)
+        raise
+
+
 def show(trained: Trained, lines: Sequence[str]) -> None:
     """Tell what came out: the best epoch, its sums of recalls, and how the model is used."""
     why = "all were run" if trained.stopped == "epochs" else "no later one was better"
@@ -27,7 +40,7 @@ def show(trained: Trained, lines: Sequence[str]) -> None:
     held = " and ".join(f"{count:,} {what}" for what, count in trained.validated_on.items())
     several = trained.mean_of > 1
     sum_of = f"mean of {trained.mean_of} sums of recalls" if several else "sum of recalls"
-    _wrapped(
+    show_wrapped(
         f"Trained on {texts} texts{pictures} in {duration(trained.seconds)}: epoch {trained.best_epoch} of "
         f"{trained.epochs} is the best ({why}), with a {sum_of} of {trained.score:.1f} of 600 on the "
         f"validation ({held}), where chance gives {trained.chance.value:.1f}."
@@ -44,7 +57,7 @@ def show_uses(lines: Sequence[str]) -> None:
         click.echo(f"  {'use:' if number == 0 else '    '} {line}")
 
 
-def _wrapped(text: str) -> None:
+def show_wrapped(text: str) -> None:
     """Print a sentence in lines that fit the terminal."""
     width = max(_LEAST, min(shutil.get_terminal_size((_WIDEST, 24)).columns, _WIDEST))
     for line in textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False):

@@ -22,6 +22,8 @@ class Log:
     def __init__(self, model_folder: Path, after: int = 0) -> None:
         self.path = model_folder / NAME
         kept = [line for line in read_log(self.path) if line["epoch"] <= after] if after else []
+        if not kept and not self.path.exists():
+            return  # a training that fails in its first epoch leaves nothing
         try:
             write_file(self.path, b"".join(_encoded(line) for line in kept))
         except OSError as error:

@@ -13,6 +13,8 @@ from xlingual.training.flat import flat
 from xlingual.training.options import FitOptions
 
 _CONFIG = "config.json"  # of a model folder: the model is whole
+_WRITTEN = ("README.md", "model.safetensors", "network")  # there beside a configuration or a checkpoint only
+_SCHEMA = "xlingual/model/"  # what the "schema" of every model's configuration begins with
 _MOST = 4  # differences named
 _ABSENT = object()
 
@@ -46,8 +48,8 @@ def start(
 def refuse(folder: Path, *, resume: bool, replace: bool) -> None:
     """Raise InputError where a training can neither begin nor go on in a folder, whatever its settings.
 
-    That is where a training or model is neither to be continued nor replaced, or where nothing is to be
-    continued.
+    That is where a training or model is neither to be continued nor replaced, where nothing is to be
+    continued, or where what is to be replaced is none of ours.
     """
     checkpoints = Checkpoints(folder)
     if resume and replace:
@@ -59,12 +61,33 @@ def refuse(folder: Path, *, resume: bool, replace: bool) -> None:
                 "start without resume"
             )
         return
+    foreign = _foreign(folder)
+    if foreign is not None:
+        raise InputError(
+            f"{folder} has a {foreign} that no training wrote and that would be replaced: choose "
+            "another folder"
+        )
     there = [path.name for path in (folder / _CONFIG, checkpoints.folder / "state.json") if path.is_file()]
     if there and not replace:
         raise InputError(
             f"{folder} already has {'a model' if _CONFIG in there else 'a training that was interrupted'}: "
             "continue it (--resume), replace it (--force), or choose another folder"
         )
+
+
+def _foreign(folder: Path) -> str | None:
+    """Return the name of what a training would replace and none has written, None where there is none."""
+    if Checkpoints(folder).exists():
+        return None
+    config = folder / _CONFIG
+    if not config.is_file():
+        return next((name for name in _WRITTEN if (folder / name).exists()), None)
+    try:
+        found = json.loads(config.read_bytes())
+    except ValueError:
+        return _CONFIG
+    ours = isinstance(found, dict) and str(found.get("schema")).startswith(_SCHEMA)
+    return None if ours else _CONFIG
 
 
 def _check(folder: Path, checkpoint: Checkpoint, settings: Mapping[str, Any], options: FitOptions) -> None:

@@ -161,8 +161,10 @@ def test_no_line_is_wider_than_the_screen_and_no_number_is_lost(width: int) -> N
 
 
 def test_intervals_are_shown_where_there_is_room() -> None:
-    assert "40.0 [38.0, 42.0]" in shown(results({"a": 0.4}), 80)
-    assert "[38.0, 42.0]" not in shown(results({"a" * 20: 0.4, "b": 0.5, "c": 0.3}, baseline="b"), 72)
+    wide = shown(results({"a": 0.4}), 80)
+    assert "40.0 [38.0, 42.0]" in wide and "left out" not in wide
+    narrow = shown(results({"a" * 20: 0.4, "b": 0.5, "c": 0.3}, baseline="b"), 72)
+    assert "[38.0, 42.0]" not in narrow and "Intervals are left out for lack of room" in narrow
 
 
 def test_the_page_marks_what_is_real_and_best_and_escapes_names() -> None:

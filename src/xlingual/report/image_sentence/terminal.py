@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 NAME_WIDTHS = (24, 14)
+_NO_ROOM = "Intervals are left out for lack of room: widen the window or use --json."
 
 
 def show(console: Console, results: Results | Sequence[Results]) -> None:
@@ -32,9 +33,14 @@ def show(console: Console, results: Results | Sequence[Results]) -> None:
             sizes = f"{numbers.count(table.n_pictures)} pictures, {numbers.count(table.n_texts)} sentences"
             console.print()
             _say(console, f"{which} · {sizes}", "bold")
-            for part in _parts(console, table):
+            parts = list(_parts(console, table))
+            for part in parts:
                 console.print(_drawn(table, *part))
             _say(console, _legend(table))
+            drawn = all(with_intervals for _, with_intervals, _ in parts)
+            there = (c for _, lines in table.blocks for line in lines for c in line.cells if c is not None)
+            if not drawn and any(cell.interval for cell in there):
+                _say(console, _NO_ROOM)
 
 
 def _legend(table: LanguageTable) -> str:

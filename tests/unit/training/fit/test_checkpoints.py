@@ -157,6 +157,16 @@ def test_nothing_to_continue_and_nothing_overwritten(toy, tmp_path):
     assert len(replaced.seen) == 10
 
 
+@pytest.mark.parametrize("name", ["README.md", "model.safetensors", "config.json"])
+def test_files_of_others_are_never_replaced(toy, tmp_path, name):
+    for content in ('{"schema": "other/1"}', "mine"):
+        (tmp_path / name).write_text(content)
+        for replace in (False, True):
+            with pytest.raises(InputError, match=f"has a {name} that no training wrote"):
+                fit(toy(), FitOptions(epochs=1), tmp_path, settings={}, replace=replace)
+        assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, content)]
+
+
 def test_a_refusal_comes_before_anything_is_replaced(toy, tmp_path):
     class Broken:
         def config(self, settings, after):

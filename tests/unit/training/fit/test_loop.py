@@ -164,6 +164,7 @@ def test_a_gradient_that_is_no_number_stops_before_the_weights_change(toy, tmp_p
         ):
             fit(recipe, FitOptions(epochs=2, clip=clip), tmp_path / str(clip), settings={})
         assert equal(weights(recipe.model), before)
+        assert list((tmp_path / str(clip)).iterdir()) == []  # nor is a log of nothing left
 
 
 def test_weights_that_are_no_numbers_after_the_last_step_stop(toy, tmp_path):
