@@ -59,6 +59,8 @@ def environment(static: Static) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.globals.update(static=static.address, direction=direction, swap=False)
+    for name in made.list_templates():  # compiled now, not while the first raters wait
+        made.get_template(name)
     return made
 
 
