@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from xlingual.results.validation import Validation
     from xlingual.store import Store
     from xlingual.workflows.case_study import run_case_study
+    from xlingual.workflows.study import new_study
     from xlingual.workflows.train_dual_encoder import train_dual_encoder
     from xlingual.workflows.train_mlmme import train_mlmme
     from xlingual.workflows.train_triplet import train_triplet
@@ -63,6 +64,7 @@ _HOMES = {
     "gate": "comparison.gate",
     "image_sentence": "evaluation.image_sentence.evaluate",
     "multilingual_pool": "evaluation.multilingual_pool.evaluate",
+    "new_study": "workflows.study",
     "parse_measure": "measures",
     "plan": "comparison.plan",
     "run_case_study": "workflows.case_study",
@@ -99,6 +101,7 @@ __all__ = [
     "gate",
     "image_sentence",
     "multilingual_pool",
+    "new_study",
     "parse_measure",
     "plan",
     "run_case_study",
