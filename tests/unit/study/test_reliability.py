@@ -46,7 +46,9 @@ def test_failed_controls_are_told_where_two_or_more_fail():
     assert "4 of 4 obvious" in row.flagged
 
 
-@pytest.mark.parametrize(("controls", "failed", "told"), [(3, 1, False), (3, 2, True), (8, 2, False), (8, 3, True)])
+@pytest.mark.parametrize(
+    ("controls", "failed", "told"), [(3, 1, False), (3, 2, True), (8, 2, False), (8, 3, True)]
+)
 def test_one_slip_is_not_held_against_a_rater(controls, failed, told):
     study = rated.study_of(queries=8, controls=controls)
     slips = {f"q{q}c" for q in range(failed)}

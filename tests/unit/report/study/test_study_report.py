@@ -161,6 +161,7 @@ def test_zero_counts_have_their_reason() -> None:
         "No suggestion of ‘a’ or ‘b’ was found very relevant. Neither system has any."
     )
     assert "0.90 against 0.00 per query (p = .004). 0.5 was added to both sums." in verdict(one)[0]
+    assert "very relevant suggestions with ‘b’ only (as a ratio 56 times" in verdict(one)[0]
     assert "Neither system has any" not in render(one) and render(both).count("Neither system has any") == 2
     no_ratio = replace(one.pairs[0], ratio=None, ratio_ci=None, ratio_note=None)
     lead = verdict(replace(one, pairs=[no_ratio]))[0]
