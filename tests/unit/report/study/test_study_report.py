@@ -24,7 +24,7 @@ from xlingual.report.study.marking import for_page, for_terminal, plain, said
 from xlingual.report.study.scatter import NARROW, ROOMY, scatter
 from xlingual.report.study.wording import better_first, p_is, ratio, signed, times, turned
 from xlingual.results import Interval
-from xlingual.results.study import Agreement, MoreNeeded, StudyAnalysis
+from xlingual.results.study import LEFT_OUT, OF_PLANNED, Agreement, MoreNeeded, StudyAnalysis
 
 HERE = Path(__file__).parent
 
@@ -198,6 +198,10 @@ def test_an_unfinished_study_warns_of_stopping_early() -> None:
     assert "stops at the first difference" in text
     assert "stops at the first difference" not in told(made.looking(stop=False))
     assert "not finished" not in told(made.analysis())
+    begun = f"{LEFT_OUT}: 1 of 8 begun, of raters 2."
+    assert begun in told(made.analysis(raters=[made.rater("1", n_missing=1)], warnings=[begun]))
+    waiting = replace(made.analysis(), warnings=[f"100 of 300 {OF_PLANNED}: name the looks."])
+    assert "The study is not finished: 100 of 300 planned ratings are in; who looks" in told(waiting)
 
 
 def test_flagged_raters_are_named_with_the_reason() -> None:
