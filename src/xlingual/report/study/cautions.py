@@ -179,7 +179,8 @@ def _needed(row: MoreNeeded, pair: PairDifference | None) -> str:
         ways.append(f"from about {counted(row.raters, 'rater')} on the same queries")
     if not ways:
         why = f": {words.stop(quoted(row.note))}" if row.note else "."
-        return f"More ratings would hardly show a difference as large as the one seen{between}{why}"
+        large = "a difference as large as the one seen"
+        return f"No number of ratings can be named that would show {large}{between}{why}"
     return (
         f"A difference as large as the one seen{between} would be found with a probability of "
         f"{percent(row.power)} {' or '.join(ways)}."

@@ -94,9 +94,10 @@ class Spread:
     def reach(self, replicates: Floats, level: float, besides: float = 0.0) -> float:
         """Return how far from the estimate an interval goes: Student's t times the standard error.
 
-        `besides` is a variance that no sample shows.
+        `besides` is a variance that is known, not estimated from the sample.
         """
-        return t_quantile(level, self.freedom) * math.sqrt(self.error(replicates) ** 2 + besides)
+        known = t_quantile(level, 1e12) * math.sqrt(besides)
+        return math.hypot(t_quantile(level, self.freedom) * self.error(replicates), known)
 
 
 def _means(

@@ -106,7 +106,10 @@ def test_no_difference_is_not_told_as_equal_and_says_what_it_takes() -> None:
     none = made.analysis(
         pairs=[made.level_pair("a", "b")], needed=[MoreNeeded("b", "a", None, None, 0.8, "no effect")]
     )
-    assert "More ratings would hardly show a difference as large as the one seen: no effect." in told(none)
+    assert (
+        "No number of ratings can be named that would show a difference as large as the one seen: no effect."
+        in told(none)
+    )
     shown_already = made.analysis(needed=[MoreNeeded("a", "b", 15, 2, 0.8)])
     assert "probability" not in told(shown_already)
 
