@@ -178,3 +178,17 @@ def test_what_export_and_import_refuse(
 ) -> None:
     outcome = xlingual("study", *arguments)
     assert outcome.code == 2 and words in outcome.err and outcome.err.count("\n") == 1, outcome.err
+
+
+def test_of_several_files_that_differ_none_is_imported(study: Path, xlingual: Any) -> None:
+    rated = rate_all(study, "1")
+    assert xlingual("study", "export", "STUDY", "--out", "one.csv", "--quiet").code == 0
+    text = Path("one.csv").read_text().replace("\n1,", "\nzoe,")
+    Path("one.csv").write_text(text)
+    Path("two.csv").write_text(text.replace(",1,2026", ",3,2026", 1))
+    outcome = xlingual("study", "import", "STUDY", "one.csv", "two.csv")
+    assert (
+        outcome.code == 2 and outcome.err.startswith("error: two.csv: 1 of") and outcome.err.count("\n") == 1
+    )
+    with Ratings(study) as ratings:
+        assert len(ratings.all()) == len(rated) and "zoe" not in ratings.counts()

@@ -54,11 +54,13 @@ def import_(study: Path, files: tuple[Path, ...], prefer: str | None, quiet: boo
 
     Importing the same file again changes nothing.
     """
-    from xlingual.study.exchange import import_ratings, read_ratings
+    from xlingual.study.exchange import import_ratings, read_ratings, refuse_conflicts
     from xlingual.study.folder import read_study
 
     found = read_study(study)
     given = [(path, read_ratings(path, found)) for path in files]  # all are read before any is imported
+    if prefer is None:
+        refuse_conflicts(study, given)
     for path, ratings in given:
         done = import_ratings(study, ratings, prefer)
         if not quiet:

@@ -13,6 +13,8 @@ from xlingual.results.reading import fields_of, record
 
 SCHEMA = "xlingual/study_analysis/1"
 FILE = "analysis.json"
+LEFT_OUT = "Pages that are not rated in full are left out"  # how a warning of an analysis begins
+OF_PLANNED = "planned ratings are in"  # what another one says
 NOT_REACHED = "not reached"  # how the note of a look begins that is still to come
 _MADE_BY = "xlingual study analyse STUDY --out DIR"
 

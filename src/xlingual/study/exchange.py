@@ -9,12 +9,11 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from xlingual.errors import InputError
-from xlingual.results.reading import fields_of
 from xlingual.study.database import Ratings
 from xlingual.study.links import add_rater
 from xlingual.study.records import BEST, WORST, Rating, Study
@@ -55,6 +54,22 @@ def read_ratings(path: str | Path, study: Study) -> list[Rating]:
         if found.setdefault(_place(rating), rating).score != rating.score:
             raise InputError(f"{where}: {_words(rating)} has another score further up: keep one of them")
     return list(found.values())
+
+
+def refuse_conflicts(folder: str | Path, files: Sequence[tuple[Path, Sequence[Rating]]]) -> None:
+    """Raise InputError where one of several files differs from the study or from a file before it."""
+    with Ratings(Path(folder)) as ratings:
+        known = {_place(rating): (rating.score, str(folder)) for rating in ratings.all()}
+    for path, given in files:
+        differ = [one for one in given if known.get(_place(one), (one.score,))[0] != one.score]
+        if differ:
+            score, said_by = known[_place(differ[0])]
+            raise InputError(
+                f"{path}: {len(differ)} of {len(given)} ratings differ from those in {said_by}: nothing is "
+                f"imported (first: {_words(differ[0])}, {differ[0].score} here, {score} there); say which "
+                f"count with --prefer {FILE} or --prefer {STUDY}"
+            )
+        known |= {_place(one): (one.score, str(path)) for one in given}
 
 
 def import_ratings(folder: str | Path, given: Sequence[Rating], prefer: str | None = None) -> Imported:
@@ -100,12 +115,16 @@ def _answers(path: Path, study: Study) -> list[dict[str, Any]]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path} cannot be read ({reason}): give the file that {_MADE_BY} saved") from error
-    with fields_of(path, _MADE_BY):
-        if content["schema"] != ANSWERS_SCHEMA:
-            raise ValueError(f"schema {content['schema']!r:.60}, expected {ANSWERS_SCHEMA!r}")
-        if content["study"] != study.id:
-            raise InputError(f"{path} is of another study ({content['study']!r:.40}, not {study.id!r})")
-        return [{"rater": content["rater"], **row} for row in content["ratings"]]
+    if not isinstance(content, dict) or content.get("schema") != ANSWERS_SCHEMA:
+        raise InputError(f"{path} has not the schema {ANSWERS_SCHEMA!r}: give the file that {_MADE_BY} saved")
+    if content.get("study") != study.id:
+        raise InputError(
+            f"{path} is of another study ({content.get('study')!r:.40}, not {study.id!r}): import it there"
+        )
+    rows = content.get("ratings")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InputError(f"{path}: no list of ratings in it: give the file that {_MADE_BY} saved")
+    return [{"rater": content.get("rater"), **row} for row in rows]
 
 
 def _rating(row: Mapping[str, Any], where: str, suggestions: Mapping[str, set[str]]) -> Rating:
@@ -120,8 +139,24 @@ def _rating(row: Mapping[str, Any], where: str, suggestions: Mapping[str, set[st
         raise InputError(f"{where}: the rater has no name: fill in the column rater")
     score = _whole(row.get("score"), where, "score", BEST, WORST)
     occasion = _whole(row.get("occasion"), where, "occasion", 0, 1)
-    at = str(row.get("at") or datetime.now(UTC).isoformat(timespec="seconds"))
+    at = _time(row.get("at"), where)
     return Rating(rater, query, suggestion, occasion, score, at, _seconds(row.get("seconds"), where))
+
+
+def _time(value: object, where: str) -> str:
+    """Return a time in UTC, by which ratings can be put in order; now where none is given."""
+    if value is None or value == "":
+        return datetime.now(UTC).isoformat(timespec="milliseconds")
+    try:
+        time = datetime.fromisoformat(str(value))
+    except ValueError:
+        raise InputError(
+            f"{where}: at is {str(value)!r:.40}, expected a time such as 2026-01-31T09:30:00Z (a spreadsheet "
+            "may have rewritten it), or nothing"
+        ) from None
+    if time.utcoffset() == timedelta(0):
+        return str(value)
+    return (time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)).isoformat()
 
 
 def _whole(value: object, where: str, name: str, low: int, high: int) -> int:

@@ -13,6 +13,8 @@ import pytest
 
 from xlingual.results.study import StudyAnalysis
 from xlingual.study.analysis import analyse
+from xlingual.study.analysis.intervals import ratio_of
+from xlingual.study.analysis.resampling import resample
 
 rated = SimpleNamespace(**run_path(str(Path(__file__).with_name("rated.py"))))
 FEW = {"replicates": 199}
@@ -117,6 +119,34 @@ def test_no_very_relevant_suggestion_of_one_system_adds_half_to_both(study):
     assert pair.ratio == pytest.approx(6.5 / 0.5)
     assert "half a suggestion was added" in pair.ratio_note and "of b" in pair.ratio_note
     assert np.isfinite([pair.ratio_ci.low, pair.ratio_ci.high]).all()
+
+
+def test_half_a_suggestion_is_that_of_a_rater_and_known_no_better_than_half_an_event(study):
+    study = rated.study_of(queries=20, per_system=5, raters=3)
+
+    def score(rater, query, suggestion):
+        return 1 if "a" in suggestion and (int(suggestion[-1]) + int(query[1:])) % 3 == 0 else 3
+
+    (one,) = analyse(*study, rated.rate(study[0], score), **FEW).pairs
+    (three,) = analyse(*study, rated.rate(study[0], score, raters=("1", "2", "3")), **FEW).pairs
+    seen = sum(score("1", f"q{q}", f"q{q}a{i}") == 1 for q in range(20) for i in range(5))
+    assert one.ratio == pytest.approx(three.ratio) == pytest.approx((seen + 0.5) / 0.5)
+    assert (one.ratio_ci.low, one.ratio_ci.high) == pytest.approx((three.ratio_ci.low, three.ratio_ci.high))
+    assert one.ratio / one.ratio_ci.low > np.exp(1.96 * np.sqrt(2)) > 15  # and what is not known of a
+
+
+def test_a_rare_kind_of_very_relevant_suggestion_is_held_where_none_was_seen():
+    rng = np.random.default_rng(5)
+    held, n = 0, 0
+    for _ in range(100):
+        counts = np.stack([rng.binomial(5, share, (3, 20)) for share in (0.3, 0.003)], axis=-1)
+        if counts[..., 1].any():
+            continue
+        scores = rated.scores_from(counts)
+        _, interval, _ = ratio_of(scores, resample(scores, [(0, 1)], rng, 199), (0, 1), 0.95)
+        held += interval.low <= 100 <= interval.high
+        n += 1
+    assert n >= 20 and held >= 0.95 * n
 
 
 def test_no_very_relevant_suggestion_at_all_has_no_ratio(study):

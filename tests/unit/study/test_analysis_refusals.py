@@ -66,8 +66,8 @@ def test_a_system_without_suggestions(study):
     refused("no suggestion of system 'a'", study[0], replace(study[1], credits={}), ones(study))
 
 
-@pytest.mark.parametrize("looks", [[0.5, 0.4], [0.0, 1.0], [0.5, 1.5]])
-def test_looks_that_do_not_rise(study, looks):
+@pytest.mark.parametrize("looks", [[0.5, 0.4], [0.0, 1.0], [0.5, 1.5], [0.5], [0.3, 0.9]])
+def test_looks_that_do_not_rise_to_the_end(study, looks):
     refused("expected fractions of the planned ratings", *study, ones(study), looks=looks)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -15,7 +16,7 @@ import pytest
 
 from xlingual.errors import InputError
 from xlingual.study.database import Ratings
-from xlingual.study.exchange import ANSWERS_SCHEMA, Imported, import_ratings, read_ratings
+from xlingual.study.exchange import ANSWERS_SCHEMA, Imported, import_ratings, read_ratings, refuse_conflicts
 from xlingual.study.folder import read_key, write_study
 from xlingual.study.records import Key, Rating, Study
 from xlingual.study.tabular import COLUMNS, write_ratings
@@ -101,6 +102,33 @@ def test_a_conflict_is_settled_as_told(given: Given, prefer: str, replaced: int)
     assert scores[first.rater, first.suggestion, first.occasion] == expected
 
 
+def test_of_several_files_that_differ_none_is_imported(given: Given) -> None:
+    folder, _, ratings = given
+    files = [(Path("one.csv"), ratings), (Path("two.csv"), [changed(ratings[0])])]
+    with pytest.raises(
+        InputError, match=r"two\.csv: 1 of 1 ratings differ from those in one\.csv: nothing is imp"
+    ):
+        refuse_conflicts(folder, files)
+    refuse_conflicts(folder, [files[0], files[0]])
+    import_ratings(folder, ratings)
+    with pytest.raises(InputError, match=f"differ from those in {folder}: nothing"):
+        refuse_conflicts(folder, files[1:])
+
+
+@pytest.mark.parametrize(
+    ("at", "kept"),
+    [
+        ("2026-01-01T09:30:00+00:00", "2026-01-01T09:30:00+00:00"),
+        ("2026-01-01T09:30:00.250Z", "2026-01-01T09:30:00.250Z"),
+        ("2026-01-01T09:30:00+02:00", "2026-01-01T07:30:00+00:00"),
+        ("2026-01-01 09:30", "2026-01-01T09:30:00+00:00"),
+    ],
+)
+def test_times_are_kept_in_an_order(given: Given, tmp_path: Path, at: str, kept: str) -> None:
+    write_ratings(tmp_path / "r.csv", [replace(given[2][0], at=at)])
+    assert read_ratings(tmp_path / "r.csv", given[1])[0].at == kept
+
+
 def test_the_key_is_added_where_it_is_asked_for(given: Given, tmp_path: Path) -> None:
     folder, study, ratings = given
     key: Key = read_key(folder, study)
@@ -143,11 +171,11 @@ def test_the_file_of_a_sheet(given: Given, tmp_path: Path) -> None:
     ("spoil", "words"),
     [
         (lambda made: made | {"study": "other"}, "is of another study"),
-        (lambda made: made | {"schema": "xlingual/study/1"}, "schema 'xlingual/study/1', expected"),
-        (lambda made: made | {"ratings": 3}, "a field is not what it must be"),
+        (lambda made: made | {"schema": "xlingual/study/1"}, "has not the schema"),
+        (lambda made: made | {"ratings": 3}, "no list of ratings"),
         (lambda made: made | {"rater": " "}, "the rater has no name"),
-        (lambda made: {name: made[name] for name in made if name != "rater"}, "the field 'rater' is missing"),
-        (lambda made: [], "a field is not what it must be"),
+        (lambda made: {name: made[name] for name in made if name != "rater"}, "the rater has no name"),
+        (lambda made: [], "has not the schema"),
     ],
 )
 def test_a_file_that_is_no_sheets(
@@ -159,6 +187,7 @@ def test_a_file_that_is_no_sheets(
     with pytest.raises(InputError, match=words) as raised:
         read_ratings(path, study)
     assert "\n" not in str(raised.value) and str(raised.value).startswith(str(path))
+    assert "a field is not" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -169,6 +198,8 @@ def test_a_file_that_is_no_sheets(
         ("score", "", "score is ''"),
         ("score", "nan", "score is 'nan'"),
         ("occasion", "2", "occasion is '2', expected a whole number from 0 to 1"),
+        ("at", "yesterday", "at is 'yesterday', expected a time"),
+        ("at", "01.11.2026 00:05", "a spreadsheet may have rewritten it"),
         ("seconds", "-1", "seconds is '-1'"),
         ("seconds", "inf", "seconds is 'inf'"),
         ("query", "nowhere", "query 'nowhere' is not of this study"),

@@ -63,6 +63,18 @@ def test_no_difference_needs_no_number():
     assert (found.queries, found.raters) == (None, None) and "is 0" in found.note
 
 
+@pytest.mark.parametrize(
+    ("queries", "raters", "least", "told"),
+    [(1, 1, None, "fewer than 5"), (4, 2, None, "fewer than 5"), (5, 2, 6, "so few queries"), (8, 2, 6, "")],
+)
+def test_no_number_is_promised_that_the_test_could_not_find(queries, raters, least, told):
+    values = np.zeros((raters, queries, 2))
+    values[:, :, 0] = [4, 4, 3, 4, 4, 4, 4, 4][:queries]
+    found = more_needed(rated.scores_from(values), (0, 1), 0.05)
+    assert found.queries == least and told in (found.note or "")
+    assert (found.raters is None) == (queries < 6)
+
+
 def test_raters_who_differ_much_let_no_number_of_queries_do():
     values = np.zeros((6, 20, 2))
     values[:, :, 0] = np.array([5, 0, 5, 0, 4, 0])[:, None]

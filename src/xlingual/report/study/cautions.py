@@ -9,7 +9,15 @@ from xlingual.report.numbers import in_words, percent
 from xlingual.report.study.marking import quoted, said
 from xlingual.report.study.wording import amount, counted, level, ordered_pairs, p_text
 from xlingual.results.comparison import NO_DIFFERENCE
-from xlingual.results.study import Agreement, Look, MoreNeeded, PairDifference, StudyAnalysis
+from xlingual.results.study import (
+    LEFT_OUT,
+    OF_PLANNED,
+    Agreement,
+    Look,
+    MoreNeeded,
+    PairDifference,
+    StudyAnalysis,
+)
 
 FEW_RATERS = 5
 CLOSE, FAIR = 0.8, 0.667  # Krippendorff's customary limits: for firm conclusions, and for tentative ones
@@ -133,15 +141,17 @@ def unfinished(analysis: StudyAnalysis) -> str:
         parts.append(f"{analysis.n_queries} of {counted(analysis.n_planned, 'query', 'queries')} are rated")
     if missing:
         parts.append(f"{counted(missing, 'rating')} that raters were asked for {_is(missing)} missing")
+    parts += [one.partition(":")[0] for one in analysis.warnings if OF_PLANNED in one and not missing]
     if not parts:
         return ""
+    left_out = [f" {quoted(one)}" for one in analysis.warnings if one.startswith(LEFT_OUT)]
     luck = (
         "; who looks before the end and stops at the first difference finds too many by luck, which planned "
         "looks correct for"
         if not analysis.looks
         else ""
     )
-    return f"The study is not finished: {' and '.join(parts)}{luck}."
+    return f"The study is not finished: {' and '.join(parts)}{luck}.{''.join(left_out)}"
 
 
 def needed(analysis: StudyAnalysis) -> str:
@@ -169,7 +179,8 @@ def _needed(row: MoreNeeded, pair: PairDifference | None) -> str:
         ways.append(f"from about {counted(row.raters, 'rater')} on the same queries")
     if not ways:
         why = f": {words.stop(quoted(row.note))}" if row.note else "."
-        return f"More ratings would hardly show a difference as large as the one seen{between}{why}"
+        large = "a difference as large as the one seen"
+        return f"No number of ratings can be named that would show {large}{between}{why}"
     return (
         f"A difference as large as the one seen{between} would be found with a probability of "
         f"{percent(row.power)} {' or '.join(ways)}."

@@ -63,10 +63,7 @@ def _lead(analysis: StudyAnalysis, pair: PairDifference) -> str:
             f"{wanted(analysis)} suggestions with one as with the other, {_each(analysis, pair)}, times "
             f"{ratio(pair)} ({p}).{_NOT_EQUAL}{added}"
         )
-    much = (
-        f"{_times(pair)} as many "
-        f"{wanted(analysis)} suggestions with {first} as with {second}, {_each(analysis, pair)} ({p})"
-    )
+    much = f"{_much(analysis, pair)}, {_each(analysis, pair)} ({p})"
     who = cautions.who(analysis)
     if not cautions.open_(pair):
         return f"{_capital(who)} found {much}.{_at_odds(pair)}{added}"
@@ -74,6 +71,14 @@ def _lead(analysis: StudyAnalysis, pair: PairDifference) -> str:
         return f"So far {who} found {much}.{added}"
     why = _at_odds(pair) or _NOT_EQUAL
     return f"No difference is shown between {first} and {second}: {who} found {much}.{why}{added}"
+
+
+def _much(analysis: StudyAnalysis, pair: PairDifference) -> str:
+    """Return how many more there were; where the other system has none, no number of times says it."""
+    first, second, best = said(pair.first), said(pair.second), wanted(analysis)
+    if not any(row.very_relevant for row in analysis.systems if row.system == pair.second):
+        return f"{best} suggestions with {first} only (as a ratio {_times(pair)})"
+    return f"{_times(pair)} as many {best} suggestions with {first} as with {second}"
 
 
 _NOT_EQUAL = " That is not the same as equal: the interval says how large a difference may still be."

@@ -13,6 +13,7 @@ from xlingual.study.analysis.resampling import FEWEST_RATERS, Replicates, Spread
 from xlingual.study.analysis.scores import Scores
 from xlingual.study.records import BEST, WORST
 
+_NEVER_SEEN = 1 / 0.5  # variance of log ½, as of a Poisson count
 FEW = 5  # very relevant suggestions below which the interval of a ratio is rough
 
 
@@ -70,10 +71,10 @@ def ratio_of(
     """Return the ratio of very relevant suggestions, first over second, its interval and a note.
 
     exp(log ratio ± t·error). Where either has none at all, half a suggestion is added to both sums, also in
-    resampled studies; where both have none there is no ratio.
+    resampled studies, and 1/½ to the variance: what was never seen does not vary in any sample, but half a
+    suggestion is known no better than half an event that was counted. Where both have none there is no ratio.
     """
-    pages = float(scores.seen.sum())
-    half = 0.5 / pages  # of a suggestion, in a mean over pages
+    half = 0.5 / len(scores.queries)  # of a suggestion, in a mean over queries
     means = scores.query_means(scores.relevant)[:, list(pair)].mean(axis=0)
     if not means.any():
         return None, None, "no suggestion of either system was called very relevant, so there is no ratio"
@@ -92,10 +93,14 @@ def ratio_of(
     drawn = drawn + half * (drawn <= 0).any(axis=1, keepdims=True)
     influence = scores.relevant[..., pair[0]] / padded[0] - scores.relevant[..., pair[1]] / padded[1]
     spread = Spread.of(influence, scores.seen)
-    reach = spread.reach(np.log(drawn[:, 0] / drawn[:, 1]), level)
-    if reach <= 0:
+    alike = spread.error(np.log(drawn[:, 0] / drawn[:, 1])) <= 0
+    if alike and means.all():
         return ratio, _never_varied(scores, pair, padded, level), note
+    reach = spread.reach(np.log(drawn[:, 0] / drawn[:, 1]), level, 0.0 if means.all() else _NEVER_SEEN)
     low, high = (ratio * math.exp(sign * min(reach, 500.0)) for sign in (-1, 1))
+    if alike:
+        widest = _never_varied(scores, pair, padded, level)
+        low, high = min(low, widest.low), max(high, widest.high)
     return ratio, Interval(low, high, level, _method(scores, "log ratio ± t·error")), note
 
 

@@ -82,6 +82,8 @@ def looks_of(
 
 def _levels(fractions: Sequence[float], alpha: float) -> list[float]:
     try:
+        if fractions[-1] != 1:
+            raise ValueError("the end of the study is a look, too")
         return levels(fractions, alpha)
     except ValueError as error:
         said = ", ".join(f"{fraction:g}" for fraction in fractions)

@@ -6,6 +6,7 @@ with more queries only, what varies with raters with more raters only, the rest 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from xlingual.study.analysis.resampling import FEWEST_RATERS
 from xlingual.study.analysis.scores import Bools, Scores
 
 MOST_QUERIES, MOST_RATERS = 100_000, 200
+FEWEST_QUERIES = 5  # that tell how queries differ
 _SWEEPS = 100
 
 
@@ -65,24 +67,29 @@ def more_needed(scores: Scores, pair: tuple[int, int], alpha: float, wanted: flo
         return MoreNeeded(
             *names, None, None, wanted, "the difference seen is 0, which no number of ratings shows"
         )
-    parts = Components.of(values, scores.seen)
     m, n = scores.seen.shape
+    if n < FEWEST_QUERIES:
+        return MoreNeeded(
+            *names, None, None, wanted, f"fewer than {FEWEST_QUERIES} queries do not tell how queries differ"
+        )
+    parts = Components.of(values, scores.seen)
+    possible = 1 + math.ceil(-math.log2(alpha))  # p of so many queries, 2 of 2^Q swaps, can be that low
     usual = max(round(float(scores.seen.sum(axis=0).mean())), 1)  # raters of a query
 
-    queries = _least(lambda count: parts.power(effect, count, usual, alpha) >= wanted, 2, MOST_QUERIES)
+    queries = _least(lambda count: parts.power(effect, count, usual, alpha) >= wanted, possible, MOST_QUERIES)
     fewest = FEWEST_RATERS if m >= FEWEST_RATERS else 1
     raters = None
-    if m > 1:
+    if m > 1 and n >= possible:
         enough = (
             count
             for count in range(fewest, MOST_RATERS + 1)
             if parts.power(effect, n, count, alpha) >= wanted
         )
         raters = next(enough, None)
-    return MoreNeeded(*names, queries, raters, wanted, _note(m, queries, raters))
+    return MoreNeeded(*names, queries, raters, wanted, _note(m, queries, raters, n < possible))
 
 
-def _note(m: int, queries: int | None, raters: int | None) -> str | None:
+def _note(m: int, queries: int | None, raters: int | None, few: bool) -> str | None:
     said = []
     if queries is None:
         said.append(
@@ -92,6 +99,8 @@ def _note(m: int, queries: int | None, raters: int | None) -> str | None:
         )
     if m == 1:
         said.append("one rater does not tell how raters differ, so nothing is known of more raters")
+    elif few:
+        said.append("so few queries show no difference, however many rate them")
     elif raters is None:
         said.append("queries differ too much for more raters on the same ones to do")
     return "; ".join(said) or None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xlingual.errors import listed
-from xlingual.results.study import RaterScores
+from xlingual.results.study import LEFT_OUT, OF_PLANNED, RaterScores
 from xlingual.study.analysis.looks import Looks, counted
 from xlingual.study.analysis.resampling import FEWEST_RATERS
 from xlingual.study.analysis.scores import Scores, Where
@@ -34,7 +34,7 @@ def warnings_of(
     count = len(counted(key, ratings))
     if looks is None and count < planned:
         said.append(
-            f"{count} of {planned} planned ratings are in: to stop when a look pleases finds differences "
+            f"{count} of {planned} {OF_PLANNED}: to stop when a look pleases finds differences "
             "that are none more often than the level says; name the looks (--looks) before."
         )
     if looks is not None and not any(look.reached for look in looks.rows):
@@ -60,10 +60,7 @@ def _unfinished(study: Study, key: Key, scores: Scores, ratings: Mapping[Where, 
     said = []
     if begun - whole:
         names = listed(sorted({rater for rater, _ in begun - whole}))
-        said.append(
-            f"Pages that are not rated in full are left out: {len(begun - whole)} of {len(begun)} begun, "
-            f"of raters {names}."
-        )
+        said.append(f"{LEFT_OUT}: {len(begun - whole)} of {len(begun)} begun, of raters {names}.")
     if len(scores.queries) < len(study.queries):
         missing = len(study.queries) - len(scores.queries)
         said.append(f"{missing} of {len(study.queries)} queries have no page that is rated in full.")

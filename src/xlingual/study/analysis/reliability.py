@@ -11,7 +11,7 @@ from xlingual.results.study import RaterScores
 from xlingual.study.analysis.scores import Where
 from xlingual.study.records import Key, Rating, Study
 
-LEAST_CONTROLS, LEAST_REPEATS, LEAST_RATINGS = 4, 10, 20  # below, nothing is said against a rater
+LEAST_FAILED, LEAST_REPEATS, LEAST_RATINGS = 2, 10, 20  # below, nothing is said against a rater
 LEAST_PASSED = 0.75  # of controls
 LEAST_KAPPA = 0.2  # of repeats: what is called slight agreement
 LEAST_SECONDS = 1.0  # a rating, in the middle
@@ -55,8 +55,8 @@ def _flag(
 ) -> str | None:
     """Return what speaks against a rater's attention, None where nothing does or too little is known."""
     against = []
-    if len(controls) >= LEAST_CONTROLS and np.mean(controls) < LEAST_PASSED:
-        failed = len(controls) - sum(controls)
+    failed = len(controls) - sum(controls)
+    if failed >= LEAST_FAILED and np.mean(controls) < LEAST_PASSED:
         against.append(f"{failed} of {len(controls)} obvious suggestions rated far from what they are")
     kappa = weighted_kappa(twice) if len(twice) >= LEAST_REPEATS else None
     if kappa is not None and kappa < LEAST_KAPPA:

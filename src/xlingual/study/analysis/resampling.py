@@ -7,6 +7,7 @@ stay as they are: too few of anything tell nothing about others of its kind.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -90,9 +91,13 @@ class Spread:
             return 0.0
         return max(float(np.std(replicates)), float(np.sqrt(variance)))
 
-    def reach(self, replicates: Floats, level: float) -> float:
-        """Return how far from the estimate an interval goes: Student's t times the standard error."""
-        return t_quantile(level, self.freedom) * self.error(replicates)
+    def reach(self, replicates: Floats, level: float, besides: float = 0.0) -> float:
+        """Return how far from the estimate an interval goes: Student's t times the standard error.
+
+        `besides` is a variance that is known, not estimated from the sample.
+        """
+        known = t_quantile(level, 1e12) * math.sqrt(besides)
+        return math.hypot(t_quantile(level, self.freedom) * self.error(replicates), known)
 
 
 def _means(

@@ -24,7 +24,7 @@ from xlingual.report.study.marking import for_page, for_terminal, plain, said
 from xlingual.report.study.scatter import NARROW, ROOMY, scatter
 from xlingual.report.study.wording import better_first, p_is, ratio, signed, times, turned
 from xlingual.results import Interval
-from xlingual.results.study import Agreement, MoreNeeded, StudyAnalysis
+from xlingual.results.study import LEFT_OUT, OF_PLANNED, Agreement, MoreNeeded, StudyAnalysis
 
 HERE = Path(__file__).parent
 
@@ -106,7 +106,10 @@ def test_no_difference_is_not_told_as_equal_and_says_what_it_takes() -> None:
     none = made.analysis(
         pairs=[made.level_pair("a", "b")], needed=[MoreNeeded("b", "a", None, None, 0.8, "no effect")]
     )
-    assert "More ratings would hardly show a difference as large as the one seen: no effect." in told(none)
+    assert (
+        "No number of ratings can be named that would show a difference as large as the one seen: no effect."
+        in told(none)
+    )
     shown_already = made.analysis(needed=[MoreNeeded("a", "b", 15, 2, 0.8)])
     assert "probability" not in told(shown_already)
 
@@ -161,6 +164,7 @@ def test_zero_counts_have_their_reason() -> None:
         "No suggestion of ‘a’ or ‘b’ was found very relevant. Neither system has any."
     )
     assert "0.90 against 0.00 per query (p = .004). 0.5 was added to both sums." in verdict(one)[0]
+    assert "very relevant suggestions with ‘b’ only (as a ratio 56 times" in verdict(one)[0]
     assert "Neither system has any" not in render(one) and render(both).count("Neither system has any") == 2
     no_ratio = replace(one.pairs[0], ratio=None, ratio_ci=None, ratio_note=None)
     lead = verdict(replace(one, pairs=[no_ratio]))[0]
@@ -197,6 +201,10 @@ def test_an_unfinished_study_warns_of_stopping_early() -> None:
     assert "stops at the first difference" in text
     assert "stops at the first difference" not in told(made.looking(stop=False))
     assert "not finished" not in told(made.analysis())
+    begun = f"{LEFT_OUT}: 1 of 8 begun, of raters 2."
+    assert begun in told(made.analysis(raters=[made.rater("1", n_missing=1)], warnings=[begun]))
+    waiting = replace(made.analysis(), warnings=[f"100 of 300 {OF_PLANNED}: name the looks."])
+    assert "The study is not finished: 100 of 300 planned ratings are in; who looks" in told(waiting)
 
 
 def test_flagged_raters_are_named_with_the_reason() -> None:
