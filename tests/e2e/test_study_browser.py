@@ -249,3 +249,32 @@ def test_without_scripts(tmp_path, open_page):
         page.get_by_role("button", name="Undo").click()
         page.wait_for_url("**/page/1#*")
     assert list(scores(made.folder).values()) == [4, 4, 4]
+
+
+RECIPE = "A soup\n" + "\n".join(
+    f"{step}. Stir in the carrots of bowl {step} and wait." for step in range(1, 25)
+)
+
+
+@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_long_texts_keep_their_lines_and_are_readable_from_the_first(tmp_path, open_page, device):
+    made = made_in(tmp_path, long_text=RECIPE)
+    page = open_page(**device)
+    with serving.server(made.folder, "--port", "0") as links:
+        page.goto(f"{links['1']}/page/1")
+        no_sideways_scrolling(page)
+        assert page.locator("#query").inner_text() == page.locator(".text").first.inner_text() == RECIPE
+        assert int(page.locator("#query").evaluate("one => getComputedStyle(one).fontWeight")) < 600
+        above = "one => one.getBoundingClientRect().top - one.closest('.query').getBoundingClientRect().top"
+        assert page.locator(".query .kicker").evaluate(above) >= 0
+        page.keyboard.press("1")
+        page.keyboard.press("1")
+        saved(page)
+        page.wait_for_timeout(1200)  # until it has scrolled
+        bottom = page.evaluate("""() => {
+            const [bar, query] = [".bar", ".query"].map(name => document.querySelector(name).getBoundingClientRect());
+            return matchMedia("(max-width: 820px)").matches ? query.bottom : bar.bottom;
+        }""")
+        third = page.locator(".suggestion").nth(2).locator(".text").bounding_box()
+        assert bottom <= third["y"] < bottom + 200
+        picture(page, f"long-{'phone' if device is PHONE else 'desktop'}")

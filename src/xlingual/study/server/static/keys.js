@@ -18,7 +18,8 @@ document.addEventListener("DOMContentLoaded", () => {
   function goTo(card) {
     const goal = card ?? onward;
     goal.focus({ preventScroll: true }); // the card and not its first choice, which would suggest that one
-    goal.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
+    const block = goal.offsetHeight > innerHeight / 2 ? "start" : "center"; // a long text from its first line on
+    goal.scrollIntoView({ block, behavior: calm ? "auto" : "smooth" });
   }
 
   function moveOn(card) {
