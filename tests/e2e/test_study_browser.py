@@ -152,6 +152,18 @@ def test_keys_move_change_and_undo(tmp_path, open_page):
     assert scores(made.folder) == {(query, first, 0): 2, (query, second, 0): 3, (query, third, 0): 3}
 
 
+def test_a_key_held_down_is_one_answer(tmp_path, open_page):
+    made = made_in(tmp_path)
+    page = open_page(**DESKTOP)
+    with serving.server(made.folder, "--port", "0") as links:
+        page.goto(f"{links['1']}/page/1")
+        for _ in range(5):
+            page.keyboard.down("2")  # from the second on a repeat
+        page.keyboard.up("2")
+        saved(page)
+    assert list(scores(made.folder).values()) == [2]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_whole_study_by_touch_right_to_left(tmp_path, open_page, scheme):
     made = made_in(tmp_path, target="ar")
@@ -272,8 +284,8 @@ def test_long_texts_keep_their_lines_and_are_readable_from_the_first(tmp_path, o
         saved(page)
         page.wait_for_timeout(1200)  # until it has scrolled
         bottom = page.evaluate("""() => {
-            const [bar, query] = [".bar", ".query"].map(name => document.querySelector(name).getBoundingClientRect());
-            return matchMedia("(max-width: 820px)").matches ? query.bottom : bar.bottom;
+            const above = matchMedia("(max-width: 820px)").matches ? ".query" : ".bar";
+            return document.querySelector(above).getBoundingClientRect().bottom;
         }""")
         third = page.locator(".suggestion").nth(2).locator(".text").bounding_box()
         assert bottom <= third["y"] < bottom + 200

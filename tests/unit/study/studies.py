@@ -44,7 +44,10 @@ def make_study(
     title=TITLE,
     long_text=None,
 ) -> Made:
-    """Write a study with its links; pictures are small coloured squares. `long_text` takes every text's place."""
+    """Write a study with its links; pictures are small coloured squares.
+
+    `long_text` takes the place of every text.
+    """
     images = folder / IMAGES
     images.mkdir(parents=True)
     asked = tuple(_query(images, number, target, suggestions, pictures) for number in range(queries))

@@ -51,7 +51,9 @@ document.addEventListener("DOMContentLoaded", () => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const acts = { ArrowDown: () => step(1), ArrowUp: () => step(-1), j: () => step(1), k: () => step(-1), u: undo, U: undo };
     const onCard = event.target.matches?.(".suggestion, input");
-    if (/^[1-9]$/.test(event.key)) rate(event.key);
+    if (/^[1-9]$/.test(event.key)) {
+      if (!event.repeat) rate(event.key); // a key held down is one answer, not one for each suggestion below
+    }
     else if (event.key === "Enter" && onCard && cards.some(isOpen)) goTo(cards.find(isOpen));
     else if (event.key === "Enter" && onCard) form.requestSubmit();
     else if (acts[event.key] && (!event.repeat || event.key.startsWith("Arrow"))) acts[event.key]();
