@@ -16,6 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from xlingual.study.database import Ratings
+from xlingual.study.sheet import write_sheet
 
 HERE = Path(__file__).parent
 studies = SimpleNamespace(**run_path(str(HERE.parent / "unit" / "study" / "studies.py")))
@@ -164,6 +165,37 @@ def test_a_key_held_down_is_one_answer(tmp_path, open_page):
     assert list(scores(made.folder).values()) == [2]
 
 
+def test_a_key_held_down_on_a_sheet_is_one_answer(tmp_path, open_page):
+    made = made_in(tmp_path)
+    sheet = tmp_path / "sheet.html"
+    with Ratings(made.folder) as ratings:
+        write_sheet(sheet, made.folder, made.study, ratings.raters()[0])
+    page = open_page(**DESKTOP)
+    page.goto(sheet.as_uri())
+    page.locator("#begin").click()
+    for _ in range(4):
+        page.keyboard.down("2")
+    page.keyboard.up("2")
+    assert page.locator("input:checked").count() == 1
+
+
+def test_a_page_that_was_left_open_takes_no_newer_answer_back(tmp_path, open_page):
+    made = made_in(tmp_path)
+    page = open_page(**DESKTOP)
+    other = page.context.new_page()
+    with serving.server(made.folder, "--port", "0") as links:
+        page.goto(f"{links['1']}/page/1")
+        for _ in range(4):
+            page.keyboard.press("2")
+        saved(page)
+        other.goto(f"{links['1']}/page/1")
+        other.locator(".suggestion").first.locator("label").nth(3).click()
+        saved(other)
+        page.get_by_role("button", name="Save and go on").click()
+        page.wait_for_url("**/page/2")
+    assert list(scores(made.folder).values()) == [4, 2, 2, 2]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_whole_study_by_touch_right_to_left(tmp_path, open_page, scheme):
     made = made_in(tmp_path, target="ar")
@@ -242,8 +274,9 @@ def test_two_raters_at_once_and_the_organiser_watches(tmp_path, open_page):
         saved(two)
         organiser.goto(links["organiser"])
         assert organiser.get_by_text("4 of 12").count() == 2
-        organiser.get_by_role("button", name="Add a rater").click()
+        organiser.get_by_role("button", name="Add a rater").dblclick()
         assert "/r/" in organiser.get_by_role("textbox").input_value()
+        assert organiser.locator("tbody tr").count() == 3
         picture(organiser, "organiser")
     assert sorted(scores(made.folder, "1").values()) == [1, 2, 3, 4]
     assert list(scores(made.folder, "2").values()) == [4] * 4

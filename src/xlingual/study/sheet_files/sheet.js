@@ -147,6 +147,7 @@
     if (!page) return;
     if (/^[1-9]$/.test(event.key) && Number(event.key) <= study.labels.length) {
       event.preventDefault();
+      if (event.repeat) return; // a key held down is one answer
       const score = Number(event.key);
       document.querySelectorAll("fieldset")[current].querySelectorAll("input")[score - 1].checked = true;
       rate(current, score);

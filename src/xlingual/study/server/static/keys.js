@@ -108,7 +108,12 @@ document.addEventListener("DOMContentLoaded", () => {
       say("This one has no answer yet", "bad");
       return goTo(open);
     }
-    waiting.clear(); // the form itself carries every answer
+    // The form carries what is not saved yet, and no more: another tab may have changed the rest since.
+    const unsaved = new Set([...waiting.keys()].map((card) => card.id.slice(2)));
+    form.addEventListener("formdata", ({ formData }) => {
+      for (const name of [...formData.keys()]) if (!unsaved.has(name.slice("score-".length))) formData.delete(name);
+    }, { once: true });
+    waiting.clear();
   });
 
   addEventListener("beforeunload", (event) => {
