@@ -14,6 +14,7 @@ from runpy import run_path
 from types import SimpleNamespace
 
 import pytest
+from PIL import Image
 
 from xlingual.study.database import Ratings
 from xlingual.study.sheet import write_sheet
@@ -177,6 +178,23 @@ def test_a_key_held_down_on_a_sheet_is_one_answer(tmp_path, open_page):
         page.keyboard.down("2")
     page.keyboard.up("2")
     assert page.locator("input:checked").count() == 1
+
+
+@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_tall_picture_leaves_the_choices_in_sight(tmp_path, open_page, device):
+    made = made_in(tmp_path)
+    for file in (made.folder / "images").iterdir():
+        Image.new("RGB", (50, 1000), "teal").save(file)
+    sheet = tmp_path / "sheet.html"
+    with Ratings(made.folder) as ratings:
+        write_sheet(sheet, made.folder, made.study, ratings.raters()[0])
+    page = open_page(**device)
+    page.goto(sheet.as_uri())
+    page.locator("#begin").click()
+    assert max(one.bounding_box()["height"] for one in page.locator("img").all()) < 300
+    with serving.server(made.folder, "--port", "0") as links:
+        page.goto(f"{links['1']}/page/1")
+        assert max(one.bounding_box()["height"] for one in page.locator("img").all()) < 300
 
 
 def test_a_page_that_was_left_open_takes_no_newer_answer_back(tmp_path, open_page):
