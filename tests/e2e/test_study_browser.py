@@ -197,6 +197,22 @@ def test_a_tall_picture_leaves_the_choices_in_sight(tmp_path, open_page, device)
         assert max(one.bounding_box()["height"] for one in page.locator("img").all()) < 300
 
 
+def test_without_the_library_the_form_carries_every_answer(tmp_path, browser):
+    made = made_in(tmp_path)
+    context = browser.new_context(**DESKTOP)
+    context.route("**/htmx*", lambda route: route.abort())
+    page = context.new_page()
+    with serving.server(made.folder, "--port", "0") as links:
+        for key in "12":  # the second time answers are changed
+            page.goto(f"{links['1']}/page/1")
+            for card in page.locator(".suggestion").all():
+                card.locator(f"input[value='{key}']").check()
+            page.get_by_role("button", name="Save and go on").click()
+            page.wait_for_url("**/page/2")
+            assert list(scores(made.folder).values()) == [int(key)] * 4
+    context.close()
+
+
 def test_a_page_that_was_left_open_takes_no_newer_answer_back(tmp_path, open_page):
     made = made_in(tmp_path)
     page = open_page(**DESKTOP)

@@ -10,7 +10,9 @@ document.addEventListener("DOMContentLoaded", () => {
   const waiting = new Map(); // cards whose answer the server has not confirmed → attempts that failed
   let undoing = false;
 
-  const isOpen = (card) => !card.querySelector("input:checked");
+  const chosen = (card) => card.querySelector("input:checked");
+  const isOpen = (card) => !chosen(card);
+  const confirmed = new Map(cards.map((card) => [card, card.querySelector("input[checked]")?.value])); // what the server has
   const current = () => document.activeElement?.closest?.(".suggestion") ?? null;
   let last = null; // the card that had the focus last: a click beside it takes the focus away, not the place
   form.addEventListener("focusin", () => { last = current(); });
@@ -84,6 +86,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const { elt: card, successful, xhr } = event.detail;
     if (successful) {
       waiting.delete(card);
+      if (cards.includes(card)) confirmed.set(card, event.detail.requestConfig.parameters[chosen(card)?.name]);
       tell();
       if (undoing && !waiting.size) undo();
       return;
@@ -109,10 +112,8 @@ document.addEventListener("DOMContentLoaded", () => {
       return goTo(open);
     }
     // The form carries what is not saved yet, and no more: another tab may have changed the rest since.
-    const unsaved = new Set([...waiting.keys()].map((card) => card.id.slice(2)));
-    form.addEventListener("formdata", ({ formData }) => {
-      for (const name of [...formData.keys()]) if (!unsaved.has(name.slice("score-".length))) formData.delete(name);
-    }, { once: true });
+    const done = cards.filter((card) => !waiting.has(card) && confirmed.get(card) === chosen(card)?.value);
+    form.addEventListener("formdata", ({ formData }) => done.forEach((card) => formData.delete(chosen(card).name)), { once: true });
     waiting.clear();
   });
 
