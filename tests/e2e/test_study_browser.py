@@ -174,6 +174,7 @@ def test_a_key_held_down_on_a_sheet_is_one_answer(tmp_path, open_page):
     page = open_page(**DESKTOP)
     page.goto(sheet.as_uri())
     page.locator("#begin").click()
+    assert page.evaluate("document.activeElement.tagName") == "FIELDSET"  # no choice is suggested
     for _ in range(4):
         page.keyboard.down("2")
     page.keyboard.up("2")
@@ -357,3 +358,11 @@ def test_long_texts_keep_their_lines_and_are_readable_from_the_first(tmp_path, o
         third = page.locator(".suggestion").nth(2).locator(".text").bounding_box()
         assert bottom <= third["y"] < bottom + 200
         picture(page, f"long-{'phone' if device is PHONE else 'desktop'}")
+    with Ratings(made.folder) as ratings:
+        write_sheet(tmp_path / "sheet.html", made.folder, made.study, ratings.raters()[1])
+    page.goto((tmp_path / "sheet.html").as_uri())
+    page.locator("#begin").click()
+    page.keyboard.press("1")
+    bar, second = page.locator("header"), page.locator("#suggestions p").nth(1)
+    bottom = bar.bounding_box()["height"]
+    assert bottom <= second.bounding_box()["y"] < bottom + 100
