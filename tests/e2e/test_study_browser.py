@@ -14,8 +14,10 @@ from runpy import run_path
 from types import SimpleNamespace
 
 import pytest
+from PIL import Image
 
 from xlingual.study.database import Ratings
+from xlingual.study.sheet import write_sheet
 
 HERE = Path(__file__).parent
 studies = SimpleNamespace(**run_path(str(HERE.parent / "unit" / "study" / "studies.py")))
@@ -152,6 +154,83 @@ def test_keys_move_change_and_undo(tmp_path, open_page):
     assert scores(made.folder) == {(query, first, 0): 2, (query, second, 0): 3, (query, third, 0): 3}
 
 
+def test_a_key_held_down_is_one_answer(tmp_path, open_page):
+    made = made_in(tmp_path)
+    page = open_page(**DESKTOP)
+    with serving.server(made.folder, "--port", "0") as links:
+        page.goto(f"{links['1']}/page/1")
+        for _ in range(5):
+            page.keyboard.down("2")  # from the second on a repeat
+        page.keyboard.up("2")
+        saved(page)
+    assert list(scores(made.folder).values()) == [2]
+
+
+def test_a_key_held_down_on_a_sheet_is_one_answer(tmp_path, open_page):
+    made = made_in(tmp_path)
+    sheet = tmp_path / "sheet.html"
+    with Ratings(made.folder) as ratings:
+        write_sheet(sheet, made.folder, made.study, ratings.raters()[0])
+    page = open_page(**DESKTOP)
+    page.goto(sheet.as_uri())
+    page.locator("#begin").click()
+    assert page.evaluate("document.activeElement.tagName") == "FIELDSET"  # no choice is suggested
+    for _ in range(4):
+        page.keyboard.down("2")
+    page.keyboard.up("2")
+    assert page.locator("input:checked").count() == 1
+
+
+@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_tall_picture_leaves_the_choices_in_sight(tmp_path, open_page, device):
+    made = made_in(tmp_path)
+    for file in (made.folder / "images").iterdir():
+        Image.new("RGB", (50, 1000), "teal").save(file)
+    sheet = tmp_path / "sheet.html"
+    with Ratings(made.folder) as ratings:
+        write_sheet(sheet, made.folder, made.study, ratings.raters()[0])
+    page = open_page(**device)
+    page.goto(sheet.as_uri())
+    page.locator("#begin").click()
+    assert max(one.bounding_box()["height"] for one in page.locator("img").all()) < 300
+    with serving.server(made.folder, "--port", "0") as links:
+        page.goto(f"{links['1']}/page/1")
+        assert max(one.bounding_box()["height"] for one in page.locator("img").all()) < 300
+
+
+def test_without_the_library_the_form_carries_every_answer(tmp_path, browser):
+    made = made_in(tmp_path)
+    context = browser.new_context(**DESKTOP)
+    context.route("**/htmx*", lambda route: route.abort())
+    page = context.new_page()
+    with serving.server(made.folder, "--port", "0") as links:
+        for key in "12":  # the second time answers are changed
+            page.goto(f"{links['1']}/page/1")
+            for card in page.locator(".suggestion").all():
+                card.locator(f"input[value='{key}']").check()
+            page.get_by_role("button", name="Save and go on").click()
+            page.wait_for_url("**/page/2")
+            assert list(scores(made.folder).values()) == [int(key)] * 4
+    context.close()
+
+
+def test_a_page_that_was_left_open_takes_no_newer_answer_back(tmp_path, open_page):
+    made = made_in(tmp_path)
+    page = open_page(**DESKTOP)
+    other = page.context.new_page()
+    with serving.server(made.folder, "--port", "0") as links:
+        page.goto(f"{links['1']}/page/1")
+        for _ in range(4):
+            page.keyboard.press("2")
+        saved(page)
+        other.goto(f"{links['1']}/page/1")
+        other.locator(".suggestion").first.locator("label").nth(3).click()
+        saved(other)
+        page.get_by_role("button", name="Save and go on").click()
+        page.wait_for_url("**/page/2")
+    assert list(scores(made.folder).values()) == [4, 2, 2, 2]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_whole_study_by_touch_right_to_left(tmp_path, open_page, scheme):
     made = made_in(tmp_path, target="ar")
@@ -230,8 +309,9 @@ def test_two_raters_at_once_and_the_organiser_watches(tmp_path, open_page):
         saved(two)
         organiser.goto(links["organiser"])
         assert organiser.get_by_text("4 of 12").count() == 2
-        organiser.get_by_role("button", name="Add a rater").click()
+        organiser.get_by_role("button", name="Add a rater").dblclick()
         assert "/r/" in organiser.get_by_role("textbox").input_value()
+        assert organiser.locator("tbody tr").count() == 3
         picture(organiser, "organiser")
     assert sorted(scores(made.folder, "1").values()) == [1, 2, 3, 4]
     assert list(scores(made.folder, "2").values()) == [4] * 4
@@ -249,3 +329,40 @@ def test_without_scripts(tmp_path, open_page):
         page.get_by_role("button", name="Undo").click()
         page.wait_for_url("**/page/1#*")
     assert list(scores(made.folder).values()) == [4, 4, 4]
+
+
+RECIPE = "A soup\n" + "\n".join(
+    f"{step}. Stir in the carrots of bowl {step} and wait." for step in range(1, 25)
+)
+
+
+@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_long_texts_keep_their_lines_and_are_readable_from_the_first(tmp_path, open_page, device):
+    made = made_in(tmp_path, long_text=RECIPE)
+    page = open_page(**device)
+    with serving.server(made.folder, "--port", "0") as links:
+        page.goto(f"{links['1']}/page/1")
+        no_sideways_scrolling(page)
+        assert page.locator("#query").inner_text() == page.locator(".text").first.inner_text() == RECIPE
+        assert int(page.locator("#query").evaluate("one => getComputedStyle(one).fontWeight")) < 600
+        above = "one => one.getBoundingClientRect().top - one.closest('.query').getBoundingClientRect().top"
+        assert page.locator(".query .kicker").evaluate(above) >= 0
+        page.keyboard.press("1")
+        page.keyboard.press("1")
+        saved(page)
+        page.wait_for_timeout(1200)  # until it has scrolled
+        bottom = page.evaluate("""() => {
+            const above = matchMedia("(max-width: 820px)").matches ? ".query" : ".bar";
+            return document.querySelector(above).getBoundingClientRect().bottom;
+        }""")
+        third = page.locator(".suggestion").nth(2).locator(".text").bounding_box()
+        assert bottom <= third["y"] < bottom + 200
+        picture(page, f"long-{'phone' if device is PHONE else 'desktop'}")
+    with Ratings(made.folder) as ratings:
+        write_sheet(tmp_path / "sheet.html", made.folder, made.study, ratings.raters()[1])
+    page.goto((tmp_path / "sheet.html").as_uri())
+    page.locator("#begin").click()
+    page.keyboard.press("1")
+    bar, second = page.locator("header"), page.locator("#suggestions p").nth(1)
+    bottom = bar.bounding_box()["height"]
+    assert bottom <= second.bounding_box()["y"] < bottom + 100

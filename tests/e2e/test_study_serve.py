@@ -127,7 +127,9 @@ def test_the_warning_and_the_public_address(made, capsys):
     links = [("1", "http://0.0.0.0:80/r/x")]
     _announce(made.folder, "0.0.0.0", "http://0.0.0.0:80", links, "https://rate.example/")
     out, err = capsys.readouterr()
-    assert "https://rate.example/r/x" in out and "without encryption" in err
+    assert "https://rate.example/r/x" in out and "without encryption" in err and "put its name" not in out
+    _announce(made.folder, "0.0.0.0", "http://0.0.0.0:80", links, None)
+    assert "in the links, put its name or address" in capsys.readouterr().out
     _announce(made.folder, "::1", "http://[::1]:80", [], None)
     out, err = capsys.readouterr()
     assert "Only this machine" in out and "links.csv is not in the folder" in out and err == ""

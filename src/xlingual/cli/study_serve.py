@@ -35,7 +35,7 @@ def serve(study: Path, host: str, port: int, url: str | None) -> None:
 
 def _announce(study: Path, host: str, base: str, links: list[tuple[str, str]], url: str | None) -> None:
     """Print where the study is served, and the links to hand out."""
-    from xlingual.study.server.run import is_loopback
+    from xlingual.study.server.run import is_loopback, is_unspecified
 
     click.echo(f"Serving {study} at {base}  (Ctrl-C stops it)\n")
     width = max((len(who) for who, _ in links), default=0)
@@ -44,6 +44,11 @@ def _announce(study: Path, host: str, base: str, links: list[tuple[str, str]], u
         click.echo(f"  {who:<{width}}  {shown}")
     if not links:
         click.echo("  links.csv is not in the folder: raters use the links they have.")
+    if is_unspecified(host) and url is None and links:
+        click.echo(
+            f"\n{host} stands for every address of this machine: in the links, put its name or address as"
+            " raters' devices know it in its place, or give it by --url."
+        )
     if not is_loopback(host):
         click.echo(
             "\nwarning: other machines can reach this server, over http without encryption: whoever listens"

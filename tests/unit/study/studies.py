@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,12 +33,26 @@ class Made(NamedTuple):
 
 
 def make_study(
-    folder: Path, *, target="ar", queries=3, suggestions=4, raters=2, pictures=True, repeat=False, title=TITLE
+    folder: Path,
+    *,
+    target="ar",
+    queries=3,
+    suggestions=4,
+    raters=2,
+    pictures=True,
+    repeat=False,
+    title=TITLE,
+    long_text=None,
 ) -> Made:
-    """Write a study with its links; pictures are small coloured squares."""
+    """Write a study with its links; pictures are small coloured squares.
+
+    `long_text` takes the place of every text.
+    """
     images = folder / IMAGES
     images.mkdir(parents=True)
     asked = tuple(_query(images, number, target, suggestions, pictures) for number in range(queries))
+    if long_text is not None:
+        asked = tuple(_saying(query, long_text) for query in asked)
     orders = tuple(_order(asked, shift, repeat) for shift in range(2))
     study = Study(
         "study00001", "A study", "2026-01-01T00:00:00+00:00", "en", target, asked, orders,
@@ -58,6 +73,11 @@ def _query(images: Path, number: int, target: str, suggestions: int, pictures: b
         text = TEXTS[target][(number + place) % 3] * (1 + place % 3)
         made.append(Shown(name, text, target, _picture(images, name, pictures)))
     return Query(shown, tuple(made))
+
+
+def _saying(query: Query, text: str) -> Query:
+    suggestions = tuple(replace(one, text=text) for one in query.suggestions)
+    return replace(query, shown=replace(query.shown, text=text), suggestions=suggestions)
 
 
 def _picture(images: Path, name: str, wanted: bool) -> str | None:

@@ -201,6 +201,16 @@ def test_the_organiser_adds_a_rater_whose_link_is_shown_once(client, made):
     assert len(client.get(f"{address}/page/1").text) > 1000  # the third of two orders
 
 
+def test_the_organisers_form_sent_twice_adds_one_rater_and_shows_the_link(client, made):
+    holder = f"/o/{made.organiser}"
+    form = dict(re.findall(r'name="(after)" value="(\d+)"', client.get(holder).text))
+    before = len(client.app._app.state.desk.ratings.raters())
+    assert form == {"after": str(before)}
+    assert [client.post(f"{holder}/raters", data=form).status_code for _ in range(2)] == [303, 303]
+    assert len(client.app._app.state.desk.ratings.raters()) == before + 1
+    assert 'class="link"' in client.get(holder).text
+
+
 def test_a_new_link_keeps_answers_and_ends_the_one_before(client, made):
     rate_page(client, f"{made.link()}/page/1")
     client.post(f"/o/{made.organiser}/raters/0/link")

@@ -138,6 +138,14 @@ def test_a_rater_who_asks_too_often_waits_and_others_do_not(made):
         assert client.get(made.link(1)).status_code == 200
 
 
+def test_pictures_have_a_limit_of_their_own(made):
+    limits = Limits(token=Rate(1, 0.001), pictures=Rate(5, 0.001))
+    with TestClient(create_app(made.study, made.folder, limits)) as client:
+        answers = [client.get(f"{made.link()}/image/q000").status_code for _ in range(7)]
+        assert answers == [200] * 5 + [429] * 2
+        assert client.get(made.link()).status_code == 200
+
+
 def test_who_tries_links_is_held_up_and_raters_behind_the_same_address_are_not(made):
     limits = Limits(not_found=Rate(3, 0.001))
     with TestClient(create_app(made.study, made.folder, limits)) as client:

@@ -42,6 +42,7 @@ class Desk:
         self.study, self.folder = study, folder
         self.ratings = Ratings(folder)
         self.tokens, self.strangers = Buckets(limits.token, clock), Buckets(limits.not_found, clock)
+        self.looks = Buckets(limits.pictures, clock)
         self.pictures = _pictures(study, folder)
         self.fresh_link: Link | None = None  # made by the organiser, shown once
         self._clock = clock

@@ -32,10 +32,12 @@ def people(desk: Desk, request: Request, _: Form) -> Response:
     return page(request, "people.html", _people(desk) | {"base": base})
 
 
-def add(desk: Desk, request: Request, _: Form) -> Response:
-    """Add a rater; the next page shows the link."""
+def add(desk: Desk, request: Request, form: Form) -> Response:
+    """Add a rater; the next page shows the link. The same form sent twice (a double click) adds one."""
     base = _enter(desk, request)
-    desk.fresh_link = add_rater(desk.ratings)[1]
+    known = str(len(desk.ratings.raters()))
+    if form.get("after", known) == known:
+        desk.fresh_link = add_rater(desk.ratings)[1]
     return see(base)
 
 

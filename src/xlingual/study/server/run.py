@@ -61,6 +61,20 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def is_unspecified(host: str) -> bool:
+    """Return whether an address stands for all addresses of this machine, so that no link can hold it.
+
+    >>> is_unspecified("0.0.0.0"), is_unspecified("::"), is_unspecified("localhost")
+    (True, True, False)
+    """
+    from ipaddress import ip_address
+
+    try:
+        return ip_address(host).is_unspecified
+    except ValueError:
+        return False
+
+
 def _listen(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]

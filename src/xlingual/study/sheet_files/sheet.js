@@ -63,7 +63,7 @@
       return element("label", {}, input, element("span", {}, element("kbd", { textContent: String(i + 1) }), label));
     });
     const legend = element("legend", { className: "hidden", textContent: `Suggestion ${index + 1} of ${page.suggestions.length}: ${shown.text}` });
-    const field = element("fieldset", {}, legend,
+    const field = element("fieldset", { tabIndex: -1 }, legend,
       element("div", { className: "shown", dir: study.directions[shown.language] }, ...picture(shown, `Picture of suggestion ${index + 1}`), text("p", shown)),
       element("div", { className: "choices" }, ...choices));
     field.addEventListener("focusin", () => mark(index));
@@ -79,9 +79,10 @@
     const fields = document.querySelectorAll("fieldset");
     if (!fields.length) return;
     mark(Math.max(0, Math.min(index, fields.length - 1)));
-    const inputs = [...fields[current].querySelectorAll("input")];
-    (inputs.find((input) => input.checked) ?? inputs[0]).focus({ preventScroll: true });
-    if (scroll) fields[current].scrollIntoView({ block: "center" });
+    const field = fields[current], chosen = field.querySelector("input:checked");
+    (chosen ?? field).focus({ preventScroll: true }); // the card and not its first choice, which would suggest that one
+    const block = field.offsetHeight > innerHeight / 2 ? "start" : "center"; // a long text from its first line on
+    if (scroll) field.scrollIntoView({ block });
   }
 
   function rate(index, score) {
@@ -147,6 +148,7 @@
     if (!page) return;
     if (/^[1-9]$/.test(event.key) && Number(event.key) <= study.labels.length) {
       event.preventDefault();
+      if (event.repeat) return; // a key held down is one answer
       const score = Number(event.key);
       document.querySelectorAll("fieldset")[current].querySelectorAll("input")[score - 1].checked = true;
       rate(current, score);

@@ -10,7 +10,9 @@ document.addEventListener("DOMContentLoaded", () => {
   const waiting = new Map(); // cards whose answer the server has not confirmed → attempts that failed
   let undoing = false;
 
-  const isOpen = (card) => !card.querySelector("input:checked");
+  const chosen = (card) => card.querySelector("input:checked");
+  const isOpen = (card) => !chosen(card);
+  const confirmed = new Map(cards.map((card) => [card, card.querySelector("input[checked]")?.value])); // what the server has
   const current = () => document.activeElement?.closest?.(".suggestion") ?? null;
   let last = null; // the card that had the focus last: a click beside it takes the focus away, not the place
   form.addEventListener("focusin", () => { last = current(); });
@@ -18,7 +20,8 @@ document.addEventListener("DOMContentLoaded", () => {
   function goTo(card) {
     const goal = card ?? onward;
     goal.focus({ preventScroll: true }); // the card and not its first choice, which would suggest that one
-    goal.scrollIntoView({ block: "center", behavior: calm ? "auto" : "smooth" });
+    const block = goal.offsetHeight > innerHeight / 2 ? "start" : "center"; // a long text from its first line on
+    goal.scrollIntoView({ block, behavior: calm ? "auto" : "smooth" });
   }
 
   function moveOn(card) {
@@ -50,7 +53,9 @@ document.addEventListener("DOMContentLoaded", () => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const acts = { ArrowDown: () => step(1), ArrowUp: () => step(-1), j: () => step(1), k: () => step(-1), u: undo, U: undo };
     const onCard = event.target.matches?.(".suggestion, input");
-    if (/^[1-9]$/.test(event.key)) rate(event.key);
+    if (/^[1-9]$/.test(event.key)) {
+      if (!event.repeat) rate(event.key); // a key held down is one answer, not one for each suggestion below
+    }
     else if (event.key === "Enter" && onCard && cards.some(isOpen)) goTo(cards.find(isOpen));
     else if (event.key === "Enter" && onCard) form.requestSubmit();
     else if (acts[event.key] && (!event.repeat || event.key.startsWith("Arrow"))) acts[event.key]();
@@ -81,6 +86,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const { elt: card, successful, xhr } = event.detail;
     if (successful) {
       waiting.delete(card);
+      if (cards.includes(card)) confirmed.set(card, event.detail.requestConfig.parameters[chosen(card)?.name]);
       tell();
       if (undoing && !waiting.size) undo();
       return;
@@ -105,7 +111,10 @@ document.addEventListener("DOMContentLoaded", () => {
       say("This one has no answer yet", "bad");
       return goTo(open);
     }
-    waiting.clear(); // the form itself carries every answer
+    // The form carries what is not saved yet, and no more: another tab may have changed the rest since.
+    const done = cards.filter((card) => !waiting.has(card) && confirmed.get(card) === chosen(card)?.value);
+    form.addEventListener("formdata", ({ formData }) => done.forEach((card) => formData.delete(chosen(card).name)), { once: true });
+    waiting.clear();
   });
 
   addEventListener("beforeunload", (event) => {
