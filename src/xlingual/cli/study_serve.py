@@ -29,7 +29,7 @@ def serve(study: Path, host: str, port: int, url: str | None) -> None:
         raise MissingExtraError("the study's server", "study")
     from xlingual.study.server.run import serve as run
 
-    run(study, host, port, lambda base, links: _announce(study, host, base, links, url))
+    run(study, host, port, lambda base, links: _announce(study, host, base, links, url), url)
     click.echo("\nStopped. Every answer that raters saw as saved is in the study's folder.")
 
 

@@ -192,6 +192,12 @@ def test_the_organiser_sees_progress_and_no_scores(client, made):
     assert "Begin" in client.get(f"/o/{made.organiser}/preview").text
 
 
+def test_links_made_behind_a_proxy_have_its_address(made):
+    with TestClient(create_app(made.study, made.folder, url="https://rate.example/a/")) as client:
+        page = client.post(f"/o/{made.organiser}/raters").text
+        assert 'value="https://rate.example/a/r/' in page and "testserver" not in page
+
+
 def test_the_organiser_adds_a_rater_whose_link_is_shown_once(client, made):
     assert client.post(f"/o/{made.organiser}/raters").status_code == 303
     page = client.get(f"/o/{made.organiser}").text

@@ -32,15 +32,17 @@ _DISK = {
 }
 
 
-def create_app(study: Study, folder: Path, limits: Limits | None = None) -> Guard:
+def create_app(study: Study, folder: Path, limits: Limits | None = None, url: str | None = None) -> Guard:
     """Return the ASGI application that serves a study from its folder.
+
+    `url` is what links begin with that the organiser's page makes; None: what that page was asked by.
 
     Raises:
         InputError: a picture is missing, or the ratings cannot be opened.
 
     """
     limits = limits or Limits()
-    desk = Desk(study, folder, limits)
+    desk = Desk(study, folder, limits, url)
     static = Static()
 
     @asynccontextmanager

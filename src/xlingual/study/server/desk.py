@@ -28,6 +28,7 @@ class Desk:
         study: what raters may see.
         folder: the study's folder; nothing in `secret/` is looked at.
         limits: how often raters and strangers may ask.
+        url: what links begin with; None: the address that a page was asked by.
         clock: seconds that never go back.
 
     Raises:
@@ -37,9 +38,14 @@ class Desk:
     """
 
     def __init__(
-        self, study: Study, folder: Path, limits: Limits, clock: Callable[[], float] = time.monotonic
+        self,
+        study: Study,
+        folder: Path,
+        limits: Limits,
+        url: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.study, self.folder = study, folder
+        self.study, self.folder, self.url = study, folder, url
         self.ratings = Ratings(folder)
         self.tokens, self.strangers = Buckets(limits.token, clock), Buckets(limits.not_found, clock)
         self.looks = Buckets(limits.pictures, clock)

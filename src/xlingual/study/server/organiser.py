@@ -21,7 +21,7 @@ def overview(desk: Desk, request: Request, _: Form) -> Response:
     link, desk.fresh_link = desk.fresh_link, None
     fresh = None
     if link is not None:
-        fresh = {"who": link.who, "address": str(request.base_url).rstrip("/") + link.path}
+        fresh = {"who": link.who, "address": (desk.url or str(request.base_url)).rstrip("/") + link.path}
     values = _people(desk) | {"title": desk.title().text, "link": fresh, "base": base}
     return page(request, "organiser.html", values)
 

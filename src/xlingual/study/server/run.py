@@ -15,7 +15,13 @@ from xlingual.study.server.lock import sole_server
 _BACKLOG = 512
 
 
-def serve(folder: Path, host: str, port: int, ready: Callable[[str, list[tuple[str, str]]], None]) -> None:
+def serve(
+    folder: Path,
+    host: str,
+    port: int,
+    ready: Callable[[str, list[tuple[str, str]]], None],
+    url: str | None = None,
+) -> None:
     """Serve the study in a folder until Ctrl-C or SIGTERM.
 
     Args:
@@ -23,6 +29,7 @@ def serve(folder: Path, host: str, port: int, ready: Callable[[str, list[tuple[s
         host: address or name to listen on.
         port: port to listen on; 0 takes a free one.
         ready: called once the port is open, with the server's address and whose each link is.
+        url: what links begin with that are made later, where a proxy stands before the server.
 
     Raises:
         InputError: no study there, served already, the port is taken, a picture is missing.
@@ -35,7 +42,7 @@ def serve(folder: Path, host: str, port: int, ready: Callable[[str, list[tuple[s
     study = read_study(folder)
     with sole_server(folder), closing(_listen(host, port)) as listening:
         links: list[Link] = ensure_links(folder, study.raters)
-        app = create_app(study, folder)
+        app = create_app(study, folder, url=url)
         base = f"http://{_in_address(host)}:{listening.getsockname()[1]}"
         # No access log: an address holds a rater's token.
         config = uvicorn.Config(
