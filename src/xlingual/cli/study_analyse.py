@@ -12,7 +12,7 @@ from xlingual.cli.options import check_output
 from xlingual.errors import InputError
 
 
-@click.command()
+@click.command(short_help="Say whose suggestions people find better.")
 @click.argument("study", type=click.Path(path_type=Path), metavar="STUDY")
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write analysis.json there.")
 @click.option("--report", is_flag=True, help="Write report.html there, too.")

@@ -12,7 +12,7 @@ from xlingual.errors import InputError, listed
 _PATH = click.Path(path_type=Path)
 
 
-@click.command()
+@click.command(short_help="Write ratings to a table, or make an offline sheet.")
 @click.argument("study", type=_PATH, metavar="STUDY")
 @click.option("--out", type=_PATH, metavar="FILE", help="Write the ratings there: .csv or .parquet.")
 @click.option("--with-key", is_flag=True, help="Add which system made what: no longer blind.")
@@ -40,7 +40,7 @@ def export(
         _export_sheet(study, sheet, rater, quiet)
 
 
-@click.command("import")
+@click.command("import", short_help="Add ratings of tables and sheets.")
 @click.argument("study", type=_PATH, metavar="STUDY")
 @click.argument("files", type=_PATH, metavar="FILE…", nargs=-1, required=True)
 @click.option(

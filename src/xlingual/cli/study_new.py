@@ -26,7 +26,9 @@ _SHARE = click.FloatRange(0, 1)
 _LAYOUT = ("queries", "per_system", "raters", "seed", "by", "repeats", "controls", "exclude_own", "title")
 
 
-@click.command(context_settings={"allow_extra_args": True})
+@click.command(
+    context_settings={"allow_extra_args": True}, short_help="Draw queries and suggestions; write a study."
+)
 @manifest_options
 @click.option("--source", required=True, metavar="LANG", help="Language of the queries.")
 @click.option("--target", required=True, metavar="LANG", help="Language of the suggestions.")

@@ -10,7 +10,7 @@ from xlingual.errors import MissingExtraError
 from xlingual.extras import missing
 
 
-@click.command()
+@click.command(short_help="Show a study to raters, until Ctrl-C.")
 @click.argument("study", type=click.Path(path_type=Path))
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
 @click.option(
