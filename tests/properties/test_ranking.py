@@ -11,6 +11,7 @@ from xlingual.ranking import (
     Cosine,
     Counts,
     GroupCounts,
+    Tile,
     Top,
     Transposed,
     UnitVectors,
@@ -186,7 +187,7 @@ def test_any_partition_of_the_candidates_merges_to_the_same(problem, k, data):
         scan(whole, part)
         parts.append(part)
     order = data.draw(st.permutations(range(len(parts))))
-    merged = [reduction.fresh() for reduction in plain]
+    merged = requests(weights)
     for index in order:
         for reduction, part in zip(merged, parts[index], strict=True):
             reduction.merge([part])
@@ -194,6 +195,65 @@ def test_any_partition_of_the_candidates_merges_to_the_same(problem, k, data):
     np.testing.assert_array_equal(merged[1].above, plain_counts.above)
     np.testing.assert_array_equal(merged[1].tied, plain_counts.tied)
     for one, other in zip(merged[2].result(), plain_groups.result(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def cuts(data, length):
+    inner = data.draw(st.sets(st.integers(1, length), max_size=3))
+    return [slice(a, b) for a, b in pairwise([0, *sorted(inner - {length}), length])]
+
+
+def seen(similarity, reduction, rows, columns):
+    """Return a part that has seen its pairs, by way of the arrays that are kept of it."""
+    scores = np.empty((rows.stop - rows.start, columns.stop - columns.start), dtype=np.float32)
+    tile = Tile(
+        similarity.tile(rows, columns, scores), rows.start, columns.start, similarity.band, similarity.exact
+    )
+    part, again = reduction.within(rows, columns), reduction.within(rows, columns)
+    part.update(tile)
+    again.restore(part.state())
+    assert {name: a.tolist() for name, a in part.asked().items()} == {
+        name: a.tolist() for name, a in again.asked().items()
+    }
+    return again
+
+
+@settings(max_examples=150, deadline=None)
+@given(problems(), st.integers(1, 12), st.integers(1, 40), st.data())
+def test_shards_of_both_sides_merge_to_the_same(problem, k, cap, data):
+    """Each pair of shards is seen by another machine, which returns plain arrays and no vectors."""
+    rng, queries, candidates, weights = problem
+    whole = Cosine(UnitVectors(queries), UnitVectors(candidates))
+    query = rng.integers(0, len(queries), 20)
+    target = rng.integers(0, len(candidates), 20)
+    groups = group_bounds(rng, len(candidates))
+    some = np.unique(rng.integers(0, len(queries), 5))
+
+    def requests():
+        return [
+            Top(k, whole.shape, weights=weights, cap=cap),
+            Top(k, whole.shape, weights=weights, queries=some),
+            Counts.of(whole, query, target, weights=weights),
+            GroupCounts.of(whole, query, target, groups, weights=weights),
+            Transposed(Top(1, whole.shape[::-1], cap=cap)),
+        ]
+
+    plain, merged = requests(), requests()
+    scan(whole, plain)
+    columns = cuts(data, len(candidates))
+    for rows in cuts(data, len(queries)):
+        for reduction in merged:
+            first, *others = (seen(whole, reduction, rows, part) for part in columns)
+            first.merge(others)
+            reduction.merge([first])
+    plain[-1], merged[-1] = plain[-1].inner, merged[-1].inner
+    for number in (0, 1, 4):
+        one, other = plain[number].result(), merged[number].result()
+        assert listed(one) == listed(other)
+        np.testing.assert_array_equal(one.unlisted, other.unlisted)
+    np.testing.assert_array_equal(plain[2].above, merged[2].above)
+    np.testing.assert_array_equal(plain[2].tied, merged[2].tied)
+    for one, other in zip(plain[3].result(), merged[3].result(), strict=True):
         np.testing.assert_array_equal(one, other)
 
 

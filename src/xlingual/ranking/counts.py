@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -19,6 +19,8 @@ class Counts:
     `query` and `target` [p] are pairs, `weights` [m] the multiplicity of each candidate in the group that is
     counted (0: not in it; None: one each). After the scan `above` and `tied` are int64 [p]; a target outside
     the group is not counted itself.
+
+    A part (`within`) holds the pairs of its queries, in the same order, and the weights of its candidates.
     """
 
     def __init__(self, query: Ints, target: Ints, keys: Ints, *, weights: Ints | None = None) -> None:
@@ -26,9 +28,11 @@ class Counts:
         self._order = order
         self.query, self.target, self.keys = query[order], target[order], keys[order]
         self.weights = weights
-        self.columns = None if weights is None or (weights > 0).all() else np.flatnonzero(weights)
+        self.columns = None if weights is None else _members(weights, 0)
         self._above = np.zeros(len(query), dtype=np.int64)
         self._tied = np.zeros(len(query), dtype=np.int64)
+        self._first = 0  # of all pairs in the order of queries, the first one here
+        self.column = 0  # the candidate that the first weight is of
         self.decided = 0  # pairs that the screen left open
 
     @classmethod
@@ -56,19 +60,47 @@ class Counts:
         out[self._order] = values
         return out
 
-    def fresh(self) -> Counts:
-        """Return the same request with nothing seen."""
-        new = object.__new__(Counts)
-        new.__dict__.update(self.__dict__)
-        new._above, new._tied, new.decided = np.zeros_like(self._above), np.zeros_like(self._tied), 0
-        return new
+    def within(self, rows: slice, columns: slice) -> Counts:
+        """Return the request for these queries and candidates alone, with nothing seen."""
+        part = object.__new__(Counts)
+        pairs = self.pairs_of(rows.start, rows.stop - rows.start)
+        part._order = np.arange(pairs.stop - pairs.start)
+        part.query, part.target, part.keys = self.query[pairs], self.target[pairs], self.keys[pairs]
+        part._above = np.zeros(len(part.query), dtype=np.int64)
+        part._tied, part.decided, part._first = np.zeros_like(part._above), 0, self._first + pairs.start
+        part.weights, part.columns, part.column = self.weights, self.columns, self.column
+        if self.weights is not None and columns.stop - columns.start < len(self.weights):
+            part.column = columns.start
+            part.weights = self.weights[columns.start - self.column : columns.stop - self.column]
+            part.columns = _members(part.weights, part.column)
+        return part
+
+    def asked(self) -> dict[str, np.ndarray]:
+        """Return what is asked for: equal arrays ask for the same."""
+        found = {"query": self.query, "target": self.target, "keys": self.keys}
+        return found if self.weights is None else {**found, "weights": self.weights}
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return what has been seen."""
+        return {"above": self._above, "tied": self._tied, "decided": np.array(self.decided)}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take over what a part that asked for the same has seen."""
+        self._above, self._tied = state["above"].copy(), state["tied"].copy()
+        self.decided = int(state["decided"])
 
     def merge(self, others: Sequence[Counts]) -> None:
         """Take in what others saw of other pairs."""
         for other in others:
-            self._above += other._above
-            self._tied += other._tied
+            own = slice(other._first - self._first, other._first - self._first + len(other.query))
+            self._above[own] += other._above
+            self._tied[own] += other._tied
             self.decided += other.decided
+
+    def pairs_of(self, first: int, rows: int) -> slice:
+        """Return the pairs of so many queries from the first on."""
+        low, high = np.searchsorted(self.query, (first, first + rows))
+        return slice(int(low), int(high))
 
     def update(self, tile: Tile) -> None:
         """Take in a tile."""
@@ -77,10 +109,10 @@ class Counts:
         numbers = (np.arange(scores.shape[1]) if columns is None else columns) + tile.column
         if len(numbers) == 0:
             return
-        low, high = np.searchsorted(self.query, (tile.row, tile.row + scores.shape[0]))
+        found = self.pairs_of(tile.row, scores.shape[0])
         step = max(1, _BATCH // len(numbers))
-        for start in range(low, high, step):
-            pairs = slice(start, min(start + step, high))
+        for start in range(found.start, found.stop, step):
+            pairs = slice(start, min(start + step, found.stop))
             chosen = scores[self.query[pairs] - tile.row]  # rows first: whole rows are copied fast
             chosen = chosen if columns is None else chosen.take(columns, axis=1)
             self._count(chosen, pairs, numbers, tile.band, tile.exact)
@@ -96,7 +128,7 @@ class Counts:
         target_score = self.keys[pairs] * UNIT
         higher = scores > (target_score + band).astype(np.float32)[:, None]
         possible = scores >= (target_score - band).astype(np.float32)[:, None]
-        weight = None if self.weights is None else self.weights[numbers]
+        weight = None if self.weights is None else self.weights[numbers - self.column]
         certain = _row_sums(higher)
         self._above[pairs] += certain + _extra(higher, weight)
         own = np.searchsorted(numbers, self.target[pairs])
@@ -108,12 +140,25 @@ class Counts:
         if len(open_rows) == 0:
             return
         i, j = np.nonzero(possible[open_rows] & ~higher[open_rows])
-        pair = pairs.start + open_rows[i]
-        keys = exact(self.query[pair], numbers[j])
-        counted = np.ones(len(j), dtype=np.int64) if weight is None else weight[j]
+        self.decide(pairs.start + open_rows[i], numbers[j], exact)
+
+    def decide(self, pair: Ints, candidate: Ints, exact: Callable[[Ints, Ints], Ints]) -> None:
+        """Count single candidates, none of them the pair's own target, by their exact keys; parallel arrays.
+
+        `pair` are places in the order of `query`.
+        """
+        keys = exact(self.query[pair], candidate)
+        counted = np.ones(len(pair), dtype=np.int64)
+        if self.weights is not None:
+            counted = self.weights[candidate - self.column]
         np.add.at(self._above, pair, np.where(keys > self.keys[pair], counted, 0))
         np.add.at(self._tied, pair, np.where(keys == self.keys[pair], counted, 0))
-        self.decided += len(j)
+        self.decided += len(pair)
+
+
+def _members(weights: Ints, first: int) -> Ints | None:
+    """Return the candidates that the group holds, None for all; the first weight is that of `first`."""
+    return None if (weights > 0).all() else np.flatnonzero(weights) + first
 
 
 def _row_sums(mask: np.ndarray) -> Ints:

@@ -6,7 +6,7 @@ group by group, and every target is looked up in them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,8 @@ class GroupCounts:
     `result` gives (above, tied), int32 [p, g]; a target ties with itself, in its own group.
 
     Targets of a query that tie are counted once: what is above them and ties with them is the same.
+
+    A part (`within`) holds the targets of its queries, and the weights of all candidates where there are any.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class GroupCounts:
         self.weights = weights
         # (above, tied) of the levels from low to high: row blocks fill pieces of their own
         self._pieces: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
+        self._first = 0  # of all levels, the first one here
         self.decided = 0  # pairs that the screen left open
 
     @classmethod
@@ -67,24 +70,47 @@ class GroupCounts:
         """
         return self._assembled(0), self._assembled(1)
 
-    def _assembled(self, which: int) -> np.ndarray:
+    def _sums(self, which: int) -> np.ndarray:
         sums = np.zeros((len(self.query), len(self.bounds) - 1), dtype=np.int32)
         for (low, high), piece in self._pieces.items():
             sums[low:high] += piece[which]
+        return sums
+
+    def _assembled(self, which: int) -> np.ndarray:
+        sums = self._sums(which)
         return sums if len(sums) == len(self._level) and _rising(self._level) else sums[self._level]
 
-    def fresh(self) -> GroupCounts:
-        """Return the same request with nothing seen."""
-        new = object.__new__(GroupCounts)
-        new.__dict__.update(self.__dict__)
-        new._pieces, new.decided = {}, 0
-        return new
+    def within(self, rows: slice, columns: slice) -> GroupCounts:
+        """Return the request for these queries and candidates alone, with nothing seen."""
+        part = object.__new__(GroupCounts)
+        low, high = np.searchsorted(self.query, (rows.start, rows.stop))
+        part.query, part.target, part.keys = (a[low:high] for a in (self.query, self.target, self.keys))
+        part._level = np.arange(high - low)
+        part.bounds, part.heavy, part.weights = self.bounds, self.heavy, self.weights
+        part._pieces, part._first, part.decided = {}, self._first + int(low), 0
+        return part
+
+    def asked(self) -> dict[str, np.ndarray]:
+        """Return what is asked for: equal arrays ask for the same."""
+        found = {"query": self.query, "target": self.target, "keys": self.keys, "bounds": self.bounds}
+        return found if self.weights is None else {**found, "weights": self.weights}
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return what has been seen."""
+        above, tied = self._sums(0), self._sums(1)
+        return {"above": above, "tied": tied, "decided": np.array(self.decided)}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take over what a part that asked for the same has seen."""
+        self._pieces = {(0, len(self.query)): (state["above"].copy(), state["tied"].copy())}
+        self.decided = int(state["decided"])
 
     def merge(self, others: Sequence[GroupCounts]) -> None:
         """Take in what others saw of other pairs."""
         for other in others:
-            for span, (above, tied) in other._pieces.items():
-                own = self._piece(span)
+            offset = other._first - self._first
+            for (low, high), (above, tied) in other._pieces.items():
+                own = self._piece((low + offset, high + offset))
                 own[0][...] += above
                 own[1][...] += tied
             self.decided += other.decided

@@ -8,11 +8,11 @@ run row blocks side by side. The plan of tiles depends on a byte budget, never o
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -47,31 +47,47 @@ class Tile:
         return Tile(self.scores.T, self.column, self.row, self.band, lambda q, c: self.exact(c, q))
 
 
-class Reduction(Protocol):
-    """What is kept of the tiles; states of any partition of the pairs merge to the same answer.
+class Part(Protocol):
+    """What is kept of the tiles of some queries and candidates.
 
-    A tile's memory is used again for the next one: `update` copies what it keeps.
+    Parts of the same queries that saw other candidates merge, in any order, to what one part would have seen.
     """
 
-    def fresh(self) -> Self:
-        """Return the same request with nothing seen."""
-
     def update(self, tile: Tile) -> None:
-        """Take in a tile."""
+        """Take in a tile, whose memory is used again for the next one: what is kept is copied."""
 
     def merge(self, others: Sequence[Self]) -> None:
         """Take in what others saw of other pairs."""
+
+    def asked(self) -> dict[str, np.ndarray]:
+        """Return what is asked for, as arrays: equal ones ask for the same."""
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return what has been seen, as arrays that need no vectors to be merged."""
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take over what a part that asked for the same has seen."""
+
+
+class Reduction(Protocol):
+    """A request to a pass over all pairs: it gives parts to be filled, and merges them to the answer."""
+
+    def within(self, rows: slice, columns: slice) -> Any:  # noqa: ANN401  (a Part, of the kind that merge takes)
+        """Return the request for these queries and candidates alone, with nothing seen."""
+
+    def merge(self, parts: Sequence[Any]) -> None:
+        """Take in parts that have seen all candidates of their queries."""
 
 
 class Transposed:
     """A reduction with queries and candidates exchanged: the columns are the queries."""
 
-    def __init__(self, inner: Reduction) -> None:
+    def __init__(self, inner: Any) -> None:  # noqa: ANN401  (a Reduction that is its own Part)
         self.inner = inner
 
-    def fresh(self) -> Transposed:
-        """Return the same request with nothing seen."""
-        return Transposed(self.inner.fresh())
+    def within(self, rows: slice, columns: slice) -> Transposed:
+        """Return the request for these queries and candidates alone, with nothing seen."""
+        return Transposed(self.inner.within(columns, rows))
 
     def update(self, tile: Tile) -> None:
         """Take in a tile."""
@@ -80,6 +96,19 @@ class Transposed:
     def merge(self, others: Sequence[Transposed]) -> None:
         """Take in what others saw of other pairs."""
         self.inner.merge([other.inner for other in others])
+
+    def asked(self) -> dict[str, np.ndarray]:
+        """Return what is asked for: equal arrays ask for the same."""
+        return {f"transposed {name}": array for name, array in self.inner.asked().items()}
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return what has been seen."""
+        found: dict[str, np.ndarray] = self.inner.state()
+        return found
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take over what a part that asked for the same has seen."""
+        self.inner.restore(state)
 
 
 @dataclass(frozen=True)
@@ -128,8 +157,9 @@ def scan(
     """
     plan = Plan(similarity.shape, budget)
 
-    def block(rows: slice) -> list[Reduction]:
-        parts = [reduction.fresh() for reduction in reductions]
+    def block(rows: slice) -> list[Part]:
+        everything = slice(0, similarity.shape[1])
+        parts: list[Part] = [reduction.within(rows, everything) for reduction in reductions]
         height, width = rows.stop - rows.start, plan.size[1]
         memory = np.empty(height * width, dtype=np.float32)  # one tile's, used again for the next
         for columns in plan.column_blocks:
@@ -142,7 +172,7 @@ def scan(
         return parts
 
     total = similarity.shape[0] * similarity.shape[1]
-    waiting: list[list[Reduction]] = []
+    waiting: list[list[Part]] = []
     with one_library_thread():
         for rows, parts in zip(plan.row_blocks, _in_order(block, plan.row_blocks, threads), strict=True):
             waiting.append(parts)
@@ -157,21 +187,21 @@ def scan(
 _MERGE_EVERY = 8
 
 
-def _merge(reductions: Sequence[Reduction], waiting: Sequence[Sequence[Reduction]]) -> None:
+def _merge(reductions: Sequence[Reduction], waiting: Sequence[Sequence[Part]]) -> None:
     if waiting:
         for reduction, parts in zip(reductions, zip(*waiting, strict=True), strict=True):
             reduction.merge(list(parts))
 
 
 def _in_order(
-    work: Callable[[slice], list[Reduction]], blocks: Sequence[slice], threads: int
-) -> Iterator[list[Reduction]]:
+    work: Callable[[slice], list[Part]], blocks: Sequence[slice], threads: int
+) -> Iterator[list[Part]]:
     """Yield work(block) in order, with at most threads + 1 blocks begun and not yet taken."""
     if threads <= 1:
         yield from map(work, blocks)
         return
     with ThreadPoolExecutor(threads) as executor:
-        begun: deque[Future[list[Reduction]]] = deque()
+        begun: deque[Future[list[Part]]] = deque()
         for rows in blocks:
             begun.append(executor.submit(work, rows))
             if len(begun) > threads:

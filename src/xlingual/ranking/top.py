@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +15,7 @@ from xlingual.records import Floats, Ints
 OTHERS = -1  # the candidate of a line that stands for tied ones above the cap
 _BATCH = 1 << 20  # screened pairs taken into a table at a time
 _NOTHING = np.iinfo(np.int64).min
+_FIELDS = ("query", "candidate", "key", "weight", "exact")
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,14 @@ class Lines:
     @classmethod
     def joined(cls, tables: Sequence[Lines]) -> Lines:
         """Return the lines of all tables."""
-        return cls(
-            *(
-                np.concatenate([getattr(table, name) for table in tables])
-                for name in ("query", "candidate", "key", "weight", "exact")
-            )
-        )
+        return cls(*(np.concatenate([getattr(table, name) for table in tables]) for name in _FIELDS))
+
+    def moved(self, rows: int, columns: int) -> Lines:
+        """Return the lines with queries and candidates numbered from another origin."""
+        if rows == columns == 0 or len(self) == 0:
+            return self
+        candidate = np.where(self.candidate == OTHERS, OTHERS, self.candidate + columns)
+        return replace(self, query=self.query + rows, candidate=candidate)
 
     @classmethod
     def empty(cls) -> Lines:
@@ -83,6 +86,8 @@ class Top:
     `weights` [m] is the multiplicity of each candidate in the group that is ranked (0: not in it; None: one
     each); `queries` (sorted) restricts the queries. Above `cap` ties, those with the smallest seeded hash are
     kept. Screen scores decide what is certain; `result` decides the rest exactly.
+
+    A part (`within`) numbers its queries and candidates from its `origin` on.
     """
 
     def __init__(
@@ -94,8 +99,9 @@ class Top:
         queries: Ints | None = None,
         cap: int = 1000,
         seed: int = 0,
+        origin: tuple[int, int] = (0, 0),
     ) -> None:
-        self.k, self.shape, self.cap, self.seed = k, shape, max(cap, 1), seed
+        self.k, self.shape, self.cap, self.seed, self.origin = k, shape, max(cap, 1), seed, origin
         self.weights = weights
         self.queries = queries
         self.columns = None if weights is None or (weights > 0).all() else np.flatnonzero(weights)
@@ -104,32 +110,62 @@ class Top:
         self._slack = 0
         self._decide: Callable[[Ints, Ints], Ints] | None = None
 
-    def fresh(self) -> Top:
-        """Return the same request with nothing seen."""
+    def within(self, rows: slice, columns: slice) -> Top:
+        """Return the request for these queries and candidates alone, with nothing seen."""
+        queries = self.queries
+        if queries is not None:
+            low, high = np.searchsorted(queries, (rows.start, rows.stop))
+            queries = queries[low:high] - rows.start
         return Top(
             self.k,
-            self.shape,
-            weights=self.weights,
-            queries=self.queries,
+            (rows.stop - rows.start, columns.stop - columns.start),
+            weights=None if self.weights is None else self.weights[columns],
+            queries=queries,
             cap=self.cap,
             seed=self.seed,
+            origin=(self.origin[0] + rows.start, self.origin[1] + columns.start),
         )
+
+    def asked(self) -> dict[str, np.ndarray]:
+        """Return what is asked for: equal arrays ask for the same."""
+        found = {"top": np.array([self.k, self.cap, self.seed, *self.shape, *self.origin])}
+        if self.weights is not None:
+            found["weights"] = self.weights
+        if self.queries is not None:
+            found["queries"] = self.queries
+        return found
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return what has been seen, every line exact: it can be merged where there are no vectors."""
+        self._take_in([self._settled(self.lines, np.ones(len(self.lines), dtype=bool))])
+        return {name: getattr(self.lines, name) for name in _FIELDS}
+
+    def restore(self, state: Mapping[str, np.ndarray]) -> None:
+        """Take over what a part that asked for the same has seen."""
+        self._take_in([Lines(*(state[name] for name in _FIELDS))])
 
     def update(self, tile: Tile) -> None:
         """Take in a tile: keep what may be among the k best."""
-        self._slack, self._decide = round(tile.band / UNIT), tile.exact
+        self.decides_by(tile.exact, tile.band)
         scores = tile.scores
-        rows = wanted(scores.shape[0], tile.row, self.queries)
-        columns = wanted(scores.shape[1], tile.column, self.columns)
+        first_row, first_column = tile.row - self.origin[0], tile.column - self.origin[1]
+        rows = wanted(scores.shape[0], first_row, self.queries)
+        columns = wanted(scores.shape[1], first_column, self.columns)
         if rows is not None:
             scores = scores[rows]
         if columns is not None:
             scores = scores.take(columns, axis=1) if scores.flags.c_contiguous else scores[:, columns]
         if scores.size == 0:
             return
-        row_numbers = (np.arange(scores.shape[0]) if rows is None else rows) + tile.row
-        column_numbers = (np.arange(scores.shape[1]) if columns is None else columns) + tile.column
+        row_numbers = (np.arange(scores.shape[0]) if rows is None else rows) + first_row
+        column_numbers = (np.arange(scores.shape[1]) if columns is None else columns) + first_column
         self._screen(scores, row_numbers, column_numbers, tile.band)
+
+    def decides_by(self, exact: Callable[[Ints, Ints], Ints], band: float) -> None:
+        """Note how pairs are decided exactly, and how far screen scores may be off."""
+        row, column = self.origin
+        self._slack = max(self._slack, round(band / UNIT))
+        self._decide = lambda query, candidate: exact(query + row, candidate + column)
 
     def _screen(self, scores: np.ndarray, rows: Ints, columns: Ints, band: float) -> None:
         """Add the pairs of these rows that the screen cannot rule out."""
@@ -144,13 +180,16 @@ class Top:
             for part in (slice(None, half), slice(half, None)):
                 self._screen(scores[part], rows[part], columns, band)
             return
-        candidate = columns[j]
+        self.take(rows[i], columns[j], scores[i, j])
+
+    def take(self, query: Ints, candidate: Ints, score: np.ndarray) -> None:
+        """Take in single pairs and their screen scores, parallel arrays; numbers from the origin on."""
         new_lines = Lines(
-            rows[i],
+            query,
             candidate,
-            np.rint(scores[i, j].astype(np.float64) / UNIT).astype(np.int64),
-            np.ones(len(i), dtype=np.int64) if self.weights is None else self.weights[candidate],
-            np.zeros(len(i), dtype=bool),
+            np.rint(score.astype(np.float64) / UNIT).astype(np.int64),
+            np.ones(len(query), dtype=np.int64) if self.weights is None else self.weights[candidate],
+            np.zeros(len(query), dtype=bool),
         )
         self._take_in([self.lines, new_lines])
 
@@ -173,12 +212,25 @@ class Top:
         """Take in what others saw of other pairs."""
         for other in others:
             self._slack = max(self._slack, other._slack)
-            self._decide = other._decide or self._decide
-        tables = [table for table in (self.lines, *(other.lines for other in others)) if len(table)]
+            if other._decide is not None:
+                self._decide = self._from_here(other)
+        moved = [other.lines.moved(*self._offset(other)) for other in others]
+        tables = [table for table in (self.lines, *moved) if len(table)]
         if all(a.query[-1] < b.query[0] for a, b in pairwise(tables)):  # each query is in one of them
             self.lines = Lines.joined(tables) if tables else self.lines
         else:
             self._take_in(tables)
+
+    def _offset(self, part: Top) -> tuple[int, int]:
+        """Return where a part's numbers begin in these."""
+        return part.origin[0] - self.origin[0], part.origin[1] - self.origin[1]
+
+    def _from_here(self, part: Top) -> Callable[[Ints, Ints], Ints] | None:
+        """Return a part's way to decide pairs, for numbers from the own origin on."""
+        decide, (row, column) = part._decide, self._offset(part)
+        if decide is None or row == column == 0:
+            return decide
+        return lambda query, candidate: decide(query - row, candidate - column)
 
     def _take_in(self, tables: Sequence[Lines]) -> None:
         lines = self._pruned(Lines.joined(tables), self._slack)
@@ -232,7 +284,7 @@ class Top:
             return lines
         tied = lines.take(over)
         listed = tied.take(tied.candidate != OTHERS)
-        order = np.lexsort((_hash(listed.candidate, self.seed), listed.query))
+        order = np.lexsort((_hash(listed.candidate + self.origin[1], self.seed), listed.query))
         starts = _starts(listed.query[order])
         position = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
         kept = listed.take(order[position < self.cap])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.evaluation.multilingual_pool.columns import Columns
-from xlingual.ranking import Cosine, GroupCounts, Tile, Top, TopK, UnitVectors, scan
+from xlingual.ranking import Cosine, GroupCounts, Top, TopK, UnitVectors, scan
 from xlingual.records import Floats, Ints
 
 
@@ -47,7 +47,7 @@ class _Block:
 
 
 class BlockHeads:
-    """A reduction that keeps the heads: each part is one block of questions, and has seen all columns."""
+    """A reduction that keeps the heads: each part is the `Top` of one block of questions."""
 
     def __init__(self, columns: Columns, n: int, *, top: int, depth: int) -> None:
         if depth > top:
@@ -56,32 +56,27 @@ class BlockHeads:
         self._best = Top(top, (n, len(columns.vectors)), weights=columns.weights)
         self._blocks: list[_Block] = []
 
-    def fresh(self) -> BlockHeads:
-        """Return the same request with nothing seen."""
-        return BlockHeads(self.columns, self._best.shape[0], top=self.top, depth=self.depth)
+    def within(self, rows: slice, columns: slice) -> Top:
+        """Return what some questions and columns have to find out."""
+        return self._best.within(rows, columns)
 
-    def update(self, tile: Tile) -> None:
-        """Take in a tile."""
-        self._best.update(tile)
+    def merge(self, parts: Sequence[Top]) -> None:
+        """Take in the best candidates of whole blocks of questions, all columns seen."""
+        self._blocks += [self._block(part.result(), part.origin[0]) for part in parts]
 
-    def merge(self, others: Sequence[BlockHeads]) -> None:
-        """Take in the heads of other blocks."""
-        for other in others:
-            self._blocks += [*other._blocks, other._block(other._best.result())]
-
-    def _block(self, found: TopK) -> _Block:
-        first = int(found.query[0])
-        shape = (int(found.query[-1]) + 1 - first, len(self.columns.bounds) - 1)
+    def _block(self, found: TopK, first: int) -> _Block:
+        """Return the heads of one block; it numbers its questions from `first` on."""
+        shape = (len(found.unlisted), len(self.columns.bounds) - 1)
         crowded = np.flatnonzero(found.unlisted)
         chance = np.clip((self.top - found.above) / found.tied, 0.0, 1.0)
         last = np.searchsorted(found.query, crowded, side="right") - 1
         sampled = np.isin(found.query, crowded) & (found.above + found.tied >= self.top)
         weight = np.where(sampled, 0.0, chance * found.weight)
-        cell = (found.query - first) * shape[1] + self.columns.language[found.candidate]
+        cell = found.query * shape[1] + self.columns.language[found.candidate]
         places = np.bincount(cell, weight, shape[0] * shape[1]).astype(np.float64).reshape(shape)
         head = found.above < self.depth
-        lines = (found.query[head], found.candidate[head], found.above[head], found.tied[head])
-        return _Block(first, places, lines, crowded, found.candidate[last], chance[last])
+        lines = (found.query[head] + first, found.candidate[head], found.above[head], found.tied[head])
+        return _Block(first, places, lines, crowded + first, found.candidate[last], chance[last])
 
     def result(self, similarity: Cosine, threads: int) -> Heads:
         """Return the heads; the similarity is asked once more for questions with very many ties."""
