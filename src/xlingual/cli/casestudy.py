@@ -18,6 +18,7 @@ from xlingual.cli.options import (
     refuse_extra,
     sample_options,
 )
+from xlingual.cli.ranking_options import chosen_ranker, ranking_options
 from xlingual.cli.train_triplet import MODEL, OF_XL
 from xlingual.cli.training_options import added, number, whole
 from xlingual.errors import InputError
@@ -72,6 +73,7 @@ _FIT = (
 @manifest_options
 @image_options
 @sample_options
+@ranking_options
 @output_options
 @click.pass_context
 def casestudy(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401  (options)
@@ -90,6 +92,7 @@ def casestudy(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # n
         raise InputError("--out is missing: the study writes models and results, so say where with --out DIR")
     check_folder(out)
     store = chosen_store(given)
+    given["ranker"] = chosen_ranker(given)
     columns = {name: given[name] for name in COLUMNS}
     trained = _trained(given)
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
@@ -133,7 +136,17 @@ casestudy = added(casestudy, (*_STUDY, *MODEL, *OF_XL, *_FIT))
 def _evaluated(given: dict[str, Any]) -> Any:  # noqa: ANN401  (Evaluated, imported where it is needed)
     from xlingual.workflows.case_study import Evaluated
 
-    names = ("image_encoder", "pairs", "sample_size", "splits", "seeds", "seed", "measure", "threads")
+    names = (
+        "image_encoder",
+        "pairs",
+        "sample_size",
+        "splits",
+        "seeds",
+        "seed",
+        "measure",
+        "threads",
+        "ranker",
+    )
     return Evaluated(**{name: given[name] for name in (*names, "examples", "skip_broken")})
 
 

@@ -22,6 +22,7 @@ from xlingual.cli.options import (
     sample_options,
 )
 from xlingual.cli.outcome import say_written, write_and_show
+from xlingual.cli.ranking_options import chosen_ranker, ranking_options, threads_option
 from xlingual.cli.sts import sts
 from xlingual.cli.tasks import Tasks
 
@@ -60,6 +61,7 @@ examples_option = click.option(
 @sample_options
 @image_options
 @measure_option
+@ranking_options
 @output_options
 @examples_option
 @click.option(
@@ -88,6 +90,7 @@ def backretrieval(ctx: click.Context, /, manifest: Path, **given: Any) -> None: 
 @manifest_options
 @sample_options
 @measure_option
+@ranking_options
 @output_options
 @click.pass_context
 def crosslingual_retrieval(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401
@@ -105,6 +108,7 @@ def crosslingual_retrieval(ctx: click.Context, /, manifest: Path, **given: Any) 
 @manifest_options
 @sample_options
 @image_options
+@threads_option
 @output_options
 @click.pass_context
 def distance_correlation(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401
@@ -124,6 +128,7 @@ _PASSED_ON = (
     "seed",
     "measures",
     "threads",
+    "ranker",
     "examples",
     "skip_broken",
 )
@@ -150,6 +155,8 @@ def _evaluate(
     calibration = _calibration(given)
     check_output(given["out"], given["report"], ctx.command.name)
     store = chosen_store(given)
+    if "backend" in given:
+        given["ranker"] = chosen_ranker(given)
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
         if progress is not None:
             progress("reading the manifest", 0, 1)

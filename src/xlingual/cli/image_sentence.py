@@ -20,6 +20,7 @@ from xlingual.cli.options import (
 )
 from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.pools import listed_languages
+from xlingual.cli.ranking_options import chosen_ranker, ranking_options
 
 NAME = "image-sentence"
 FOLD = 1000  # pictures of a slice, as the literature has it
@@ -72,6 +73,7 @@ FOLD = 1000  # pictures of a slice, as the literature has it
     is_flag=True,
     help="Leave out texts whose picture is missing or broken, with a warning that counts them.",
 )
+@ranking_options
 @output_options
 @click.pass_context
 def image_sentence(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401  (options)
@@ -85,6 +87,7 @@ def image_sentence(ctx: click.Context, /, manifest: Path, **given: Any) -> None:
     refuse_extra(ctx)
     check_output(given["out"], given["report"], NAME)
     store = chosen_store(given)
+    given["ranker"] = chosen_ranker(given)
     languages = given.pop("languages")
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
         if progress is not None:
@@ -108,4 +111,5 @@ _PASSED_ON = (
     "baselines",
     "skip_broken",
     "threads",
+    "ranker",
 )

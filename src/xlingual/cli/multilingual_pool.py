@@ -20,6 +20,7 @@ from xlingual.cli.options import (
 )
 from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.pools import listed_languages
+from xlingual.cli.ranking_options import chosen_ranker, ranking_options
 from xlingual.errors import InputError
 
 NAME = "multilingual-pool"
@@ -99,6 +100,7 @@ def _depth(ctx: click.Context, parameter: click.Parameter, value: str) -> int | 
     metavar="N|all",
     help="Candidates of each question in a run: a line of some 55 bytes for each; all may take gigabytes.",
 )
+@ranking_options
 @output_options
 @click.option("--examples/--no-examples", default=True, help="Keep texts for the report.")
 @click.pass_context
@@ -121,6 +123,7 @@ def multilingual_pool(ctx: click.Context, /, pool: Path, **given: Any) -> None: 
             "--trec-depth is for the runs that --trec DIR writes: name a folder, or leave it out"
         )
     store = chosen_store(given)
+    given["ranker"] = chosen_ranker(given)
     languages = given.pop("languages")
     wanted = None if languages is None else listed_languages(languages)
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:

@@ -165,13 +165,6 @@ def output_options(function: F) -> F:
     options = [
         click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write results there."),
         click.option("--report", is_flag=True, help="Write DIR/report.html too."),
-        click.option(
-            "--threads",
-            type=click.IntRange(min=1),
-            default=available_cores,
-            show_default="all cores",
-            help="Threads; they change no number.",
-        ),
         click.option("--json", "as_json", is_flag=True, help="Print results.json instead of tables."),
         click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors."),
     ]

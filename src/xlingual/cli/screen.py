@@ -89,6 +89,11 @@ def warnings_as_lines() -> Iterator[None]:
                 click.echo(line, err=True)
 
 
+def note(sentence: str) -> None:
+    """Show a sentence about the work on standard error, so that what is printed stays what was asked for."""
+    click.echo(click.style(sentence, dim=True), err=True)
+
+
 @contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     """Give a callback (what, done, of all) that draws a bar once the work takes over a second.

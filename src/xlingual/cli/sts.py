@@ -16,6 +16,7 @@ from xlingual.cli.options import (
     text_encoder_option,
 )
 from xlingual.cli.outcome import say_written, write_and_show
+from xlingual.cli.ranking_options import threads_option
 
 NAME = "sts"
 
@@ -38,6 +39,7 @@ NAME = "sts"
 )
 @encoding_options
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the bootstrap.")
+@threads_option
 @output_options
 def sts(files: tuple[Path, ...], **given: Any) -> None:  # noqa: ANN401  (options)
     """Textual similarity: do cosines of two sentences follow what people say of how alike they are.

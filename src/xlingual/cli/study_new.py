@@ -9,7 +9,6 @@ import click
 
 from xlingual.cli import screen
 from xlingual.cli.options import (
-    available_cores,
     check_folder,
     chosen_store,
     encoding_options,
@@ -17,6 +16,7 @@ from xlingual.cli.options import (
     read_manifest,
     refuse_extra,
 )
+from xlingual.cli.ranking_options import chosen_ranker, ranking_options
 
 if TYPE_CHECKING:
     from xlingual.study.records import Study
@@ -77,13 +77,7 @@ _LAYOUT = ("queries", "per_system", "raters", "seed", "by", "repeats", "controls
     "--out", type=click.Path(path_type=Path), required=True, metavar="STUDY", help="Folder of the study."
 )
 @encoding_options
-@click.option(
-    "--threads",
-    type=click.IntRange(min=1),
-    default=available_cores,
-    show_default="all cores",
-    help="Threads; they change no number.",
-)
+@ranking_options
 @click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
 @click.pass_context
 def new(ctx: click.Context, /, manifest: Path, out: Path, quiet: bool, **given: Any) -> None:  # noqa: ANN401
@@ -99,6 +93,7 @@ def new(ctx: click.Context, /, manifest: Path, out: Path, quiet: bool, **given: 
     check_folder(out)
     refuse_study_in(out)
     store = chosen_store(given)
+    ranker = chosen_ranker(given | {"quiet": quiet})
     with screen.warnings_as_lines(), screen.progress(quiet) as progress:
         made = new_study(
             read_manifest(manifest, given),
@@ -109,6 +104,7 @@ def new(ctx: click.Context, /, manifest: Path, out: Path, quiet: bool, **given: 
             layout=Layout(pictures=given["pictures"], **{name: given[name] for name in _LAYOUT}),
             image_encoder=given["image_encoder"],
             threads=given["threads"],
+            ranker=ranker,
             store=store,
             progress=progress,
         )

@@ -18,6 +18,7 @@ from xlingual.cli.options import (
     refuse_extra,
     samples_of,
 )
+from xlingual.cli.ranking_options import chosen_ranker, ranking_options
 from xlingual.cli.tasks import Tasks
 
 
@@ -45,6 +46,7 @@ def validate() -> None:
     metavar="LEVELS",
     help="Repeat with weakened image vectors: 'dims=2,8,32;noise=0.5,1;shuffle'.",
 )
+@ranking_options
 @output_options
 @click.pass_context
 def backretrieval(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401  (options)
@@ -58,6 +60,7 @@ def backretrieval(ctx: click.Context, /, manifest: Path, **given: Any) -> None: 
     refuse_extra(ctx)
     out: Path | None = given["out"]
     check_output(out, given["report"], "validation")
+    given["ranker"] = chosen_ranker(given)
     options = {name: given[name] for name in _PASSED_ON} | {"store": chosen_store(given)}
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
         if progress is not None:
@@ -94,5 +97,6 @@ _PASSED_ON = (
     "family",
     "degrade",
     "threads",
+    "ranker",
     "skip_broken",
 )

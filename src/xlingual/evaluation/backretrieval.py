@@ -38,7 +38,7 @@ from xlingual.measures import (
     RankMeasure,
     parse_rank_measures,
 )
-from xlingual.ranking import one_library_thread
+from xlingual.ranking import Ranker, one_library_thread
 from xlingual.records import Floats
 from xlingual.results import Results, Summary
 from xlingual.store import StoreLike, open_store
@@ -62,6 +62,7 @@ def backretrieval(
     seed: int = 0,
     measures: Sequence[str | Measure] = ("R@10",),
     threads: int = 1,
+    ranker: Ranker | None = None,
     examples: bool = True,
     progress: Report | None = None,
     store: StoreLike = "default",
@@ -81,6 +82,7 @@ def backretrieval(
         seed: the first seed.
         measures: `R@k`, `RR`, `MedR`; SIM is always reported beside them.
         threads: tiles computed side by side; changes no number.
+        ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
         examples: keep the best and worst queries of the leading encoder, for the report.
         progress: called with (what, done, of all).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
@@ -96,7 +98,7 @@ def backretrieval(
     """
     ranked = parse_rank_measures(measures, beside=[SIM])
     options = Options(
-        pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store)
+        pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store), ranker
     )
     with collected_warnings() as warnings:
         workspace = Workspace(
@@ -127,7 +129,7 @@ class _Run:
                 self.tasks,
                 list(nearest.values()),
                 self.measures,
-                threads=workspace.options.threads,
+                ranker=workspace.options.ranker,
                 progress=workspace.progress("ranking pictures"),
                 tally=workspace.tally,
             )
@@ -148,7 +150,7 @@ class _Run:
                 nearest = nearest_texts(
                     vectors,
                     [self.tasks[number].sample for number in numbers],
-                    threads=self.workspace.options.threads,
+                    ranker=self.workspace.options.ranker,
                     progress=self.workspace.progress(f"ranking texts: {name}"),
                     tally=self.workspace.tally,
                 )

@@ -31,7 +31,7 @@ from xlingual.evaluation.setup import (
 )
 from xlingual.evaluation.summary import Baseline, Scored, ScoreTable
 from xlingual.measures import Measure, RankMeasure, RecallAt, parse_rank_measures
-from xlingual.ranking import Counts, one_library_thread, scan
+from xlingual.ranking import CPU, Counts, Ranker, one_library_thread
 from xlingual.records import Ints, RankCounts, TargetCounts
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
@@ -50,6 +50,7 @@ def crosslingual_retrieval(
     seed: int = 0,
     measures: Sequence[str | Measure] = ("R@10",),
     threads: int = 1,
+    ranker: Ranker | None = None,
     progress: Report | None = None,
     store: StoreLike = "default",
 ) -> Results:
@@ -63,7 +64,17 @@ def crosslingual_retrieval(
 
     """
     ranked = parse_rank_measures(measures)
-    options = Options(pairs, sample_size, splits, seeds, seed, threads, progress, store=open_store(store))
+    options = Options(
+        pairs,
+        sample_size,
+        splits,
+        seeds,
+        seed,
+        threads,
+        progress,
+        store=open_store(store),
+        given_ranker=ranker,
+    )
     with collected_warnings() as warnings:
         workspace = Workspace(NAME, manifest, options, text_encoders, matching=True)
         results = _evaluate(workspace, ranked)
@@ -76,7 +87,7 @@ def rank_matches(
     vectors: TextVectors,
     samples: Sequence[Sample],
     *,
-    threads: int = 1,
+    ranker: Ranker = CPU,
     progress: Report | None = None,
     what: str = "ranking texts",
     tally: Tally | None = None,
@@ -84,17 +95,14 @@ def rank_matches(
     """Return where the best matching target of each source stands, for each sample of one language pair."""
     if not one_pass([(sample.source, sample.target) for sample in samples]):
         return [
-            rank_matches(manifest, vectors, [s], threads=threads, progress=progress, what=what, tally=tally)[
-                0
-            ]
+            rank_matches(manifest, vectors, [s], ranker=ranker, progress=progress, what=what, tally=tally)[0]
             for s in samples
         ]
     union = TextUnion(vectors, samples)
     requests = match_requests(union, samples, manifest)
-    scan(
+    ranker.scan(
         union.similarity,
         [request.counts for request in requests],
-        threads=threads,
         progress=None if progress is None else lambda done, total: progress(what, done, total),
     )
     if tally is not None:
@@ -148,7 +156,7 @@ def _evaluate(workspace: Workspace, measures: Sequence[RankMeasure]) -> Results:
                     manifest,
                     vectors,
                     [tasks[number].sample for number in numbers],
-                    threads=workspace.options.threads,
+                    ranker=workspace.options.ranker,
                     progress=workspace.options.report,
                     what=f"ranking texts: {name}",
                     tally=workspace.tally,

@@ -11,7 +11,7 @@ from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
 from xlingual.evaluation.ragged import members
 from xlingual.evaluation.setup import Tally, one_pass
-from xlingual.ranking import Cosine, Progress, Top, TopK, scan
+from xlingual.ranking import CPU, Cosine, Progress, Ranker, Top, TopK
 from xlingual.records import Floats, Ints
 from xlingual.streams import stream
 
@@ -47,7 +47,7 @@ def nearest_texts(
     vectors: TextVectors,
     samples: Sequence[Sample],
     *,
-    threads: int = 1,
+    ranker: Ranker = CPU,
     progress: Progress | None = None,
     tally: Tally | None = None,
 ) -> list[Nearest]:
@@ -57,12 +57,12 @@ def nearest_texts(
     """
     if not one_pass([(sample.source, sample.target) for sample in samples]):
         return [
-            nearest_texts(vectors, [sample], threads=threads, progress=progress, tally=tally)[0]
+            nearest_texts(vectors, [sample], ranker=ranker, progress=progress, tally=tally)[0]
             for sample in samples
         ]
     union = TextUnion(vectors, samples)
     requests = [NearestRequest(union, sample) for sample in samples]
-    scan(union.similarity, [request.top for request in requests], threads=threads, progress=progress)
+    ranker.scan(union.similarity, [request.top for request in requests], progress=progress)
     found = [request.result() for request in requests]
     if tally is not None:
         tally.add(union.similarity)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from xlingual.encoders import EncoderLike, ImageModelLike, OwnSimilarity
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.evaluation.broken import usable_rows
 from xlingual.evaluation.picture_space import PictureSpace, compared_pictures
-from xlingual.ranking import PictureScores
+from xlingual.ranking import Cpu, PictureScores, Ranker
 from xlingual.records import Encoder, Ints
 from xlingual.results import Results
 from xlingual.signature import CONVENTIONS, Signature
@@ -58,6 +58,12 @@ class Options:
     progress: Report | None = None
     skip_broken: bool = False
     store: Store | None = None
+    given_ranker: Ranker | None = None
+
+    @property
+    def ranker(self) -> Ranker:
+        """What ranks: the one given, else this machine with `threads`."""
+        return self.given_ranker or Cpu(self.threads)
 
     def report(self, what: str, done: int, total: int) -> None:
         """Tell how far the work is, where somebody listens."""
@@ -115,6 +121,12 @@ class Timings:
         start = time.perf_counter()
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+def diagnostics(tally: Tally, ranker: Ranker) -> dict[str, Any]:
+    """Return what the results say of how ranks were found."""
+    found = {"pairs_screened": tally.screened, "pairs_decided": tally.decided}
+    return {**found, "ranking": ranker.about()}
 
 
 def make_tasks(
@@ -284,7 +296,7 @@ class Workspace:
         """Return the results with what is known about the run."""
         results.timings = dict(self.timings.seconds)
         results.truncated = self.truncated
-        results.diagnostics = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}
+        results.diagnostics = diagnostics(self.tally, self.options.ranker)
         return results
 
     def working(self, what: str) -> AbstractContextManager[None]:

@@ -11,7 +11,7 @@ from xlingual.embed import TextVectors
 from xlingual.evaluation.crosslingual_retrieval import match_requests, rank_matches
 from xlingual.evaluation.nearest import Nearest, NearestRequest, TextUnion, nearest_texts
 from xlingual.evaluation.setup import one_pass
-from xlingual.ranking import Progress, Reduction, scan
+from xlingual.ranking import CPU, Progress, Ranker, Reduction
 from xlingual.records import RankCounts
 
 
@@ -29,7 +29,7 @@ def text_steps(
     non_matching: Sequence[Sample],
     matching: Sequence[Sample],
     *,
-    threads: int = 1,
+    ranker: Ranker = CPU,
     progress: Progress | None = None,
 ) -> TextSteps:
     """Return nearest targets and ranks of matches of one language pair.
@@ -39,13 +39,13 @@ def text_steps(
     samples = [*non_matching, *matching]
     if not one_pass([(sample.source, sample.target) for sample in samples]):
         return TextSteps(
-            nearest_texts(vectors, non_matching, threads=threads, progress=progress),
-            rank_matches(manifest, vectors, matching, threads=threads),
+            nearest_texts(vectors, non_matching, ranker=ranker, progress=progress),
+            rank_matches(manifest, vectors, matching, ranker=ranker),
         )
     union = TextUnion(vectors, samples)
     nearest = [NearestRequest(union, sample) for sample in non_matching]
     matches = match_requests(union, matching, manifest)
     reductions: list[Reduction] = [request.top for request in nearest]
     reductions += [request.counts for request in matches]
-    scan(union.similarity, reductions, threads=threads, progress=progress)
+    ranker.scan(union.similarity, reductions, progress=progress)
     return TextSteps([request.result() for request in nearest], [request.result() for request in matches])

@@ -15,7 +15,7 @@ from xlingual.evaluation.references import Reference, reference
 from xlingual.evaluation.setup import Tally, Task
 from xlingual.evaluation.side_ranks import Routes, SideRanks
 from xlingual.measures import RankMeasure, RecallAt
-from xlingual.ranking import Progress, scan
+from xlingual.ranking import CPU, Progress, Ranker
 
 
 def ways_back(
@@ -24,7 +24,7 @@ def ways_back(
     nearest: Sequence[Sequence[Nearest]],
     measures: Sequence[RankMeasure],
     *,
-    threads: int = 1,
+    ranker: Ranker = CPU,
     progress: Progress | None = None,
     tally: Tally | None = None,
 ) -> tuple[list[list[Routes]], list[Reference]]:
@@ -35,7 +35,7 @@ def ways_back(
     for done, group in enumerate(groups):
         part = _part(progress, done, groups)
         over = PicturePass(pictures, group, part)
-        for ranks in _ranked(over, pictures, tasks, nearest, measures, threads, part):
+        for ranks in _ranked(over, pictures, tasks, nearest, measures, ranker, part):
             for task in ranks.sides.tasks:
                 references[task] = reference(ranks, task, measures)
                 for encoder in range(len(nearest)):
@@ -53,7 +53,7 @@ def _ranked(
     tasks: Sequence[Task],
     nearest: Sequence[Sequence[Nearest]],
     measures: Sequence[RankMeasure],
-    threads: int,
+    ranker: Ranker,
     progress: Progress | None,
 ) -> list[SideRanks]:
     """Return the ranks of the sides of one pass.
@@ -64,12 +64,12 @@ def _ranked(
     depth = max((m.k for m in measures if isinstance(m, RecallAt)), default=1)
     found = [SideRanks(over, sides, pictures, tasks, nearest, depth) for sides in over.sides]
     reductions = [reduction for ranks in found for reduction in ranks.reductions]
-    scan(over.similarity, reductions, threads=threads, progress=progress)
+    ranker.scan(over.similarity, reductions, progress=progress)
     for ranks in found:
         ranks.finish()
     if any(not isinstance(m, RecallAt) for m in measures) or any(ranks.is_capped for ranks in found):
         deep = [ranks.oracle_counts() for ranks in found]
-        scan(over.similarity, deep, threads=threads, progress=progress)
+        ranker.scan(over.similarity, deep, progress=progress)
         for ranks, counts in zip(found, deep, strict=True):
             ranks.deep = counts
     return found

@@ -15,23 +15,29 @@ from typing import TypeAlias
 import numpy as np
 
 from xlingual.ranking.counts import Counts
+from xlingual.ranking.cpu import Cpu
 from xlingual.ranking.given import GivenScores
 from xlingual.ranking.group_counts import GroupCounts
-from xlingual.ranking.scan import TILE_BYTES, Progress, Reduction, Tile, Transposed, one_library_thread, scan
+from xlingual.ranking.ranker import Ranker
+from xlingual.ranking.scan import Part, Progress, Reduction, Tile, Transposed, one_library_thread, scan
 from xlingual.ranking.similarity import UNIT, Cosine, PictureScores, Similarity, as_scores, pairs
 from xlingual.ranking.top import Top, TopK
 from xlingual.ranking.vectors import Pool, UnitVectors
 from xlingual.records import Ints
 
 __all__ = [
+    "CPU",
     "UNIT",
     "Cosine",
     "Counts",
+    "Cpu",
     "GivenScores",
     "GroupCounts",
+    "Part",
     "PictureScores",
     "Pool",
     "Progress",
+    "Ranker",
     "Reduction",
     "Similarity",
     "Tile",
@@ -48,6 +54,7 @@ __all__ = [
     "top",
 ]
 
+CPU = Cpu()  # one thread of this machine
 Groups: TypeAlias = np.ndarray  # int [m]: one code per candidate; or bool [m, g]: membership, may overlap
 
 
@@ -56,8 +63,7 @@ def top(
     k: int,
     *,
     groups: Groups | None = None,
-    threads: int = 1,
-    budget: int = TILE_BYTES,
+    ranker: Ranker = CPU,
     cap: int = 1000,
     seed: int = 0,
 ) -> list[TopK]:
@@ -66,7 +72,7 @@ def top(
         Top(k, similarity.shape, weights=weights, cap=cap, seed=seed)
         for weights in group_weights(groups, similarity.shape[1])
     ]
-    scan(similarity, reductions, threads=threads, budget=budget)
+    ranker.scan(similarity, reductions)
     return [reduction.result() for reduction in reductions]
 
 
@@ -76,15 +82,14 @@ def counts(
     target: Ints,
     *,
     groups: Groups | None = None,
-    threads: int = 1,
-    budget: int = TILE_BYTES,
+    ranker: Ranker = CPU,
 ) -> tuple[Ints, Ints]:
     """Return (above, tied), int64 [p, groups], for the pairs (query[i], target[i])."""
     keys = similarity.exact(query, target)
     reductions = [
         Counts(query, target, keys, weights=weights) for weights in group_weights(groups, similarity.shape[1])
     ]
-    scan(similarity, reductions, threads=threads, budget=budget)
+    ranker.scan(similarity, reductions)
     return (
         np.stack([reduction.above for reduction in reductions], axis=1),
         np.stack([reduction.tied for reduction in reductions], axis=1),

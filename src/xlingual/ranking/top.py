@@ -3,65 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from xlingual.ranking.lines import FIELDS, OTHERS, Lines, best_first, is_best_first, starts_of
 from xlingual.ranking.scan import Tile, wanted
 from xlingual.ranking.similarity import UNIT
 from xlingual.records import Floats, Ints
 
-OTHERS = -1  # the candidate of a line that stands for tied ones above the cap
 _BATCH = 1 << 20  # screened pairs taken into a table at a time
 _NOTHING = np.iinfo(np.int64).min
-_FIELDS = ("query", "candidate", "key", "weight", "exact")
-
-
-@dataclass(frozen=True)
-class Lines:
-    """A table of (query, candidate, key, weight, exact), one line per kept pair; parallel arrays.
-
-    A key is exact, or within half a band of it. A line of candidate OTHERS stands for the tied candidates
-    above the cap; its weight is their number.
-    """
-
-    query: Ints
-    candidate: Ints
-    key: Ints
-    weight: Ints
-    exact: np.ndarray  # bool
-
-    def __len__(self) -> int:
-        return len(self.query)
-
-    def take(self, chosen: np.ndarray) -> Lines:
-        """Return the chosen lines."""
-        return Lines(
-            self.query[chosen],
-            self.candidate[chosen],
-            self.key[chosen],
-            self.weight[chosen],
-            self.exact[chosen],
-        )
-
-    @classmethod
-    def joined(cls, tables: Sequence[Lines]) -> Lines:
-        """Return the lines of all tables."""
-        return cls(*(np.concatenate([getattr(table, name) for table in tables]) for name in _FIELDS))
-
-    def moved(self, rows: int, columns: int) -> Lines:
-        """Return the lines with queries and candidates numbered from another origin."""
-        if rows == columns == 0 or len(self) == 0:
-            return self
-        candidate = np.where(self.candidate == OTHERS, OTHERS, self.candidate + columns)
-        return replace(self, query=self.query + rows, candidate=candidate)
-
-    @classmethod
-    def empty(cls) -> Lines:
-        """Return a table without lines."""
-        nothing = np.empty(0, dtype=np.int64)
-        return cls(nothing, nothing, nothing, nothing, np.empty(0, dtype=bool))
 
 
 @dataclass(frozen=True)
@@ -138,11 +91,11 @@ class Top:
     def state(self) -> dict[str, np.ndarray]:
         """Return what has been seen, every line exact: it can be merged where there are no vectors."""
         self._take_in([self._settled(self.lines, np.ones(len(self.lines), dtype=bool))])
-        return {name: getattr(self.lines, name) for name in _FIELDS}
+        return {name: getattr(self.lines, name) for name in FIELDS}
 
     def restore(self, state: Mapping[str, np.ndarray]) -> None:
         """Take over what a part that asked for the same has seen."""
-        self._take_in([Lines(*(state[name] for name in _FIELDS))])
+        self._take_in([Lines(*(state[name] for name in FIELDS))])
 
     def update(self, tile: Tile) -> None:
         """Take in a tile: keep what may be among the k best."""
@@ -247,9 +200,9 @@ class Top:
         """
         if len(lines) == 0:
             return lines
-        if not _is_best_first(lines.query, lines.key):
-            lines = lines.take(_best_first(lines.query, lines.key))
-        starts = _starts(lines.query)
+        if not is_best_first(lines.query, lines.key):
+            lines = lines.take(best_first(lines.query, lines.key))
+        starts = starts_of(lines.query)
         segment = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(lines))))
         total = np.cumsum(lines.weight)
         within = total - (total[starts] - lines.weight[starts])[segment]  # weight up to and with this line
@@ -285,7 +238,7 @@ class Top:
         tied = lines.take(over)
         listed = tied.take(tied.candidate != OTHERS)
         order = np.lexsort((_hash(listed.candidate + self.origin[1], self.seed), listed.query))
-        starts = _starts(listed.query[order])
+        starts = starts_of(listed.query[order])
         position = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
         kept = listed.take(order[position < self.cap])
         queries = np.unique(tied.query)
@@ -333,7 +286,7 @@ def _ranked(lines: Lines, n: int) -> TopK:
     if len(lines) == 0:
         nothing = np.empty(0, dtype=np.int64)
         return TopK(nothing, nothing, nothing, nothing, nothing, np.zeros(n, dtype=np.int64))
-    starts = _starts(lines.query)
+    starts = starts_of(lines.query)
     new_level = np.ones(len(lines), dtype=bool)
     new_level[1:] = (np.diff(lines.query) != 0) | (np.diff(lines.key) != 0)
     level = np.cumsum(new_level) - 1
@@ -355,22 +308,6 @@ def _ranked(lines: Lines, n: int) -> TopK:
     )
 
 
-def _best_first(query: Ints, key: Ints) -> Ints:
-    """Return the order by query, then by falling key.
-
-    Keys of cosines fit into 31 bits: one sort of both in one number is several times as fast as two.
-    """
-    if len(key) and max(int(key.max()), -int(key.min())) < 1 << 31 and int(query.max()) < 1 << 31:
-        return np.argsort((query << 32) - key)
-    return np.lexsort((-key, query))
-
-
-def _is_best_first(query: Ints, key: Ints) -> bool:
-    """Tell whether lines are in that order."""
-    step = np.diff(query)
-    return bool(((step > 0) | ((step == 0) & (np.diff(key) <= 0))).all())
-
-
 def _at_most_kth(scores: np.ndarray, k: int) -> np.ndarray:
     """Return a number for each row that at least k of its scores [rows, n ≥ k] reach.
 
@@ -380,12 +317,6 @@ def _at_most_kth(scores: np.ndarray, k: int) -> np.ndarray:
     size = scores.shape[1] // sets
     maxima = scores[:, : size * sets].reshape(len(scores), size, sets).max(axis=1)
     return np.partition(maxima, -k, axis=1)[:, -k]
-
-
-def _starts(sorted_queries: Ints) -> Ints:
-    """Return where each query's lines begin."""
-    changes = np.flatnonzero(np.diff(sorted_queries)) + 1
-    return np.concatenate([[0], changes]) if len(sorted_queries) else changes
 
 
 def _where(mask: np.ndarray) -> tuple[Ints, Ints]:

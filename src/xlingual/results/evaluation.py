@@ -116,7 +116,7 @@ class Results:
     examples: pa.Table | None = None
     warnings: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
-    diagnostics: dict[str, int] = field(default_factory=dict)  # pairs screened in float32, decided in float64
+    diagnostics: dict[str, Any] = field(default_factory=dict)  # pairs screened and decided, what ranked
     truncated: dict[str, dict[str, int]] = field(default_factory=dict)  # encoder → language → texts cut
     tables: dict[str, pa.Table] = field(default_factory=dict)  # further ones, each a file NAME.parquet
 

@@ -21,6 +21,7 @@ from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.measures import parse_measure
+from xlingual.ranking import Ranker
 from xlingual.results import Results, make_folder
 from xlingual.results.case_study import TRIPLET, TRIPLET_XL, CaseStudy
 from xlingual.signature import Signature
@@ -43,6 +44,7 @@ class Evaluated:
     seed: int = 0
     measure: str = "R@10"
     threads: int = 1
+    ranker: Ranker | None = None
     examples: bool = True
     skip_broken: bool = False
 

@@ -15,6 +15,7 @@ from xlingual.embed import batch_identity, embed_texts, fit_texts_for, refuse_fi
 from xlingual.embed.encoding import Report
 from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.errors import InputError
+from xlingual.ranking import Cpu, Ranker
 from xlingual.records import Ints
 from xlingual.report.languages import NAMES
 from xlingual.store import StoreLike, open_store
@@ -56,6 +57,7 @@ def new_study(
     layout: Layout | None = None,
     image_encoder: ImageModelLike | None = None,
     threads: int = 1,
+    ranker: Ranker | None = None,
     store: StoreLike = "default",
     progress: Report | None = None,
 ) -> Study:
@@ -73,6 +75,7 @@ def new_study(
         layout: numbers of queries, suggestions and raters, and the seed.
         image_encoder: adds BkR (R@10) of the queries to the key, for people to be held against.
         threads: change no number.
+        ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
         store: where vectors are kept and found again.
         progress: is told (what, done, of all).
 
@@ -88,7 +91,7 @@ def new_study(
     pool = candidates(manifest, target, pictures=layout.pictures)
     named = encoders.text_specs(systems, languages=(source, target))
     lists, signatures = _lists(
-        manifest, rows, pool, named, (source, target), layout, threads, store, progress
+        manifest, rows, pool, named, (source, target), layout, ranker or Cpu(threads), store, progress
     )
     asked = asked_of(manifest, rows, pool, lists, strata, seed=layout.seed, pictures=layout.pictures)
     design = make_design(asked, signatures, plan)
@@ -103,6 +106,7 @@ def new_study(
             image_encoder,
             seed=layout.seed,
             threads=threads,
+            ranker=ranker,
             store=store,
             progress=progress,
         )
@@ -151,7 +155,7 @@ def _lists(
     systems: Mapping[str, EncoderLike],
     pair: tuple[str, str],
     layout: Layout,
-    threads: int,
+    ranker: Ranker,
     store: StoreLike,
     progress: Report | None,
 ) -> tuple[dict[str, list[Best]], dict[str, str]]:
@@ -171,7 +175,7 @@ def _lists(
             pool,
             layout.per_system,
             exclude_own=layout.exclude_own,
-            threads=threads,
+            ranker=ranker,
             seed=layout.seed,
         )
         signatures[name] = batch_identity(encoder, texts, store=kept)

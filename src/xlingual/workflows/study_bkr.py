@@ -12,6 +12,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed.encoding import Report
 from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.ranking import Ranker
 from xlingual.records import Ints
 from xlingual.store import StoreLike
 from xlingual.streams import stream
@@ -29,6 +30,7 @@ def bkr_of_queries(
     seed: int = 0,
     measure: str = MEASURE,
     threads: int = 1,
+    ranker: Ranker | None = None,
     store: StoreLike = "default",
     progress: Report | None = None,
 ) -> dict[str, dict[int, float]]:
@@ -50,6 +52,7 @@ def bkr_of_queries(
             splits=splits,
             measures=[measure],
             threads=threads,
+            ranker=ranker,
             examples=False,
             store=store,
             progress=progress,

@@ -11,7 +11,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed import TextVectors
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.evaluation.ragged import members
-from xlingual.ranking import UNIT, Cosine, one_library_thread, top
+from xlingual.ranking import CPU, UNIT, Cosine, Ranker, one_library_thread, top
 from xlingual.records import Floats, Ints
 from xlingual.streams import stream
 
@@ -113,7 +113,7 @@ def nearest(
     k: int,
     *,
     exclude_own: bool = False,
-    threads: int = 1,
+    ranker: Ranker = CPU,
     seed: int = 0,
 ) -> list[Best]:
     """Return the k texts of the pool nearest to each query by the cosine; ties are broken at random.
@@ -131,7 +131,7 @@ def nearest(
     similarity = Cosine(asked.vectors, offered.vectors)
     most = min(k + most_own, len(offered.vectors))
     with one_library_thread():
-        found = top(similarity, most, threads=threads, seed=seed)[0]
+        found = top(similarity, most, ranker=ranker, seed=seed)[0]
     lottery = stream(seed, "study ties").permutation(len(pool))  # the same for all systems
     lists = []
     for number, left_out in enumerate(own):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from xlingual.ranking import Cosine, GivenScores, UnitVectors, counts, reference, top
+from xlingual.ranking import Cosine, Cpu, GivenScores, UnitVectors, counts, reference, top
 from xlingual.ranking import given as module
 from xlingual.ranking.similarity import UNIT
 
@@ -29,9 +29,9 @@ def test_ranks_are_those_of_the_reference(scores, k, budget):
     n, m = scores.shape
     keys = np.rint(scores / UNIT).astype(np.int64)
     query, target = (index.ravel() for index in np.indices((n, m)))
-    above, tied = counts(similarity(scores), query, target, budget=budget)
+    above, tied = counts(similarity(scores), query, target, ranker=Cpu(budget=budget))
     np.testing.assert_array_equal((above[:, 0], tied[:, 0]), reference.counts(keys, query, target))
-    found = top(similarity(scores), k, budget=budget)[0]
+    found = top(similarity(scores), k, ranker=Cpu(budget=budget))[0]
     lines = list(zip(found.query, found.candidate, found.above, found.tied, strict=True))
     expected = [(q, *line) for q, row in enumerate(reference.top(keys, k)) for line in row]
     assert sorted(lines) == sorted(expected)

@@ -29,9 +29,17 @@ from xlingual.evaluation.image_sentence.systems import (
     check_baselines,
     make_systems,
 )
-from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Tally, Timings, collected_warnings
+from xlingual.evaluation.setup import (
+    EncoderSpecs,
+    Options,
+    Report,
+    Tally,
+    Timings,
+    collected_warnings,
+    diagnostics,
+)
 from xlingual.measures import Measure, RankMeasure, RecallAt, parse_rank_measures
-from xlingual.ranking import Pool
+from xlingual.ranking import Pool, Ranker
 from xlingual.records import Ints
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
@@ -51,6 +59,7 @@ def image_sentence(
     baselines: str | Sequence[str] = (),
     skip_broken: bool = False,
     threads: int = 1,
+    ranker: Ranker | None = None,
     progress: Report | None = None,
     store: StoreLike = "default",
 ) -> Results:
@@ -68,6 +77,7 @@ def image_sentence(
             has it.
         skip_broken: leave out texts whose picture is missing or cannot be opened.
         threads: threads side by side; they change no number.
+        ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
         progress: is told (what, done, of all).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
@@ -83,7 +93,13 @@ def image_sentence(
         raise InputError(
             f"expected a Manifest, found {type(manifest).__name__}: read it with Manifest.read(path)"
         )
-    options = Options(threads=threads, progress=progress, skip_broken=skip_broken, store=open_store(store))
+    options = Options(
+        threads=threads,
+        progress=progress,
+        skip_broken=skip_broken,
+        store=open_store(store),
+        given_ranker=ranker,
+    )
     named = [baselines] if isinstance(baselines, str) else list(baselines)
     with collected_warnings() as warnings:
         run = _Run(manifest, options, fold)
@@ -184,7 +200,7 @@ class _Run:
             results = Results(list(table.entries()), list(summaries(table)), table.per_query().table())
         results.timings = dict(self.timings.seconds)
         results.truncated = self.truncated
-        results.diagnostics = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}
+        results.diagnostics = diagnostics(self.tally, self.options.ranker)
         return results
 
     def _pictures_of(self, system: System) -> tuple[PictureIndex, Shown]:
@@ -227,7 +243,7 @@ class _Run:
                 Pool.of(vectors.raw, vectors.rows[pictures.points[one.pictures]]),
                 one.text,
                 one.picture,
-                threads=self.options.threads,
+                ranker=self.options.ranker,
                 progress=self._progress(f"ranking {language}: {system.name}"),
             )
         self.tally.add(similarity)

@@ -12,7 +12,7 @@ import numpy as np
 from xlingual.errors import InputError
 from xlingual.evaluation.ragged import members
 from xlingual.measures import RecallAt
-from xlingual.ranking import Cosine, Counts, Pool, Progress, Transposed, scan
+from xlingual.ranking import CPU, Cosine, Counts, Pool, Progress, Ranker, Transposed
 from xlingual.records import Ints, RankCounts, TargetCounts
 
 DEPTHS = (1, 5, 10)  # of the recalls that are summed
@@ -25,7 +25,7 @@ def rank_both_ways(
     picture_vectors: np.ndarray,
     picture_item: Ints,
     *,
-    threads: int = 1,
+    ranker: Ranker = CPU,
 ) -> tuple[RankCounts, RankCounts]:
     """Return (sentence → image, image → sentence): where the best relevant candidate of each query stands.
 
@@ -48,7 +48,7 @@ def rank_both_ways(
         raise InputError("nothing to rank: no text and no picture belong to the same item")
     text, picture = members(np.asarray(picture_item)[pictures], np.asarray(text_item)[texts])
     sides = Pool.of(text_vectors, texts), Pool.of(picture_vectors, pictures)
-    return ranked_pairs(*sides, text, picture, threads=threads)[:2]
+    return ranked_pairs(*sides, text, picture, ranker=ranker)[:2]
 
 
 def ranked_pairs(
@@ -57,7 +57,7 @@ def ranked_pairs(
     text: Ints,
     picture: Ints,
     *,
-    threads: int = 1,
+    ranker: Ranker = CPU,
     progress: Progress | None = None,
 ) -> tuple[RankCounts, RankCounts, Cosine]:
     """Return the counts of both ways for relevant pairs (text[i], picture[i]), and the similarity used.
@@ -73,7 +73,7 @@ def ranked_pairs(
     keys = similarity.exact(left, right)
     to_image = Counts(left, right, keys, weights=_multiplicity(pictures))
     to_sentence = Counts(right, left, keys, weights=_multiplicity(texts))
-    scan(similarity, [to_image, Transposed(to_sentence)], threads=threads, progress=progress)
+    ranker.scan(similarity, [to_image, Transposed(to_sentence)], progress=progress)
     return (
         _best(to_image, where, text, len(texts.code), len(pictures.code)),
         _best(to_sentence, where, picture, len(pictures.code), len(texts.code)),
@@ -107,10 +107,10 @@ def sum_of_recalls_between(
     vectors_b: np.ndarray,
     item_b: Ints,
     *,
-    threads: int = 1,
+    ranker: Ranker = CPU,
 ) -> float:
     """Return the sum of recalls both ways between two sets of vectors, such as texts of two languages.
 
     An item may have several texts on either side: the best match counts. Arguments as in `rank_both_ways`.
     """
-    return sum_of_recalls(*rank_both_ways(vectors_a, item_a, vectors_b, item_b, threads=threads))
+    return sum_of_recalls(*rank_both_ways(vectors_a, item_a, vectors_b, item_b, ranker=ranker))

@@ -133,7 +133,7 @@ class ValidationPass:
                     vectors,
                     [self.tasks[n].sample for n in numbers],
                     [workspace.beside[n].sample for n in numbers],
-                    threads=workspace.options.threads,
+                    ranker=workspace.options.ranker,
                     progress=workspace.progress(f"ranking texts: {name}"),
                 )
                 nearest.update(zip(numbers, found.nearest, strict=True))
@@ -205,7 +205,7 @@ class ValidationPass:
                     [self.tasks[n] for n in numbers],
                     [[found[n] for n in numbers] for found in nearest.values()],
                     [self.measure],
-                    threads=workspace.options.threads,
+                    ranker=workspace.options.ranker,
                     progress=workspace.progress("ranking pictures"),
                 )
             with workspace.timings.stage("statistics"):

@@ -29,6 +29,7 @@ from xlingual.evaluation.setup import (
     collected_warnings,
 )
 from xlingual.measures import Measure, RecallAt, parse_measure
+from xlingual.ranking import Ranker
 from xlingual.results.validation import Validation
 from xlingual.store import StoreLike, open_store
 
@@ -52,6 +53,7 @@ def validate_backretrieval(
     degrade: str | None = None,
     threshold: float = 0.5,
     threads: int = 1,
+    ranker: Ranker | None = None,
     progress: Report | None = None,
     store: StoreLike = "default",
     skip_broken: bool = False,
@@ -78,6 +80,7 @@ def validate_backretrieval(
         degrade: weakened pictures, such as "dims=2,8,32;noise=0.5,1;shuffle".
         threshold: XLR that divides the encoders into below and above.
         threads: pieces of work done side by side; changes no number.
+        ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
         progress: called with (what, done, of all).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
@@ -94,7 +97,7 @@ def validate_backretrieval(
     with collected_warnings() as warnings:
         named = _both(manifest, pairs) if both_directions and pairs is not None else pairs
         options = Options(
-            named, sample_size, splits, drawn, seed, threads, progress, skip_broken, open_store(store)
+            named, sample_size, splits, drawn, seed, threads, progress, skip_broken, open_store(store), ranker
         )
         workspace = Workspace(
             NAME,

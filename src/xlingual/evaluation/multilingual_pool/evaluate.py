@@ -23,8 +23,17 @@ from xlingual.evaluation.multilingual_pool.one_pass import one_pass
 from xlingual.evaluation.multilingual_pool.texts import Rows, joined, occurrence_table, table_of
 from xlingual.evaluation.multilingual_pool.trec import TrecFolder, trec_folder
 from xlingual.evaluation.multilingual_pool.trec_size import warn_of_size
-from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Tally, Timings, collected_warnings
+from xlingual.evaluation.setup import (
+    EncoderSpecs,
+    Options,
+    Report,
+    Tally,
+    Timings,
+    collected_warnings,
+    diagnostics,
+)
 from xlingual.measures import AveragePrecision, Measure, PoolMeasure, parse_pool_measures
+from xlingual.ranking import Ranker
 from xlingual.records import Encoder, Texts
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
@@ -51,6 +60,7 @@ def multilingual_pool(
     trec: str | Path | None = None,
     trec_depth: int | None = 1000,
     threads: int = 1,
+    ranker: Ranker | None = None,
     progress: Report | None = None,
     store: StoreLike = "default",
 ) -> Results:
@@ -76,6 +86,7 @@ def multilingual_pool(
         trec_depth: how many candidates of each question a run holds, None for all (a line of some 55 bytes
             for each question and candidate).
         threads: threads side by side; they change no number.
+        ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
         progress: is told (what, done, of all).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
@@ -104,7 +115,9 @@ def multilingual_pool(
             picture=picture,
             with_ap=AveragePrecision() in ranked,
         )
-        options = Options(seed=seed, threads=threads, progress=progress, store=open_store(store))
+        options = Options(
+            seed=seed, threads=threads, progress=progress, store=open_store(store), given_ranker=ranker
+        )
         run = _Run(pool, choice, options, examples)
         run.prepare(text_encoders, picture)
         if trec is not None:
@@ -192,7 +205,7 @@ class _Run:
                     candidates,
                     top=top,
                     depth=depth,
-                    threads=self.options.threads,
+                    ranker=self.options.ranker,
                     progress=self._progress(f"ranking candidates: {name}"),
                 )
             self.tally.screened += passed.screened
@@ -217,7 +230,7 @@ class _Run:
             results.tables["occurrences"] = joined(occurrences)
         results.timings = dict(self.timings.seconds)
         results.truncated = self.truncated
-        results.diagnostics = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}
+        results.diagnostics = diagnostics(self.tally, self.options.ranker)
         return results
 
     def _progress(self, what: str) -> Callable[[int, int], None]:

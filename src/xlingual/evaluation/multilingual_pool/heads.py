@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.evaluation.multilingual_pool.columns import Columns
-from xlingual.ranking import Cosine, GroupCounts, Top, TopK, UnitVectors, scan
+from xlingual.ranking import Cosine, GroupCounts, Ranker, Top, TopK, UnitVectors
 from xlingual.records import Floats, Ints
 
 
@@ -78,7 +78,7 @@ class BlockHeads:
         lines = (found.query[head] + first, found.candidate[head], found.above[head], found.tied[head])
         return _Block(first, places, lines, crowded + first, found.candidate[last], chance[last])
 
-    def result(self, similarity: Cosine, threads: int) -> Heads:
+    def result(self, similarity: Cosine, ranker: Ranker) -> Heads:
         """Return the heads; the similarity is asked once more for questions with very many ties."""
         blocks = sorted(self._blocks, key=lambda block: block.first)
         places = np.concatenate([block.places for block in blocks])
@@ -86,7 +86,7 @@ class BlockHeads:
         if len(crowded):
             last = np.concatenate([block.last for block in blocks])
             chance = np.concatenate([block.chance for block in blocks])
-            shared = _tied_with(similarity, crowded, last, self.columns, threads)
+            shared = _tied_with(similarity, crowded, last, self.columns, ranker)
             places[crowded] += chance[:, None] * shared
         question, column, above, tied = (
             np.concatenate(parts) for parts in zip(*(block.lines for block in blocks), strict=True)
@@ -95,7 +95,7 @@ class BlockHeads:
 
 
 def _tied_with(
-    similarity: Cosine, questions: Ints, columns_tied: Ints, columns: Columns, threads: int
+    similarity: Cosine, questions: Ints, columns_tied: Ints, columns: Columns, ranker: Ranker
 ) -> Ints:
     """Return how many candidates of each language tie with a column of each question, int64 [c, G]."""
     asked = similarity.queries
@@ -103,7 +103,7 @@ def _tied_with(
     split = GroupCounts.of(
         again, np.arange(len(questions)), columns_tied, columns.bounds, weights=columns.weights
     )
-    scan(again, [split], threads=threads)
+    ranker.scan(again, [split])
     similarity.screened += again.screened
     similarity.decided += again.decided
     return split.result()[1]

@@ -11,7 +11,7 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.multilingual_pool.columns import Columns
 from xlingual.evaluation.multilingual_pool.counts import PoolCounts
 from xlingual.evaluation.multilingual_pool.heads import BlockHeads, Heads
-from xlingual.ranking import Cosine, GroupCounts, Reduction, UnitVectors, scan
+from xlingual.ranking import CPU, Cosine, GroupCounts, Ranker, Reduction, UnitVectors
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def one_pass(
     *,
     top: int | None = None,
     depth: int = 0,
-    threads: int = 1,
+    ranker: Ranker = CPU,
     progress: Callable[[int, int], None] | None = None,
 ) -> Passed:
     """Rank all candidates for all questions: vectors [n, d] and [m, d] of the pool's rows.
@@ -50,7 +50,7 @@ def one_pass(
     if top is not None:
         heads = BlockHeads(columns, len(questions), top=top, depth=depth)
         reductions.append(heads)
-    scan(similarity, reductions, threads=threads, progress=progress)
+    ranker.scan(similarity, reductions, progress=progress)
     above, tied = split.result()
     counts = PoolCounts(
         languages=pool.languages,
@@ -64,5 +64,5 @@ def one_pass(
         cluster=pool.questions.cluster,
         article=pool.questions.article,
     )
-    found = None if heads is None else heads.result(similarity, threads)
+    found = None if heads is None else heads.result(similarity, ranker)
     return Passed(counts, found, similarity.screened, similarity.decided)

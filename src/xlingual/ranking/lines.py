@@ -1,0 +1,81 @@
+"""The table of pairs that may be among the k best of their queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from xlingual.records import Ints
+
+OTHERS = -1  # the candidate of a line that stands for tied ones above the cap
+FIELDS = ("query", "candidate", "key", "weight", "exact")
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A table of (query, candidate, key, weight, exact), one line per kept pair; parallel arrays.
+
+    A key is exact, or within half a band of it. A line of candidate OTHERS stands for the tied candidates
+    above the cap; its weight is their number.
+    """
+
+    query: Ints
+    candidate: Ints
+    key: Ints
+    weight: Ints
+    exact: np.ndarray  # bool
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    def take(self, chosen: np.ndarray) -> Lines:
+        """Return the chosen lines."""
+        return Lines(
+            self.query[chosen],
+            self.candidate[chosen],
+            self.key[chosen],
+            self.weight[chosen],
+            self.exact[chosen],
+        )
+
+    @classmethod
+    def joined(cls, tables: Sequence[Lines]) -> Lines:
+        """Return the lines of all tables."""
+        return cls(*(np.concatenate([getattr(table, name) for table in tables]) for name in FIELDS))
+
+    def moved(self, rows: int, columns: int) -> Lines:
+        """Return the lines with queries and candidates numbered from another origin."""
+        if rows == columns == 0 or len(self) == 0:
+            return self
+        candidate = np.where(self.candidate == OTHERS, OTHERS, self.candidate + columns)
+        return replace(self, query=self.query + rows, candidate=candidate)
+
+    @classmethod
+    def empty(cls) -> Lines:
+        """Return a table without lines."""
+        nothing = np.empty(0, dtype=np.int64)
+        return cls(nothing, nothing, nothing, nothing, np.empty(0, dtype=bool))
+
+
+def best_first(query: Ints, key: Ints) -> Ints:
+    """Return the order by query, then by falling key.
+
+    Keys of cosines fit into 31 bits: one sort of both in one number is several times as fast as two.
+    """
+    if len(key) and max(int(key.max()), -int(key.min())) < 1 << 31 and int(query.max()) < 1 << 31:
+        return np.argsort((query << 32) - key)
+    return np.lexsort((-key, query))
+
+
+def is_best_first(query: Ints, key: Ints) -> bool:
+    """Tell whether lines are in that order."""
+    step = np.diff(query)
+    return bool(((step > 0) | ((step == 0) & (np.diff(key) <= 0))).all())
+
+
+def starts_of(sorted_queries: Ints) -> Ints:
+    """Return where each query's lines begin."""
+    changes = np.flatnonzero(np.diff(sorted_queries)) + 1
+    return np.concatenate([[0], changes]) if len(sorted_queries) else changes

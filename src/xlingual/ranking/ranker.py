@@ -1,0 +1,24 @@
+"""Where tiles are computed: what every back end offers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from xlingual.ranking.scan import Progress, Reduction
+from xlingual.ranking.similarity import Similarity
+
+
+class Ranker(Protocol):
+    """Makes passes over all pairs of a similarity; whichever does, the answer is the same to the last count.
+
+    A ranker adds the pairs it screens and those it decides to `screened` and `decided` of the similarity.
+    """
+
+    def scan(
+        self, similarity: Similarity, reductions: Sequence[Reduction], *, progress: Progress | None = None
+    ) -> None:
+        """Let every reduction see every pair once."""
+
+    def about(self) -> dict[str, str | int | float]:
+        """Return what readers of the results may want to know: `backend`, and what is special to it."""
