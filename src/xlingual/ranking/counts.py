@@ -117,6 +117,12 @@ class Counts:
             chosen = chosen if columns is None else chosen.take(columns, axis=1)
             self._count(chosen, pairs, numbers, tile.band, tile.exact)
 
+    def add(self, above: Ints, tied: Ints, decided: int) -> None:
+        """Take in what a back end counted for each pair, [p, 1] in the order of `query`."""
+        self._above += above[:, 0]
+        self._tied += tied[:, 0]
+        self.decided += decided
+
     def _count(
         self,
         scores: np.ndarray,  # [pairs, columns]

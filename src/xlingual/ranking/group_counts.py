@@ -138,6 +138,13 @@ class GroupCounts:
                 pairs = slice(int(first + low), int(first + high))
                 self._count(block, segments, pairs, (above[low:high], tied[low:high]))
 
+    def add(self, above: Ints, tied: Ints, decided: int) -> None:
+        """Take in what a back end counted for each pair and group, [p, g] in the order of `query`."""
+        own = self._piece((0, len(self.query)))
+        own[0][...] += above.astype(np.int32)
+        own[1][...] += tied.astype(np.int32)
+        self.decided += decided
+
     def _segments(self, start: int, width: int) -> _Segments:
         """Return the pieces of groups among `width` columns from column `start` on."""
         low = np.clip(self.bounds[:-1] - start, 0, width)

@@ -146,6 +146,12 @@ class Top:
         )
         self._take_in([self.lines, new_lines])
 
+    def add(self, query: Ints, candidate: Ints, keys: Ints) -> None:
+        """Take in single pairs with their exact keys, parallel arrays; numbers from the origin on."""
+        weight = np.ones(len(query), dtype=np.int64) if self.weights is None else self.weights[candidate]
+        lines = Lines(query, candidate, keys, weight, np.ones(len(query), dtype=bool))
+        self._take_in([self.lines, lines])
+
     def _limits(self, scores: np.ndarray, rows: Ints, band: float) -> tuple[Floats, Ints]:
         """Return the score below which a pair is out, for each row, and the rows that have a pair above."""
         floor = self._floor[rows]
