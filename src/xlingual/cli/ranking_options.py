@@ -54,10 +54,20 @@ def ranking_options(function: F) -> F:
     options: list[Callable[[Any], Any]] = [
         click.option(
             "--backend",
-            type=click.Choice(["auto", "cpu"]),
+            type=click.Choice(["auto", "cpu", "torch"]),
             default="auto",
             show_default=True,
-            help="What ranks; it changes no number.",
+            help="What ranks; it changes no number. auto: torch where a CUDA device is, else cpu.",
+        ),
+        click.option(
+            "--device",
+            metavar="NAME",
+            help="Where torch works: auto, cpu, cuda, cuda:1.  [default: auto]",
+        ),
+        click.option(
+            "--precision",
+            type=click.Choice(["fp16", "bf16", "fp32"]),
+            help="What torch screens in; it changes no number.  [default: fp16 on CUDA, else fp32]",
         ),
         threads_option,
         click.option(
@@ -76,7 +86,8 @@ def chosen_ranker(given: dict[str, Any]) -> Ranker:
     """Return what the options ask for, and say why; all but `threads` leave `given`."""
     from xlingual.ranking.choice import choose
 
-    chosen = choose(given.pop("backend"), threads=given["threads"], memory=given.pop("memory"))
+    names = ("backend", "memory", "device", "precision")
+    chosen = choose(threads=given["threads"], **{name: given.pop(name) for name in names})
     if not given.get("quiet") and (chosen.notable or sys.stderr.isatty()):
         screen.note(f"ranking {chosen.why}")
     return chosen.ranker

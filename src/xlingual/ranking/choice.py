@@ -8,7 +8,7 @@ from xlingual.errors import InputError
 from xlingual.ranking.cpu import Cpu
 from xlingual.ranking.ranker import Ranker
 
-BACKENDS = ("auto", "cpu")
+BACKENDS = ("auto", "cpu", "torch")
 
 
 @dataclass(frozen=True)
@@ -20,20 +20,54 @@ class Chosen:
     notable: bool = False  # worth telling where nobody watches, too
 
 
-def choose(backend: str = "auto", *, threads: int = 1, memory: int | None = None) -> Chosen:
+def choose(
+    backend: str = "auto",
+    *,
+    threads: int = 1,
+    memory: int | None = None,
+    device: str | None = None,
+    precision: str | None = None,
+) -> Chosen:
     """Return the back end for what was asked; numbers do not depend on it.
 
     Args:
         backend: one of `BACKENDS`; "auto" takes what this machine has.
         threads: tiles side by side, on a processor.
         memory: bytes that tiles may take at a time; None leaves it to the back end.
+        device: where torch ranks: auto, cpu, cuda, cuda:1. With "auto", a CUDA device asks for torch.
+        precision: what torch screens in; the processor does it in float32.
 
     Raises:
-        InputError: what was asked for is not known, not installed or not there.
+        InputError: what was asked for is not known, or not there.
+        MissingExtraError: what was asked for is not installed.
 
     """
     if backend not in BACKENDS:
         raise InputError(f"backend {backend!r} is not known: choose among {', '.join(BACKENDS)}")
+    if backend == "cpu" and (device or "cpu") not in ("auto", "cpu"):
+        raise InputError(f"--backend cpu ranks on the processor: leave out --device {device}, or --backend")
+    if backend == "cpu" and precision not in (None, "fp32"):
+        raise InputError(f"--backend cpu screens in fp32: leave out --precision {precision}, or --backend")
+    if backend == "torch" or (backend == "auto" and _on_cuda(device)):
+        return _with_torch(device, precision, threads, memory, asked=backend == "torch")
     ranker = Cpu(threads) if memory is None else Cpu.within(memory, threads)
     many = "1 thread" if ranker.threads == 1 else f"{ranker.threads} threads"
     return Chosen(ranker, f"on the processor, {many}")
+
+
+def _on_cuda(device: str | None) -> bool:
+    """Return whether "auto" means a CUDA device: it was asked for, or nothing was and there is one."""
+    from xlingual.ranking.torch.devices import cuda_at_hand
+
+    return (device or "").startswith("cuda") or (device in (None, "auto") and cuda_at_hand())
+
+
+def _with_torch(
+    device: str | None, precision: str | None, threads: int, memory: int | None, *, asked: bool
+) -> Chosen:
+    from xlingual.ranking.torch import TorchRanker
+
+    ranker = TorchRanker(device, precision=precision, memory=memory, threads=threads)
+    about = ranker.about()
+    found = "" if asked or device not in (None, "auto") else ", which was found"
+    return Chosen(ranker, f"on {about['device']}{found}; screened in {about['precision']}, decided in float64")

@@ -152,7 +152,7 @@ def positions(mask: Tensor, room: int) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield where a mask [n, m] is true, as (i, j), for so many rows at a time that about `room` are."""
     import torch
 
-    stops = [mask.shape[0]]
+    room, stops = max(1, room), [mask.shape[0]]
     if mask.numel() > room:
         total = torch.cumsum(mask.sum(1), 0).cpu().numpy()
         ends = np.searchsorted(total, np.arange(room, int(total[-1]) + room, room)) + 1

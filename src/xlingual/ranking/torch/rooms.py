@@ -12,6 +12,7 @@ _TILES = 4  # tiles and what is made of them take 1/4
 _NUMBER = 24  # bytes for a number of a tile: scores, a finer screen, a copy, masks, positions
 _MOST = 1 << 28  # numbers of a tile: more does not make it faster
 _LEAST = 1 << 10
+_SIDE = 16  # rows and columns of a tile: fewer are never worth it
 _ROWS = 1 << 14  # queries at a time where nothing has to be brought again for the next ones
 
 
@@ -33,7 +34,7 @@ class Room:
     def tile(self) -> tuple[int, int]:
         """Rows and columns of a tile, about twice as wide as high; their vectors fit, too."""
         area = min(_MOST, max(_LEAST, self.budget // _TILES // _NUMBER))
-        side = max(1, self.budget // (8 * 4 * self.each))  # in float32 and float64 while they are prepared
+        side = max(_SIDE, self.budget // (8 * self.each))  # these vectors are copied in float32
         height = min(self.shape[0], max(1, math.isqrt(area // 2)), side)
         width = max(1, min(self.shape[1], area // height, 2 * side))
         return max(1, min(self.shape[0], area // width, side)), width
@@ -41,7 +42,8 @@ class Room:
     def rows(self) -> int:
         """Return how many queries are on the device at a time."""
         most = max(self.tile[0], self.budget // _BLOCK // self.each)
-        return max(self.tile[0], min(most, _ROWS)) if self.resident and self.few_rows else most
+        most = min(most, _ROWS) if self.resident and self.few_rows else most
+        return max(1, most // self.tile[0]) * self.tile[0]
 
     def columns(self) -> list[slice]:
         """Return the blocks in which candidates come."""
