@@ -70,4 +70,6 @@ def _with_torch(
     ranker = TorchRanker(device, precision=precision, memory=memory, threads=threads)
     about = ranker.about()
     found = "" if asked or device not in (None, "auto") else ", which was found"
-    return Chosen(ranker, f"on {about['device']}{found}; screened in {about['precision']}, decided in float64")
+    return Chosen(
+        ranker, f"on {about['device']}{found}; screened in {about['precision']}, decided in float64"
+    )

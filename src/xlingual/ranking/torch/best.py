@@ -51,7 +51,7 @@ class Best:
         return None if self.part.columns is None else torch.from_numpy(self.part.columns).to(self.device)
 
     def look(self, tile: Tile) -> BestLook:
-        """Return how far the best of each row reach, and how many candidates that leaves; nothing is changed."""
+        """Return how far the best of each row reach, and how many that leaves; nothing is changed."""
         import torch
 
         first, (n, m) = tile.rows.first - self.part.origin[0], tile.shape

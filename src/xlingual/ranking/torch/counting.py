@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -110,11 +111,7 @@ class Counting:
             if len(numbers) < width:
                 chosen = torch.from_numpy(numbers - first).to(tile.scores.device)
         edges = np.searchsorted(numbers, self._bounds)
-        runs = [
-            (group, int(a), int(b))
-            for group, (a, b) in enumerate(zip(edges[:-1], edges[1:], strict=True))
-            if a < b
-        ]
+        runs = [(group, a, b) for group, (a, b) in enumerate(pairwise(edges.tolist())) if a < b]
         if not runs:
             return None
         heavy, weight = np.empty(0, dtype=np.int64), None

@@ -118,6 +118,6 @@ def forget_cache(device: Device) -> None:
 def less_exact(device: Device) -> InputError:
     """Return the error for a device that breaks the bound which ranks rely on."""
     return InputError(
-        f"{device} multiplies less exactly than its precision promises: a known score was off by more than the"
-        " proven bound; rank with --precision fp32, or with --backend cpu"
+        f"{device} multiplies less exactly than its precision promises: a known score was off by more than"
+        " the proven bound; rank with --precision fp32, or with --backend cpu"
     )
