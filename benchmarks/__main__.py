@@ -24,7 +24,7 @@ STATISTICS = (
     "agreement_coverage",
     "study_statistics",
 )
-NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed")  # need torch
+NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed")  # need torch
 EXPERIMENTS = ("mlmme_runs", "mlmme_multi30k", "regimes", "nbest_table3")  # trainings of many minutes
 DATA = ("sentence_breaks",)
 

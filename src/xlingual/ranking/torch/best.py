@@ -9,7 +9,7 @@ import numpy as np
 
 from xlingual.ranking.top import Top
 from xlingual.ranking.torch.arithmetic import Device, Tensor
-from xlingual.ranking.torch.pairs import DENSE, Pairs, Tile, at_most, positions
+from xlingual.ranking.torch.pairs import DENSE, Pairs, Tile, at_most, positions, row_sums
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class BestLook:
     reached: Tensor  # float64 [r, k]: what the best of each query reach at least
     error: Tensor  # float64 [r]
     limit: Tensor  # float32 [r]: below it, a candidate is out
+    some: Tensor  # int64 places in `row` of those that have a candidate left
     compared: int
     open: int
 
@@ -67,13 +68,15 @@ class Best:
             scores = scores if high - low == m else scores.index_select(1, column)
         reached, error = self._reached[row + first], tile.error()[row] + tile.slack
         if scores.numel() == 0:
-            return BestLook(tile, row, column, reached, error, error.float(), 0, 0)
-        k = min(self.part.k, scores.shape[1])
-        best = scores.amax(1, keepdim=True) if k == 1 else scores.topk(k, sorted=False).values
+            return BestLook(tile, row, column, reached, error, error.float(), row[:0], 0, 0)
+        compared, k = scores.numel(), min(self.part.k, scores.shape[1])
+        best = scores.amax(1, keepdim=True) if k == 1 else scores.topk(k).values
         reached = torch.cat([reached, best.double() - error[:, None]], 1).topk(self._reached.shape[1]).values
         limit = at_most(self._out_below(reached) - error)
-        left = int((~(scores < limit[:, None])).sum())
-        return BestLook(tile, row, column, reached, error, limit, scores.numel(), left)
+        some = torch.nonzero(~(best[:, 0] < limit)).squeeze(1)  # few rows, once many candidates are seen
+        scores = scores if len(some) == len(row) else scores[some]
+        left = int(row_sums(~(scores < limit[some, None])).sum())
+        return BestLook(tile, row, column, reached, error, limit, some, compared, left)
 
     def _out_below(self, reached: Tensor) -> Tensor:
         """Return the upper bound below which a candidate of a row is out."""
@@ -89,16 +92,17 @@ class Best:
         self._reached[look.row + first] = look.reached
         if look.open == 0:
             return
-        scores = tile.scores[look.row]
+        row, error = look.row[look.some], look.error[look.some]
+        scores = tile.scores[row]
         scores = scores if look.column is None else scores.index_select(1, look.column)
         crowded = look.open * DENSE > look.compared
-        for i, j in positions(~(scores < look.limit[:, None]), tile.room // 2):
-            row, column = look.row[i], j if look.column is None else look.column[j]
+        for i, j in positions(~(scores < look.limit[look.some, None]), tile.room // 2):
+            column = j if look.column is None else look.column[j]
             if crowded:
-                self._give(tile, row, column)
+                self._give(tile, row[i], column)
                 continue
             start = tile.columns.first - self.part.origin[1]
-            self._waiting.append((row + first, column + start, scores[i, j].double() + look.error[i]))
+            self._waiting.append((row[i] + first, column + start, scores[i, j].double() + error[i]))
             self._held += len(i)
             if self._held > tile.room:
                 self.flush(tile.within)

@@ -13,7 +13,7 @@ from xlingual.ranking.group_counts import GroupCounts
 from xlingual.ranking.similarity import UNIT
 from xlingual.ranking.torch.arithmetic import Device, Tensor
 from xlingual.ranking.torch.devices import less_exact
-from xlingual.ranking.torch.pairs import Pairs, Tile, at_least, at_most, positions
+from xlingual.ranking.torch.pairs import Pairs, Tile, at_least, at_most, positions, row_sums
 from xlingual.records import Ints
 
 
@@ -165,8 +165,8 @@ class Counting:
         for _, start, stop in candidates.runs:
             run = scores[:, start:stop]
             higher = run > high[:, None]
-            certain = higher.sum(1)
-            left.append(stop - start - certain - (run < low[:, None]).sum(1))
+            certain = row_sums(higher)
+            left.append(stop - start - certain - row_sums(run < low[:, None]))
             above.append(certain + self._heavy(candidates, higher, start, stop))
         own = self._own(tile, candidates, pairs)
         here = own >= 0

@@ -148,13 +148,20 @@ def at_least(limit: Tensor) -> Tensor:
     return -at_most(-limit)
 
 
+def row_sums(mask: Tensor) -> Tensor:
+    """Return how often each row of a mask is true, int64 [rows]; several times as fast as `mask.sum(1)`."""
+    import torch
+
+    return mask.view(torch.uint8).sum(1, dtype=torch.int32).to(torch.int64)
+
+
 def positions(mask: Tensor, room: int) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield where a mask [n, m] is true, as (i, j), for so many rows at a time that about `room` are."""
     import torch
 
     room, stops = max(1, room), [mask.shape[0]]
     if mask.numel() > room:
-        total = torch.cumsum(mask.sum(1), 0).cpu().numpy()
+        total = torch.cumsum(row_sums(mask), 0).cpu().numpy()
         ends = np.searchsorted(total, np.arange(room, int(total[-1]) + room, room)) + 1
         stops = np.unique(np.minimum(ends, mask.shape[0])).tolist()
     for start, stop in pairwise([0, *stops]):
