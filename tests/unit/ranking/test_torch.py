@@ -3,6 +3,8 @@
 import subprocess
 import sys
 import warnings
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -289,6 +291,51 @@ def test_cuda_that_is_not_there(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     with pytest.raises(InputError, match="'cuda:1' is not there: the last one is cuda:0"):
         TorchRanker("cuda:1")
+
+
+def test_bf16_on_a_device_without_it(monkeypatch):
+    monkeypatch.setattr(torch.version, "cuda", "12.8")
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: (7, 5))
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "T4")
+    with pytest.raises(InputError, match=r"cuda:0 \(T4\) has no products of bf16"):
+        devices.refuse_precision(torch.device("cuda", 0), "bf16")
+    devices.refuse_precision(torch.device("cuda", 0), "fp16")
+
+
+class OnTheWay:
+    """A stand-in for a CUDA stream and its events, which notes what is done with it."""
+
+    def __init__(self):
+        self.noted = []
+
+    def record_event(self):
+        return len(self.noted)
+
+    def wait_event(self, event):
+        self.noted.append(("waits for", event))
+
+
+def test_the_next_block_is_on_its_way_while_the_caller_works(monkeypatch):
+    current, loaded, used = OnTheWay(), [], []
+    monkeypatch.setattr(torch.cuda, "Stream", lambda device: OnTheWay())
+    monkeypatch.setattr(torch.cuda, "stream", lambda stream: nullcontext())
+    monkeypatch.setattr(torch.cuda, "device", lambda device: nullcontext())
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: current)
+    tensor = SimpleNamespace(device="cuda:0", record_stream=used.append)
+
+    def load(self, rows):
+        loaded.append(rows)
+        return SimpleNamespace(rows=rows, stored=tensor, tensors=lambda: [tensor, tensor])
+
+    monkeypatch.setattr(Loader, "load", load)
+    loader = Loader(UnitVectors(np.eye(4)), SimpleNamespace(device=torch.device("cuda", 0)))
+    parts = list(cut(0, 4, 1))
+    for number, block in enumerate(loader.stream(parts)):
+        assert block.rows == parts[number]
+        assert len(current.noted) == number + 1  # work on it waits until it is there
+        assert used == [current] * 2 * (number + 1)  # and its memory is not given away before
+        assert len(loaded) <= number + 2
+    assert loaded == parts
 
 
 def test_without_torch_the_extra_is_named(monkeypatch):

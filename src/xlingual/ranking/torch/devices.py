@@ -78,6 +78,16 @@ def _present(device: Device) -> Device:
     return torch.device("cuda", index)
 
 
+def refuse_precision(device: Device, precision: str) -> None:
+    """Raise InputError where a device has no products of a precision."""
+    if device.type != "cuda" or precision != "bf16":
+        return
+    import torch
+
+    if torch.version.cuda is not None and torch.cuda.get_device_capability(device)[0] < 8:
+        raise InputError(f"{described(device)} has no products of bf16: take --precision fp16, its default")
+
+
 def described(device: Device) -> str:
     """Return a device's name, with its model where it has one."""
     if device.type != "cuda":

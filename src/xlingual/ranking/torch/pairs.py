@@ -15,6 +15,7 @@ from xlingual.ranking.torch.blocks import Block
 from xlingual.records import Ints
 
 DENSE = 32  # when over one pair in so many is decided, one float64 product is cheaper
+_CACHED = 512  # pairs decided at a time by a processor, whose vectors stay in its cache
 
 
 @dataclass
@@ -91,6 +92,7 @@ class Pairs:
 
         found = torch.empty(len(i), dtype=torch.float64, device=i.device)
         step = max(1, self.room // (4 * self.rows.dim))
+        step = min(step, _CACHED) if i.device.type == "cpu" else step
         for start in range(0, len(i), step):
             a, b = i[start : start + step], j[start : start + step]
             product = self.rows.stored[a].double().mul_(self.columns.stored[b])

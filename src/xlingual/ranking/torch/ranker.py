@@ -48,6 +48,7 @@ class TorchRanker:
             raise InputError(
                 f"precision {self.precision!r} is not known: choose among {', '.join(PRECISIONS)}"
             )
+        devices.refuse_precision(self.device, self.precision)
         self.memory, self.threads = memory, threads
         self.tally = Tally()
         self._halved = False
