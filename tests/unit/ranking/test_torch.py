@@ -242,15 +242,18 @@ def test_settings_of_torch_are_exact_inside_and_as_before_afterwards(monkeypatch
     product, seen = Arithmetic.product, []
 
     def settings_now():
-        found = [torch.get_float32_matmul_precision(), torch.get_num_threads()]
         matmul = torch.backends.cuda.matmul
-        return [*found, matmul.allow_fp16_reduced_precision_reduction, torch.is_autocast_enabled("cpu")]
+        switches = [matmul.allow_fp16_reduced_precision_reduction, matmul.allow_fp16_accumulation]
+        both = (matmul.fp32_precision, torch.backends.mkldnn.matmul.fp32_precision)
+        return [*both, torch.get_num_threads(), *switches, torch.is_autocast_enabled("cpu")]
 
     def watched(self, rows, columns):
         seen.append(settings_now())
         return product(self, rows, columns)
 
     monkeypatch.setattr(Arithmetic, "product", watched)
+    if not hasattr(torch.backends.cuda.matmul, "fp32_precision"):
+        pytest.skip("this version of torch has other names for these settings")
     before = torch.get_float32_matmul_precision()
     try:
         torch.set_float32_matmul_precision("medium")
@@ -260,7 +263,7 @@ def test_settings_of_torch_are_exact_inside_and_as_before_afterwards(monkeypatch
             assert settings_now() == outside
     finally:
         torch.set_float32_matmul_precision(before)
-    assert seen and all(one == ["highest", 2, False, False] for one in seen)
+    assert seen and all(one == ["ieee", "ieee", 2, False, False, False] for one in seen)
 
 
 @pytest.mark.parametrize(

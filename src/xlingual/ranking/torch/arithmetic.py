@@ -92,29 +92,49 @@ def exact_settings(device: Device, threads: int) -> Iterator[None]:
     """
     import torch
 
-    switches: list[tuple[Any, str, object]] = [
-        (torch.backends.cuda.matmul, "allow_fp16_reduced_precision_reduction", False),
-        (torch.backends.cuda.matmul, "allow_bf16_reduced_precision_reduction", False),
-    ]
-    if hasattr(torch.backends.cuda.matmul, "fp32_precision"):  # torch 2.9 and later
-        switches += [
-            (torch.backends.cuda.matmul, "fp32_precision", "ieee"),
-            (torch.backends.mkldnn.matmul, "fp32_precision", "ieee"),
-        ]
-    before = [getattr(owner, name) for owner, name, _ in switches]
-    precision, count = torch.get_float32_matmul_precision(), torch.get_num_threads()
+    count = torch.get_num_threads()
     on_device = torch.cuda.device(device) if device.type == "cuda" else nullcontext()
-    try:
-        torch.set_float32_matmul_precision("highest")
-        for owner, name, value in switches:
-            setattr(owner, name, value)
-        if device.type == "cpu" and threads != count:
-            torch.set_num_threads(threads)
-        with on_device, torch.no_grad(), torch.autocast(device.type, enabled=False):
+    with _plain_products(), on_device, torch.no_grad(), torch.autocast(device.type, enabled=False):
+        try:
+            if device.type == "cpu" and threads != count:
+                torch.set_num_threads(threads)
             yield
-    finally:
-        torch.set_float32_matmul_precision(precision)
-        for (owner, name, _), value in zip(switches, before, strict=True):
+        finally:
+            if torch.get_num_threads() != count:
+                torch.set_num_threads(count)
+
+
+@contextmanager
+def _plain_products() -> Iterator[None]:
+    """Switch off all that makes products faster and less exact than their types say."""
+    import torch
+
+    cuda = torch.backends.cuda.matmul
+    switches: list[tuple[Any, str, object]] = [
+        (cuda, "allow_fp16_reduced_precision_reduction", False),
+        (cuda, "allow_bf16_reduced_precision_reduction", False),
+        (cuda, "allow_fp16_accumulation", False),
+        (cuda, "fp32_precision", "ieee"),
+        (torch.backends.mkldnn.matmul, "fp32_precision", "ieee"),
+    ]
+    known = [(owner, name, value) for owner, name, value in switches if hasattr(owner, name)]
+    by_backend = hasattr(cuda, "fp32_precision")  # torch 2.9; the two ways must not be mixed
+    precision = None if by_backend else torch.get_float32_matmul_precision()
+    before = [_setting(owner, name) for owner, name, _ in known]
+    try:
+        for owner, name, value in known:
             setattr(owner, name, value)
-        if torch.get_num_threads() != count:
-            torch.set_num_threads(count)
+        if not by_backend:
+            torch.set_float32_matmul_precision("highest")
+        yield
+    finally:
+        for (owner, name, _), value in zip(known, before, strict=True):
+            setattr(owner, name, value)
+        if precision is not None:
+            torch.set_float32_matmul_precision(precision)
+
+
+def _setting(owner: Any, name: str) -> object:  # noqa: ANN401  (a module of torch)
+    """Return a setting as it is set: that of reductions has two parts in later versions."""
+    value, split = getattr(owner, name), getattr(owner, f"{name}_split_k", None)
+    return value if split is None else (value, split)

@@ -15,6 +15,7 @@ from xlingual.ranking.torch.arithmetic import Arithmetic, Tensor
 from xlingual.ranking.vectors import UnitVectors
 
 _PREPARED = 1 << 25  # bytes of float64 unit vectors made at a time
+_STAGED = 1 << 28  # bytes of stored vectors on their way at a time
 _EXTREME = 1e140  # an inverse length beyond which float64 products of components may underflow
 _ALL_OPEN = 4.0  # a residual that leaves every pair undecided
 
@@ -55,7 +56,7 @@ class Block:
         import torch
 
         low = torch.empty_like(self.stored, dtype=torch.float32)
-        for rows in _chunks(len(self), self.dim):
+        for rows in _chunks(len(self), 8 * self.dim, _PREPARED):
             low[rows] = (self.stored[rows].double() * self.inverse[rows, None]).float()
         error = bounds.FLOAT32 * (1 + 2.0**-20)
         residual = self.norm * error + bounds.TINY
@@ -63,8 +64,8 @@ class Block:
         return replace(self, low=low, low_norm=self.norm * (1 + 2 * error), residual=residual)
 
 
-def _chunks(count: int, d: int) -> Iterator[slice]:
-    step = max(1, _PREPARED // (8 * d))
+def _chunks(count: int, each: int, most: int) -> Iterator[slice]:
+    step = max(1, most // each)
     return (slice(start, min(start + step, count)) for start in range(0, count, step))
 
 
@@ -113,14 +114,11 @@ class Loader:
 
         device = self.arithmetic.device
         count, d = rows.stop - rows.start, self.vectors.dim
-        dtype = getattr(torch, _stored_as(self.vectors).name)
-        held = torch.empty((count, d), dtype=dtype, pin_memory=device.type == "cuda", device="cpu")
-        held.numpy()[...] = self.vectors.raw[self.vectors.rows[rows]]
-        stored = held.to(device, non_blocking=True)
+        stored = self._stored(rows)
         inverse = torch.from_numpy(self.vectors.inverse_norms[rows].copy()).to(device)
         low = torch.zeros((count, self.arithmetic.width(d)), dtype=self.arithmetic.dtype, device=device)
         lengths = torch.empty((3, count), dtype=torch.float64, device=device)
-        for part in _chunks(count, d):
+        for part in _chunks(count, 8 * d, _PREPARED):
             unit = stored[part].double() * inverse[part, None]
             rounded = self.arithmetic.rounded(unit)
             low[part, :d] = rounded
@@ -131,6 +129,20 @@ class Loader:
         lengths[1] += 2.0**-52 * lengths[2]  # the rounding of the float64 unit vector itself
         lengths[1] = torch.where(inverse > _EXTREME, torch.full_like(inverse, _ALL_OPEN), lengths[1])
         return Block(rows.start, stored, inverse, low, lengths[0], lengths[1], lengths[2])
+
+    def _stored(self, rows: slice) -> Tensor:
+        """Return stored vectors on the device: gathered in memory that it reads by itself, a part at a time."""
+        import torch
+
+        device, held_as = self.arithmetic.device, _stored_as(self.vectors)
+        dtype, d = getattr(torch, held_as.name), self.vectors.dim
+        stored = torch.empty((rows.stop - rows.start, d), dtype=dtype, device=device)
+        for part in _chunks(len(stored), d * held_as.itemsize, _STAGED):
+            index = self.vectors.rows[rows][part]
+            held = torch.empty((len(index), d), dtype=dtype, device="cpu", pin_memory=device.type == "cuda")
+            held.numpy()[...] = self.vectors.raw[index]
+            stored[part].copy_(held, non_blocking=True)
+        return stored
 
 
 def _arrived(coming: Future[tuple[Block, Any]]) -> Block:
