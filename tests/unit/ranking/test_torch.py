@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from xlingual.errors import DataWarning, InputError, MissingExtraError  # noqa: E402
 from xlingual.ranking import Cosine, Counts, Cpu, Top, Transposed, UnitVectors  # noqa: E402
 from xlingual.ranking.choice import choose  # noqa: E402
-from xlingual.ranking.torch import TorchRanker, bounds, devices  # noqa: E402
+from xlingual.ranking.torch import TorchRanker, arithmetic, blocks, bounds, devices  # noqa: E402
 from xlingual.ranking.torch.arithmetic import PRECISIONS, Arithmetic  # noqa: E402
 from xlingual.ranking.torch.blocks import Loader  # noqa: E402
 from xlingual.ranking.torch.pairs import Pairs, Tally, Tile  # noqa: E402
@@ -392,3 +392,33 @@ def test_a_cut_covers_every_pair_once(n, m, each, budget, few_rows):
     while (smaller := room.halved()) is not None:
         room, halves = smaller, halves + 1
     assert halves <= 40
+
+
+def test_vectors_come_in_parts_of_memory_that_the_device_reads(monkeypatch):
+    monkeypatch.setattr(blocks, "_STAGED", 100)
+    monkeypatch.setattr(blocks, "_PREPARED", 300)
+    rng = np.random.default_rng(0)
+    raw, rows = rng.standard_normal((50, 7)).astype(">f4"), rng.permutation(50)[:40]
+    loader = Loader(UnitVectors(raw, rows), Arithmetic(CPU_DEVICE, "fp16"))
+    block = loader.load(slice(5, 33))
+    assert (block.first, len(block), block.dim) == (5, 28, 7)
+    np.testing.assert_array_equal(block.stored.numpy(), raw[rows[5:33]])
+    unit = cosines(raw[rows[5:33]], np.eye(7)).astype(float)
+    np.testing.assert_allclose(block.low.numpy(), unit, atol=2**-11)
+    np.testing.assert_allclose(block.fine().low.numpy(), unit, atol=2**-24)
+    assert (block.residual.numpy() >= np.linalg.norm(block.low.numpy() - unit, axis=1)).all()
+
+
+def test_settings_of_two_parts_come_back_whole():
+    matmul = torch.backends.cuda.matmul
+    name = "allow_fp16_reduced_precision_reduction"
+    if not hasattr(matmul, f"{name}_split_k"):
+        pytest.skip("this version of torch has one part")
+    before = arithmetic._setting(matmul, name)
+    try:
+        setattr(matmul, name, (False, False))
+        with arithmetic.exact_settings(CPU_DEVICE, 1):
+            assert arithmetic._setting(matmul, name) == (False, True)
+        assert arithmetic._setting(matmul, name) == (False, False)
+    finally:
+        setattr(matmul, name, before)

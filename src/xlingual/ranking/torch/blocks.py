@@ -131,7 +131,7 @@ class Loader:
         return Block(rows.start, stored, inverse, low, lengths[0], lengths[1], lengths[2])
 
     def _stored(self, rows: slice) -> Tensor:
-        """Return stored vectors on the device: gathered in memory that it reads by itself, a part at a time."""
+        """Return stored vectors on the device, by way of memory that it reads by itself, in parts."""
         import torch
 
         device, held_as = self.arithmetic.device, _stored_as(self.vectors)
