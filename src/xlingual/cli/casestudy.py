@@ -92,7 +92,7 @@ def casestudy(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # n
         raise InputError("--out is missing: the study writes models and results, so say where with --out DIR")
     check_folder(out)
     store = chosen_store(given)
-    given["ranker"] = chosen_ranker(given)
+    given["ranker"] = chosen_ranker(given, store)
     columns = {name: given[name] for name in COLUMNS}
     trained = _trained(given)
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:

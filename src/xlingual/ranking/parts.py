@@ -72,14 +72,20 @@ def unpacked(content: bytes) -> Seen:
 
 def part_name(queries: bytes, candidates: bytes, requests: Sequence[Part]) -> str:
     """Return the name of the file with the answer to requests, for vectors with these digests."""
-    asked = [
+    return digest(FORMAT, CONVENTIONS, queries, candidates, *asked(requests)).hex() + SUFFIX
+
+
+def asked(requests: Sequence[Part]) -> list[str | bytes]:
+    """Return what requests ask for, to be digested."""
+    kinds: list[str | bytes] = [
+        type(getattr(request, "inner", request)).__name__ for request in requests
+    ]
+    return kinds + [
         piece
         for number, request in enumerate(requests)
         for name, array in sorted(request.asked().items())
         for piece in (f"{number} {name} {array.dtype.str} {array.shape}", array.tobytes())
     ]
-    kinds = [type(getattr(request, "inner", request)).__name__ for request in requests]
-    return digest(FORMAT, CONVENTIONS, queries, candidates, *kinds, *asked).hex() + SUFFIX
 
 
 def vectors_digest(vectors: UnitVectors, rows: slice | None = None) -> bytes:
