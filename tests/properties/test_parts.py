@@ -133,7 +133,9 @@ def test_the_sample_of_ties_does_not_depend_on_where_numbers_begin(columns):
     part = top.within(slice(0, 2), columns)
     alone = top.alone(slice(0, 2), columns)
     scan(Cosine(whole.queries, UnitVectors(whole.candidates.raw[columns])), [alone])
-    one = Top(1, (2, 6), weights=np.array([columns.start <= i for i in range(6)], dtype=np.int64), cap=2, seed=3)
+    one = Top(
+        1, (2, 6), weights=np.array([columns.start <= i for i in range(6)], dtype=np.int64), cap=2, seed=3
+    )
     scan(whole, [one])
     part.restore(alone.state())
     top.merge([part])

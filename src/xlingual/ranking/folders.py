@@ -28,6 +28,9 @@ class Folder(Protocol):
     def remove(self, name: str) -> None:
         """Remove a file, where it is there."""
 
+    def tidy(self) -> None:
+        """Remove the folder where nothing is in it."""
+
     def local(self, name: str) -> Path | None:
         """Return the path of a file that this machine can map into memory; None where it cannot."""
 
@@ -52,12 +55,17 @@ class LocalFolder:
         """Return the names of the files."""
         try:
             return {entry.name for entry in os.scandir(self.path)}
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return set()
 
     def remove(self, name: str) -> None:
-        """Remove a file; the folder too where it was the last one."""
+        """Remove a file, where it is there."""
         (self.path / name).unlink(missing_ok=True)
+
+    def tidy(self) -> None:
+        """Remove the folder where nothing is in it."""
+        with suppress(OSError):  # something is, or it is not there
+            self.path.rmdir()
 
     def local(self, name: str) -> Path | None:
         """Return the path of a file."""
@@ -98,7 +106,10 @@ class RemoteFolder:
         with suppress(FileNotFoundError):
             self._files.rm_file(f"{self._root}/{name}")
 
-    def local(self, name: str) -> Path | None:  # noqa: ARG002
+    def tidy(self) -> None:
+        """Do nothing: such folders are there as long as something is in them."""
+
+    def local(self, name: str) -> Path | None:
         """Return None: files are read as a whole."""
         return None
 

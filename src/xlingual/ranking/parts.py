@@ -48,7 +48,7 @@ def packed(seen: Seen) -> bytes:
     }
     arrays[_PAIRS] = np.array([len(seen.states), seen.screened, seen.decided])
     buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **{_CHECKSUM: _checksum(arrays)}, **arrays)  # type: ignore[arg-type]
+    np.savez(buffer, allow_pickle=False, **{_CHECKSUM: _checksum(arrays)}, **arrays)
     return buffer.getvalue()
 
 
@@ -77,9 +77,7 @@ def part_name(queries: bytes, candidates: bytes, requests: Sequence[Part]) -> st
 
 def asked(requests: Sequence[Part]) -> list[str | bytes]:
     """Return what requests ask for, to be digested."""
-    kinds: list[str | bytes] = [
-        type(getattr(request, "inner", request)).__name__ for request in requests
-    ]
+    kinds: list[str | bytes] = [type(getattr(request, "inner", request)).__name__ for request in requests]
     return kinds + [
         piece
         for number, request in enumerate(requests)

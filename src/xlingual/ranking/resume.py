@@ -67,7 +67,7 @@ class Kept:
         height = max(_ROWS, int(self.block / (m * dim)))
         blocks = [slice(start, min(start + height, n)) for start in range(0, n, height)]
         candidates = vectors_digest(similarity.candidates)
-        there = self.folder.names()
+        there = self._there()
         damaged: list[str] = []
         for rows in blocks:
             requests = [reduction.alone(rows, slice(0, m)) for reduction in reductions]
@@ -98,8 +98,7 @@ class Kept:
         for name in self._used:
             self.folder.remove(name)
         self._used = set()
-        if isinstance(self.folder, LocalFolder) and not self.folder.names() and self.folder.path.is_dir():
-            self.folder.path.rmdir()
+        self.folder.tidy()
 
     def _seen(
         self,
@@ -115,6 +114,12 @@ class Kept:
         within = None if progress is None else lambda done, _: progress(rows.start * m + done, n * m)
         self.inner.scan(block, requests, progress=within)
         return Seen([request.state() for request in requests], block.screened, block.decided)  # type: ignore[attr-defined]
+
+    def _there(self) -> set[str]:
+        try:
+            return self.folder.names()
+        except OSError:  # writing will say so
+            return set()
 
     def _read(self, name: str, damaged: list[str]) -> Seen | None:
         try:

@@ -247,7 +247,8 @@ class Top:
             return lines
         tied = lines.take(over)
         listed = tied.take(tied.candidate != OTHERS)
-        order = np.lexsort((_hash(listed.candidate + self.origin[1] + self._hashed_from, self.seed), listed.query))
+        number = listed.candidate + self.origin[1] + self._hashed_from  # among all candidates
+        order = np.lexsort((_hash(number, self.seed), listed.query))
         starts = starts_of(listed.query[order])
         position = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
         kept = listed.take(order[position < self.cap])

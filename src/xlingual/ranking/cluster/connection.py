@@ -54,6 +54,11 @@ def connect(address: str | None, cores: int) -> Any:  # noqa: ANN401  (the modul
     return ray
 
 
+def cluster_address(address: str | None) -> str | None:
+    """Return the address that is given, else that of the variable RAY_ADDRESS; None: this machine alone."""
+    return address or os.environ.get("RAY_ADDRESS") or None
+
+
 def imported() -> Any:  # noqa: ANN401
     """Return the module ray, told to be quiet."""
     for name, value in _QUIET.items():

@@ -88,7 +88,7 @@ def _question() -> Callable[[str | None, bool], tuple[str | None, bool, bool]]:
         import os
 
         try:
-            version = importlib.metadata.version("xlingual")
+            version: str | None = importlib.metadata.version("xlingual")
         except importlib.metadata.PackageNotFoundError:
             version = "unknown" if importlib.util.find_spec("xlingual") else None
         has_fsspec = not remote or importlib.util.find_spec("fsspec") is not None

@@ -7,18 +7,19 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-from xlingual.ranking.cluster.connection import connect
+from xlingual.ranking.cluster.connection import cluster_address, connect
 from xlingual.ranking.cluster.machines import check_machines
 from xlingual.ranking.cluster.plan import shard_rows
 from xlingual.ranking.cluster.schedule import Cut, Resources, Schedule
-from xlingual.ranking.cluster.shards import check_alike, write_shards
+from xlingual.ranking.cluster.shards import FOLDER, check_alike, write_shards
 from xlingual.ranking.cluster.tasks import PARTS
 from xlingual.ranking.cpu import Cpu
 from xlingual.ranking.folders import FolderLike, open_folder
-from xlingual.ranking.parts import CONVENTIONS, FORMAT, asked, divisible
+from xlingual.ranking.parts import FORMAT, asked, divisible
 from xlingual.ranking.scan import Progress, Reduction
 from xlingual.ranking.similarity import Cosine, Similarity
 from xlingual.records import digest
+from xlingual.signature import CONVENTIONS
 
 MEMORY = 4 << 30  # bytes of a task, unless said
 
@@ -48,7 +49,7 @@ class RayRanker:
         gpus: float | None = None,
         sides: tuple[int, int] | None = None,
     ) -> None:
-        self.address = address or os.environ.get("RAY_ADDRESS") or None
+        self.address = cluster_address(address)
         self.cores, self.memory, self.gpus, self.sides = cores, memory or MEMORY, gpus, sides
         self._temporary = None if shared is not None else tempfile.TemporaryDirectory(prefix="xlingual-")
         self.shared = os.fspath(self._temporary.name if self._temporary is not None else shared)  # type: ignore[arg-type]
@@ -57,6 +58,7 @@ class RayRanker:
         self.machines = 0
         self.made = self.found = self.repeated = 0  # parts: computed, there already, computed once more
         self._passes: set[str] = set()
+        self._written: set[str] = set()  # files of vectors
         self._given = False
         self._ray: Any = None
 
@@ -97,12 +99,20 @@ class RayRanker:
         return {**found, "given_scores": "cpu"} if self._given else found
 
     def forget(self) -> None:
-        """Remove the parts of all passes that were made with this object; the vectors stay."""
+        """Remove the parts of all passes that were made with this object.
+
+        The vectors stay for other passes on them, but where Ray was started for this program alone.
+        """
         folder = open_folder(self.shared, PARTS)
         for name in folder.names():
             if name.partition("-")[0] in self._passes:
                 folder.remove(name)
-        self._passes = set()
+        vectors = open_folder(self.shared, FOLDER)
+        for name in self._written if self.address is None else ():
+            vectors.remove(name)
+        for one in (folder, vectors, open_folder(self.shared)):
+            one.tidy()
+        self._passes, self._written = set(), set()
 
     def _cut(self, similarity: Cosine, reductions: Sequence[Reduction]) -> Cut:
         """Write the vectors where all machines see them, and return how the pass is cut."""
@@ -112,6 +122,8 @@ class RayRanker:
         queries = write_shards(self.shared, similarity.queries, high)
         candidates = write_shards(self.shared, similarity.candidates, wide)
         check_alike(queries, candidates)
+        for side in (queries, candidates):
+            self._written.update([f"{side.digest}.json", *(shard.file for shard in side.shards)])
         everything = [reduction.alone(slice(0, shape[0]), slice(0, shape[1])) for reduction in reductions]
         identity = digest(FORMAT, CONVENTIONS, queries.digest, candidates.digest, *asked(everything)).hex()
         return Cut(self.shared, identity, queries, candidates, self.memory)

@@ -264,7 +264,7 @@ class Schedule:
         for reference in self._flying:
             try:
                 self.ray.cancel(reference, force=False)
-            except Exception:  # noqa: BLE001, S112  (the cluster may be gone, which is told already)
+            except Exception:
                 continue
         self._flying = {}
 

@@ -103,7 +103,9 @@ def read_list(shared: FolderLike, name: str) -> ShardList:
     except FileNotFoundError as error:
         raise InputError(f"the list of vectors {name} is missing in {shared}: run the same again") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"the list of vectors {name} in {shared} is damaged: remove it and run again") from error
+        raise InputError(
+            f"the list of vectors {name} in {shared} is damaged: remove it and run again"
+        ) from error
     if found.digest != name:
         raise InputError(f"the list of vectors {name} in {shared} was changed: remove it and run again")
     return found

@@ -112,8 +112,8 @@ def run(job: Piece | Merge, version: str) -> Outcome:
         return Outcome(str(error))
     except OSError as error:
         return Outcome(
-            f"a machine of the cluster cannot use the shared folder {job.shared} ({error.strerror or error}): "
-            "all must be able to read and write there"
+            f"a machine of the cluster cannot use the shared folder {job.shared} "
+            f"({error.strerror or error}): all must be able to read and write there"
         )
     return Outcome()
 
