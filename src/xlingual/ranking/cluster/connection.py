@@ -5,6 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from xlingual.errors import InputError, MissingExtraError, XlingualError
@@ -41,14 +44,15 @@ def connect(address: str | None, cores: int) -> Any:  # noqa: ANN401  (the modul
         _check(address)
     options: dict[str, Any] = {"num_cpus": cores} if address is None else {}
     try:
-        ray.init(
-            address=address or "local",
-            include_dashboard=None if address else False,
-            logging_level=logging.CRITICAL,
-            log_to_driver=False,
-            namespace="xlingual",
-            **options,
-        )
+        with _silent():
+            ray.init(
+                address=address or "local",
+                include_dashboard=None if address else False,
+                logging_level=logging.CRITICAL,
+                log_to_driver=False,
+                namespace="xlingual",
+                **options,
+            )
     except (ConnectionError, RuntimeError, ValueError, TimeoutError, ray.exceptions.RayError) as error:
         raise InputError(_refusal(address, error)) from error
     return ray
@@ -83,6 +87,24 @@ def gone(error: BaseException) -> XlingualError:
         f"the Ray cluster does not answer any more ({_line(error)}): what is finished is kept in the shared "
         "folder; mend the cluster and run the same again"
     )
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Send nowhere what the libraries below Ray write to standard error while it starts.
+
+    They write past Python, a line each second where a token is wrong; what is wrong is told by an error.
+    """
+    sys.stderr.flush()
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _check(address: str) -> None:
