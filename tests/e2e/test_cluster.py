@@ -89,7 +89,7 @@ def test_a_shared_folder_that_another_machine_does_not_see(two_machines, tmp_pat
 
     cluster, _ = two_machines
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="shared folder .* cannot be written to"):
+    with pytest.raises(InputError, match=r"shared folder .* cannot be written to"):
         ranked(RayRanker(cluster.address, tmp_path / "file"), passes.similarity())
 
 
@@ -129,7 +129,10 @@ def test_a_program_that_was_killed_goes_on_where_it_stopped(tmp_path):
     first.wait()
     deadline = time.monotonic() + 30
     before = -1
-    while before != (before := len(list((tmp_path / "parts").glob("*-*-*.npz")))) and time.monotonic() < deadline:
+    while (
+        before != (before := len(list((tmp_path / "parts").glob("*-*-*.npz"))))
+        and time.monotonic() < deadline
+    ):
         time.sleep(1)  # what Ray had begun comes to its end
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     words = done.stdout.split()
@@ -148,7 +151,17 @@ def test_the_command_line_says_nothing_of_ray(tmp_path, interrupt):
     manifest.write_text("\n".join(["id,lang,text,item", *rows]) + "\n")
     for lang in ("en", "de"):
         np.save(tmp_path / f"v.{lang}.npy", rng.standard_normal((n, 256)).astype(np.float32))
-    command = [sys.executable, "-m", "xlingual", "evaluate", "xlr", str(manifest), "--no-store", "--pairs", "en-de"]
+    command = [
+        sys.executable,
+        "-m",
+        "xlingual",
+        "evaluate",
+        "xlr",
+        str(manifest),
+        "--no-store",
+        "--pairs",
+        "en-de",
+    ]
     command += ["--text-encoder", str(tmp_path / "v.{lang}.npy"), "--backend", "ray", "--threads", "1"]
     command += ["--json", "--shared", str(tmp_path / "shared")]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}

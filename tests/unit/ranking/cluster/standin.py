@@ -53,7 +53,7 @@ class Ray:
             self._ended[number] = function(*arguments)
         except WorkerCrashedError as error:
             self._ended[number] = error
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             self._ended[number] = RayTaskError(error)
         self._flying.add(number)
         self.most = max(self.most, len(self._flying))

@@ -1,5 +1,7 @@
 """Passes are cut by their size and a task's memory alone."""
 
+import itertools
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,7 +45,7 @@ def test_a_tree_has_each_pair_of_shards_once_and_merges_neighbours(shards):
             assert 2 <= len(node.children) <= 16
             ends = [(child.first, child.last) for child in node.children]
             assert ends[0][0] == node.first and ends[-1][1] == node.last
-            assert all(a[1] + 1 == b[0] for a, b in zip(ends, ends[1:], strict=False))
+            assert all(a[1] + 1 == b[0] for a, b in itertools.pairwise(ends))
             assert all(child.parent is node for child in node.children)
         nodes += node.children
     assert len(names) >= shards

@@ -74,7 +74,7 @@ def test_lost_tasks_are_begun_again(tmp_path):
 
 def test_a_task_that_is_lost_every_time_is_an_error(tmp_path):
     ray = standin.Ray(lose=lambda number, job: job.name.endswith("-1-2.npz"))
-    with pytest.raises(XlingualError, match="lost 4 times .*--memory.*run the same again"):
+    with pytest.raises(XlingualError, match=r"lost 4 times .*--memory.*run the same again"):
         ranked(ranker(tmp_path, ray))
 
 
@@ -154,7 +154,7 @@ def test_a_shard_that_is_missing_is_an_error_in_words(tmp_path):
                 path.unlink()
             return super().begin(function, *arguments)
 
-    with pytest.raises(InputError, match="is missing in .*run the same again"):
+    with pytest.raises(InputError, match=r"is missing in .*run the same again"):
         ranked(ranker(tmp_path, Removing()))
 
 

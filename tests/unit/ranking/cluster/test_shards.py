@@ -54,7 +54,7 @@ def test_shards_behind_a_url(vectors):
 def test_a_missing_shard_is_named(vectors, tmp_path):
     found = write_shards(tmp_path, vectors, 3)
     (tmp_path / "vectors" / found.shards[1].file).unlink()
-    with pytest.raises(InputError, match=f"shard {found.shards[1].file} is missing in .*run the same again"):
+    with pytest.raises(InputError, match=rf"shard {found.shards[1].file} is missing in .*run the same again"):
         joined(tmp_path, found)
 
 
@@ -113,5 +113,5 @@ def test_a_list_that_is_missing_damaged_or_changed_is_refused(vectors, tmp_path)
 
 def test_a_folder_that_cannot_be_written_to(vectors, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="cannot be written to .*--shared"):
+    with pytest.raises(InputError, match=r"cannot be written to .*--shared"):
         write_shards(tmp_path / "file", vectors, 3)
