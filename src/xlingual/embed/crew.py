@@ -98,7 +98,7 @@ class _Remote:
 
     def __init__(
         self,
-        ray: Any,
+        ray: Any,  # noqa: ANN401  (the module)
         encoder: Encoder,
         order: Order,
         workers: int,

@@ -43,6 +43,7 @@ def connect(address: str | None, cores: int) -> Any:  # noqa: ANN401  (the modul
     if address is not None:
         _check(address)
     options: dict[str, Any] = {"num_cpus": cores} if address is None else {}
+    _send_messages_nowhere()
     try:
         with _silent():
             ray.init(
@@ -87,6 +88,17 @@ def gone(error: BaseException) -> XlingualError:
         f"the Ray cluster does not answer any more ({_line(error)}): what is finished is kept in the shared "
         "folder; mend the cluster and run the same again"
     )
+
+
+def _send_messages_nowhere() -> None:
+    """Keep what Ray's own processes have to say out of standard output, where results are printed.
+
+    A thread of Ray prints it there (a machine was lost, memory is short …) whatever `log_to_driver` says; it
+    is in Ray's log files too.
+    """
+    worker = sys.modules.get("ray._private.worker")
+    if hasattr(worker, "print_to_stdstream"):
+        worker.print_to_stdstream = lambda *_, **__: None  # type: ignore[union-attr]
 
 
 @contextmanager
