@@ -91,7 +91,7 @@ def casestudy(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # n
         raise InputError("--out is missing: the study writes models and results, so say where with --out DIR")
     check_folder(out)
     store = chosen_store(given)
-    given["ranker"] = chosen_ranker(_where_to_rank(given))
+    given["ranker"] = chosen_ranker(_where_to_rank(given), store)
     columns = {name: given[name] for name in COLUMNS}
     trained = _trained(given)
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
