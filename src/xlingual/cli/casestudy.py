@@ -134,7 +134,7 @@ casestudy = added(casestudy, (*_STUDY, *MODEL, *OF_XL, *_FIT))
 
 def _where_to_rank(given: dict[str, Any]) -> dict[str, Any]:
     """Return the options for ranking: the device is that of the trainings, too, and some serve only these."""
-    trains_only = given["backend"] == "cpu" or (given["device"] or "").startswith("mps")
+    trains_only = given["backend"] in ("cpu", "ray") or (given["device"] or "").startswith("mps")
     return given | ({"device": None} if trains_only else {})
 
 
