@@ -44,7 +44,7 @@ from xlingual.measures import (
     parse_rank_measures,
 )
 from xlingual.ranking import Ranker, one_library_thread
-from xlingual.records import Floats
+from xlingual.records import Floats, Ints
 from xlingual.results import Results, Summary
 from xlingual.store import StoreLike, open_store
 

@@ -73,7 +73,8 @@ def _ranked(
     ranker.scan(over.similarity, reductions, progress=progress)
     for ranks in found:
         ranks.finish()
-    if any(not isinstance(m, RecallAt | RecallShare) for m in measures) or any(ranks.is_capped for ranks in found):
+    ranked = any(not isinstance(m, RecallAt | RecallShare) for m in measures)
+    if ranked or any(ranks.is_capped for ranks in found):
         deep = [ranks.oracle_counts() for ranks in found]
         ranker.scan(over.similarity, deep, progress=progress)
         for ranks, counts in zip(found, deep, strict=True):

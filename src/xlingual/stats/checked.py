@@ -4,8 +4,8 @@ Of each sample of n queries, m are drawn at random and evaluated both ways; thei
 − exact estimate that of all n. Gains (d > 0) and losses (d < 0), scaled by the measure's span to 0..1, have a
 Wilson interval each, with the variance of a yes-or-no value: no value between 0 and 1 of that mean varies
 more. So many queries without a difference never make the error certain (no difference among 1,000 still
-leaves ±0.004). The two intervals are put together by the variance estimates recovered from them (MOVER: Zou and
-Donner 2008), and so are the error and the interval of the value itself.
+leaves ±0.004). The two intervals are put together by the variance estimates recovered from them (MOVER: Zou
+and Donner 2008), and so are the error and the interval of the value itself.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def error_interval(strata: Sequence[Stratum], *, level: float = LEVEL) -> Interv
     sides = [[s for s in strata if (s.weight > 0) == positive] for positive in (True, False)]
     low = high = 0.0
     for own in filter(None, sides):
-        ends = _one_sided(own, level)
+        ends = _of_one(own, level)
         low, high = math.hypot(low, ends[0]), math.hypot(high, ends[1])
     checked = max(sum(len(s.differences) for s in own) for own in sides)
     off = error(strata)
@@ -61,18 +61,19 @@ def error_interval(strata: Sequence[Stratum], *, level: float = LEVEL) -> Interv
     return Interval(off - low, off + high, level, method)
 
 
-def _one_sided(strata: Sequence[Stratum], level: float) -> tuple[float, float]:
+def _of_one(strata: Sequence[Stratum], level: float) -> tuple[float, float]:
     """Return how far below and above its estimate the error of one value may be."""
     span = max(s.span for s in strata)
     total = sum(s.weight for s in strata)
-    unknown = sum((s.weight / total) ** 2 * (1 - len(s.differences) / s.n) / len(s.differences) for s in strata)
+    unknown = sum((s.weight / total) ** 2 * (1 / len(s.differences) - 1 / s.n) for s in strata)
     gain, loss = (
         math.fsum(s.weight * float(np.mean(np.maximum(sign * s.differences, 0.0))) for s in strata)
         / (span * total)
         for sign in (1, -1)
     )
-    (gain_low, gain_high), (loss_low, loss_high) = (_ends(p, unknown, level) for p in (gain, loss))
-    below, above = math.hypot(gain - gain_low, loss_high - loss), math.hypot(gain_high - gain, loss - loss_low)
+    gain_ends, loss_ends = (_ends(p, unknown, level) for p in (gain, loss))
+    below = math.hypot(gain - gain_ends[0], loss_ends[1] - loss)
+    above = math.hypot(gain_ends[1] - gain, loss - loss_ends[0])
     scale = span * total
     return (below * scale, above * scale) if scale > 0 else (above * -scale, below * -scale)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from xlingual.embed import TextVectors
 from xlingual.evaluation.approximation.choice import (
     Searched,

@@ -93,7 +93,7 @@ def checked_sample(task: Task, queries: Ints) -> Sample:
 
 
 def by_sample(ranker: Approximate, measure: RankMeasure | PictureSimilarity, pool: int) -> bool:
-    """Tell whether a measure is told from a sample of the pool's candidates: it looks deeper than a search."""
+    """Tell whether a measure looks deeper than a search, so that a sample of the pool tells it."""
     return isinstance(measure, MedianRank) or (
         isinstance(measure, RecallShare) and measure.k(pool) > ranker.depth
     )

@@ -9,11 +9,11 @@ import numpy as np
 
 from xlingual.evaluation.approximation.sampled import SampledRanks, estimated_ranks
 from xlingual.evaluation.nearest import Nearest
-from xlingual.evaluation.ragged import members, sums
+from xlingual.evaluation.ragged import sums
 from xlingual.evaluation.setup import Tally
 from xlingual.evaluation.side_ranks import Routes, SideRanks
 from xlingual.measures import RecallAt
-from xlingual.ranking import Counts, PictureScores, Ranker, Reduction, Top, TopK, Transposed, as_scores, pairs
+from xlingual.ranking import Counts, PictureScores, Ranker, Reduction, Top, TopK, Transposed, as_scores
 from xlingual.records import Floats, Ints
 from xlingual.streams import stream
 
@@ -88,14 +88,13 @@ def _oracle(ranks: SideRanks, columns: Ints, ranker: Ranker, tally: Tally) -> _O
 
 
 def _chosen(found: TopK, lines: np.ndarray) -> TopK:
-    return TopK(
-        *(getattr(found, name)[lines] for name in ("query", "candidate", "weight", "above", "tied")),
-        found.unlisted,
-    )
+    columns = (found.query, found.candidate, found.weight, found.above, found.tied)
+    query, candidate, weight, above, tied = (column[lines] for column in columns)
+    return TopK(query, candidate, weight, above, tied, found.unlisted)
 
 
 class _Ways:
-    """One exact pass: ranks of given source columns seen from given target rows, and the rows' best columns."""
+    """One exact pass: ranks of source columns seen from target rows, and the best columns of the rows."""
 
     def __init__(self, ranks: SideRanks, rows: Sequence[Ints], columns: Sequence[Ints]) -> None:
         self._ranks, self._rows = ranks, rows

@@ -84,9 +84,7 @@ class RetrievalCheck:
             return None
         return sampled_score(measure, ranks, ways)
 
-    def checked(
-        self, name: str, number: int, measure: RankMeasure, found: Score, values: Floats
-    ) -> Score:
+    def checked(self, name: str, number: int, measure: RankMeasure, found: Score, values: Floats) -> Score:
         """Return the score of the values [n] that a search gave, with its error; as it is where exact."""
         if number not in self.queries:
             return found

@@ -116,8 +116,8 @@ def _share(measure: RecallShare, ranks: SampledRanks, ways: Sequence[Ints]) -> S
             None,
             values,
             0.0,
-            f"a sample of {ranks.drawn:,} of {ranks.pool:,} candidates is too small for {measure.name}: raise "
-            f"--candidates to {math.ceil(_EXPECTED * ranks.pool / k):,}",
+            f"a sample of {ranks.drawn:,} of {ranks.pool:,} candidates is too small for {measure.name}: "
+            f"raise --candidates to {math.ceil(_EXPECTED * ranks.pool / k):,}",
         )
     distinct, place = np.unique(ranks.rank, return_inverse=True)
     lows, highs = ranks.ends(distinct)

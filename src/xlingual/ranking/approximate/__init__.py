@@ -1,4 +1,4 @@
-"""Approximate ranking: an index finds the candidates worth scoring; what it does not find is taken to be below.
+"""Approximate ranking: an index finds the candidates worth scoring, the others are taken to be below.
 
 The evaluations that offer it (`evaluation.approximation`) measure in every run how far that is from exact.
 """

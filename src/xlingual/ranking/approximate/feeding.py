@@ -17,7 +17,7 @@ _BATCH = 1 << 20  # candidates of pairs looked at together
 
 @dataclass(frozen=True)
 class Found:
-    """The candidates found for some queries: `candidate` and `score` [q, depth], best first; −1: none left."""
+    """Candidates found for some queries: `candidate` and `score` [q, depth], best first; −1: none left."""
 
     query: Ints  # [q] rising
     candidate: Ints

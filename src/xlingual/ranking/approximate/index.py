@@ -1,4 +1,4 @@
-"""An index over unit vectors (faiss): built by blocks, searched by blocks, the same with any number of threads."""
+"""An index over unit vectors (faiss), the same with any number of threads: built and searched by blocks."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ class Index:
 
         Scores are float32 products of the unit vectors.
         """
-        import faiss
-
+        faiss = library()
         faiss.omp_set_num_threads(1)  # of this thread alone
         depth = min(depth, self.size)
         probes = self._search.probes_of(self.size, depth)
@@ -61,8 +60,7 @@ class Index:
             yield np.arange(low, min(low + BLOCK, self.size))
 
     def _inverted_file(self, executor: ThreadPoolExecutor) -> Any:  # noqa: ANN401  (a faiss index)
-        import faiss
-
+        faiss = library()
         lists = self._search.lists(self.size)
         centres = faiss.IndexFlatIP(self._vectors.dim)
         index = faiss.IndexIVFFlat(centres, self._vectors.dim, lists, faiss.METRIC_INNER_PRODUCT)
@@ -79,8 +77,7 @@ class Index:
 
     def _graph(self, _: ThreadPoolExecutor) -> Any:  # noqa: ANN401  (a faiss index)
         """Return the graph, built by one thread: several would link it in an order of their own."""
-        import faiss
-
+        faiss = library()
         index = faiss.IndexHNSWFlat(self._vectors.dim, LINKS, faiss.METRIC_INNER_PRODUCT)
         index.hnsw.efConstruction = BREADTH
         index.hnsw.rng = faiss.RandomGenerator(self._search.seed)
@@ -89,9 +86,15 @@ class Index:
         return index
 
 
-def _nearest(centres: Any, rows: Vectors) -> Ints:  # noqa: ANN401  (a faiss index)
+def library() -> Any:  # noqa: ANN401  (its own type hints lack what is used here)
+    """Return the faiss package."""
     import faiss
 
+    return faiss
+
+
+def _nearest(centres: Any, rows: Vectors) -> Ints:  # noqa: ANN401  (a faiss index)
+    faiss = library()
     faiss.omp_set_num_threads(1)
     found: Ints = centres.search(rows, 1)[1].ravel()
     return found
@@ -102,8 +105,7 @@ def in_one_thread_each(work: Any, threads: int) -> Any:  # noqa: ANN401
 
     How many threads faiss takes is set for each thread of the program: this leaves the caller's as they are.
     """
-    import faiss
-
+    faiss = library()
     single = faiss.omp_set_num_threads
     with (
         ThreadPoolExecutor(max(threads, 1), initializer=single, initargs=(1,)) as executor,

@@ -68,7 +68,7 @@ class Approximate:
         exact: list[Reduction] = []
         for reduction in reductions:
             turned = isinstance(reduction, Transposed)
-            asked = reduction.inner if isinstance(reduction, Transposed) else reduction
+            asked: Any = reduction.inner if isinstance(reduction, Transposed) else reduction
             if not isinstance(similarity, Cosine) or self._few(similarity, asked, turned):
                 exact.append(reduction)
                 continue
@@ -85,8 +85,8 @@ class Approximate:
         """Tell whether so few candidates are ranked that an index is not worth it."""
         if not isinstance(asked, Top | Counts):
             raise InputError(
-                "approximate ranking finds the best candidates of a query, this evaluation needs all of them: "
-                "leave out the approximate ranker"
+                "approximate ranking finds the best candidates of a query, this evaluation needs all of "
+                "them: leave out the approximate ranker"
             )
         columns = similarity.shape[0 if turned else 1] if asked.columns is None else len(asked.columns)
         return columns < max(self.least, 1)
@@ -101,11 +101,7 @@ class Approximate:
     def index(self, vectors: UnitVectors) -> Index:
         """Return the index over some vectors; the last one is kept, for the next pass over the same."""
         known = self._kept.get("raw")
-        if (
-            known is not None
-            and known() is vectors.raw
-            and np.array_equal(self._kept["rows"], vectors.rows)
-        ):
+        if known is not None and known() is vectors.raw and np.array_equal(self._kept["rows"], vectors.rows):
             kept: Index = self._kept["index"]
             return kept
         self._kept.clear()  # before the next is built: two need not be held

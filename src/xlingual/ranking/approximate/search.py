@@ -45,6 +45,6 @@ class Search:
         return min(most, usual if self.probes is None else self.probes)
 
     def __str__(self) -> str:
-        """What a number depends on: `ivf`, `ivf,probes=64`, `hnsw,seed=1`."""
+        """Return what a number depends on: `ivf`, `ivf,probes=64`, `hnsw,seed=1`."""
         told = [] if self.probes is None else [f"probes={self.probes}"]
         return ",".join([self.kind, *told, *([f"seed={self.seed}"] if self.seed else [])])
