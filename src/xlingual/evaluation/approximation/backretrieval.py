@@ -66,7 +66,8 @@ class BackretrievalCheck:
                 task, queries = self.tasks[number], self.queries[number]
                 recall = recall_of_nearest(vectors, task.sample, queries, found[number], nearest)
                 self._nearest[name, number], self._recall[name, number] = nearest, recall
-                warn_of_misses("the nearest texts", name, task, recall, self.ranker, len(queries))
+                pool = len(task.sample.target)
+                warn_of_misses("the nearest texts", name, task, recall, self.ranker, len(queries), pool)
 
     def pictures(self, ranks: SideRanks, number: int) -> None:
         """Go the checked queries' ways back exactly, while the ranks of a task are at hand."""
@@ -76,10 +77,10 @@ class BackretrievalCheck:
         exact = [self._nearest[name, number] for name in self.encoders]
         ways = exact_ways(ranks, number, queries, exact, self._recalls_at(), inner, self._tally)
         self._ways[number] = ways
+        task, pool = self.tasks[number], len(ranks.sides.sources)
         for name, recall in zip(self.encoders, ways.recall, strict=True):
             what = "the pictures nearest to those of the retrieved texts"
-            warn_of_misses(what, name, self.tasks[number], recall, self.ranker, len(queries))
-        pool = len(ranks.sides.sources)
+            warn_of_misses(what, name, task, recall, self.ranker, len(queries), pool)
         if any(by_sample(self.ranker, measure, pool) for measure in self.measures):
             found = [self._approximate[name][number] for name in self.encoders]
             several = sampled_ranks(ranks, number, found, self.ranker.candidates, inner, self._tally)

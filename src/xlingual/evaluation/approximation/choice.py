@@ -120,14 +120,16 @@ def conditions(ranker: Approximate, *, sampled: bool) -> dict[str, str]:
     return {**found, "candidates": str(ranker.candidates)} if sampled else found
 
 
-def warn_of_misses(what: str, encoder: str, task: Task, recall: float, ranker: Approximate, n: int) -> None:
-    """Warn where a search misses much of what it should find."""
+def warn_of_misses(
+    what: str, encoder: str, task: Task, recall: float, ranker: Approximate, checked: int, candidates: int
+) -> None:
+    """Warn where a search among so many candidates misses much of what it should find."""
     if recall >= ENOUGH:
         return
-    probes = "--probes" if ranker.search.probes is None else f"--probes (now {ranker.search.probes})"
+    probes = ranker.search.probes_of(candidates, ranker.depth)
     warnings.warn(
-        f"{encoder}, {task.source}-{task.target}: the search finds only {100 * recall:.0f} % of {what} "
-        f"({n:,} queries checked): raise {probes} until it is {100 * ENOUGH:.0f} % at least, or leave out "
+        f"{encoder}, {task.source}-{task.target}: the search finds only {100 * recall:.1f} % of {what} "
+        f"({checked:,} queries checked): raise --probes (about {probes} now) until it is {100 * ENOUGH:.0f} % at least, or leave out "
         "--approximate",
         DataWarning,
         stacklevel=3,

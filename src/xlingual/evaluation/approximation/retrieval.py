@@ -67,8 +67,8 @@ class RetrievalCheck:
             (exact,) = nearest_texts(vectors, [sample], ranker=inner, tally=self._tally)
             recall = recall_of_nearest(vectors, sample, np.arange(len(queries)), found, exact)
             self._recall[name, number] = recall
-            warn_of_misses("the nearest texts", name, task, recall, self.ranker, len(queries))
             pool = len(task.sample.target)
+            warn_of_misses("the nearest texts", name, task, recall, self.ranker, len(queries), pool)
             if any(by_sample(self.ranker, measure, pool) for measure in self.measures):
                 drawn = self.ranker.candidates
                 self._sampled[name, number] = sampled_ranks(
