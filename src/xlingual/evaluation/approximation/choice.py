@@ -129,8 +129,8 @@ def warn_of_misses(
     probes = ranker.search.probes_of(candidates, ranker.depth)
     warnings.warn(
         f"{encoder}, {task.source}-{task.target}: the search finds only {100 * recall:.1f} % of {what} "
-        f"({checked:,} queries checked): raise --probes (about {probes} now) until it is {100 * ENOUGH:.0f} % at least, or leave out "
-        "--approximate",
+        f"({checked:,} queries checked): raise --probes (about {probes} now) until it is "
+        f"{100 * ENOUGH:.0f} % at least, or leave out --approximate",
         DataWarning,
         stacklevel=3,
     )
