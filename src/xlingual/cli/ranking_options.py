@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from xlingual.cli import screen
+from xlingual.cli.approximate_options import without_approximate
 from xlingual.cli.options import available_cores
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def ranking_options(function: F) -> F:
     ]
     for option in reversed(options):
         function = option(function)
-    return function
+    return without_approximate(function)
 
 
 _ASKED = ("backend", "memory", "device", "precision", "address", "shared")
