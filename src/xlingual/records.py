@@ -300,4 +300,7 @@ def _field_digests(batch: Texts) -> list[bytes]:
 
 def _pick(values: Sequence[Any], rows: Ints) -> Sequence[Any]:
     """Return the values at the rows; an absent (empty) column stays empty."""
-    return [values[row] for row in rows] if len(values) else values
+    if isinstance(values, (list, tuple)):
+        return [values[row] for row in rows] if len(values) else values
+    take = getattr(values, "pick", None)  # of a `columns.Column`
+    return [values[row] for row in rows] if take is None else take(rows) if len(values) else values
