@@ -80,7 +80,9 @@ def table_of_rows(
     )
 
 
-def table_of_arrow(table: pa.Table, source: str, folder: Path | None) -> Table:
+def table_of_arrow(
+    table: pa.Table, source: str, folder: Path | None, *, image_folder: bool = False
+) -> Table:
     """Return a table over an Arrow table."""
     check_names(table.schema.names, source)
     return Table(
@@ -91,6 +93,7 @@ def table_of_arrow(table: pa.Table, source: str, folder: Path | None) -> Table:
         load=lambda name: arrow_values(table.column(name), source, name),
         is_text=lambda name: arrow_is_text(table.schema.field(name).type),
         is_code=lambda name: arrow_is_code(table.schema.field(name).type),
+        image_folder=image_folder,
         arrow=lambda name: arrow_strings(table.column(name)),
     )
 
