@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, overload
 
 from xlingual.records import Ints
 
@@ -35,12 +35,12 @@ class Column(Sequence[T], Generic[T]):
         raise NotImplementedError
 
     @overload
-    def __getitem__(self, row: int) -> T: ...
+    def __getitem__(self, row: SupportsIndex) -> T: ...
 
     @overload
     def __getitem__(self, row: slice) -> Lookup[T]: ...
 
-    def __getitem__(self, row: int | slice) -> T | Lookup[T]:
+    def __getitem__(self, row: SupportsIndex | slice) -> T | Lookup[T]:
         import numpy as np
 
         if isinstance(row, slice):
@@ -138,9 +138,13 @@ class Strings(Column[str]):
 class Lookup(Column[T]):
     """The values `words[codes[i]]`; None where a code is negative."""
 
+    words: Sequence[T]
+    codes: Ints
+
     def __init__(self, words: Sequence[T], codes: Ints) -> None:
-        if isinstance(words, Lookup):
-            words, codes = words.words, _through(words.codes, codes)
+        inner: Any = words
+        if isinstance(inner, Lookup):
+            words, codes = inner.words, _through(inner.codes, codes)
         self.words, self.codes = words, codes
 
     def __len__(self) -> int:
@@ -199,6 +203,19 @@ class Paths(Column[Path]):
 
     def _path(self, name: str) -> Path:
         return Path(name) if self.folder is None else self.folder / name
+
+
+def shown_paths(sources: Sequence[Any]) -> Iterator[str]:
+    """Yield str(path) for each path of a sequence; of a column of paths, none becomes a Path for that."""
+    import os
+
+    base, codes = (sources.words, sources.codes) if isinstance(sources, Lookup) else (sources, None)
+    if not isinstance(base, Paths):
+        yield from map(str, sources)
+        return
+    folder = "" if base.folder is None or str(base.folder) == "." else str(base.folder)
+    names = base.names if codes is None else base.names.view(codes)
+    yield from (os.path.join(folder, name) for name in names)
 
 
 def pick(values: Sequence[T], rows: Ints) -> list[T]:

@@ -75,6 +75,10 @@ class Texts:
             numberings=tuple(numbering.take(rows) for numbering in self.numberings),
         )
 
+    def plain(self) -> Texts:
+        """Return the same batch with plain lists for columns that are kept out of Python's memory."""
+        return self.take(_all(self)) if _is_lazy(self.text, self.ids, self.language) else self
+
     def row_digests(self) -> frozenset[bytes]:
         """Return one short digest for each (id, language, text): equal rows have equal digests."""
         rows = zip(self.ids, self.language, self.text, strict=True)
@@ -102,6 +106,10 @@ class Pictures:
         from xlingual.pictures import open_pictures
 
         return open_pictures(self.source, self.ids)
+
+    def plain(self) -> Pictures:
+        """Return the same batch with plain lists for columns that are kept out of Python's memory."""
+        return self.take(_all(self)) if _is_lazy(self.source, self.ids, self.language) else self
 
     def take(self, rows: Ints) -> Pictures:
         """Return the chosen rows as a batch of their own."""
@@ -296,6 +304,16 @@ def _field_digests(batch: Texts) -> list[bytes]:
         digest(*(part for name in names for part in (name, str(batch.fields[name][row]))))
         for row in range(len(batch))
     ]
+
+
+def _is_lazy(*columns: object) -> bool:
+    return not all(isinstance(column, (list, tuple)) for column in columns)
+
+
+def _all(batch: Texts | Pictures) -> Ints:
+    import numpy as np
+
+    return np.arange(len(batch))
 
 
 def _pick(values: Sequence[Any], rows: Ints) -> Sequence[Any]:

@@ -41,7 +41,7 @@ def split_cells(table: Table, name: str) -> Lookup[str]:
 
 
 def label_cells(table: Table, name: str, most: int) -> Lookup[str | None] | None:
-    """Return a column as words, None where a cell is empty; None where there are none, or more than `most`."""
+    """Return a column as words, None where a cell is empty; None for no words, or more than `most`."""
     return few_words(_cells(table, name), most, lambda cell: None if is_missing(cell) else str(cell))
 
 

@@ -68,6 +68,15 @@ def _blank(chunk: pa.LargeStringArray) -> np.ndarray:
     return empty
 
 
+def character_lengths(values: Column[str]) -> Ints:
+    """Return how many characters each string has, int64 [n]."""
+    import pyarrow.compute as pc
+
+    blocks = values.blocks()  # type: ignore[attr-defined]
+    counts = [pc.utf8_length(block).to_numpy(zero_copy_only=False) for block in blocks]
+    return np.concatenate(counts).astype(np.int64) if counts else np.empty(0, dtype=np.int64)
+
+
 def numbered_strings(values: Column[str]) -> tuple[Ints, Strings]:
     """Return the number of each string by first appearance, int64 [n], and the different ones in order."""
     import pyarrow as pa
@@ -101,13 +110,14 @@ def hash_column(hasher: Any, values: Column[str]) -> None:  # noqa: ANN401  (of 
     if isinstance(values, Lookup) and not isinstance(values.words, Strings):
         words = [word.encode() for word in values.words]
         for start in range(0, len(values), _DIGESTED):
-            hasher.update(b"".join([words[code] for code in values.codes[start : start + _DIGESTED].tolist()]))
+            codes = values.codes[start : start + _DIGESTED].tolist()
+            hasher.update(b"".join([words[code] for code in codes]))
         return
     for block in values.blocks():  # type: ignore[attr-defined]
         hasher.update(content(block))
 
 
-def few_words(values: Iterable[Any], most: int, word: Callable[[Any], str | None]) -> Lookup[str] | None:
+def few_words(values: Iterable[Any], most: int, word: Callable[[Any], str | None]) -> Lookup[Any] | None:
     """Return the column of `word(value)` (None: none) where there are at most so many different ones."""
     numbers: dict[str, int] = {}
     known: dict[Any, int] = {}

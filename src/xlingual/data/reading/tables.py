@@ -80,9 +80,7 @@ def table_of_rows(
     )
 
 
-def table_of_arrow(
-    table: pa.Table, source: str, folder: Path | None, *, image_folder: bool = False
-) -> Table:
+def table_of_arrow(table: pa.Table, source: str, folder: Path | None, *, image_folder: bool = False) -> Table:
     """Return a table over an Arrow table."""
     check_names(table.schema.names, source)
     return Table(
