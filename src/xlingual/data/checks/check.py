@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import distinct_values
 from xlingual.data.checks.directions import check_directions
 from xlingual.data.checks.pictures import Progress, check_pictures
 from xlingual.data.checks.records import Check, LanguageCheck
@@ -72,7 +73,7 @@ def _check_language(manifest: Manifest, tag: str, facts: _Facts) -> LanguageChec
     return LanguageCheck(
         language=tag,
         n_texts=len(rows),
-        n_items=len(np.unique(manifest.item[rows])),
+        n_items=len(distinct_values(manifest.item[rows])),
         empty=manifest.ids.pick(rows[empty]),
         repeated=manifest.ids.pick(rows[~first & ~empty]),
         other_script=manifest.ids.pick(_in_other_script(manifest, rows[first & ~empty], tag)),
@@ -110,7 +111,7 @@ def _pair_counts(languages: tuple[str, ...], has_language: NDArray[np.bool_]) ->
 def _shared_texts(manifest: Manifest, facts: _Facts) -> dict[tuple[str, str], int]:
     """Return, for pairs of languages that share any, how many different texts occur in both."""
     rows = [np.flatnonzero(manifest.language == i) for i in range(len(manifest.languages))]
-    texts = [np.unique(facts.code[own[~facts.nothing[own]]]) for own in rows]
+    texts = [distinct_values(facts.code[own[~facts.nothing[own]]]) for own in rows]
     shared = {}
     for j, second in enumerate(manifest.languages):
         for i, first in enumerate(manifest.languages[:j]):

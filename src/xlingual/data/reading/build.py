@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import distinct_values
 from xlingual.columns import Column, Lookup, Strings, view
 from xlingual.data.languages import check_tags, tag_problem
 from xlingual.data.reading.cells import field_cells, label_cells, name_cells, split_cells, text_cells
@@ -101,7 +102,7 @@ def _wide(table: Table, columns: Columns) -> TextRows:
     if not len(row):
         names = shown([column.name for column in columns.texts])
         raise InputError(f"{table.source} has no text in any row of the columns {names}: fill them in")
-    present = {columns.texts[i].language for i in np.unique(number).tolist()}
+    present = {columns.texts[i].language for i in distinct_values(number).tolist()}
     languages = list(dict.fromkeys(c.language for c in columns.texts if c.language in present))
     of_column = [languages.index(c.language) if c.language in present else -1 for c in columns.texts]
     language = np.array(of_column, dtype=np.int64)[number]
@@ -153,7 +154,9 @@ def _items_by_picture(
     """Return the items of rows: equal pictures are one item, a row without a picture is one of its own."""
     item, _ = numbered_ints(np.where(picture >= 0, picture, -1 - np.arange(len(picture))))
     first = np.unique(item, return_index=True)[1]
-    if len(np.unique(id_code[first])) < len(first):  # the same id in two languages, not told to be one item
+    if len(distinct_values(id_code[first])) < len(
+        first
+    ):  # the same id in two languages, not told to be one item
         pairs = zip(tags.view(first), ids.view(first), strict=True)
         return item, Strings.of(f"{tag}:{name}" for tag, name in pairs)
     return item, ids.view(first)

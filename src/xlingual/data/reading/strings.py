@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,15 +122,15 @@ def few_words(values: Iterable[Any], most: int, word: Callable[[Any], str | None
     """Return the column of `word(value)` (None: none) where there are at most so many different ones."""
     numbers: dict[str, int] = {}
     known: dict[Any, int] = {}
-    codes = []
-    for cell in values:
-        value = cell if isinstance(cell, str) else (type(cell), cell)  # True is no 1
-        code = known.get(value)
-        if code is None:
-            text = word(cell)
-            code = -1 if text is None else numbers.setdefault(text, len(numbers))
-            if len(numbers) > most:
-                return None
-            known[value] = code
-        codes.append(code)
-    return Lookup(list(numbers), np.array(codes, dtype=np.int64)) if numbers else None
+    blocks: list[Ints] = []
+    cells = iter(values)
+    while block := list(islice(cells, _DIGESTED)):
+        keys = [cell if isinstance(cell, str) else (type(cell), cell) for cell in block]  # True is no 1
+        for key, cell in zip(keys, block, strict=True):
+            if key not in known:
+                text = word(cell)
+                known[key] = -1 if text is None else numbers.setdefault(text, len(numbers))
+                if len(numbers) > most:
+                    return None
+        blocks.append(np.fromiter(map(known.__getitem__, keys), np.int64, len(keys)))
+    return Lookup(list(numbers), np.concatenate(blocks)) if numbers else None

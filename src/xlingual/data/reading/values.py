@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from xlingual.arrays import distinct_values
 from xlingual.data.reading.tables import Table
 from xlingual.errors import InputError, listed
 
@@ -74,7 +75,7 @@ def check_unique(
     import numpy as np
 
     if isinstance(keys, np.ndarray):
-        if len(np.unique(keys)) == len(keys):
+        if len(distinct_values(keys)) == len(keys):
             return
         keys = keys.tolist()
     if len(set(keys)) == len(keys):
