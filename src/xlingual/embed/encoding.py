@@ -204,6 +204,7 @@ def _compute(
 def _asked(encoder: Encoder, batch: Texts | Pictures, who: str) -> Encoded:
     """Return what the encoder gives for a batch, checked."""
     noting = getattr(encoder, "encode_noting", None)
+    batch = batch if getattr(encoder, "by_number", False) else batch.plain()
     found = Encoded(encoder.encode(batch)) if noting is None else noting(batch)
     vectors = checked(found.vectors, len(batch), who, batch.ids)
     cut = None if found.truncated is None else np.asarray(found.truncated, dtype=np.bool_)

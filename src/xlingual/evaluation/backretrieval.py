@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from xlingual.arrays import distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.embed import TextVectors
 from xlingual.encoders import ImageModelLike
@@ -289,7 +288,7 @@ class _Run:
                     tied=one.single(one.routes.counts.tied),
                     value=one.values(first),
                     similarity=one.mean(one.routes.similarity),
-                    pool=len(np.unique(self.pictures.code[task.sample.source])),
+                    pool=len(distinct_values(self.pictures.code[task.sample.source])),
                 )
             )
         return examples_table(self.manifest, blocks)

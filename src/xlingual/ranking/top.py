@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from xlingual.arrays import distinct_values
 from xlingual.ranking.lines import FIELDS, OTHERS, Lines, best_first, is_best_first, starts_of
 from xlingual.ranking.scan import Tile, wanted
 from xlingual.ranking.similarity import UNIT
@@ -258,7 +259,7 @@ class Top:
         starts = starts_of(listed.query[order])
         position = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
         kept = listed.take(order[position < self.cap])
-        queries = np.unique(tied.query)
+        queries = distinct_values(tied.query)
         dropped = np.bincount(tied.query, tied.weight, self.shape[0]) - np.bincount(
             kept.query, kept.weight, self.shape[0]
         )
