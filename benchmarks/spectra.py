@@ -28,7 +28,10 @@ def ikea() -> Iterator[tuple[str, np.ndarray]]:
     """Yield the vectors of each text encoder, both languages, and of the pictures."""
     for path in sorted((DATA / "ikea/embeddings").glob("*.en.npy")):
         german = path.with_name(path.name.replace(".en.", ".de."))
-        yield f"texts, ikea {path.name.removesuffix('.en.npy')}", np.concatenate([np.load(path), np.load(german)])
+        yield (
+            f"texts, ikea {path.name.removesuffix('.en.npy')}",
+            np.concatenate([np.load(path), np.load(german)]),
+        )
     yield "pictures, ikea ResNet-50", np.load(DATA / "ikea/ikea_en_de_eval_features.npy")
 
 
@@ -40,7 +43,9 @@ def emoji() -> Iterator[tuple[str, np.ndarray]]:
     with tempfile.TemporaryDirectory() as folder:
         done = embed(manifest, folder, text_encoders=["chargram:"], image_encoder="pixels:", store=None)
         for one in done:
-            chosen = [path for path in one.files if one.kind == "pictures" or path.endswith((".en.npy", ".ru.npy"))]
+            chosen = [
+                path for path in one.files if one.kind == "pictures" or path.endswith((".en.npy", ".ru.npy"))
+            ]
             vectors = np.concatenate([np.load(Path(folder, path)) for path in chosen])
             yield f"{one.kind}, emoji {one.name}", vectors
 

@@ -29,9 +29,7 @@ class Given:
         return self.vectors[items.index]
 
 
-def spectrum(
-    rng: np.random.Generator, n: int, d: int, shift: float = 0.0, decay: float = 1.0
-) -> np.ndarray:
+def spectrum(rng: np.random.Generator, n: int, d: int, shift: float = 0.0, decay: float = 1.0) -> np.ndarray:
     """Return float32 [n, d] whose variances shrink like 1/i^decay, as those of real encoders do.
 
     What the decay of real vectors is: `python -m benchmarks spectra`.
