@@ -100,25 +100,27 @@ def figure(runs: Sequence[Run], path: Path) -> None:
     panels.savefig(path, dpi=150)
 
 
+def told(run: Run, ratio: float) -> str:
+    """Return what one size took, in words; `ratio` is that of the predicted to the measured time."""
+    stages = []
+    for what in ("texts", "pictures"):
+        seconds, product = getattr(run, what), getattr(run, f"bare_{what}")
+        beside = (seconds - product) / run.n**2 * 1e9
+        stages.append(f"{what} {seconds:.1f} s ({seconds / product:.2f} × product, {beside:+.2f} ns a pair)")
+    return (
+        f"N {run.n:9,}: {', '.join(stages)}, rest {run.rest:.1f} s; {run.memory / 2**20:.0f} MiB; "
+        f"{run.decided:.1e} of the pairs in float64; predicted/measured {ratio:.2f}"
+    )
+
+
 def main(sizes: Sequence[int] = SIZES, dims: tuple[int, int] = DIMS, out: str = "out/growth") -> None:
     """Print and draw how times and memory grow; assert that the formula predicts them."""
     runs = measured(Path(out, "growth.csv"), sizes, dims)
     known = next((run for run in runs if run.n >= CALIBRATED), runs[0])
     print(f"{dims[0]}-d texts, {dims[1]}-d pictures, one thread, processor time")
-    ratios = {}
+    ratios = {run.n: sum(predicted(run, known)) / (run.texts + run.pictures) for run in runs}
     for run in runs:
-        parts = predicted(run, known)
-        ratios[run.n] = sum(parts) / (run.texts + run.pictures)
-        texts, pictures = run.texts - run.bare_texts, run.pictures - run.bare_pictures
-        print(
-            f"N {run.n:9,}: texts {run.texts:8.1f} s ({run.texts / run.bare_texts:.2f} × product), pictures "
-            f"{run.pictures:8.1f} s ({run.pictures / run.bare_pictures:.2f} ×), rest {run.rest:6.1f} s; "
-            f"{run.memory / 2**20:6.0f} MiB"
-        )
-        print(
-            f"             beside the product {texts / run.n**2 * 1e9:.2f} and {pictures / run.n**2 * 1e9:.2f} ns "
-            f"a pair; {run.decided:.1e} of the pairs in float64; predicted/measured {ratios[run.n]:.2f}"
-        )
+        print(told(run, ratios[run.n]))
     if len(runs) > 1:
         for what in ("texts", "pictures", "rest", "memory"):
             slope, half = exponent([run.n for run in runs], [getattr(run, what) for run in runs])
