@@ -27,6 +27,7 @@ from scipy.stats import t as student
 from benchmarks.costs import Pass, core_seconds
 from benchmarks.growth_run import Run
 
+STAGES = {"texts": "pass over texts", "pictures": "pass over pictures", "rest": "checks, statistics, tables"}
 SIZES, DIMS = (10_000, 30_000, 100_000), (128, 256)
 CALIBRATED = 30_000  # constants of the formula are taken from this size
 NEAR = 0.15  # the formula may be off by so much
@@ -86,8 +87,8 @@ def figure(runs: Sequence[Run], path: Path) -> None:
 
     n = np.array([run.n for run in runs])
     panels, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-    for what, mark in (("texts", "o"), ("pictures", "s"), ("rest", "^")):
-        left.loglog(n, [getattr(run, what) for run in runs], mark + "-", label=what)
+    for what, label in STAGES.items():
+        left.loglog(n, [getattr(run, what) for run in runs], "o-", label=label)
     product = np.array([run.bare_texts + run.bare_pictures for run in runs])
     left.loglog(n, product, "k:", label="both bare float32 products")
     left.set(xlabel="N sources, N targets", ylabel="processor time, s")
