@@ -298,6 +298,6 @@ def _with_share(
     measures: Sequence[RankMeasure], pictures: PictureSpace, tasks: Sequence[Task]
 ) -> list[RankMeasure]:
     """Return the measures, and the best 0.1 % beside R@k where there are very many pictures."""
-    most = max(len(np.unique(pictures.code[task.sample.source])) for task in tasks)
+    most = max(len(distinct_values(pictures.code[task.sample.source])) for task in tasks)
     large = most > _LARGE and any(isinstance(measure, RecallAt) for measure in measures)
     return list(dict.fromkeys([*measures, *([RecallShare(0.1)] if large else [])]))
