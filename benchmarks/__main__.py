@@ -5,16 +5,19 @@ import sys
 
 SPEED = (
     "screen_error",
+    "ranking_speed",
     "backretrieval_speed",
     "many_encoders",
     "validation_speed",
     "pool_speed",
     "picture_speed",
     "memory",
+    "growth",
     "start_up",
     "store_speed",
     "nbest_speed",
     "study_load",
+    "estimate",
 )
 STATISTICS = (
     "coverage",
@@ -26,7 +29,7 @@ STATISTICS = (
 )
 NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed")  # need torch
 EXPERIMENTS = ("mlmme_runs", "mlmme_multi30k", "regimes", "nbest_table3")  # trainings of many minutes
-DATA = ("sentence_breaks",)
+DATA = ("sentence_breaks", "spectra")
 
 wanted = [
     name for word in sys.argv[1:] or SPEED for name in (STATISTICS if word == "statistics" else (word,))

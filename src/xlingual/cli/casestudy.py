@@ -91,7 +91,7 @@ def casestudy(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # n
         raise InputError("--out is missing: the study writes models and results, so say where with --out DIR")
     check_folder(out)
     store = chosen_store(given)
-    given["ranker"] = chosen_ranker(_where_to_rank(given))
+    given["ranker"] = chosen_ranker(_where_to_rank(given), store)
     columns = {name: given[name] for name in COLUMNS}
     trained = _trained(given)
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
@@ -134,7 +134,7 @@ casestudy = added(casestudy, (*_STUDY, *MODEL, *OF_XL, *_FIT))
 
 def _where_to_rank(given: dict[str, Any]) -> dict[str, Any]:
     """Return the options for ranking: the device is that of the trainings, too, and some serve only these."""
-    trains_only = given["backend"] == "cpu" or (given["device"] or "").startswith("mps")
+    trains_only = given["backend"] in ("cpu", "ray") or (given["device"] or "").startswith("mps")
     return given | ({"device": None} if trains_only else {})
 
 

@@ -90,6 +90,16 @@ class GroupCounts:
         part._pieces, part._first, part.decided = {}, self._first + int(low), 0
         return part
 
+    def alone(self, rows: slice, columns: slice) -> GroupCounts:
+        """Return the request for these queries and candidates with both numbered from zero."""
+        part = self.within(rows, columns)
+        part.query, part.target = part.query - rows.start, part.target - columns.start
+        part.bounds = self.bounds - columns.start
+        if self.weights is not None:
+            part.weights = self.weights[columns]
+            part.heavy = np.flatnonzero(part.weights != 1)
+        return part
+
     def asked(self) -> dict[str, np.ndarray]:
         """Return what is asked for: equal arrays ask for the same."""
         found = {"query": self.query, "target": self.target, "keys": self.keys, "bounds": self.bounds}
