@@ -252,3 +252,46 @@ def test_progress_and_tallies(ranker):
     assert similarity.screened == 5600
     assert similarity.decided - before >= found.decided >= 0
     assert all(isinstance(value, str | int | float) for value in ranker.about().values())
+
+
+@pytest.mark.parametrize("weighted", [None, 3])
+def test_shards_that_are_passes_of_their_own(ranker, weighted):
+    """Each pair of shards is ranked as if there were no other; what is seen is put together."""
+    rng = np.random.default_rng(5)
+    candidates = rng.integers(-2, 3, (90, 4)).astype(np.float32)
+    queries = rng.standard_normal((70, 4)).astype(np.float32)
+    weights = None if weighted is None else rng.integers(0, weighted, 90)
+    similarity = Cosine(UnitVectors(queries), UnitVectors(candidates))
+    query, target = rng.integers(0, 70, 60), rng.integers(0, 90, 60)
+    bounds = group_bounds(rng, 90)
+
+    def requests():
+        return [
+            Top(3, (70, 90), weights=weights, cap=4),
+            Counts.of(similarity, query, target, weights=weights),
+            GroupCounts.of(similarity, query, target, bounds, weights=weights),
+            Transposed(Top(1, (90, 70))),
+        ]
+
+    made, plain = requests(), requests()
+    Cpu().scan(similarity, plain)
+    for rows in (slice(0, 40), slice(40, 70)):
+        seen = []
+        for columns in (slice(50, 90), slice(0, 50)):
+            shard = Cosine(
+                UnitVectors(queries, np.arange(70)[rows]), UnitVectors(candidates, np.arange(90)[columns])
+            )
+            asked = [one.alone(rows, columns) for one in made]
+            ranker.scan(shard, asked)
+            seen.append([one.within(rows, columns) for one in made])
+            for part, one in zip(seen[-1], asked, strict=True):
+                part.restore(one.state())
+        for reduction, *parts in zip(made, *seen, strict=True):
+            whole = reduction.within(rows, slice(0, 90))
+            whole.merge(parts)
+            reduction.merge([whole])
+    for one, other in ((made[0], plain[0]), (made[3].inner, plain[3].inner)):
+        assert listed(one.result()) == listed(other.result())
+        np.testing.assert_array_equal(one.result().unlisted, other.result().unlisted)
+    np.testing.assert_array_equal((made[1].above, made[1].tied), (plain[1].above, plain[1].tied))
+    np.testing.assert_array_equal(made[2].result(), plain[2].result())
