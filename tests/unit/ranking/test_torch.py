@@ -422,3 +422,22 @@ def test_settings_of_two_parts_come_back_whole():
         assert arithmetic._setting(matmul, name) == (False, False)
     finally:
         setattr(matmul, name, before)
+
+
+@pytest.mark.parametrize("kind", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("memory", [1 << 15, 1 << 22])
+def test_any_device_that_keeps_its_bound_gives_the_same_ranks(monkeypatch, kind, memory):
+    """Scores are off by nearly all that the bound allows, up or down at random."""
+    product, allowed = Arithmetic.product, 1e-3
+    drawn = torch.Generator().manual_seed(0)
+
+    def off(self, rows, columns):
+        lengths = torch.outer(rows.double().norm(dim=1), columns.double().norm(dim=1))
+        sign = torch.randint(0, 2, lengths.shape, generator=drawn) * 2 - 1
+        return (product(self, rows, columns).double() + 0.999 * allowed * sign * lengths).float()
+
+    monkeypatch.setattr(Arithmetic, "error", lambda self, d: (allowed, bounds.TINY))
+    monkeypatch.setattr(Arithmetic, "product", off)
+    ranker = TorchRanker("cpu", precision="fp32", memory=memory)
+    assert answer(ranker, kind=kind) == answer(Cpu(), kind=kind)
+    assert ranker.about()["undecided"] > 0.002
