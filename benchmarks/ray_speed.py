@@ -1,7 +1,7 @@
-"""Ranking by Ray with one and with two workers against one thread of the processor: time, efficiency, equality.
+"""Ranking by Ray with one and two workers against one thread of the processor: time, efficiency, equality.
 
-Run `python -m benchmarks ray_speed`; N=40000 in the environment changes the number of queries and candidates.
-Start-up of Ray and the first import in its processes are not counted: they are told apart.
+`N=40000 python -m benchmarks ray_speed`: N queries and as many candidates. The start of Ray and the first
+import in its processes are told apart.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SMALL = 512  # rows of the pass that starts everything
 
 
 def one_pass(ranker: Ranker, queries: np.ndarray, candidates: np.ndarray) -> tuple[float, list[np.ndarray]]:
-    """Return the seconds of a pass for the nearest candidate and the rank of the own one, and what it found."""
+    """Return the seconds of a pass (the nearest candidate, the rank of the own one) and what it found."""
     similarity = Cosine(UnitVectors(queries), UnitVectors(candidates))
     own = np.arange(len(queries))
     top, counts = Top(1, similarity.shape), Counts.of(similarity, own, own)
@@ -62,8 +62,8 @@ def main() -> None:
         ray.shutdown()
         share = plain / (workers * times[workers])
         print(
-            f"ray, {workers} worker{'s' * (workers > 1)}: {times[workers]:6.2f} s (started in {start:.1f} s), "
-            f"efficiency {share:.2f} of the bare thread; from finished parts {again:.2f} s; all equal"
+            f"ray, workers {workers}: {times[workers]:6.2f} s (started in {start:.1f} s), efficiency "
+            f"{share:.2f} of the bare thread; from finished parts {again:.2f} s; all equal"
         )
     print(f"two workers against one: {times[1] / times[2]:.2f} times as fast (2 at best)")
 

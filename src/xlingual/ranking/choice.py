@@ -46,14 +46,17 @@ def choose(
         raise InputError(f"backend {backend!r} is not known: choose among {', '.join(BACKENDS)}")
     if backend == "ray":
         from xlingual.ranking.cluster import RayRanker
-        from xlingual.ranking.cluster.connection import cluster_address
+        from xlingual.ranking.cluster.connection import cluster_address, imported
 
+        imported()  # says what to install, before any work is done
         cluster = cluster_address(address)
         if cluster is not None and shared is None:
             raise InputError(
                 "--shared is missing: name a folder, or a URL, that all machines of the cluster see"
             )
         ranked = RayRanker(cluster, shared, cores=threads, memory=memory)
+        if cluster is not None:
+            ranked.connect()
         return Chosen(ranked, f"on the Ray cluster at {cluster}" if cluster else "by Ray on this machine")
     if address is not None or shared is not None:
         raise InputError("--address and --shared are of clusters: add --backend ray, or leave them out")
