@@ -1,5 +1,7 @@
 """What is asked of a cluster's machines before any work, and the options that name a cluster."""
 
+import subprocess
+import sys
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -109,6 +111,25 @@ def test_the_variable_of_ray_names_the_cluster(monkeypatch):
 
 
 def test_without_the_extra_the_error_names_it(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "ray", None)
+    monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError, match=r"--backend ray .*xlingual\[ray\]"):
         choose("ray")
+
+
+def test_a_machine_without_xlingual_can_answer():
+    cloudpickle = pytest.importorskip("ray.cloudpickle")
+    program = (
+        "import sys, importlib.abc, importlib.metadata\n"
+        "class Absent(importlib.abc.MetaPathFinder):\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name.partition('.')[0] == 'xlingual':\n"
+        "            raise ModuleNotFoundError(name)\n"
+        "sys.meta_path.insert(0, Absent())\n"
+        "def version(name): raise importlib.metadata.PackageNotFoundError(name)\n"
+        "importlib.metadata.version = version\n"
+        "import importlib.util; importlib.util.find_spec = lambda name: None\n"
+        "import pickle; print(pickle.loads(sys.stdin.buffer.read())(None, True))\n"
+    )
+    sent = cloudpickle.dumps(machines._question())
+    done = subprocess.run([sys.executable, "-c", program], input=sent, capture_output=True, check=False)
+    assert done.stdout.decode().strip() == "(None, False, True)", done.stderr.decode()
