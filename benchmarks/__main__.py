@@ -28,13 +28,14 @@ STATISTICS = (
     "study_statistics",
 )
 NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed")  # need torch
+CLUSTER = ("ray_speed",)  # needs ray
 EXPERIMENTS = ("mlmme_runs", "mlmme_multi30k", "regimes", "nbest_table3")  # trainings of many minutes
 DATA = ("sentence_breaks", "spectra")
 
 wanted = [
     name for word in sys.argv[1:] or SPEED for name in (STATISTICS if word == "statistics" else (word,))
 ]
-known = (*SPEED, *STATISTICS, *NETWORKS, *EXPERIMENTS, *DATA)
+known = (*SPEED, *CLUSTER, *STATISTICS, *NETWORKS, *EXPERIMENTS, *DATA)
 for name in wanted:
     if name not in known:
         raise SystemExit(f"no benchmark {name!r}: expected some of {', '.join(known)}, or statistics")

@@ -90,10 +90,13 @@ def _with_torch(
 
 def _with_ray(address: str | None, shared: FolderLike | None, cores: int, memory: int | None) -> Chosen:
     from xlingual.ranking.cluster import RayRanker
-    from xlingual.ranking.cluster.connection import cluster_address
+    from xlingual.ranking.cluster.connection import cluster_address, imported
 
+    imported()  # says what to install, before any work is done
     cluster = cluster_address(address)
     if cluster is not None and shared is None:
         raise InputError("--shared is missing: name a folder, or a URL, that all machines of the cluster see")
     ranker = RayRanker(cluster, shared, cores=cores, memory=memory)
+    if cluster is not None:
+        ranker.connect()
     return Chosen(ranker, f"on the Ray cluster at {cluster}" if cluster else "by Ray on this machine")

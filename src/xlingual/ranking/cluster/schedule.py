@@ -34,6 +34,7 @@ _ATTEMPTS = 3  # of a task that Ray has given up, or whose file was damaged
 _AHEAD = 2  # tasks begun for each that can run at a time
 _LOOK = 5.0  # seconds between looks at how many can run
 _STARVED = 120.0  # seconds without any machine that could work, after which it is an error
+_STUCK = 60.0  # seconds without an answer while all machines are idle, after which tasks are begun again
 
 
 @dataclass(frozen=True)
@@ -149,6 +150,9 @@ class Schedule:
     def _collect(self) -> None:
         """Wait for a task to end, and see how."""
         ended, _ = self.ray.wait(list(self._flying), num_returns=1, timeout=_LOOK)
+        if not ended:
+            self._begin_stuck_again()
+            return
         more, _ = self.ray.wait(list(self._flying), num_returns=len(self._flying), timeout=0)
         for reference in dict.fromkeys([*ended, *more]):
             node = self._flying.pop(reference)
@@ -248,6 +252,28 @@ class Schedule:
 
     def _pairs(self, leaf: Node) -> int:
         return self.cut.queries.shards[leaf.row].rows * self.cut.candidates.shards[leaf.first].rows
+
+    def _begin_stuck_again(self) -> None:
+        """Begin all tasks again where no machine does any: they were lost, or their answers were."""
+        if time.monotonic() - self._fed < _STUCK or not self._slots:
+            return
+        idle = self.ray.available_resources().get("CPU", 0) >= self.ray.cluster_resources().get("CPU", 0)
+        if not idle:
+            self._fed = time.monotonic()
+            return
+        nodes, self._flying, self._fed = list(self._flying.values()), {}, time.monotonic()
+        there = open_folder(self.cut.shared, PARTS).names()
+        for node in nodes:
+            if node.name in there:  # the answer was lost on its way
+                self._finished(node)
+            elif node.attempts >= _ATTEMPTS:
+                raise XlingualError(
+                    "tasks are begun and never end: the machines of the Ray cluster do not reach this one "
+                    "or each other (look at firewalls, and at the addresses that ray status shows); what is "
+                    "finished is kept in the shared folder"
+                )
+            else:
+                self._again(node)
 
     def _refuse_starving(self) -> None:
         """Raise where for some time there has been no machine that could do a task."""

@@ -194,3 +194,28 @@ def test_scores_that_somebody_gives_are_ranked_here(tmp_path):
     assert (top.result().tied == 4).all()
     assert ray.jobs == []
     assert made.about() == {"backend": "ray", "machines": 1, "given_scores": "cpu"}
+
+
+@pytest.mark.parametrize("lost", ["the task", "the answer"])
+def test_tasks_that_never_end_while_nothing_runs_are_begun_again(tmp_path, monkeypatch, lost):
+    monkeypatch.setattr("xlingual.ranking.cluster.schedule._STUCK", 0.0)
+
+    class Silent(standin.Ray):
+        """Never tells of two of its first tasks."""
+
+        def begin(self, function, *arguments):
+            if len(self.jobs) in (1, 2) and lost == "the task":
+                self.jobs.append(arguments[0])
+                return len(self.jobs) - 1
+            return super().begin(function, *arguments)
+
+        def wait(self, references, **more):
+            return super().wait([number for number in references if number not in (1, 2)], **more)
+
+        def available_resources(self):
+            return self.resources
+
+    ray = Silent()
+    made = ranker(tmp_path, ray)
+    assert ranked(made) == passes.expected(passes.similarity())
+    assert made.repeated == (2 if lost == "the task" else 0)
