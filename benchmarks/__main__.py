@@ -10,6 +10,7 @@ SPEED = (
     "validation_speed",
     "pool_speed",
     "picture_speed",
+    "approximate",
     "memory",
     "start_up",
     "store_speed",

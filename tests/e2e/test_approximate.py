@@ -48,7 +48,7 @@ def test_what_is_printed_and_written(large: Path, xlingual: Any) -> None:
     known = entry["approximation"]
     assert known["n_checked"] == 200 and known["recall_nearest"] > 0.95 and known["recall_way_back"] > 0.95
     assert known["ci"]["low"] <= known["difference"] <= known["ci"]["high"]
-    assert "|search:ivf|depth:100|" in entry["signature"]
+    assert "|search:ivf|depth:20|" in entry["signature"]
     assert entry["ci"]["method"].endswith("checked")
     shown = f"{entry['value']:.2f}"  # ±0.02 and no more
     assert f" {shown} " in done.out and f"{entry['value']:.3f}" not in done.out

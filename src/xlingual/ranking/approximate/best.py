@@ -1,0 +1,44 @@
+"""The best candidates of a block of queries, while scores come in list by list."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xlingual.records import Ints, Vectors
+
+_ENOUGH = 1 << 21  # offers kept before they are settled
+
+
+class Best:
+    """Keeps the `depth` best (number, score) of each of n queries, best first; number −1: none."""
+
+    def __init__(self, n: int, depth: int) -> None:
+        self.number: Ints = np.full((n, depth), -1, dtype=np.int64)
+        self.score: Vectors = np.full((n, depth), -np.inf, dtype=np.float32)
+        self._offers: list[tuple[Ints, Ints, Vectors]] = []
+        self._waiting = 0
+
+    def offer(self, query: Ints, first: int, scores: Vectors) -> None:
+        """Take in the scores [queries, m] of candidates first … first + m − 1, each offered once."""
+        i, j = np.divmod(np.flatnonzero(scores > self.score[query, -1][:, None]), scores.shape[1])
+        self._offers.append((query[i], j + first, scores[i, j]))
+        self._waiting += len(i)
+        if self._waiting > _ENOUGH:
+            self.settle()
+
+    def settle(self) -> None:
+        """Order what was offered; from here on only better scores than the worst kept are taken."""
+        if not self._waiting:
+            return
+        query, number, score = (np.concatenate(parts) for parts in zip(*self._offers, strict=True))
+        self._offers, self._waiting = [], 0
+        asked = np.unique(query)
+        depth = self.number.shape[1]
+        query = np.concatenate([query, np.repeat(asked, depth)])
+        number = np.concatenate([number, self.number[asked].ravel()])
+        score = np.concatenate([score, self.score[asked].ravel()])
+        order = np.lexsort((number, -score, query))
+        starts = np.searchsorted(query[order], asked)
+        kept = order[(starts[:, None] + np.arange(depth)).ravel()]
+        self.number[asked] = number[kept].reshape(-1, depth)
+        self.score[asked] = score[kept].reshape(-1, depth)
