@@ -209,7 +209,7 @@ def test_ranks_from_some_candidates_hold_the_truth(manifest, task):
         assert other.ci.low <= one.value <= other.ci.high
         assert other.approximation.candidates == 150
         assert "150 candidates drawn" in other.ci.method
-        assert Signature.parse(other.signature).conditions["candidates"] == "150"
+        assert Signature.parse(other.signature).conditions["drawn"] == "150"
     assert seen >= 3
     assert {row["above"] for row in found.per_query.to_pylist() if row["measure"] == "MedR"} == {None}
 
