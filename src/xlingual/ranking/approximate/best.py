@@ -37,8 +37,16 @@ class Best:
         query = np.concatenate([query, np.repeat(asked, depth)])
         number = np.concatenate([number, self.number[asked].ravel()])
         score = np.concatenate([score, self.score[asked].ravel()])
-        order = np.lexsort((number, -score, query))
-        starts = np.searchsorted(query[order], asked)
+        order = np.argsort((query << 32) + _falling(score))  # one sort of both is the fastest
+        starts = np.cumsum(np.bincount(query)[asked])
+        starts = np.concatenate([[0], starts[:-1]])
         kept = order[(starts[:, None] + np.arange(depth)).ravel()]
         self.number[asked] = number[kept].reshape(-1, depth)
         self.score[asked] = score[kept].reshape(-1, depth)
+
+
+def _falling(score: Vectors) -> Ints:
+    """Return whole numbers from 0 to 2³² − 1 in the opposite order of the scores."""
+    bits = np.ascontiguousarray(-score).view(np.int32)  # of a float of its sign, they have its order
+    signed: Ints = np.where(bits < 0, np.int32(-(2**31)) - bits - 1, bits).astype(np.int64)
+    return signed + 2**31
