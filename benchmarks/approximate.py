@@ -21,14 +21,15 @@ SMALL = 2_000  # texts with which a search through everything is held against th
 
 
 def evaluated(n: int, ranker: Approximate | None) -> tuple[Results, float]:
-    """Return R@10 of n queries among n pictures, and the seconds that ranking took (vectors are given)."""
+    """Return R@10 of n queries among n pictures, and the processor's seconds, on one thread."""
     rng = np.random.default_rng(n)
     meaning = spectrum(rng, 2 * n, SHARED)
     texts = np.concatenate([meaning, spectrum(rng, 2 * n, TEXT_DIM - SHARED)], axis=1)
     images = np.concatenate([meaning * 2, spectrum(rng, 2 * n, IMAGE_DIM - SHARED)], axis=1)
-    begun = time.perf_counter()
+    manifest = two_languages(n)
+    begun = time.process_time()
     results = backretrieval(
-        two_languages(n),
+        manifest,
         text_encoders={"given": Given(texts)},
         image_encoder=Given(images, "images"),
         pairs="en-de",
@@ -36,10 +37,7 @@ def evaluated(n: int, ranker: Approximate | None) -> tuple[Results, float]:
         examples=False,
         store=None,
     )
-    whole = time.perf_counter() - begun
-    ranking = sum(seconds for stage, seconds in results.timings.items() if stage.endswith(("rank", "check")))
-    assert ranking <= whole
-    return results, ranking
+    return results, time.process_time() - begun
 
 
 def assert_whole_is_exact() -> None:
