@@ -5,6 +5,7 @@ import sys
 
 SPEED = (
     "screen_error",
+    "ranking_speed",
     "backretrieval_speed",
     "many_encoders",
     "validation_speed",
@@ -12,10 +13,12 @@ SPEED = (
     "picture_speed",
     "approximate",
     "memory",
+    "growth",
     "start_up",
     "store_speed",
     "nbest_speed",
     "study_load",
+    "estimate",
 )
 STATISTICS = (
     "coverage",
@@ -25,9 +28,9 @@ STATISTICS = (
     "agreement_coverage",
     "study_statistics",
 )
-NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed")  # need torch
+NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed")  # need torch
 EXPERIMENTS = ("mlmme_runs", "mlmme_multi30k", "regimes", "nbest_table3")  # trainings of many minutes
-DATA = ("sentence_breaks",)
+DATA = ("sentence_breaks", "spectra")
 
 wanted = [
     name for word in sys.argv[1:] or SPEED for name in (STATISTICS if word == "statistics" else (word,))

@@ -75,6 +75,10 @@ class Texts:
             numberings=tuple(numbering.take(rows) for numbering in self.numberings),
         )
 
+    def plain(self) -> Texts:
+        """Return the same batch with plain lists for columns that are kept out of Python's memory."""
+        return self.take(_all(self)) if _is_lazy(self.text, self.ids, self.language) else self
+
     def row_digests(self) -> frozenset[bytes]:
         """Return one short digest for each (id, language, text): equal rows have equal digests."""
         rows = zip(self.ids, self.language, self.text, strict=True)
@@ -102,6 +106,10 @@ class Pictures:
         from xlingual.pictures import open_pictures
 
         return open_pictures(self.source, self.ids)
+
+    def plain(self) -> Pictures:
+        """Return the same batch with plain lists for columns that are kept out of Python's memory."""
+        return self.take(_all(self)) if _is_lazy(self.source, self.ids, self.language) else self
 
     def take(self, rows: Ints) -> Pictures:
         """Return the chosen rows as a batch of their own."""
@@ -298,6 +306,19 @@ def _field_digests(batch: Texts) -> list[bytes]:
     ]
 
 
+def _is_lazy(*columns: object) -> bool:
+    return not all(isinstance(column, (list, tuple)) for column in columns)
+
+
+def _all(batch: Texts | Pictures) -> Ints:
+    import numpy as np
+
+    return np.arange(len(batch))
+
+
 def _pick(values: Sequence[Any], rows: Ints) -> Sequence[Any]:
     """Return the values at the rows; an absent (empty) column stays empty."""
-    return [values[row] for row in rows] if len(values) else values
+    if isinstance(values, (list, tuple)):
+        return [values[row] for row in rows] if len(values) else values
+    take = getattr(values, "pick", None)  # of a `columns.Column`
+    return [values[row] for row in rows] if take is None else take(rows) if len(values) else values

@@ -162,7 +162,7 @@ def _evaluate(
     check_output(given["out"], given["report"], ctx.command.name)
     store = chosen_store(given)
     if "backend" in given:
-        given["ranker"] = approximate_ranker(given, chosen_ranker(given))
+        given["ranker"] = approximate_ranker(given, chosen_ranker(given, store))
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
         if progress is not None:
             progress("reading the manifest", 0, 1)

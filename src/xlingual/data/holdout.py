@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from xlingual.arrays import distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
 from xlingual.records import Ints
@@ -30,7 +31,7 @@ def hold_out(manifest: Manifest, share: float, seed: int = 0) -> tuple[Manifest,
             f"{manifest.source}: a share of {share:g} of {manifest.n_items} items cannot be held out: give "
             "more items, another share, or rows of another file"
         )
-    return tuple(manifest.part(np.unique(manifest.table_row[part])) for part in (~held, held))  # type: ignore[return-value]
+    return tuple(manifest.part(distinct_values(manifest.table_row[part])) for part in (~held, held))  # type: ignore[return-value]
 
 
 def _dependent(manifest: Manifest) -> Ints:

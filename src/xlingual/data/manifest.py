@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xlingual.columns import Lookup, view
 from xlingual.data.reading.build import build_rows, empty_texts_warning, table_splits
 from xlingual.data.reading.columns import ColumnNames, ColumnOptions, find_columns
 from xlingual.data.reading.numbering import numberings
@@ -154,26 +155,25 @@ class Manifest(TextRows):
     def texts(self, rows: Ints) -> Texts:
         """Return the texts of the rows, as encoders take them."""
         return Texts(
-            text=[self.text[row] for row in rows],
+            text=self.text.view(rows),
             language=self._tags(rows),
-            ids=[self.ids[row] for row in rows],
-            fields={name: [values[row] for row in rows] for name, values in self.fields.items()},
-            items=[self.item_ids[self.item[row]] for row in rows],
+            ids=self.ids.view(rows),
+            fields={name: values.view(rows) for name, values in self.fields.items()},
+            items=self.item_ids.view(self.item[rows]),
             numberings=tuple(way.take(rows) for way in self.numberings),
         )
 
     def pictures(self, rows: Ints) -> Pictures:
         """Return the pictures of the rows, None for a row without one, as encoders take them."""
-        sources = [*self.picture_source, None]  # -1, no picture, is the last
         return Pictures(
-            source=[sources[number] for number in self.picture[rows]],
+            source=view(self.picture_source, self.picture[rows]),
             language=self._tags(rows),
-            ids=[self.ids[row] for row in rows],
+            ids=self.ids.view(rows),
             numberings=tuple(way.take(rows) for way in self.numberings),
         )
 
-    def _tags(self, rows: Ints) -> list[str]:
-        return [self.languages[code] for code in self.language[rows]]
+    def _tags(self, rows: Ints) -> Lookup[str]:
+        return Lookup(self.languages, self.language[rows])
 
 
 def read_reference(text: str, **options: Unpack[ReadOptions]) -> Manifest:

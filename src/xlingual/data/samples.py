@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import distinct_values
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.records import Ints
 from xlingual.streams import stream
@@ -124,7 +125,7 @@ def read_splits(path: str | Path, n_items: int) -> Splits:
             bad = array.min() if array.min() < 0 else array.max()
             raise InputError(f"{path}: {name} holds item {bad}; the manifest has items 0 to {n_items - 1}")
         for seed, row in enumerate(array):
-            if len(np.unique(row)) < len(row):
+            if len(distinct_values(row)) < len(row):
                 raise InputError(f"{path}: {name} names an item twice in row {seed}; expected distinct items")
     if len(source) != len(target):
         raise InputError(
@@ -157,7 +158,7 @@ class Sampler:
         self._order: tuple[int, Ints] | None = None  # the last seed's permutation
         self._usable = None if usable is None or usable.all() else usable
         self._items = {
-            language: np.unique(manifest.item[self._of(language)]) for language in manifest.languages
+            language: distinct_values(manifest.item[self._of(language)]) for language in manifest.languages
         }
 
     @property
@@ -196,7 +197,7 @@ class Sampler:
 
         Where no sample size was asked for, `most` is the largest number of items taken.
         """
-        both = np.intersect1d(self._items[source], self._items[target])
+        both = np.intersect1d(self._items[source], self._items[target], assume_unique=True)
         if len(both) == 0:
             raise InputError(
                 f"no item has texts in both {source!r} and {target!r}: cross-lingual retrieval needs "
@@ -214,7 +215,7 @@ class Sampler:
 
     def _divide(self, seed: int, source: str, target: str) -> tuple[Ints, Ints]:
         has_source, has_target = self._items[source], self._items[target]
-        both = self._permuted(seed, np.intersect1d(has_source, has_target))
+        both = self._permuted(seed, np.intersect1d(has_source, has_target, assume_unique=True))
         half = (len(both) + 1) // 2
         if self.size is not None:  # the side with fewer items of its own may need more of the shared ones
             least = self.size - (len(has_source) - len(both))
@@ -228,7 +229,9 @@ class Sampler:
             (source, has_source, has_target, both[:half]),
             (target, has_target, has_source, both[half:]),
         ):
-            pool = self._permuted(seed, np.concatenate([np.setdiff1d(own, other), shared]))
+            pool = self._permuted(
+                seed, np.concatenate([np.setdiff1d(own, other, assume_unique=True), shared])
+            )
             if len(pool) == 0:
                 raise InputError(
                     f"pair {source}-{target}: a non-matching sample is impossible, no item is left for the "
@@ -259,7 +262,7 @@ class Sampler:
     def _rows(self, language: str, items: Ints) -> Ints:
         """Return the text rows of the items in a language, in the order of the manifest."""
         rows = self.manifest.rows_of(language)
-        missing = np.setdiff1d(items, self.manifest.item[rows])
+        missing = np.setdiff1d(items, self.manifest.item[rows], assume_unique=True)
         if len(missing):
             raise InputError(
                 f"item {self.manifest.item_ids[missing[0]]!r} of the splits has no text in {language!r} "

@@ -181,7 +181,7 @@ def _compute(
         lengths = np.array([len(batch.text[row]) + len(context[row]) for row in rows[missing].tolist()])
         missing = missing[np.argsort(-lengths, kind="stable")]
     _told_cost(encoder, batch, way, rows[missing])
-    most = min(SHARD_ROWS, getattr(encoder, "piece", SHARD_ROWS))
+    most = min(SHARD_ROWS * getattr(encoder, "workers", 1), getattr(encoder, "piece", SHARD_ROWS << 20))
     done, size, dim = 0, min(_FIRST, most), None
     while done < len(missing):
         piece = missing[done : done + size]
@@ -204,6 +204,7 @@ def _compute(
 def _asked(encoder: Encoder, batch: Texts | Pictures, who: str) -> Encoded:
     """Return what the encoder gives for a batch, checked."""
     noting = getattr(encoder, "encode_noting", None)
+    batch = batch if getattr(encoder, "by_number", False) else batch.plain()
     found = Encoded(encoder.encode(batch)) if noting is None else noting(batch)
     vectors = checked(found.vectors, len(batch), who, batch.ids)
     cut = None if found.truncated is None else np.asarray(found.truncated, dtype=np.bool_)

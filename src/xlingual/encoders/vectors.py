@@ -38,6 +38,7 @@ class VectorsEncoder:
     """
 
     opens_pictures = False  # pictures that are missing or broken do not matter
+    by_number = True  # of a batch it reads numberings and languages only: texts may stay where they are
 
     def __init__(
         self,

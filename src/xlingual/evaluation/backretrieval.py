@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from xlingual.arrays import distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.embed import TextVectors
 from xlingual.encoders import ImageModelLike
@@ -289,7 +288,7 @@ class _Run:
                     tied=one.single(one.routes.counts.tied),
                     value=one.values(first),
                     similarity=one.mean(one.routes.similarity),
-                    pool=len(np.unique(self.pictures.code[task.sample.source])),
+                    pool=len(distinct_values(self.pictures.code[task.sample.source])),
                 )
             )
         return examples_table(self.manifest, blocks)
@@ -299,6 +298,6 @@ def _with_share(
     measures: Sequence[RankMeasure], pictures: PictureSpace, tasks: Sequence[Task]
 ) -> list[RankMeasure]:
     """Return the measures, and the best 0.1 % beside R@k where there are very many pictures."""
-    most = max(len(np.unique(pictures.code[task.sample.source])) for task in tasks)
+    most = max(len(distinct_values(pictures.code[task.sample.source])) for task in tasks)
     large = most > _LARGE and any(isinstance(measure, RecallAt) for measure in measures)
     return list(dict.fromkeys([*measures, *([RecallShare(0.1)] if large else [])]))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import distinct_values
 from xlingual.data.samples import Sample
 from xlingual.embed import PictureIndex
 from xlingual.evaluation.ragged import sums
@@ -62,7 +63,9 @@ class RankedTables:
 
     def __init__(self, unit: Unit, sides: Sequence[tuple[Ints, Ints]], pairs: Sequence[Pairs]) -> None:
         self.unit, self.sides, self.pairs = unit, sides, pairs
-        self._sources, self._targets = (np.unique(np.concatenate(side)) for side in zip(*sides, strict=True))
+        self._sources, self._targets = (
+            distinct_values(np.concatenate(side)) for side in zip(*sides, strict=True)
+        )
         size = len(self._sources) * len(self._targets) * 4
         whole = all(p.drawn is None for p in pairs) and len(sides) > 1
         self._keys = self._union() if whole and size <= _UNION_BYTES and one_pass(sides) else None

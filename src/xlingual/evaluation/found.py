@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
 from xlingual.evaluation.nearest import Nearest
@@ -67,7 +68,7 @@ def refuse_small_pools(
     """Raise InputError where every query would be a hit: k is not below the number of distinct pictures."""
     depth = max((m.k for m in measures if isinstance(m, RecallAt)), default=0)
     for task in tasks:
-        count = len(np.unique(pictures.code[task.sample.source]))
+        count = len(distinct_values(pictures.code[task.sample.source]))
         if depth >= count:
             raise InputError(
                 f"R@{depth} needs more than {depth} distinct source pictures, pair "

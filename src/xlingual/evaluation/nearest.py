@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import distinct_values
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
 from xlingual.evaluation.ragged import members
@@ -73,8 +74,8 @@ class TextUnion:
     """The similarity of all sources with all targets of some samples, equal vectors collapsed."""
 
     def __init__(self, vectors: TextVectors, samples: Sequence[Sample]) -> None:
-        self._source_rows = np.unique(np.concatenate([sample.source for sample in samples]))
-        self._target_rows = np.unique(np.concatenate([sample.target for sample in samples]))
+        self._source_rows = distinct_values(np.concatenate([sample.source for sample in samples]))
+        self._target_rows = distinct_values(np.concatenate([sample.target for sample in samples]))
         self.sources, self.targets = vectors.pool(self._source_rows), vectors.pool(self._target_rows)
         self.similarity = Cosine(self.sources.vectors, self.targets.vectors)
 
@@ -96,7 +97,7 @@ class NearestRequest:
             1,
             union.similarity.shape,
             weights=np.bincount(target, minlength=len(union.targets.vectors)).astype(np.int64),
-            queries=np.unique(source),
+            queries=distinct_values(source),
             cap=tie_cap(len(source)),
             seed=sample.seed,
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import distinct_values
 from xlingual.evaluation.picture_space import PictureSpace
 from xlingual.evaluation.setup import Task, one_pass
 from xlingual.ranking import Cosine, PictureScores, Progress
@@ -27,7 +28,7 @@ def sides_of(pictures: PictureSpace, tasks: Sequence[Task]) -> list[Sides]:
     """Gather tasks with the same source pictures and target pictures: their ranking is the same."""
     found: dict[tuple[bytes, bytes, bytes], Sides] = {}
     for number, task in enumerate(tasks):
-        sources = np.unique(pictures.code[task.sample.source])
+        sources = distinct_values(pictures.code[task.sample.source])
         targets, texts = np.unique(pictures.code[task.sample.target], return_counts=True)
         key = (sources.tobytes(), targets.tobytes(), texts.tobytes())
         found.setdefault(key, Sides(sources, targets, texts.astype(np.int64), [])).tasks.append(number)
@@ -57,8 +58,8 @@ class PicturePass:
     ) -> None:
         self.sides, self._pictures = sides, pictures
         self._code = pictures.points
-        self._rows = np.unique(self._code[np.concatenate([side.targets for side in sides])])
-        self._columns = np.unique(self._code[np.concatenate([side.sources for side in sides])])
+        self._rows = distinct_values(self._code[np.concatenate([side.targets for side in sides])])
+        self._columns = distinct_values(self._code[np.concatenate([side.sources for side in sides])])
         self.similarity = pictures.between(self._rows, self._columns, progress)
 
     def among(self, rows: Ints, columns: Ints) -> PictureScores | None:

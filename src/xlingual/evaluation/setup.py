@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, TypedDict
 import numpy as np
 
 from xlingual import encoders
+from xlingual.arrays import distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
 from xlingual.embed import (
@@ -191,13 +192,13 @@ def _warn_of_equal_samples(tasks: Sequence[Task], sampler: Sampler) -> None:
 def rows_of_tasks(tasks: Sequence[Task]) -> Ints:
     """Return all text rows that any task uses, in the order of the manifest."""
     rows = [side for task in tasks for side in (task.sample.source, task.sample.target)]
-    return np.unique(np.concatenate(rows))
+    return distinct_values(np.concatenate(rows))
 
 
 def one_pass(areas: Sequence[tuple[Ints, Ints]]) -> bool:
     """Tell whether one pass over the union of areas (sources, targets) is cheaper than one for each."""
-    union = len(np.unique(np.concatenate([sources for sources, _ in areas]))) * len(
-        np.unique(np.concatenate([targets for _, targets in areas]))
+    union = len(distinct_values(np.concatenate([sources for sources, _ in areas]))) * len(
+        distinct_values(np.concatenate([targets for _, targets in areas]))
     )
     return len(areas) == 1 or union <= sum(len(sources) * len(targets) for sources, targets in areas)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import distinct_values
 from xlingual.evaluation.nearest import Nearest, tie_cap
 from xlingual.evaluation.picture_pass import PicturePass, Sides
 from xlingual.evaluation.picture_space import PictureSpace
@@ -43,9 +44,9 @@ class SideRanks:
         self._pairs, self._where = self._unique_pairs(nearest)
         self.counts = Counts.of(over.similarity, *np.divmod(self._pairs, width), weights=self.source_weights)
         cap = tie_cap(max(len(rows), len(columns)))
-        self.top = Top(depth, shape, weights=self.source_weights, queries=np.unique(rows), cap=cap)
+        self.top = Top(depth, shape, weights=self.source_weights, queries=distinct_values(rows), cap=cap)
         self.nearest_target = Top(
-            1, (width, height), weights=self.target_weights, queries=np.unique(columns), cap=cap
+            1, (width, height), weights=self.target_weights, queries=distinct_values(columns), cap=cap
         )
         self.deep: Counts | None = None
 

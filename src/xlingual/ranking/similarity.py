@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from xlingual.arrays import distinct_values
 from xlingual.errors import InputError
 from xlingual.ranking.vectors import UnitVectors
 from xlingual.records import Floats, Ints, Vectors
@@ -91,7 +92,9 @@ class Cosine:
 
     def _probed_error(self) -> float:
         """Return the largest difference of screen and exact scores over up to 128 × 128 pairs."""
-        sides = [np.unique(np.linspace(0, size - 1, _PROBE).astype(np.int64)) for size in self.shape if size]
+        sides = [
+            distinct_values(np.linspace(0, size - 1, _PROBE).astype(np.int64)) for size in self.shape if size
+        ]
         if len(sides) < 2:
             return 0.0
         left, right = (
@@ -119,7 +122,7 @@ class Cosine:
             return keys
         with self._lock:
             self.decided += len(queries)
-        left, right = np.unique(queries), np.unique(candidates)
+        left, right = distinct_values(queries), distinct_values(candidates)
         if len(queries) * _DENSE > len(left) * len(right) and len(queries) > _GATHER:
             return self._by_product(queries, candidates, right)
         return self._by_pair(queries, candidates)

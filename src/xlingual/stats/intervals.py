@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import distinct_values
 from xlingual.records import Floats, Ints
 from xlingual.results import Interval
 
@@ -142,7 +143,7 @@ def small_sample_factor(ways: Sequence[tuple[Ints, Floats | None]]) -> float:
     where a way has one cluster: then nothing is known. The residuals of large clusters are too small: they
     have pulled the mean towards themselves. With clusters of equal size G is their number.
     """
-    if not ways or min(len(np.unique(way)) for way, _ in ways) < 2:
+    if not ways or min(len(distinct_values(way)) for way, _ in ways) < 2:
         return 0.0
     clusters = max(min(effective_clusters(way, weights) for way, weights in ways), 2.0)
     return clusters / (clusters - 1)
@@ -180,7 +181,7 @@ def effective_clusters(codes: Ints, weights: Floats | None = None) -> float:
 
 def _informative(codes: Ints) -> bool:
     """Tell whether any two queries share a cluster: otherwise the way says nothing beyond independence."""
-    return len(np.unique(codes)) < len(codes)
+    return len(distinct_values(codes)) < len(codes)
 
 
 def wilson(p: float, variance: float, clusters: float, level: float) -> tuple[float, float]:

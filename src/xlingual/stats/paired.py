@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from xlingual.arrays import distinct_values
 from xlingual.records import Floats
 from xlingual.results import Interval
 from xlingual.stats.intervals import (
@@ -136,7 +137,7 @@ def paired_test(
     the measure's range.
     """
     difference, error, freedom, _ = t_test(data)
-    n = len(np.unique(data.own))
+    n = len(distinct_values(data.own))
     if error <= _NOTHING:
         return _with_p(PairedTest(difference, 0.0, 0.0, n, freedom, span, np.empty(0)))
     swapped, centred = (FlippedClusters.of(data, no_difference=null) for null in (True, False))

@@ -16,6 +16,7 @@ from functools import cache
 
 import numpy as np
 
+from xlingual.arrays import distinct_values
 from xlingual.records import Floats, Ints
 from xlingual.stats.intervals import effective_clusters, variance
 from xlingual.stats.paired import skewness_of, t_test, uncorrected
@@ -181,7 +182,7 @@ def _variances(data: Paired) -> tuple[float, float]:
     beyond = data.own.max() + 1 - min(way.min() for way in retrieved)
     apart = replace(data, retrieved_a=retrieved[0] + beyond, retrieved_b=retrieved[1] + beyond)
     clusters = FlippedClusters.of(apart, no_difference=False)
-    n = len(np.unique(data.own))
+    n = len(distinct_values(data.own))
     signs = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), (n, _FLIPS))
     noise = float(np.std(clusters.shared(signs)))
     shared = float(clusters.shared(np.ones((n, 1)))[0])
@@ -200,7 +201,7 @@ def _caution(data: Paired) -> float:
     if error <= 0:
         return 1.0
     skewness = skewness_of(data, error) * (1 if difference >= 0 else -1)
-    n = len(np.unique(data.own))
+    n = len(distinct_values(data.own))
     signs = np.random.default_rng(0).choice(np.array([-1.0, 1.0]), (n, _BOUND_FLIPS))
     found = np.abs(FlippedClusters.of(data, no_difference=True).studentised(signs))
     found = np.sort(found[np.isfinite(found)])

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import distinct_values
 from xlingual.data.checks.directions import check_directions
 from xlingual.data.checks.pictures import Progress, check_pictures
 from xlingual.data.checks.records import Check, LanguageCheck
 from xlingual.data.checks.sentences import warning_sentences
 from xlingual.data.languages import in_other_script, scripts_of
 from xlingual.data.manifest import Manifest
+from xlingual.data.reading.strings import blank_rows, character_lengths, numbered_strings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from xlingual.records import Ints
 
 
 def check(manifest: Manifest, progress: Progress | None = None) -> Check:
@@ -22,6 +27,7 @@ def check(manifest: Manifest, progress: Progress | None = None) -> Check:
     has_language = np.zeros((manifest.n_items, len(manifest.languages)), dtype=bool)
     has_language[manifest.item, manifest.language] = True
     pairs = _pair_counts(manifest.languages, has_language)
+    facts = _Facts.of(manifest)
     found = Check(
         source=manifest.source,
         digest=manifest.digest,
@@ -30,10 +36,10 @@ def check(manifest: Manifest, progress: Progress | None = None) -> Check:
         n_items=manifest.n_items,
         n_items_without_text=int((~has_language.any(axis=1)).sum()),
         n_items_multilingual=int((has_language.sum(axis=1) > 1).sum()),
-        languages=[_check_language(manifest, tag) for tag in manifest.languages],
+        languages=[_check_language(manifest, tag, facts) for tag in manifest.languages],
         pairs=pairs,
         directions=check_directions(manifest, has_language),
-        shared_texts=_shared_texts(manifest),
+        shared_texts=_shared_texts(manifest, facts),
         pictures=check_pictures(manifest, progress) if manifest.has_pictures else None,
         warnings=[],
     )
@@ -41,32 +47,50 @@ def check(manifest: Manifest, progress: Progress | None = None) -> Check:
     return found
 
 
-def _check_language(manifest: Manifest, tag: str) -> LanguageCheck:
-    rows = manifest.rows_of(tag).tolist()
-    scripts = scripts_of(tag)
-    seen: set[str] = set()
-    empty, repeated, other = [], [], []
-    for row in rows:
-        text = manifest.text[row]
-        if not text.strip():
-            empty.append(manifest.ids[row])
-        elif text in seen:
-            repeated.append(manifest.ids[row])
-        elif scripts is not None and _may_be_foreign(text, scripts) and in_other_script(text, scripts):
-            other.append(manifest.ids[row])
-        seen.add(text)
-    lengths = np.array([len(manifest.text[row]) for row in rows])
+@dataclass(frozen=True)
+class _Facts:
+    """What is counted of all texts at once; all [n]."""
+
+    code: Ints  # equal texts have equal codes
+    empty: NDArray[np.bool_]  # without visible characters
+    nothing: NDArray[np.bool_]  # without any
+    length: Ints  # characters
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> _Facts:
+        empty = np.zeros(len(manifest), dtype=bool)
+        empty[blank_rows(manifest.text)] = True
+        length = character_lengths(manifest.text)
+        return cls(numbered_strings(manifest.text)[0], empty, length == 0, length)
+
+
+def _check_language(manifest: Manifest, tag: str, facts: _Facts) -> LanguageCheck:
+    rows = manifest.rows_of(tag)
+    empty, lengths = facts.empty[rows], facts.length[rows]
+    first = np.zeros(len(rows), dtype=bool)
+    first[np.unique(facts.code[rows], return_index=True)[1]] = True
     longest = np.argsort(-lengths, kind="stable")[:3]
     return LanguageCheck(
         language=tag,
         n_texts=len(rows),
-        n_items=len(np.unique(manifest.item[rows])),
-        empty=empty,
-        repeated=repeated,
-        other_script=other,
+        n_items=len(distinct_values(manifest.item[rows])),
+        empty=manifest.ids.pick(rows[empty]),
+        repeated=manifest.ids.pick(rows[~first & ~empty]),
+        other_script=manifest.ids.pick(_in_other_script(manifest, rows[first & ~empty], tag)),
         longest=[(manifest.ids[rows[position]], int(lengths[position])) for position in longest],
         median_length=float(np.median(lengths)),
     )
+
+
+def _in_other_script(manifest: Manifest, rows: Ints, tag: str) -> Ints:
+    """Return those of the rows whose texts are mostly in letters the language is not written in."""
+    scripts = scripts_of(tag)
+    if scripts is None:
+        return rows[:0]
+    texts = manifest.text.view(rows)
+    found = [_may_be_foreign(text, scripts) and in_other_script(text, scripts) for text in texts]
+    kept: Ints = rows[np.array(found, dtype=bool)]
+    return kept
 
 
 def _may_be_foreign(text: str, scripts: tuple[str, ...]) -> bool:
@@ -84,12 +108,13 @@ def _pair_counts(languages: tuple[str, ...], has_language: NDArray[np.bool_]) ->
     }
 
 
-def _shared_texts(manifest: Manifest) -> dict[tuple[str, str], int]:
+def _shared_texts(manifest: Manifest, facts: _Facts) -> dict[tuple[str, str], int]:
     """Return, for pairs of languages that share any, how many different texts occur in both."""
-    texts = [{manifest.text[row] for row in manifest.rows_of(tag)} - {""} for tag in manifest.languages]
+    rows = [np.flatnonzero(manifest.language == i) for i in range(len(manifest.languages))]
+    texts = [distinct_values(facts.code[own[~facts.nothing[own]]]) for own in rows]
     shared = {}
     for j, second in enumerate(manifest.languages):
         for i, first in enumerate(manifest.languages[:j]):
-            if common := len(texts[i] & texts[j]):
+            if common := len(np.intersect1d(texts[i], texts[j], assume_unique=True)):
                 shared[first, second] = common
     return shared

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import distinct_values
 from xlingual.data.checks.records import PairCheck
 from xlingual.data.manifest import Manifest
 
@@ -53,9 +54,9 @@ def _pictures(manifest: Manifest, tag: str) -> tuple[int, int]:
     """
     rows = manifest.rows_of(tag)
     if not manifest.has_pictures:
-        return len(np.unique(manifest.item[rows])), 1
+        return len(distinct_values(manifest.item[rows])), 1
     rows = rows[manifest.picture[rows] >= 0]
     if not len(rows):
         return 0, 0
     shown = np.unique(np.stack([manifest.item[rows], manifest.picture[rows]]), axis=1)  # [2, shown]
-    return len(np.unique(shown[1])), int(np.unique(shown[0], return_counts=True)[1].max())
+    return len(distinct_values(shown[1])), int(np.unique(shown[0], return_counts=True)[1].max())

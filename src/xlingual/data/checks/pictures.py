@@ -2,50 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 
+from xlingual.columns import shown_paths, view
 from xlingual.data.checks.records import PictureCheck
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
-from xlingual.pictures import open_picture, read_bytes
+from xlingual.pictures import THREADS, missing_files, open_picture, read_bytes
 from xlingual.records import digest
 
 Progress = Callable[[int, int], None]  # pictures done, pictures in all
+_AT_ONCE = 64  # pictures opened side by side before the next ones are read
 
 
 def check_pictures(manifest: Manifest, progress: Progress | None = None) -> PictureCheck:
     """Open every picture; `progress` is called with (pictures done, pictures in all)."""
     with_picture = np.flatnonzero(manifest.picture >= 0)
     first = np.unique(manifest.picture[with_picture], return_index=True)[1]
-    shown_by = [manifest.ids[row] for row in with_picture[first]]  # the first row that shows each picture
-    contents: dict[bytes, str] = {}
-    missing, unreadable, same_bytes = [], [], []
-    total = len(manifest.picture_source)
-    for done, (source, row) in enumerate(zip(manifest.picture_source, shown_by, strict=True), 1):
-        if isinstance(source, Path) and not source.exists():
-            missing.append((row, str(source)))
-        else:
-            try:
-                content = read_bytes(source, row=row)
-                open_picture(content if isinstance(source, bytes) else source, row=row)
-            except InputError as error:
-                unreadable.append((row, str(error)))
-            else:
-                name = str(source) if isinstance(source, Path) else f"bytes of row {row!r}"
-                earlier = contents.setdefault(digest(content), name)
-                if earlier != name:
-                    same_bytes.append((name, earlier))
+    sources, shown_by = (
+        manifest.picture_source,
+        manifest.ids.view(with_picture[first]),
+    )  # the first that shows it
+    total, absent = len(sources), missing_files(sources)
+    there = np.setdiff1d(np.arange(total), absent, assume_unique=True)
+    contents: dict[bytes, int] = {}
+    unreadable, same_bytes = [], []
+    if progress is not None:
+        for done in range(1, len(absent) + 1):
+            progress(done, total)
+    for done, number, found in zip(
+        count(len(absent) + 1),
+        there.tolist(),
+        _opened(view(sources, there), shown_by.view(there)),
+        strict=False,
+    ):
+        if isinstance(found, InputError):
+            unreadable.append((shown_by[number], str(found)))
+        elif (earlier := contents.setdefault(found, number)) != number:
+            same_bytes.append((_name(sources, shown_by, number), _name(sources, shown_by, earlier)))
         if progress is not None:
             progress(done, total)
+    missing = zip(shown_by.view(absent), shown_paths(view(sources, absent)), strict=True)
     return PictureCheck(
         n_rows_with=len(with_picture),
         n_rows_without=len(manifest) - len(with_picture),
-        without=[manifest.ids[row] for row in np.flatnonzero(manifest.picture < 0)],
+        without=manifest.ids.pick(np.flatnonzero(manifest.picture < 0)),
         n_distinct=total - len(same_bytes),
-        missing=missing,
+        missing=list(missing),
         unreadable=unreadable,
         same_bytes=same_bytes,
     )
+
+
+def _opened(sources: Sequence[bytes | Path], rows: Sequence[str]) -> Iterator[bytes | InputError]:
+    """Yield a digest of each picture's bytes, or why it cannot be opened; some are opened side by side."""
+    with ThreadPoolExecutor(THREADS, thread_name_prefix="decoding") as executor:
+        for start in range(0, len(sources), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
+            yield from executor.map(_look, sources[part], rows[part])
+
+
+def _look(source: bytes | Path, row: str) -> bytes | InputError:
+    try:
+        content = read_bytes(source, row=row)
+        open_picture(content if isinstance(source, bytes) else source, row=row)
+    except InputError as error:
+        return error
+    return digest(content)
+
+
+def _name(sources: Sequence[bytes | Path], rows: Sequence[str], number: int) -> str:
+    source = sources[number]
+    return str(source) if isinstance(source, Path) else f"bytes of row {rows[number]!r}"

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from xlingual.errors import InputError, did_you_mean, listed
 
 if TYPE_CHECKING:
+    from xlingual.columns import Lookup
     from xlingual.data.reading.textrows import TextRows
     from xlingual.records import Ints
 
 _SLICE = re.compile(r"\s*(-?[0-9]{1,18})?\s*:\s*(-?[0-9]{1,18})?\s*")
 
 
-def choose(rows: TextRows, splits: list[str] | None, split: str | None, range_text: str | None) -> Ints:
+def choose(rows: TextRows, splits: Lookup[str] | None, split: str | None, range_text: str | None) -> Ints:
     """Return the chosen rows of the table, ascending; `splits` holds the split of each row of the table."""
     import numpy as np
 
@@ -31,13 +32,13 @@ def choose(rows: TextRows, splits: list[str] | None, split: str | None, range_te
             raise InputError(
                 f"{rows.source} has no column 'split': leave --split {split} out, or use --rows A:B"
             )
-        if split not in splits:
-            known = [name for name in dict.fromkeys(splits) if name]
+        if split not in splits.words:
+            known = [name for name in splits.words if name]
             raise InputError(
                 f"{rows.source} has no split {split!r}.{did_you_mean(split, known)} "
                 f"Its splits: {listed(known, 20)}"
             )
-        chosen &= np.array(splits, dtype=object) == split
+        chosen &= splits.codes == splits.words.index(split)
         if not chosen.any():
             raise InputError(f"{rows.source}: no row of the split {split!r} lies within --rows {range_text}")
     return np.flatnonzero(chosen)

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xlingual.columns import Lookup, Paths, Strings
+from xlingual.data.reading.cells import arrow_cells
+from xlingual.data.reading.strings import numbered_strings
 from xlingual.data.reading.tables import Table
 from xlingual.data.reading.values import described, is_missing
 from xlingual.errors import InputError
+from xlingual.records import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from xlingual.records import Ints
 
 
-def pictures_in(table: Table, name: str | None) -> tuple[Ints, list[bytes | Path]]:
+def pictures_in(table: Table, name: str | None) -> tuple[Ints, Sequence[bytes | Path]]:
     """Return, for each row of the table, the number of its picture (-1: none), and the different pictures.
 
     Pictures are equal where their bytes or their paths are. A path must stay within the manifest's folder.
@@ -27,21 +29,82 @@ def pictures_in(table: Table, name: str | None) -> tuple[Ints, list[bytes | Path
 
     if name is None:
         return np.full(table.n_rows, -1, dtype=np.int64), []
-    inside = _confine(table.folder) if table.folder is not None else Path
+    try:
+        strings = arrow_cells(table, name)
+    except InputError:
+        strings = None  # bytes that are no text: found, with their row, below
+    if strings is not None:
+        return _paths(table, name, strings)
+    cells = table.load(name)
+    if all(cell is None or isinstance(cell, str) for cell in cells) and _encodable(cells):
+        return _paths(table, name, Strings.of([cell or "" for cell in cells]))
+    return _mixed(table, name, cells)
+
+
+def picture_keys(sources: Sequence[bytes | Path], folder: Path | None) -> Any:  # noqa: ANN401  (uint8 [n, 16])
+    """Return one digest for each picture: of its bytes, or of its path within the folder."""
+    import numpy as np
+
+    def key(source: bytes | Path) -> bytes:
+        if isinstance(source, bytes):
+            return digest("bytes", source)
+        path = source.relative_to(folder) if folder is not None else source
+        return digest("path", path.as_posix())
+
+    base, codes = (sources.words, sources.codes) if isinstance(sources, Lookup) else (sources, None)
+    if isinstance(base, Paths) and base.folder == folder:
+        names = base.names if codes is None else base.names.view(codes)
+        raw = b"".join([digest("path", name) for name in names])
+    else:
+        raw = b"".join([key(source) for source in sources])
+    return np.frombuffer(raw, np.uint8).reshape(-1, 16)
+
+
+def _paths(table: Table, name: str, strings: Strings) -> tuple[Ints, Sequence[bytes | Path]]:
+    """Return the pictures of a column of paths; each different one is looked at once."""
+    import numpy as np
+
+    codes, words = numbered_strings(strings)
+    inside = _confine(table.folder) if table.folder is not None else lambda text: Path(text).as_posix()
+    numbers: dict[str, int] = {}
+    number_of = np.full(len(words), -1, dtype=np.int64)
+    for code, text in enumerate(words):
+        if not text.strip():
+            continue
+        try:
+            number_of[code] = numbers.setdefault(inside(text), len(numbers))
+        except (InputError, ValueError, OSError) as error:
+            row = int(np.flatnonzero(codes == code)[0])
+            raise InputError(f"{table.where(row, name)}: {error}") from error
+    return number_of[codes], Paths(table.folder, Strings.of(numbers))
+
+
+def _encodable(cells: Sequence[str | None]) -> bool:
+    try:
+        return all(cell is None or cell.encode() is not None for cell in cells)
+    except UnicodeEncodeError:
+        return False
+
+
+def _mixed(table: Table, name: str, cells: Sequence[Any]) -> tuple[Ints, Sequence[bytes | Path]]:
+    """Return the pictures of a column that holds bytes, or bytes and paths."""
+    import numpy as np
+
+    within = _confine(table.folder) if table.folder is not None else None
     paths: dict[str, bytes | Path] = {}
     numbers: dict[bytes | Path, int] = {}
     codes = []
-    for row, cell in enumerate(table.load(name)):
+    for row, cell in enumerate(cells):
         value = _source(cell)
         if value is None:
             codes.append(-1)
             continue
         try:
             if isinstance(value, (str, Path)):
-                value = str(value)
-                if value not in paths:
-                    paths[value] = inside(value)
-                value = paths[value]
+                text = str(value)
+                if text not in paths:
+                    paths[text] = Path(text) if within is None else Path(str(table.folder)) / within(text)
+                value = paths[text]
             elif not isinstance(value, bytes):
                 raise InputError(
                     f"found {described(value)} where a picture is expected: give a path or the image's bytes"
@@ -62,27 +125,36 @@ def _source(cell: Any) -> Any:  # noqa: ANN401
     return None if cell == b"" or is_missing(cell) else cell
 
 
-def _confine(folder: Path) -> Callable[[str], Path]:
-    """Return a function that turns a path into one within the folder, or raises InputError.
+def _confine(folder: Path) -> Callable[[str], str]:
+    """Return a function that gives a path as one within the folder, or raises InputError.
 
     Links are followed, or a manifest from elsewhere could have any file of this machine read. Folders are
     resolved once each: a manifest may name very many pictures.
     """
     root = os.path.realpath(folder)
-    resolved = cache(os.path.realpath)
 
-    def inside(text: str) -> Path:
+    @cache
+    def known(head: str) -> tuple[str, str | None, bool]:
+        """Return a folder resolved, its name within the root (None: outside), and whether it is there."""
+        place = os.path.realpath(os.path.join(root, head))
+        within = os.path.commonpath([root, place]) == root
+        return place, os.path.relpath(place, root) if within else None, os.path.isdir(place)
+
+    def inside(text: str) -> str:
         if "\0" in text:
             raise InputError(f"{text!r:.100} is not a path: it holds a zero byte")
         head, tail = os.path.split(text)
-        place = os.path.join(resolved(os.path.join(root, head)), tail)
-        linked = tail in {"", ".", ".."} or os.path.islink(place)
-        target = os.path.realpath(place) if linked else place
+        place, name, there = known(head)
+        plain = tail not in {"", ".", ".."}
+        path = os.path.join(place, tail)
+        if plain and name is not None and not (there and os.path.islink(path)):
+            return tail if name == "." else os.path.join(name, tail)
+        target = os.path.realpath(path)
         if os.path.commonpath([root, target]) != root:
             raise InputError(
                 f"{text!r:.100} is a path outside the manifest's folder: copy the picture into that folder, "
                 "or put the manifest beside its pictures"
             )
-        return folder / os.path.relpath(target if tail in {"", ".", ".."} else place, root)
+        return os.path.relpath(path if plain else target, root)
 
     return inside

@@ -25,6 +25,8 @@ class Table:
     is_text: Callable[[str], bool]  # does the column hold strings, and nothing else but missing values?
     image_folder: bool = False  # pictures are named by `file_name`, as in a Hugging Face image folder
     is_code: Callable[[str], bool] = lambda name: False  # whole numbers or truth values, or missing values?
+    # the column as Arrow strings, which need no Python object each; None where it holds anything else
+    arrow: Callable[[str], pa.ChunkedArray | None] = lambda name: None
 
     def where(self, row: int | None = None, column: str | None = None) -> str:
         """Return "file, row 3, column 'text'" for the 0-based row."""
@@ -78,7 +80,7 @@ def table_of_rows(
     )
 
 
-def table_of_arrow(table: pa.Table, source: str, folder: Path | None) -> Table:
+def table_of_arrow(table: pa.Table, source: str, folder: Path | None, *, image_folder: bool = False) -> Table:
     """Return a table over an Arrow table."""
     check_names(table.schema.names, source)
     return Table(
@@ -89,6 +91,8 @@ def table_of_arrow(table: pa.Table, source: str, folder: Path | None) -> Table:
         load=lambda name: arrow_values(table.column(name), source, name),
         is_text=lambda name: arrow_is_text(table.schema.field(name).type),
         is_code=lambda name: arrow_is_code(table.schema.field(name).type),
+        image_folder=image_folder,
+        arrow=lambda name: arrow_strings(table.column(name)),
     )
 
 
@@ -97,9 +101,17 @@ def arrow_values(column: pa.ChunkedArray, source: str, name: str) -> list[Any]:
     try:
         return list(column.to_pylist())
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"{source}, column {name!r} holds text that is not UTF-8: write it again as UTF-8"
-        ) from error
+        raise refused_bytes(source, name) from error
+
+
+def arrow_strings(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Return a column of strings as it is, None where it holds anything else."""
+    return column if arrow_is_text(column.type) else None
+
+
+def refused_bytes(source: str, name: str) -> InputError:
+    """Return the error for a column whose strings are not UTF-8."""
+    return InputError(f"{source}, column {name!r} holds text that is not UTF-8: write it again as UTF-8")
 
 
 def arrow_is_text(kind: pa.DataType) -> bool:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+
+from xlingual.columns import Column, Lookup, view
+from xlingual.data.reading.sources import picture_keys
 
 if TYPE_CHECKING:
     from xlingual.records import Ints
@@ -15,24 +19,24 @@ if TYPE_CHECKING:
 class TextRows:
     """n text rows of n_items items; see `Manifest` for what the columns mean."""
 
-    ids: list[str]  # [n]
+    ids: Column[str]  # [n]
     languages: tuple[str, ...]
     language: Ints  # [n], index into languages
-    text: list[str]  # [n]
+    text: Column[str]  # [n]
     item: Ints  # [n], index into item_ids
-    item_ids: list[str]  # [n_items]
+    item_ids: Column[str]  # [n_items]
     cluster: Ints  # [n]
     picture: Ints  # [n], index into picture_source, -1 where there is none
-    picture_source: list[bytes | Path]
-    fields: dict[str, list[str]]  # each [n]
-    split: list[str] | None  # [n]
+    picture_source: Sequence[bytes | Path]
+    fields: Mapping[str, Column[str]]  # each [n]
+    split: Lookup[str] | None  # [n]
     table_row: Ints  # [n], the 0-based row of the table a text came from
     n_table_rows: int
     source: str  # the file, for messages
     folder: Path | None
     wide: bool
     path: Path | None = field(default=None, kw_only=True)
-    labels: dict[str, list[str | None]] = field(default_factory=dict, kw_only=True)  # each [n]
+    labels: Mapping[str, Lookup[str | None]] = field(default_factory=dict, kw_only=True)  # each [n]
 
     def __post_init__(self) -> None:
         for column in (self.language, self.item, self.cluster, self.picture, self.table_row):
@@ -61,29 +65,16 @@ class TextRows:
 
         import numpy as np
 
+        from xlingual.data.reading.strings import hash_column
+
         hasher = hashlib.blake2b(b"xlingual/manifest/1", digest_size=16)
-        pictures = [b"", *(self._picture_key(source) for source in self.picture_source)]
-        columns: list[list[bytes]] = [
-            [self.languages[code].encode() for code in self.language],
-            *(
-                [value.encode("utf-8", "surrogatepass") for value in column]
-                for column in (self.ids, self.text)
-            ),
-            [pictures[number + 1] for number in self.picture],
-        ]
-        for column in columns:
-            hasher.update(np.array([len(column), *map(len, column)], dtype="<i8").tobytes())
-            hasher.update(b"".join(column))
-        hasher.update(np.array([self.n_items, *self.item], dtype="<i8").tobytes())
+        for column in (Lookup(self.languages, self.language), self.ids, self.text):
+            hash_column(hasher, column)
+        shown = self.picture >= 0
+        hasher.update(np.array([len(self), *np.where(shown, 16, 0)], dtype="<i8").tobytes())
+        hasher.update(picture_keys(self.picture_source, self.folder)[self.picture[shown]].tobytes())
+        hasher.update(np.append(self.n_items, self.item).astype("<i8").tobytes())
         return hasher.hexdigest()
-
-    def _picture_key(self, source: bytes | Path) -> bytes:
-        from xlingual.records import digest
-
-        if isinstance(source, bytes):
-            return digest("bytes", source)
-        path = source.relative_to(self.folder) if self.folder is not None else source
-        return digest("path", path.as_posix())
 
 
 R = TypeVar("R", bound=TextRows)
@@ -93,33 +84,33 @@ def chosen_rows(rows: R, table_rows: Ints) -> R:
     """Return the part that came from the chosen rows of the table, with items, languages … numbered anew."""
     import numpy as np
 
-    from xlingual.data.reading.values import numbered
+    from xlingual.data.reading.strings import numbered_ints
 
     chosen = np.zeros(rows.n_table_rows, dtype=bool)
     chosen[table_rows] = True
     kept = np.flatnonzero(chosen[rows.table_row])
-    item, item_codes = numbered(rows.item[kept].tolist())
+    item, item_codes = numbered_ints(rows.item[kept])
     if rows.wide:  # an item is a row of the table, with or without texts
-        item_codes = table_rows.tolist()
+        item_codes = table_rows
         item = np.searchsorted(table_rows, rows.item[kept])
-    language, language_codes = numbered(rows.language[kept].tolist())
+    language, language_codes = numbered_ints(rows.language[kept])
     if rows.wide:  # languages stay in the order of the columns
         language_codes.sort()
-        language = np.searchsorted(np.array(language_codes, dtype=np.int64), rows.language[kept])
-    picture, picture_codes = numbered([-1, *rows.picture[kept].tolist()])
+        language = np.searchsorted(language_codes, rows.language[kept])
+    picture, picture_codes = numbered_ints(np.append(-1, rows.picture[kept]))
     return replace(
         rows,
-        ids=[rows.ids[row] for row in kept],
+        ids=rows.ids.view(kept),
         languages=tuple(rows.languages[code] for code in language_codes),
         language=language,
-        text=[rows.text[row] for row in kept],
+        text=rows.text.view(kept),
         item=item,
-        item_ids=[rows.item_ids[code] for code in item_codes],
-        cluster=numbered(rows.cluster[kept].tolist())[0],
+        item_ids=rows.item_ids.view(item_codes),
+        cluster=numbered_ints(rows.cluster[kept])[0],
         picture=picture[1:] - 1,
-        picture_source=[rows.picture_source[code] for code in picture_codes[1:]],
-        fields={name: [values[row] for row in kept] for name, values in rows.fields.items()},
-        split=None if rows.split is None else [rows.split[row] for row in kept],
+        picture_source=view(rows.picture_source, picture_codes[1:]),
+        fields={name: values.view(kept) for name, values in rows.fields.items()},
+        split=None if rows.split is None else rows.split.view(kept),
         table_row=rows.table_row[kept],
-        labels={name: [values[row] for row in kept] for name, values in rows.labels.items()},
+        labels={name: values.view(kept) for name, values in rows.labels.items()},
     )

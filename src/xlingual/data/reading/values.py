@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from xlingual.arrays import distinct_values
 from xlingual.data.reading.tables import Table
 from xlingual.errors import InputError, listed
 
@@ -36,8 +37,7 @@ def names_in(table: Table, name: str, what: str, remedy: str) -> list[str]:
     values = table.load(name)
     empty = [row for row, value in enumerate(values) if is_missing(value)]
     if empty:
-        more = f" (and {len(empty) - 1} more rows)" if len(empty) > 1 else ""
-        raise InputError(f"{table.where(empty[0], name)}: empty {what}{more}: {remedy}")
+        raise empty_names(table, name, empty, what, remedy)
     for row, value in enumerate(values):
         if isinstance(value, (bytes, bytearray, list, tuple, dict, set)) or hasattr(
             value, "__array_interface__"
@@ -53,6 +53,12 @@ def names_in(table: Table, name: str, what: str, remedy: str) -> list[str]:
     return names
 
 
+def empty_names(table: Table, name: str, rows: Sequence[int], what: str, remedy: str) -> InputError:
+    """Return the error for rows that lack a name."""
+    more = f" (and {len(rows) - 1} more rows)" if len(rows) > 1 else ""
+    return InputError(f"{table.where(rows[0], name)}: empty {what}{more}: {remedy}")
+
+
 def numbered(values: Iterable[Key]) -> tuple[Ints, list[Key]]:
     """Return the number of each value by first appearance, and the different values in that order."""
     import numpy as np
@@ -62,8 +68,16 @@ def numbered(values: Iterable[Key]) -> tuple[Ints, list[Key]]:
     return np.array(codes, dtype=np.int64), list(numbers)
 
 
-def check_unique(keys: Sequence[Hashable], where: str, names: Sequence[str], rows: Ints, remedy: str) -> None:
+def check_unique(
+    keys: Sequence[Hashable] | Ints, where: str, names: Sequence[str], rows: Ints, remedy: str
+) -> None:
     """Raise InputError naming both rows where two keys are equal; `rows` are 0-based rows of the table."""
+    import numpy as np
+
+    if isinstance(keys, np.ndarray):
+        if len(distinct_values(keys)) == len(keys):
+            return
+        keys = keys.tolist()
     if len(set(keys)) == len(keys):
         return
     seen: dict[Hashable, int] = {}
@@ -104,7 +118,9 @@ def described(value: Any) -> str:  # noqa: ANN401
 
 def shown(values: Sequence[object], most: int = 3) -> str:
     """Return the first few values, quoted, and how many more there are."""
-    return listed([f"{value!r:.60}" for value in values], most)
+    first = listed(f"{value!r:.60}" for value in values[:most])
+    rest = len(values) - most
+    return f"{first} and {rest} more" if rest > 0 else first
 
 
 def _is_nan(value: object) -> bool:

@@ -1,0 +1,67 @@
+"""The columns of a manifest's table as columns of strings, checked: texts, and names of things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from xlingual.columns import Lookup, Strings
+from xlingual.data.reading.strings import blank, few_words, strings_of_arrow
+from xlingual.data.reading.tables import Table, refused_bytes
+from xlingual.data.reading.values import empty_names, is_missing, names_in, texts_in
+
+
+def text_cells(table: Table, name: str) -> tuple[Strings, np.ndarray]:
+    """Return a column of texts, "" where one is missing, and which have no visible characters, bool [n].
+
+    Raises InputError for anything but a string.
+    """
+    strings = arrow_cells(table, name)
+    if strings is None:
+        strings = Strings.of([text or "" for text in texts_in(table, name)])
+    return strings, blank(strings)
+
+
+def name_cells(table: Table, name: str, what: str, remedy: str) -> Strings:
+    """Return a column of scalars as strings; see `names_in`."""
+    strings = arrow_cells(table, name)
+    if strings is None:
+        return Strings.of(names_in(table, name, what, remedy))
+    empty = np.flatnonzero(blank(strings))
+    if len(empty):
+        raise empty_names(table, name, empty.tolist(), what, remedy)
+    return strings
+
+
+def split_cells(table: Table, name: str) -> Lookup[str]:
+    """Return the split of each row of the table, "" where it has none."""
+    found = few_words(_cells(table, name), table.n_rows, lambda cell: "" if is_missing(cell) else str(cell))
+    return found if found is not None else Lookup([""], np.zeros(table.n_rows, dtype=np.int64))
+
+
+def label_cells(table: Table, name: str, most: int) -> Lookup[str | None] | None:
+    """Return a column as words, None where a cell is empty; None for no words, or more than `most`."""
+    return few_words(_cells(table, name), most, lambda cell: None if is_missing(cell) else str(cell))
+
+
+def field_cells(table: Table, name: str) -> Strings:
+    """Return a further column of texts, "" where one is missing."""
+    return text_cells(table, name)[0]
+
+
+def arrow_cells(table: Table, name: str) -> Strings | None:
+    """Return a column of strings, "" for missing ones; None where it is to be loaded as Python values."""
+    column = table.arrow(name)
+    if column is None:
+        return None
+    try:
+        return strings_of_arrow(column)[0]
+    except UnicodeDecodeError as error:
+        raise refused_bytes(table.source, name) from error
+
+
+def _cells(table: Table, name: str) -> Iterable[object]:
+    """Return the cells of a column; missing strings may be ""."""
+    strings = arrow_cells(table, name)
+    return table.load(name) if strings is None else strings

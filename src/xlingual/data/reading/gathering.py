@@ -1,0 +1,111 @@
+"""Gathering the rows of a text format into columns, a block at a time, so that few are Python objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xlingual.data.reading.tables import Table, check_names
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS = 1 << 15  # rows gathered before they are put away
+_PLAIN = (str, int, float, bool, type(None))  # cells that are kept; lists and mappings are read again
+
+
+class Gathered:
+    """Columns of rows that arrive in blocks: strings as Arrow arrays, other plain values as lists.
+
+    A column that holds lists or mappings (vectors, pictures in bytes) is not kept: `again` yields its cells
+    from the file when it is asked for.
+    """
+
+    def __init__(self, again: Callable[[str], Iterator[Any]] | None = None) -> None:
+        self.n_rows = 0
+        self._again = again
+        self._blocks: dict[str, list[pa.LargeStringArray | list[Any] | None]] = {}
+        self._kinds: dict[str, set[type]] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in the order in which they came."""
+        return tuple(self._blocks)
+
+    def add(self, columns: Mapping[str, Sequence[Any]], count: int) -> None:
+        """Take the cells of `count` further rows; a column that is not among them is missing there."""
+        for name in columns:
+            if name not in self._blocks:
+                self._blocks[name] = [_nothing(self.n_rows)] if self.n_rows else []
+                self._kinds[name] = set()
+        for name, blocks in self._blocks.items():
+            cells = columns.get(name)
+            if cells is None:
+                blocks.append(_nothing(count))
+                continue
+            kinds = set(map(type, cells))
+            self._kinds[name] |= kinds - {type(None)}
+            blocks.append(_put_away(cells, kinds, self._again is not None))
+        self.n_rows += count
+
+    def load(self, name: str) -> list[Any]:
+        """Return a column as Python values."""
+        blocks = self._blocks[name]
+        if any(block is None for block in blocks) and self._again is not None:
+            return list(self._again(name))
+        return [cell for block in blocks if block is not None for cell in _cells(block)]
+
+    def arrow(self, name: str) -> pa.ChunkedArray | None:
+        """Return a column of strings, None where it holds anything else."""
+        import pyarrow as pa
+
+        blocks = self._blocks[name]
+        if any(block is None or isinstance(block, list) for block in blocks):
+            return None
+        return pa.chunked_array(blocks, pa.large_string())
+
+    def holds(self, name: str, kinds: type | tuple[type, ...]) -> bool:
+        """Tell whether a column holds values of some kinds, and nothing else but missing ones."""
+        found = self._kinds[name]
+        return bool(found) and all(issubclass(kind, kinds) for kind in found)
+
+
+def table_of(gathered: Gathered, path: Path, *, image_folder: bool) -> Table:
+    """Return the table of what was gathered from a file of JSON lines."""
+    check_names(gathered.names, str(path))
+    return Table(
+        str(path),
+        path.parent,
+        gathered.names,
+        gathered.n_rows,
+        gathered.load,
+        is_text=lambda name: gathered.holds(name, str),
+        image_folder=image_folder,
+        is_code=lambda name: gathered.holds(name, (int, bool)),
+        arrow=gathered.arrow,
+    )
+
+
+def _put_away(
+    cells: Sequence[Any], kinds: set[type], may_drop: bool
+) -> pa.LargeStringArray | list[Any] | None:
+    import pyarrow as pa
+
+    if kinds <= {str, type(None)}:
+        try:
+            return pa.array(cells, pa.large_string())
+        except UnicodeEncodeError:  # half a surrogate pair: refused where the column is used
+            return list(cells)
+    return list(cells) if kinds <= set(_PLAIN) or not may_drop else None
+
+
+def _nothing(count: int) -> pa.LargeStringArray:
+    import pyarrow as pa
+
+    return pa.nulls(count, pa.large_string())
+
+
+def _cells(block: pa.LargeStringArray | list[Any]) -> list[Any]:
+    found: list[Any] = block if isinstance(block, list) else block.to_pylist()
+    return found
