@@ -32,7 +32,7 @@ class Best:
             return
         query, number, score = (np.concatenate(parts) for parts in zip(*self._offers, strict=True))
         self._offers, self._waiting = [], 0
-        asked = np.unique(query)
+        asked = np.flatnonzero(np.bincount(query))
         depth = self.number.shape[1]
         query = np.concatenate([query, np.repeat(asked, depth)])
         number = np.concatenate([number, self.number[asked].ravel()])
