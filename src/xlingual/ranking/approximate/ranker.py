@@ -25,7 +25,7 @@ from xlingual.ranking.top import Top
 from xlingual.ranking.vectors import UnitVectors
 from xlingual.records import Ints, Vectors
 
-LEAST = 10_000  # candidates below which exact ranking is as fast
+LEAST = 30_000  # candidates below which exact ranking is as fast (benchmarks/approximate.py)
 
 
 @dataclass(frozen=True)

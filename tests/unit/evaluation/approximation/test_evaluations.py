@@ -231,7 +231,7 @@ def test_tasks_that_are_ranked_exactly_refuse(manifest):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_small_data_is_ranked_exactly_and_says_so(manifest, exact, task):
-    with pytest.warns(DataWarning, match=r"ranked exactly after all: en-de, .*fewer than 10,000"):
+    with pytest.warns(DataWarning, match=r"ranked exactly after all: en-de, .*fewer than 30,000"):
         found = TASKS[task](manifest, Approximate(), pairs="en-de")
     assert found.entries == exact[task].entries and found.summary == exact[task].summary
 
