@@ -47,7 +47,7 @@ class Approximate:
     candidates: int = 10_000
     least: int = LEAST
     threads: int = 1
-    _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)  # the last index
+    _kept: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)  # last index
 
     def __post_init__(self) -> None:
         if missing("ann"):
