@@ -11,6 +11,7 @@ SPEED = (
     "validation_speed",
     "pool_speed",
     "picture_speed",
+    "approximate",
     "memory",
     "growth",
     "start_up",

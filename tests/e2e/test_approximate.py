@@ -17,18 +17,17 @@ from xlingual import extras
 pytest.importorskip("faiss", reason="the extra ann is not installed")
 
 refused = runpy.run_path(str(Path(__file__).with_name("refusals.py")))["refused"]
-N, D = 20_200, 6  # as few as are searched
+N, D = 30_000, 6  # as few as are searched
 
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a manifest of so many items, vectors of its texts and of its pictures."""
+    """Return a folder with a manifest of so many items, and vectors of its texts."""
     folder = tmp_path_factory.mktemp("large")
     rng = np.random.default_rng(0)
     ideal = rng.standard_normal((N, D)).astype(np.float32)
     words = [str(i) for i in range(N)]
     pq.write_table(pa.table({"id": words, "text_en": words, "text_de": words}), folder / "m.parquet")
-    np.save(folder / "img.npy", ideal)
     for language in ("en", "de"):
         noise = 0.1 * rng.standard_normal((N, D)).astype(np.float32)
         np.save(folder / f"good.{language}.npy", ideal + noise)
@@ -37,8 +36,8 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_what_is_printed_and_written(large: Path, xlingual: Any) -> None:
     done = xlingual(
-        *("evaluate", "bkr", large / "m.parquet", "--text-encoder", large / "good.{lang}.npy"),
-        *("--image-encoder", large / "img.npy", "--pairs", "en-de", "--no-store", "--threads", "1"),
+        *("evaluate", "xlr", large / "m.parquet", "--text-encoder", large / "good.{lang}.npy"),
+        *("--pairs", "en-de", "--no-store", "--threads", "1"),
         *("--approximate", "--check", "200", "--out", "out", "--report"),
     )
     assert (done.code, done.warnings) == (0, []), done.err
@@ -46,9 +45,9 @@ def test_what_is_printed_and_written(large: Path, xlingual: Any) -> None:
     content = json.loads(Path("out/results.json").read_text(encoding="utf-8"))
     entry = content["results"][0]
     known = entry["approximation"]
-    assert known["n_checked"] == 200 and known["recall_nearest"] > 0.95 and known["recall_way_back"] > 0.95
+    assert known["n_checked"] == 200 and known["recall_nearest"] > 0.95
     assert known["ci"]["low"] <= known["difference"] <= known["ci"]["high"]
-    assert "|search:ivf|depth:100|" in entry["signature"]
+    assert "|search:ivf|depth:20|" in entry["signature"]
     assert entry["ci"]["method"].endswith("checked")
     shown = f"{entry['value']:.2f}"  # ±0.02 and no more
     assert f" {shown} " in done.out and f"{entry['value']:.3f}" not in done.out
@@ -59,7 +58,7 @@ def test_small_data_is_ranked_exactly(bkr: Any) -> None:
     done = bkr("--approximate", "--pairs", "en-de")
     assert done.code == 0
     (warning,) = done.warnings
-    assert "ranked exactly after all: en-de" in warning and "fewer than 10,000" in warning
+    assert "ranked exactly after all: en-de" in warning and "fewer than 30,000" in warning
     entry = json.loads(Path("out/results.json").read_text(encoding="utf-8"))["results"][0]
     assert entry["approximation"] is None and "search:" not in entry["signature"]
 

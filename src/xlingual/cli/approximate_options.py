@@ -30,7 +30,7 @@ def approximate_options(function: F) -> F:
             "--depth",
             type=click.IntRange(min=1),
             metavar="N",
-            help="Candidates found for each query: R@k needs k of them.  [default: 100]",
+            help="Candidates found for each query: R@k needs k of them.  [default: 20]",
         ),
         click.option(
             "--probes",

@@ -13,11 +13,17 @@ SMALL = 0.005  # below, three decimals leave less than a digit that can be relie
 
 
 def number(
-    value: float | None, measure: str = "", *, digits: int | None = None, error: float | None = None
+    value: float | None,
+    measure: str = "",
+    *,
+    digits: int | None = None,
+    error: float | None = None,
+    ci: Interval | None = None,
 ) -> str:
     """Return the value as text: ranks with one decimal, everything else with three; "–" for no value.
 
-    Where a value may be off by an `error`, digits that this leaves unknown are not shown.
+    Where a value may be off by an `error`, digits that this leaves unknown are not shown, but so many that
+    what is shown lies in the interval `ci`.
 
     >>> number(0.3121), number(-0.0001), number(12.5, "MedR"), number(None)
     ('0.312', '0.000', '12.5', '–')
@@ -26,7 +32,10 @@ def number(
     """
     if value is None or not math.isfinite(value):
         return MISSING
-    places = known_digits(digits_of(measure) if digits is None else digits, error)
+    most = digits_of(measure) if digits is None else digits
+    places = known_digits(most, error)
+    while error and ci is not None and places < most and not ci.low <= round(value, places) <= ci.high:
+        places += 1
     if error and value and round(value, places) == 0:  # one digit tells the size at least
         places = -math.floor(math.log10(abs(value)))
     text = f"{round(value, places) if places < 0 else value:.{max(places, 0)}f}"
@@ -87,7 +96,7 @@ def with_interval(
     value: float | None, ci: Interval | None, measure: str = "", *, error: float | None = None
 ) -> str:
     """Return "value [low, high]"."""
-    return f"{number(value, measure, error=error)} {interval(ci, measure)}".rstrip()
+    return f"{number(value, measure, error=error, ci=ci)} {interval(ci, measure)}".rstrip()
 
 
 def finely(
@@ -99,7 +108,7 @@ def finely(
     ('0.0023 [0.0012, 0.0034]', '0.250')
     """
     digits = fine_digits(value, measure)
-    text = number(value, digits=digits, error=error)
+    text = number(value, digits=digits, error=error, ci=ci)
     return (
         text if ci is None else f"{text} [{number(ci.low, digits=digits)}, {number(ci.high, digits=digits)}]"
     )

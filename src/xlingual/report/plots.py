@@ -134,11 +134,11 @@ def scale_ends(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> tuple[str,
 def _box(row: Row, pairs: Pairs, axis: Axis) -> Box | None:
     points = sorted(
         (
-            summary.value,
-            f"{words.pair(*key)}: {numbers.number(summary.value, row.measure, error=off(summary))}",
+            one.value,
+            f"{words.pair(*key)}: {numbers.number(one.value, row.measure, error=off(one), ci=one.ci)}",
         )
-        for key, summary in pairs.items()
-        if summary.value is not None
+        for key, one in pairs.items()
+        if one.value is not None
     )
     if not points:
         return None
@@ -162,7 +162,7 @@ def _cell(pairs: Pairs, pair: tuple[str, str], ends: tuple[float, float], digits
     if summary is None:
         return None
     error = off(summary)
-    text = numbers.number(summary.value, summary.measure, error=error)
+    text = numbers.number(summary.value, summary.measure, error=error, ci=summary.ci)
     value = numbers.with_interval(summary.value, summary.ci, summary.measure, error=error)
     note = f" ({summary.note})" if summary.value is None and summary.note else ""
     title = f"{words.pair(*pair)}: {value}{note}"

@@ -70,7 +70,7 @@ class Row:
     @property
     def value_text(self) -> str:
         """The value, or "–"."""
-        return numbers.number(self.value, self.measure, error=self.error)
+        return numbers.number(self.value, self.measure, error=self.error, ci=self.ci)
 
     @property
     def interval_text(self) -> str:

@@ -117,8 +117,8 @@ def test_the_index_of_the_same_candidates_is_built_once(monkeypatch):
     built = []
     from xlingual.ranking.approximate import ranker as module
 
-    usual = module.Index
-    monkeypatch.setattr(module, "Index", lambda *given: built.append(1) or usual(*given))
+    usual = module.build
+    monkeypatch.setattr(module, "build", lambda *given: built.append(1) or usual(*given))
     ranker = Approximate(depth=5, least=1)
     raw = np.random.default_rng(0).standard_normal((M, D)).astype(np.float32)
     for _ in range(2):
@@ -216,8 +216,8 @@ def test_sizes_follow_the_rules():
 def test_progress_ends_at_all_and_the_work_is_counted():
     told = []
     over = similarity(n=1100)
-    ranker = Approximate(depth=7, least=1)
+    ranker = Approximate(depth=7, search=Search(probes=1), least=1)
     ranker.scan(over, requests(over), progress=lambda done, total: told.append(done / total))
     assert told == sorted(told) and told[-1] == 1
-    assert 0 < over.screened < 1100 * M
-    assert ranker.about()["search"] == "ivf" and ranker.about()["index_lists"] >= 1
+    assert 0 < over.screened < 2 * 1100 * M  # there and, transposed, back
+    assert ranker.about()["search"] == "ivf,probes=1" and ranker.about()["index_lists"] >= 1

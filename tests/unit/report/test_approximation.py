@@ -34,7 +34,7 @@ def made_run(made, error, **changes):
 
 @pytest.mark.parametrize(
     ("error", "value", "share"),
-    [(0.0, "0.346", "38 %"), (0.0015, "0.346", "38 %"), (0.0038, "0.35", "38 %"), (0.03, "0.3", "40 %")],
+    [(0.0, "0.346", "38 %"), (0.0015, "0.346", "38 %"), (0.0038, "0.35", "38 %"), (0.03, "0.35", "40 %")],
 )
 def test_only_known_digits_are_shown(made, error, value, share):
     (row,) = leaderboard(made_run(made, error), TASK, "R@10")
@@ -83,5 +83,8 @@ def test_exact_numbers_say_nothing(made):
 
 def test_a_number_below_its_error_keeps_one_digit():
     assert numbers.number(0.0062, error=0.05) == "0.006"
+    near = Interval(0.001, 0.009, 0.95, "Wilson, checked")
+    assert numbers.number(0.0062, error=0.0051) == "0.01"
+    assert numbers.number(0.0062, error=0.0051, ci=near) == "0.006"  # what is shown lies in its interval
     assert numbers.number(0.0, error=0.05) == "0.0"
     assert numbers.number(42.4, "MedR", error=300.0) == "40"

@@ -117,7 +117,7 @@ def stratum(
 def conditions(ranker: Approximate, *, sampled: bool) -> dict[str, str]:
     """Return the conditions of a signature: numbers of another search are not comparable."""
     found = {"search": str(ranker.search), "depth": str(ranker.depth)}
-    return {**found, "candidates": str(ranker.candidates)} if sampled else found
+    return {**found, "drawn": str(ranker.candidates)} if sampled else found
 
 
 def warn_of_misses(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import distinct_values
 from xlingual.evaluation.approximation.sampled import SampledRanks, estimated_ranks
 from xlingual.evaluation.nearest import Nearest
 from xlingual.evaluation.ragged import sums
@@ -71,7 +72,7 @@ class _Oracle:
 
 
 def _oracle(ranks: SideRanks, columns: Ints, ranker: Ranker, tally: Tally) -> _Oracle:
-    distinct = np.unique(columns)
+    distinct = distinct_values(columns)
     height = ranks.over.similarity.shape[0]
     similarity = ranks.over.among(np.arange(height), distinct)
     if similarity is None:  # all scores are given: what was found is exact
@@ -106,7 +107,7 @@ class _Ways:
     def run(self, ranker: Ranker, tally: Tally) -> None:
         """Make the pass."""
         row, column = np.divmod(self._pairs, self._width)
-        self._used = np.unique(row)
+        self._used = distinct_values(row)
         restricted = self._ranks.over.among(self._used, np.arange(self._width))
         similarity: PictureScores = restricted or self._ranks.over.similarity
         row = row if restricted is None else np.searchsorted(self._used, row)

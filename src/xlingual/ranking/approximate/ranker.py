@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from xlingual.errors import InputError, MissingExtraError
 from xlingual.extras import missing
 from xlingual.ranking.approximate.feeding import Found, feed_counts, feed_top
-from xlingual.ranking.approximate.index import BLOCK, Index, in_one_thread_each
+from xlingual.ranking.approximate.index import BLOCK, Index, build
 from xlingual.ranking.approximate.search import Search
 from xlingual.ranking.counts import Counts
 from xlingual.ranking.cpu import Cpu
@@ -24,7 +25,7 @@ from xlingual.ranking.top import Top
 from xlingual.ranking.vectors import UnitVectors
 from xlingual.records import Ints, Vectors
 
-LEAST = 10_000  # candidates below which exact ranking is as fast
+LEAST = 30_000  # candidates below which exact ranking is as fast (benchmarks/approximate.py)
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,13 @@ class Approximate:
     """
 
     inner: Ranker = field(default_factory=Cpu)
-    depth: int = 100
+    depth: int = 20
     search: Search = field(default_factory=Search)
     check: int = 1000
     candidates: int = 10_000
     least: int = LEAST
     threads: int = 1
-    _kept: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)  # the last index
+    _kept: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)  # last index
 
     def __post_init__(self) -> None:
         if missing("ann"):
@@ -105,7 +106,7 @@ class Approximate:
             kept: Index = self._kept["index"]
             return kept
         self._kept.clear()  # before the next is built: two need not be held
-        index = Index(vectors, self.search, self.threads)
+        index = build(vectors, self.search, self.threads)
         self._kept.update(raw=weakref.ref(vectors.raw), rows=vectors.rows, index=index, about=index.about())
         return index
 
@@ -115,6 +116,7 @@ class _Search:
 
     def __init__(self, similarity: Cosine, turned: bool, members: Ints | None) -> None:
         self.asked: list[Top | Counts] = []
+        self._looked_at, self._lock = 0, Lock()  # blocks run side by side
         self._similarity, self._turned, self._members = similarity, turned, members
         sides = (similarity.queries, similarity.candidates)
         self._queries, self._candidates = sides[::-1] if turned else sides
@@ -129,15 +131,13 @@ class _Search:
             def block(low: int) -> list[Top | Counts]:
                 return self._block(index, ranker.depth, wanted, low)
 
-            def all_blocks(executor: ThreadPoolExecutor) -> None:
+            with ThreadPoolExecutor(max(ranker.threads, 1)) as executor:
                 for low, parts in zip(starts, executor.map(block, starts), strict=True):
                     for asked, part in zip(self.asked, parts, strict=True):
                         asked.merge([part])  # type: ignore[list-item]  # of its own kind
                     if progress is not None:
                         progress(min(low + BLOCK, len(self._queries)), len(self._queries))
-
-            in_one_thread_each(all_blocks, ranker.threads)
-        self._similarity.screened += int(wanted.sum()) * min(ranker.depth, index.size)
+        self._similarity.screened += self._looked_at
 
     def _indexed(self) -> UnitVectors:
         if self._members is None:
@@ -145,7 +145,9 @@ class _Search:
         return UnitVectors(self._candidates.raw, self._candidates.rows[self._members])
 
     def _found(self, index: Index, query: Ints, vectors: Vectors, depth: int) -> Found:
-        candidate, score = index.find(vectors, depth)
+        candidate, score, looked_at = index.find(vectors, depth)
+        with self._lock:
+            self._looked_at += looked_at
         if self._members is not None:
             candidate = np.where(candidate < 0, -1, self._members[np.maximum(candidate, 0)])
         return Found(query, candidate, score, self._similarity.band, self._exact)

@@ -39,9 +39,9 @@ class Search:
         return max(1, min(4 * math.isqrt(n), n // POINTS))
 
     def probes_of(self, n: int, depth: int) -> int:
-        """Return what a query looks at among n vectors: 4·√lists lists, or 2·depth vectors of a graph."""
+        """Return what a query looks at among n vectors: 4·√lists lists, or 2·depth of a graph, 128+."""
         most = self.lists(n) if self.kind == "ivf" else n
-        usual = math.ceil(4 * math.sqrt(self.lists(n))) if self.kind == "ivf" else 2 * depth
+        usual = math.ceil(4 * math.sqrt(self.lists(n))) if self.kind == "ivf" else max(128, 2 * depth)
         return min(most, usual if self.probes is None else self.probes)
 
     def __str__(self) -> str:
