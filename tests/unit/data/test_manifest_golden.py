@@ -4,7 +4,6 @@ import warnings
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from xlingual.data.checks.check import check
