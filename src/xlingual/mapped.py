@@ -62,9 +62,8 @@ class Rows:
         if isinstance(rows, slice):
             lines = np.arange(*rows.indices(len(self)))
         else:
-            lines = (
-                np.arange(len(self))[rows] if getattr(rows, "dtype", None) == np.bool_ else np.asarray(rows)
-            )
+            chosen = np.asarray(rows)
+            lines = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
         if lines.ndim == 0:
             found: Vectors = self[lines.reshape(1)][0]
             return found
