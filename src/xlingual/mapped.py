@@ -67,6 +67,7 @@ class Rows:
         if lines.ndim == 0:
             found: Vectors = self[lines.reshape(1)][0]
             return found
+        lines = np.where(lines < 0, lines + len(self), lines)
         lines = lines if self._index is None else self._index[lines]
         out = np.empty((len(lines), self.shape[1]), dtype=np.float32)
         place = np.searchsorted(self._starts, lines, side="right") - 1
