@@ -11,6 +11,8 @@ SPEED = (
     "pool_speed",
     "picture_speed",
     "memory",
+    "memory_of_files",
+    "manifest_scale",
     "start_up",
     "store_speed",
     "nbest_speed",

@@ -79,7 +79,7 @@ def test_infinity_in_a_shard_is_refused(manifest, folder):
     bad = np.load(folder / "en" / "part-00001-of-00003.npy")
     bad[2, 1] = np.inf
     np.save(folder / "en" / "part-00001-of-00003.npy", bad)
-    with pytest.raises(InputError, match="1 of the lines used hold NaN, infinity .* the first is line 28"):
+    with pytest.raises(InputError, match=r"1 of the lines used hold NaN, infinity .* the first is line 28"):
         VectorsEncoder(f"{folder}/{{lang}}", ("en", "de")).encode(manifest.texts(np.arange(2 * N)))
 
 
