@@ -14,6 +14,8 @@ SPEED = (
     "approximate",
     "memory",
     "growth",
+    "memory_of_files",
+    "manifest_scale",
     "start_up",
     "store_speed",
     "nbest_speed",

@@ -262,7 +262,8 @@ class Sampler:
     def _rows(self, language: str, items: Ints) -> Ints:
         """Return the text rows of the items in a language, in the order of the manifest."""
         rows = self.manifest.rows_of(language)
-        missing = np.setdiff1d(items, self.manifest.item[rows], assume_unique=True)
+        there = distinct_values(self.manifest.item[rows])
+        missing = np.setdiff1d(distinct_values(items), there, assume_unique=True)
         if len(missing):
             raise InputError(
                 f"item {self.manifest.item_ids[missing[0]]!r} of the splits has no text in {language!r} "

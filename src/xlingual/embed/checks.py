@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 
 from xlingual.errors import DataWarning, InputError, listed
+from xlingual.mapped import Rows
 
 _BLOCK = 4096
 
 
 def checked(vectors: Any, count: int, who: str, ids: Sequence[str]) -> np.ndarray:  # noqa: ANN401
     """Return the vectors as a float array [count, d]; raise InputError where they are anything else."""
+    if isinstance(vectors, Rows) and len(vectors) == count:
+        return cast(np.ndarray, vectors)  # rows of files, which their encoder has checked
     array = np.asarray(vectors)
     if array.dtype.kind not in "fiu":
         raise InputError(f"{who} returned {array.dtype} values; expected numbers [n, d]")
@@ -32,11 +35,11 @@ def checked(vectors: Any, count: int, who: str, ids: Sequence[str]) -> np.ndarra
     return array
 
 
-def warn_of_zeros(vectors: np.ndarray, who: str, what: str, named: Sequence[str]) -> None:
-    """Warn of vectors that are all zero; `named` are the rows."""
+def warn_of_zeros(vectors: np.ndarray, who: str, what: str, named: Callable[[int], str]) -> None:
+    """Warn of vectors that are all zero; `named` gives the name of a row."""
     zero = [i for start in range(0, len(vectors), _BLOCK) for i in _zero_rows(vectors, start)]
     if zero:
-        first = listed((named[i] for i in zero), 3)
+        first = listed(map(named, zero[:3]), 3) + (f" and {len(zero) - 3} more" if len(zero) > 3 else "")
         warnings.warn(
             f"{who}: {len(zero)} of {len(vectors)} {what} have an all-zero vector ({first}): they are "
             "similar to nothing and scored as ties",

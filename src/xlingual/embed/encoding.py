@@ -13,6 +13,7 @@ import numpy as np
 from xlingual.embed.checks import checked
 from xlingual.encoders import PythonEncoder
 from xlingual.errors import DataWarning, InputError, XlingualError
+from xlingual.mapped import room_for
 from xlingual.pictures import read_bytes
 from xlingual.records import (
     Encoded,
@@ -235,7 +236,7 @@ class _Kept:
         """Put the vectors of some rows in their places."""
         found = encoded.vectors
         if self._vectors is None:
-            self._vectors = np.empty((self._count, found.shape[1]), dtype=found.dtype)
+            self._vectors = room_for(self._count, found.shape[1], found.dtype)
         self._vectors[piece] = found
         if encoded.truncated is not None:
             self._cut = np.zeros(self._count, dtype=np.bool_) if self._cut is None else self._cut
@@ -246,7 +247,15 @@ class _Kept:
         vectors: Any = self._vectors
         if np.array_equal(inverse, np.arange(self._count)):
             return Encoded(vectors, self._cut)
-        return Encoded(vectors[inverse], None if self._cut is None else self._cut[inverse])
+        return Encoded(_repeated(vectors, inverse), None if self._cut is None else self._cut[inverse])
+
+
+def _repeated(vectors: np.ndarray, rows: Ints) -> np.ndarray:
+    """Return vectors[rows], a block at a time."""
+    out = room_for(len(rows), vectors.shape[1], vectors.dtype)
+    for start in range(0, len(rows), _APPLIED):
+        out[start : start + _APPLIED] = vectors[rows[start : start + _APPLIED]]
+    return out
 
 
 @dataclass

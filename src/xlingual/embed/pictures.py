@@ -15,7 +15,7 @@ from xlingual.embed.checks import warn_of_zeros
 from xlingual.embed.encoding import Report, Way, encode
 from xlingual.encoders.decoding import SKIP, BrokenPicturesError, broken, counted
 from xlingual.errors import DataWarning, InputError
-from xlingual.pictures import read_bytes
+from xlingual.pictures import missing_files, read_bytes
 from xlingual.ranking import Cosine, Pool, UnitVectors
 from xlingual.records import Encoder, Ints, Pictures, digest
 from xlingual.store import Store
@@ -122,7 +122,7 @@ def _encoded(
             raise
         text = counted(next(iter(reasons.values())), len(reasons), len(pictures), remedy)
         raise InputError(text) from error
-    warn_of_zeros(vectors, way.who, "pictures", [repr(row) for row in pictures.ids])
+    warn_of_zeros(vectors, way.who, "pictures", lambda row: repr(pictures.ids[row]))
     return pictures, vectors, same
 
 
@@ -131,12 +131,11 @@ def _distinct_pictures(vector_code: Ints, sources: Sequence[bytes | Path | None]
 
     Only pictures whose vectors are equal need their bytes compared.
     """
-    shared = np.bincount(vector_code)[vector_code] > 1
-    labels: dict[Any, int] = {}
-    picture = np.empty(len(sources), dtype=np.int64)
-    for i, (code, source) in enumerate(zip(vector_code.tolist(), sources, strict=True)):
-        content = _content(source) if shared[i] else i
-        picture[i] = labels.setdefault((code, content), len(labels))
+    shared = np.flatnonzero(np.bincount(vector_code)[vector_code] > 1)
+    first: dict[Any, int] = {}
+    picture = np.arange(len(sources))  # the first one that is the same
+    for i, code in zip(shared.tolist(), vector_code[shared].tolist(), strict=True):
+        picture[i] = first.setdefault((code, _content(sources[i])), i)
     return picture
 
 
@@ -149,8 +148,8 @@ def _content(source: bytes | Path | None) -> bytes | None:
 
 def _warn_of_missing_files(sources: Sequence[bytes | Path | None], ids: Sequence[str]) -> None:
     """Warn of picture files that are not there; an encoder that opens pictures refuses them itself."""
-    missing = [i for i, source in enumerate(sources) if isinstance(source, Path) and not source.is_file()]
-    if missing:
+    missing = missing_files(sources)
+    if len(missing):
         first = f"{str(sources[missing[0]])!r}, shown by {ids[missing[0]]!r}"
         warnings.warn(
             f"{len(missing)} of {len(sources)} picture files are missing (first: {first}): reports show a "

@@ -154,8 +154,7 @@ def _way(name: str, store: Store | None, progress: Report | None) -> Way:
 def _embedded(encoder: Encoder, texts: Texts, what: str, way: Way) -> Encoded:
     """Return the vectors of texts; raise InputError where the encoder's answer cannot be used."""
     found = encode(encoder, texts, way)
-    named = [f"{row!r} ({tag})" for row, tag in zip(texts.ids, texts.language, strict=True)]
-    warn_of_zeros(found.vectors, way.who, what, named)
+    warn_of_zeros(found.vectors, way.who, what, lambda row: f"{texts.ids[row]!r} ({texts.language[row]})")
     return found
 
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from xlingual.errors import InputError, did_you_mean, listed, nearest
+from xlingual.mapped import Rows
 
 SUFFIXES = (".npy", ".safetensors")
+_SHARD = re.compile(r".*?(?P<number>[0-9]+)(?:-of-(?P<count>[0-9]+))?")
 _MAGIC = b"\x93NUMPY"
 
 
 def check_file(path: Path) -> None:
     """Raise InputError where there is no such file (naming the nearest one) or its suffix is not known."""
+    if path.suffix not in SUFFIXES and shards_of(path):
+        return
     if path.suffix not in SUFFIXES:
         raise InputError(f"{path}: a file of vectors ends in {listed(SUFFIXES)}, found {path.suffix!r}")
     if path.is_file():
@@ -30,6 +34,38 @@ def check_file(path: Path) -> None:
     beside = sorted(other.name for other in path.parent.iterdir() if other.suffix in SUFFIXES)
     hint = did_you_mean(path.name, beside) or (f" The folder has: {listed(beside)}" if beside else "")
     raise InputError(f"file of vectors {path} not found.{hint}")
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the file itself, or the shards of a folder, in the order of their numbers."""
+    return shards_of(path) or [path]
+
+
+def shards_of(path: Path) -> list[Path]:
+    """Return the files `.npy` of a folder that end in a number, in the order of these; [] where it has none.
+
+    Raises InputError where two of them have one number, or some that are counted (`-00000-of-00004`) lack.
+    """
+    if path.suffix in SUFFIXES or not path.is_dir():
+        return []
+    found: dict[int, Path] = {}
+    counts: set[int] = set()
+    for file in sorted(path.glob("*.npy")):
+        match = _SHARD.fullmatch(file.stem)
+        if match is None:
+            continue
+        other = found.setdefault(int(match["number"]), file)
+        if other != file:
+            raise InputError(
+                f"{path}: {other.name} and {file.name} have the same number: a folder of vectors holds the "
+                "shards of one array"
+            )
+        counts |= {int(match["count"])} if match["count"] else set()
+    if counts and len(found) != max(counts):
+        raise InputError(
+            f"{path}: {len(found)} of {max(counts)} shards are there: put all of them into the folder"
+        )
+    return [found[number] for number in sorted(found)]
 
 
 def placeholder_hint(path: str) -> str:
@@ -52,6 +88,8 @@ def open_vectors(path: Path, key: str | None = None) -> NDArray[Any]:
     Raises InputError where the file is missing, damaged, a pickle, or not a table of numbers.
     """
     check_file(path)
+    if shards := shards_of(path):
+        return _joined(shards, key)
     if path.suffix == ".safetensors":
         array = _open_safetensors(path, key)
     elif key is not None:
@@ -66,6 +104,18 @@ def open_vectors(path: Path, key: str | None = None) -> NDArray[Any]:
         shape = "×".join(map(str, array.shape)) or "a single number"
         raise InputError(f"{path}: expected a table with one vector per line, found the shape {shape}")
     return array
+
+
+def _joined(shards: list[Path], key: str | None) -> NDArray[Any]:
+    """Return the shards as one array, each mapped into memory."""
+    arrays = [open_vectors(shard, key) for shard in shards]
+    for shard, array in zip(shards, arrays, strict=True):
+        if array.shape[1] != arrays[0].shape[1]:
+            raise InputError(
+                f"{shard} has {array.shape[1]} dimensions but {shards[0].name} has {arrays[0].shape[1]}: the "
+                "shards of one array come from one encoder"
+            )
+    return cast("NDArray[Any]", Rows(arrays))
 
 
 def _open_npy(path: Path) -> NDArray[Any]:

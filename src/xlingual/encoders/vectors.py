@@ -13,12 +13,16 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
+from xlingual import mapped
+from xlingual.arrays import distinct_values
+from xlingual.columns import coded
 from xlingual.encoders.nearby import fitting
 from xlingual.encoders.placeholders import FIELD, fields_there, filled, language_at_end, places
 from xlingual.encoders.schemes import TEXTS, Context
-from xlingual.encoders.vectorfile import SUFFIXES, check_file, open_vectors
+from xlingual.encoders.vectorfile import SUFFIXES, check_file, files_of, open_vectors
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.records import Pictures, Texts, digest
+from xlingual.mapped import Rows
+from xlingual.records import Encoded, Pictures, Texts, digest
 
 if TYPE_CHECKING:
     from xlingual.records import Ints, Vectors
@@ -71,13 +75,24 @@ class VectorsEncoder:
 
     def encode(self, batch: Texts | Pictures) -> Vectors:
         """Return float32 [n, d]: the line of each row of the batch; only those lines are read."""
+        return np.asarray(self._found(batch, most=None))
+
+    def encode_noting(self, batch: Texts | Pictures) -> Encoded:
+        """Return the same, where it is large as rows that stay in the files (`Rows`)."""
+        return Encoded(self._found(batch, most=mapped.IN_MEMORY))
+
+    def _found(self, batch: Texts | Pictures, most: int | None) -> Any:  # noqa: ANN401  (an array or Rows)
+        """Return the vectors in memory, or beyond `most` bytes in their files; None: in memory."""
         if FIELD in self.pattern:
-            return self._of_field(batch.of_field if isinstance(batch, Texts) else None).encode(batch)
+            field = batch.of_field if isinstance(batch, Texts) else None
+            return self._of_field(field)._found(batch, most)
         role = batch.role if isinstance(batch, Texts) else None
-        dim = self._dimensions(role, batch.language)
-        files = self._rows_by_file(batch, role)
-        vectors = np.empty((len(batch), dim), dtype=np.float32)
-        for path, language, rows in files:
+        dim = self._dimensions(role, coded(batch.language)[1])
+        copied = most is None or 4 * len(batch) * dim <= most
+        vectors = np.empty((len(batch), dim), dtype=np.float32) if copied else None
+        arrays: list[NDArray[Any]] = []
+        index = np.empty(0 if copied else len(batch), dtype=np.int64)
+        for path, language, rows in self._rows_by_file(batch, role):
             array = open_vectors(path, self.key)
             lines = _lines(path, len(array), language, batch, rows)
             if isinstance(batch, Texts) and language is None:
@@ -86,10 +101,14 @@ class VectorsEncoder:
             for start in range(0, len(rows), _BLOCK):
                 part = slice(start, start + _BLOCK)
                 block = _single_precision(array, lines[part])
-                vectors[rows[part]] = block
+                if vectors is not None:
+                    vectors[rows[part]] = block
                 bad += lines[part][~np.isfinite(block).all(axis=1)].tolist()
             _refuse_bad(path, sorted(set(bad)))
-        return vectors
+            if vectors is None:
+                index[rows] = lines + sum(len(part) for part in arrays)
+                arrays += array.parts if isinstance(array, Rows) else [array]
+        return Rows(arrays, index) if vectors is None else vectors
 
     def patterns_there(self) -> str:
         """Return a sentence that names the patterns which files in the folder fit, or ""."""
@@ -152,10 +171,10 @@ class VectorsEncoder:
     def _rows_by_file(self, batch: Texts | Pictures, role: str | None) -> list[tuple[Path, str | None, Ints]]:
         if "{lang}" not in self.pattern:
             return [(self._path("", role), None, np.arange(len(batch), dtype=np.int64))]
-        language = np.asarray(batch.language, dtype=object)
+        codes, tags = coded(batch.language)
         return [
-            (self._path(tag, role), tag, np.flatnonzero(language == tag).astype(np.int64))
-            for tag in dict.fromkeys(batch.language)
+            (self._path(tag, role), tag, np.flatnonzero(codes == code).astype(np.int64))
+            for code, tag in enumerate(tags)
         ]
 
 
@@ -189,9 +208,9 @@ def _lines(path: Path, lines: int, language: str | None, batch: Texts | Pictures
 
 def _warn_of_shared(path: Path, lines: Ints, languages: Sequence[str]) -> None:
     """Warn where texts of several languages have one line of a file."""
-    _, codes = np.unique(np.asarray(languages, dtype=np.str_), return_inverse=True)
-    pairs = np.unique(np.stack([lines, codes.reshape(-1)]), axis=1)  # [2, p]
-    shared = pairs.shape[1] - len(np.unique(pairs[0]))
+    codes, words = coded(languages)
+    pairs = distinct_values(lines * len(words) + codes)
+    shared = len(pairs) - len(distinct_values(lines))
     if shared:
         warnings.warn(
             f"{path} serves all languages with one vector for each item: every text has the vector of its "
@@ -222,6 +241,9 @@ def _refuse_bad(path: Path, bad: Sequence[int]) -> None:
 
 
 def _file_digest(path: Path) -> bytes:
+    files = files_of(path)
+    if files != [path]:  # a folder of shards
+        return digest(*map(_file_digest, files))
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").digest()
 

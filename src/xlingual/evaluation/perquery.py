@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from xlingual.columns import Column, Lookup
+from xlingual.data.reading.strings import numbered_ints, numbered_strings
 from xlingual.records import Floats, Ints
 
 if TYPE_CHECKING:
@@ -98,11 +100,12 @@ class PerQuery:
         }
         columns["seed"] = pa.array(np.repeat(self._seeds, lengths), pa.int64())
         query = np.concatenate(self._blocks["query"])
-        columns["query"] = _looked_up(query, self.asked.ids)
-        columns["item"] = _looked_up(self.asked.item[query], self.asked.item_ids)
+        ids = _words(self.asked.ids)
+        columns["query"] = _looked_up(query, *ids)
+        columns["item"] = _looked_up(self.asked.item[query], *_words(self.asked.item_ids))
         columns["cluster"] = pa.array(self.asked.cluster[query], pa.int64())
         retrieved = np.concatenate(self._blocks["retrieved"])
-        columns["retrieved"] = _looked_up(retrieved, self.asked.ids)
+        columns["retrieved"] = _looked_up(retrieved, *ids)
         clusters = self.asked.cluster[np.maximum(retrieved, 0)]
         columns["retrieved_cluster"] = pa.array(clusters, pa.int64(), mask=retrieved < 0)
         for name in ("above", "tied"):
@@ -110,30 +113,50 @@ class PerQuery:
             columns[name] = pa.array(values, pa.int64(), mask=values < 0)
         columns["value"] = pa.array(np.concatenate(self._blocks["value"]), pa.float64())
         for name, labels in self.asked.labels.items():
-            if any(label is not None for label in labels):
-                columns[f"{BY}{name}"] = _labelled(query, labels)
+            code, words = _label_codes(labels)
+            if words:
+                columns[f"{BY}{name}"] = _looked_up(code[query], *_words(words))
         return pa.table(columns)
 
 
 def _repeated(words: Sequence[str], lengths: Sequence[int]) -> pa.Array:
     distinct = list(dict.fromkeys(words))
     number = {word: i for i, word in enumerate(distinct)}
-    return _looked_up(np.repeat([number[word] for word in words], lengths), distinct)
+    return _looked_up(np.repeat([number[word] for word in words], lengths), *_words(distinct))
 
 
-def _labelled(rows: Ints, labels: Sequence[str | None]) -> pa.Array:
-    """Return the label of each row; null where there is none."""
+def _label_codes(labels: Sequence[str | None]) -> tuple[Ints, list[str]]:
+    """Return the number of each row's label by first appearance, -1 where there is none, and the labels."""
+    if isinstance(labels, Lookup):
+        known = labels.codes >= 0
+        number, used = numbered_ints(labels.codes[known])
+        codes = np.full(len(labels), -1, dtype=np.int64)
+        codes[known] = number
+        return codes, [labels.words[code] for code in used.tolist()]
     words = list(dict.fromkeys(label for label in labels if label is not None))
-    number = {word: code for code, word in enumerate(words)}
-    codes = np.array([-1 if label is None else number[label] for label in labels], dtype=np.int64)
-    return _looked_up(codes[rows], words)
+    place = {word: code for code, word in enumerate(words)}
+    return np.array([-1 if label is None else place[label] for label in labels], dtype=np.int64), words
 
 
-def _looked_up(codes: Ints, words: Sequence[str]) -> pa.Array:
+def _words(words: Sequence[str]) -> tuple[Ints, pa.Array]:
+    """Return the different words, and which of them each is.
+
+    One id may name a text of each language, but the words of an Arrow dictionary must be distinct.
+    """
     import pyarrow as pa
 
-    # one id may name a text of each language; the words of a dictionary must be distinct
+    if isinstance(words, Column):
+        code, distinct = numbered_strings(words)
+        return code, pa.chunked_array(distinct.chunks, pa.large_string()).cast(pa.string()).combine_chunks()
     number = {word: i for i, word in enumerate(dict.fromkeys(words))}
-    distinct = np.array([number[word] for word in words], dtype=np.int32)
-    indices = pa.array(distinct[np.maximum(codes, 0)], pa.int32(), mask=codes < 0)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(list(number), pa.string()))
+    return np.array([number[word] for word in words], dtype=np.int64), pa.array(list(number), pa.string())
+
+
+def _looked_up(codes: Ints, distinct: Ints, words: pa.Array) -> pa.Array:
+    """Return the word of each code, null for one below 0; `distinct` tells which of `words` it stands for."""
+    import pyarrow as pa
+
+    if not len(distinct):
+        codes, distinct = np.full(len(codes), -1), np.zeros(1, dtype=np.int64)
+    indices = pa.array(distinct[np.maximum(codes, 0)].astype(np.int32), pa.int32(), mask=codes < 0)
+    return pa.DictionaryArray.from_arrays(indices, words)

@@ -92,9 +92,7 @@ class Cosine:
 
     def _probed_error(self) -> float:
         """Return the largest difference of screen and exact scores over up to 128 × 128 pairs."""
-        sides = [
-            distinct_values(np.linspace(0, size - 1, _PROBE).astype(np.int64)) for size in self.shape if size
-        ]
+        sides = [np.unique(np.linspace(0, size - 1, _PROBE).astype(np.int64)) for size in self.shape if size]
         if len(sides) < 2:
             return 0.0
         left, right = (

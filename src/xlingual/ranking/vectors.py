@@ -109,20 +109,23 @@ class Pool:
 def _distinct(raw: np.ndarray, rows: Ints) -> tuple[Ints, Ints]:
     """Return (first [u], code [n]): the first position of each distinct row, and each row's distinct number.
 
-    Rows are compared by a checksum first: only rows whose checksum occurs twice are hashed.
+    Rows are compared by a checksum first: only those whose checksum an earlier row has are compared with it,
+    and the few that differ from it by a hash.
     """
     checksum = np.concatenate([_checksum(raw[rows[i : i + CHUNK]]) for i in range(0, len(rows), CHUNK)])
-    _, inverse, occurrences = np.unique(checksum, return_inverse=True, return_counts=True)
-    label: dict[bytes | int, int] = {}
-    code = np.empty(len(rows), dtype=np.int64)
-    first: list[int] = []
-    for position, repeated in enumerate((occurrences[inverse] > 1).tolist()):
-        key = _row_hash(raw[rows[position]]) if repeated else position
-        known = label.setdefault(key, len(first))
-        if known == len(first):
-            first.append(position)
-        code[position] = known
-    return np.asarray(first, dtype=np.int64), code
+    order = np.argsort(checksum, kind="stable")
+    new = np.append(True, checksum[order[1:]] != checksum[order[:-1]])
+    same = np.empty(len(rows), dtype=np.int64)  # the first position with the same checksum
+    same[order] = order[np.maximum.accumulate(np.where(new, np.arange(len(rows)), 0))]
+    later = np.flatnonzero(same != np.arange(len(rows)))
+    label: dict[bytes, int] = {}
+    for start in range(0, len(later), CHUNK):
+        part = later[start : start + CHUNK]
+        equal = (raw[rows[part]] == raw[rows[same[part]]]).all(axis=1)
+        for position in part[~equal].tolist():
+            same[position] = label.setdefault(_row_hash(raw[rows[position]]), position)
+    first = np.flatnonzero(same == np.arange(len(rows)))
+    return first, np.searchsorted(first, same)
 
 
 def _checksum(block: np.ndarray) -> np.ndarray:

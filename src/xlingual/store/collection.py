@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xlingual.errors import DataWarning, InputError, XlingualError
+from xlingual.mapped import room_for
 from xlingual.records import Encoded, Ints, Vectors
 from xlingual.store.checksum import Words, key_words
 from xlingual.store.disk import is_full, is_unwritable, write_file
@@ -81,7 +82,7 @@ class Collection:
         """
         if len(numbers) and not 0 <= numbers.min() <= numbers.max() < self._starts[-1]:
             raise IndexError("no such row in the store")
-        out = np.empty((len(numbers), self.dim or 0), dtype=np.float32)
+        out = room_for(len(numbers), self.dim or 0, np.float32)
         shard_of = np.searchsorted(self._starts, numbers, side="right") - 1
         order = np.argsort(numbers, kind="stable")  # as they lie in the files: whole stretches need one copy
         cut: NDArray[np.bool_] | None = None

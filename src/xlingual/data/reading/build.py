@@ -154,9 +154,8 @@ def _items_by_picture(
     """Return the items of rows: equal pictures are one item, a row without a picture is one of its own."""
     item, _ = numbered_ints(np.where(picture >= 0, picture, -1 - np.arange(len(picture))))
     first = np.unique(item, return_index=True)[1]
-    if len(distinct_values(id_code[first])) < len(
-        first
-    ):  # the same id in two languages, not told to be one item
+    n_different = len(distinct_values(id_code[first]))
+    if n_different < len(first):  # the same id in two languages, not told to be one item
         pairs = zip(tags.view(first), ids.view(first), strict=True)
         return item, Strings.of(f"{tag}:{name}" for tag, name in pairs)
     return item, ids.view(first)

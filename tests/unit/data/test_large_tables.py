@@ -1,0 +1,180 @@
+"""Arrow files, tables in several files, and columns that are kept out of Python's memory."""
+
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from xlingual.arrays import distinct_values
+from xlingual.columns import Lookup, Paths, Strings, coded, pick, shown_paths
+from xlingual.data.manifest import Manifest
+from xlingual.data.reading.strings import SPACE_BYTES, blank, numbered_ints, numbered_strings
+from xlingual.errors import DataWarning, InputError
+from xlingual.pictures import missing_files
+
+ROWS = [
+    {
+        "id": f"r{i}",
+        "lang": ("en", "de")[i % 2],
+        "text": f"größe {i // 2}",
+        "item": f"{i // 2}",
+        "image": f"{i}.png",
+    }
+    for i in range(20)
+]
+TABLE = pa.table({name: [row[name] for row in ROWS] for name in ROWS[0]})
+
+
+def write_arrow(path, table, kind):
+    write = {"file": pa.ipc.new_file, "stream": pa.ipc.new_stream}[kind]
+    with pa.OSFile(str(path), "wb") as sink, write(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=7)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["file", "stream"])
+@pytest.mark.parametrize("suffix", [".arrow", ".feather", ".ipc"])
+def test_arrow_files_are_manifests(tmp_path, kind, suffix):
+    read = Manifest.read(write_arrow(tmp_path / f"m{suffix}", TABLE, kind))
+    assert read.digest == Manifest.from_rows(ROWS, folder=tmp_path).digest
+    assert read.text[5] == "größe 2"
+
+
+def test_dictionaries_and_missing_cells_of_arrow(tmp_path):
+    table = pa.table(
+        {
+            "lang": pa.array(["en", "de", "en"]).dictionary_encode(),
+            "text": pa.array(["a", None, "c"], pa.large_string()),
+            "body": pa.array([None, "x", None], pa.string()),
+        }
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        read = Manifest.read(write_arrow(tmp_path / "m.arrow", table, "file"))
+    assert read.text == ["a", "", "c"]
+    assert read.fields["body"] == ["", "x", ""]
+    assert "1 of 3 texts are empty (ids '2')" in str(caught[0].message)
+
+
+def test_broken_arrow_is_refused(tmp_path):
+    (tmp_path / "m.arrow").write_bytes(b"no arrow at all, but long enough to be read")
+    with pytest.raises(InputError, match=r"m\.arrow is not an Arrow file"):
+        Manifest.read(tmp_path / "m.arrow")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"train-{i:05}-of-00003.parquet" for i in range(3)],
+        [f"part-{i}.parquet" for i in (1, 2, 10)],
+        [f"data-{i:05}-of-00003.arrow" for i in range(3)],
+    ],
+)
+def test_numbered_files_are_one_table(tmp_path, names):
+    for part, name in enumerate(names):
+        rows = TABLE.slice(part * 7, 7)
+        if name.endswith(".arrow"):
+            write_arrow(tmp_path / name, rows, "stream")
+        else:
+            pq.write_table(rows, tmp_path / name)
+    (tmp_path / "dataset_info.json").write_text("{}")
+    whole = Manifest.from_rows(ROWS, folder=tmp_path)
+    assert Manifest.read(tmp_path).digest == whole.digest
+    assert Manifest.read(tmp_path / f"{names[0][:4]}*").ids == whole.ids
+    assert Manifest.read(tmp_path, rows="6:9").text == whole.text[6:9]
+
+
+def test_shards_that_are_missing_or_differ_are_refused(tmp_path):
+    for i in (0, 1, 3):
+        pq.write_table(TABLE, tmp_path / f"train-{i:05}-of-00004.parquet")
+    with pytest.raises(
+        InputError, match=r"1 of 4 shards are missing \(first: number 2\): put all of them there"
+    ):
+        Manifest.read(tmp_path)
+    pq.write_table(TABLE.drop_columns(["item"]), tmp_path / "train-00002-of-00004.parquet")
+    with pytest.raises(InputError, match=r"have different columns \(item only in one of them\)"):
+        Manifest.read(tmp_path)
+    pq.write_table(TABLE, tmp_path / "test-00000-of-00001.parquet")
+    with pytest.raises(InputError, match=r"shards of several tables \(test\*\.parquet, train\*\.parquet\)"):
+        Manifest.read(tmp_path)
+
+
+def test_rows_of_shards_are_counted_through(tmp_path):
+    for i in range(2):
+        pq.write_table(
+            pa.table({"lang": ["en", "x_y"[: 3 * i] or "en"], "text": ["a", "b"]}), tmp_path / f"p{i}.parquet"
+        )
+    with pytest.raises(InputError, match="row 4, column 'lang': 'x_y' is not a language tag"):
+        Manifest.read(tmp_path)
+
+
+def test_vectors_and_lists_in_json_lines_are_read_again_when_asked_for(tmp_path, table_file):
+    rows = [row | {"vector": [0.5] * 3, "code": i % 2} for i, row in enumerate(ROWS)]
+    read = Manifest.read(table_file(tmp_path / "m.jsonl", rows))
+    assert read.digest == Manifest.from_rows(ROWS, folder=tmp_path).digest
+    assert read.labels["code"] == [str(i % 2) for i in range(20)]
+    with pytest.raises(InputError, match="row 1, column 'vector': found a list where a text is expected"):
+        Manifest.read(tmp_path / "m.jsonl", text_column="vector")
+
+
+def test_every_character_that_is_space_begins_with_a_known_byte():
+    spaces = [chr(c) for c in range(0x110000) if chr(c).isspace()]
+    assert all(s.encode()[0] <= 0x20 or s.encode()[0] in SPACE_BYTES for s in spaces)
+    assert blank(Strings.of([*spaces, "x", "", "\u3042", "\u2003x"])).tolist() == [True] * len(spaces) + [
+        False,
+        True,
+        False,
+        False,
+    ]
+
+
+words = st.lists(st.sampled_from(["", " ", "a", "größe", "字", "a" * 90]), min_size=1, max_size=30)
+
+
+@given(words, st.data())
+def test_columns_are_as_lists(values, data):
+    cut = data.draw(st.integers(0, len(values)))
+    column = Strings([chunk for part in (values[:cut], values[cut:]) for chunk in Strings.of(part).chunks])
+    rows = np.array(data.draw(st.lists(st.integers(0, len(values) - 1), max_size=40)), dtype=np.int64)
+    assert column == values
+    assert list(column) == values
+    assert column[-1] == values[-1]
+    assert column[1:-1] == values[1:-1]
+    assert column.pick(rows) == pick(values, rows) == list(column.view(rows))
+    assert blank(column).tolist() == [not value.strip() for value in values]
+    assert column.byte_lengths().tolist() == [len(value.encode()) for value in values]
+    code, known = numbered_strings(column.view(rows)) if len(rows) else (rows, Strings([]))
+    assert list(known) == list(dict.fromkeys(pick(values, rows)))
+    assert pick(known, code) == pick(values, rows)
+    twice = column.view(rows).view(np.arange(len(rows))[::2])
+    assert twice == pick(values, rows)[::2]
+
+
+@given(st.lists(st.integers(-5, 9), max_size=40))
+def test_numbers_and_distinct_values(values):
+    array = np.array(values, dtype=np.int64)
+    assert distinct_values(array).tolist() == sorted(set(values))
+    code, known = numbered_ints(array)
+    assert known.tolist() == list(dict.fromkeys(values))
+    assert known[code].tolist() == values
+
+
+def test_codes_below_zero_are_nothing():
+    column = Lookup(["a", "b"], np.array([1, -1, 0]))
+    assert column == ["b", None, "a"]
+    assert column.view(np.array([-1, 1, 2])) == [None, None, "a"]
+    assert coded(Lookup(["a", "b", "b"], np.array([2, 0, 1])))[1] == ["b", "a"]
+
+
+def test_missing_files_and_shown_paths(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.png").write_bytes(b"")
+    names = ["in/a.png", "in/b.png", "out/a.png"]
+    column = Lookup(Paths(tmp_path, Strings.of(names)), np.array([2, 0, -1, 1]))
+    paths = [None if path is None else path for path in column]
+    assert missing_files(column).tolist() == missing_files(paths).tolist() == [0, 3]
+    assert list(shown_paths(Paths(tmp_path, Strings.of(names)))) == [str(tmp_path / name) for name in names]
