@@ -22,19 +22,22 @@ class Constant:
 
 
 MEASURED = {  # on one core of an AMD EPYC (Zen 5); numpy 2.4 with OpenBLAS 0.3.31, faiss 1.15
-    "core rate": Constant(1.22e11, "FLOP/s", "measured: ranking_speed, bare float32 product, 128 to 2048-d"),
+    "core rate": Constant(
+        1.25e11, "FLOP/s", "measured: bare float32 product, 768 and 2048-d; 1.0e11 at 128-d"
+    ),
     "texts, per pair": Constant(0.4e-9, "s", "measured: growth, beside the product"),
     "pictures, per pair": Constant(3.0e-9, "s", "measured: growth, beside the product"),
-    "rest, per item": Constant(40e-6, "s", "measured: growth: checks, statistics, tables"),
-    "home memory, per item": Constant(4e3, "bytes", "measured: growth: of what gathers the answer"),
-    "list rate": Constant(1.2e10, "FLOP/s", "measured: faiss IVF-flat looking through lists, 128 to 2048-d"),
-    "uneven lists": Constant(1.3, "", "measured: the same, vectors looked at against equal lists"),
+    "rest, per item": Constant(22e-6, "s", "measured: growth: checks, statistics, tables"),
+    "memory": Constant(3.2e8, "bytes", "measured: growth: tiles, and float32 copies of unit vectors"),
+    "memory, per item": Constant(3.7e3, "bytes", "measured: growth: of the process that gathers the answer"),
+    "uneven lists": Constant(1.3, "", "measured: faiss IVF-flat, vectors looked at against equal lists"),
 }
 ASSUMED = {
     "share of the matrix peak": Constant(0.6, "", "assumed: large tiles, fp16 and float32 alike"),
     "share of the bandwidth": Constant(0.8, "", "assumed"),
     "texts, tile bytes": Constant(14, "/pair", "counted: write, maximum, compare, list"),
     "pictures, tile bytes": Constant(36, "/pair", "counted: write, compare and sum twice, two lists"),
+    "lists, share of the rate": Constant(0.5, "", "assumed: small products, one for each list"),
     "link": Constant(50e9, "bytes/s", "datasheet: PCIe 5 × 16 has 64e9; 80 % assumed"),
     "network": Constant(12.5e9, "bytes/s", "datasheet: 100 Gbit/s for each node"),
     "shard": Constant(2e6, "rows", "chosen"),
@@ -86,6 +89,11 @@ class Pass:
         return 2 * self.d * self.pairs
 
 
+def memory(n: float) -> float:
+    """Return the bytes beside the vectors that the process takes which gathers the answer."""
+    return value("memory") + n * value("memory, per item")
+
+
 def core_seconds(work: Pass, rate: float | None = None, per_pair: float | None = None) -> float:
     """Return the time of a pass on one core: the product, and what the reductions take of each pair."""
     rate = value("core rate") if rate is None else rate
@@ -110,16 +118,17 @@ def gpu_seconds(work: Pass, gpu: Gpu, half: bool = True) -> dict[str, float]:
     }
 
 
-def list_seconds(work: Pass, queries: float | None = None) -> float:
+def list_seconds(work: Pass) -> float:
     """Return the time of an inverted file on one core: 4·√n lists, of which a query looks at 4·√lists.
 
-    Filling it (each vector to its nearest centre, k-means on 40 vectors a list in 10 rounds) is a product.
+    Filling it (each vector to its nearest centre, k-means on 40 vectors a list in 10 rounds) is a product,
+    and so is looking: the queries that look through one list do so together.
     """
     lists = 4 * math.sqrt(work.n)
-    looked_at = min(1.0, 4 / math.sqrt(lists) * value("uneven lists"))
-    fill = 2 * work.d * lists * (work.n + 10 * 40 * lists) / value("core rate")
-    asked = work.n if queries is None else queries
-    return fill + 2 * work.d * asked * (looked_at * work.n + lists) / value("list rate")
+    share = min(1.0, 4 / math.sqrt(lists) * value("uneven lists"))
+    fill = lists * (work.n + 10 * 40 * lists)
+    look = work.n * (lists + share * work.n / value("lists, share of the rate"))
+    return 2 * work.d * (fill + look) / value("core rate")
 
 
 def bounds(unit: np.ndarray) -> tuple[float, float]:

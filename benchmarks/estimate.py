@@ -25,6 +25,7 @@ from benchmarks.costs import (
     core_seconds,
     gpu_seconds,
     list_seconds,
+    memory,
     undecided,
     value,
 )
@@ -115,7 +116,7 @@ def print_moved(passes: Sequence[Pass], gpu: Gpu) -> None:
         f"   parts of the picture pass: {size_of(parts / tasks)} each, {size_of(parts)} if all were kept, "
         f"{size_of(n * (row + column))} when merged"
     )
-    print(f"   memory of the process that gathers: {size_of(n * value('home memory, per item'))}")
+    print(f"   memory of the process that gathers: {size_of(memory(n))}")
 
 
 def print_by_n(passes: Sequence[Pass], gpu: Gpu) -> None:
@@ -129,10 +130,13 @@ def print_by_n(passes: Sequence[Pass], gpu: Gpu) -> None:
         home = n * value("rest, per item")
         core = sum(core_seconds(work) for work in sized)
         device = sum(sum(gpu_seconds(work, gpu).values()) for work in sized)
-        lists = sum(list_seconds(work) for work in sized)
+        lists = sum(list_seconds(work) for work in (*sized, sized[1]))  # pictures: there, and back
         times = [core + home, core / CORES + home, device + home, device / MANY + home, lists / CORES + home]
-        memory = size_of(n * value("home memory, per item"))
-        print(f"   {n:.0e} " + " ".join(f"{time_of(seconds):>11s}" for seconds in times) + f"  {memory:>8s}")
+        print(
+            f"   {n:.0e} "
+            + " ".join(f"{time_of(seconds):>11s}" for seconds in times)
+            + f"  {size_of(memory(n)):>8s}"
+        )
 
 
 def main(n: float = N, text_dim: float = TEXT_DIM, image_dim: float = IMAGE_DIM) -> None:
