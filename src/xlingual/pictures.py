@@ -69,8 +69,8 @@ def missing_files(
 ) -> Ints:
     """Return the numbers of those sources that are paths at which there is no file, ascending.
 
-    `there` tells what is looked for (`os.path.exists`: anything). Of a column of paths, none becomes a Path for
-    that, and what lies in a folder that is missing is not looked for.
+    `there` tells what is looked for (`os.path.exists`: anything). Of a column of paths, none becomes a Path
+    for that, and what lies in a folder that is missing is not looked for.
     """
     import numpy as np
 
