@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# with the libraries of networks, on which the tests of encoders run
+# with the libraries of networks, clusters and indices, on which the tests of encoders and rankers run
 MODELS := $(VENV)/.models
 OUT ?= out/demo
 
@@ -21,7 +21,7 @@ $(STAMP): pyproject.toml
 	touch $(STAMP)
 
 $(MODELS): $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,st,hf,onnx,api,mt]' 'torch>=2.5,<2.14'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,st,hf,onnx,api,mt,ray,ann]' 'torch>=2.5,<2.14'
 	touch $(MODELS)
 
 demo: $(STAMP)  ## Make built-in data, evaluate five encoders, write a report to out/demo

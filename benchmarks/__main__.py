@@ -5,18 +5,22 @@ import sys
 
 SPEED = (
     "screen_error",
+    "ranking_speed",
     "backretrieval_speed",
     "many_encoders",
     "validation_speed",
     "pool_speed",
     "picture_speed",
+    "approximate",
     "memory",
+    "growth",
     "memory_of_files",
     "manifest_scale",
     "start_up",
     "store_speed",
     "nbest_speed",
     "study_load",
+    "estimate",
 )
 STATISTICS = (
     "coverage",
@@ -26,14 +30,15 @@ STATISTICS = (
     "agreement_coverage",
     "study_statistics",
 )
-NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed")  # need torch
+NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed")  # need torch
+CLUSTER = ("ray_speed",)  # needs ray
 EXPERIMENTS = ("mlmme_runs", "mlmme_multi30k", "regimes", "nbest_table3")  # trainings of many minutes
-DATA = ("sentence_breaks",)
+DATA = ("sentence_breaks", "spectra")
 
 wanted = [
     name for word in sys.argv[1:] or SPEED for name in (STATISTICS if word == "statistics" else (word,))
 ]
-known = (*SPEED, *STATISTICS, *NETWORKS, *EXPERIMENTS, *DATA)
+known = (*SPEED, *CLUSTER, *STATISTICS, *NETWORKS, *EXPERIMENTS, *DATA)
 for name in wanted:
     if name not in known:
         raise SystemExit(f"no benchmark {name!r}: expected some of {', '.join(known)}, or statistics")

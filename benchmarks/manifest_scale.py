@@ -2,7 +2,8 @@
 
 Each file is checked in a process of its own, whose largest resident size and processor time are printed; what
 is read is compared, on its first rows, with the same rows given in memory. Picture paths lead nowhere, since
-opening pictures takes as long as decoding them does. Minutes: `python -m benchmarks.manifest_scale 1000000`.
+opening pictures takes as long as decoding them does. `python -m benchmarks.manifest_scale 1000000` takes
+minutes.
 """
 
 from __future__ import annotations

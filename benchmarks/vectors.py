@@ -29,9 +29,12 @@ class Given:
         return self.vectors[items.index]
 
 
-def spectrum(rng: np.random.Generator, n: int, d: int, shift: float = 0.0) -> np.ndarray:
-    """Return float32 [n, d] whose dimensions shrink like 1/√i, as those of real encoders do."""
-    scale = (1 / np.sqrt(np.arange(1, d + 1))).astype(np.float32)
+def spectrum(rng: np.random.Generator, n: int, d: int, shift: float = 0.0, decay: float = 1.0) -> np.ndarray:
+    """Return float32 [n, d] whose variances shrink like 1/i^decay, as those of real encoders do.
+
+    What the decay of real vectors is: `python -m benchmarks spectra`.
+    """
+    scale = (np.arange(1, d + 1) ** (-decay / 2)).astype(np.float32)
     return (rng.standard_normal((n, d), dtype=np.float32) + np.float32(shift)) * scale
 
 

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from xlingual import MultilingualPool, multilingual_pool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.errors import InputError
+from xlingual.ranking import Cpu
+from xlingual.ranking.resume import Kept
 
 UNIT = Path(__file__).parents[1] / "unit" / "evaluation" / "multilingual_pool"
 plain = SimpleNamespace(**run_path(str(UNIT / "plain.py")))
@@ -499,3 +501,17 @@ def taken(side, rows, names):
     if hasattr(side, "article"):
         arrays["article"] = side.article[rows]
     return replace(side, **lists, **arrays)
+
+
+def test_a_pass_in_pieces_gives_the_same_results(tmp_path):
+    pool, questions, candidates = drawn(np.random.default_rng(5), 600, 150)
+
+    def told(**options):
+        found = results_of(pool, questions, candidates, **options).to_dict()
+        return {name: value for name, value in found.items() if name not in ("timings", "diagnostics")}
+
+    kept = Kept(Cpu(budget=5000), tmp_path, least=0, block=1)
+    assert told(ranker=kept) == told()
+    assert kept.found == 0
+    assert told(ranker=kept) == told()
+    assert kept.found > 0

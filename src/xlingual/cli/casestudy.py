@@ -55,7 +55,6 @@ _STUDY = (
 _FIT = (
     whole("--epochs", "Epochs.  [default: 40]"),
     number("--rate", "Learning rate of Adam.  [default: 0.01]"),
-    click.option("--device", metavar="NAME", help="auto, cpu, cuda, cuda:1, mps.  [default: auto]"),
     click.option(
         "--validation",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -92,7 +91,7 @@ def casestudy(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # n
         raise InputError("--out is missing: the study writes models and results, so say where with --out DIR")
     check_folder(out)
     store = chosen_store(given)
-    given["ranker"] = chosen_ranker(given)
+    given["ranker"] = chosen_ranker(_where_to_rank(given), store)
     columns = {name: given[name] for name in COLUMNS}
     trained = _trained(given)
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
@@ -131,6 +130,12 @@ def casestudy(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # n
 
 
 casestudy = added(casestudy, (*_STUDY, *MODEL, *OF_XL, *_FIT))
+
+
+def _where_to_rank(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options for ranking: the device is that of the trainings, too, and some serve only these."""
+    trains_only = given["backend"] in ("cpu", "ray") or (given["device"] or "").startswith("mps")
+    return given | ({"device": None} if trains_only else {})
 
 
 def _evaluated(given: dict[str, Any]) -> Any:  # noqa: ANN401  (Evaluated, imported where it is needed)

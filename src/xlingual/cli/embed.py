@@ -11,6 +11,7 @@ import click
 from xlingual.cli import screen
 from xlingual.cli.options import (
     COLUMNS,
+    available_cores,
     check_folder,
     chosen_store,
     encoding_options,
@@ -18,11 +19,13 @@ from xlingual.cli.options import (
     read_manifest,
     refuse_extra,
 )
+from xlingual.cli.ranking_options import address_option
 from xlingual.errors import InputError
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.pool import MultilingualPool
+    from xlingual.embed.crew import Crew
     from xlingual.workflows.embed import Exported
 
 
@@ -44,6 +47,20 @@ if TYPE_CHECKING:
     "--half", is_flag=True, help="Half precision: of the files, and of a store that --store DIR begins."
 )
 @encoding_options
+@click.option(
+    "--backend",
+    type=click.Choice(["auto", "ray"]),
+    default="auto",
+    show_default="this machine",
+    help="ray: copies of the encoders on the machines of a Ray cluster.",
+)
+@address_option
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --backend ray: copies of an encoder.  [default: one for each GPU, else for each machine]",
+)
 @click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
 @click.pass_context
 def embed(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401  (options)
@@ -56,6 +73,7 @@ def embed(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa:
 
     refuse_extra(ctx)
     check_folder(given["out"])
+    crew = _crew(given)
     store: Any = chosen_store(given)
     if given["half"] and isinstance(store, Path):
         store = Store(store, half=True)
@@ -70,10 +88,25 @@ def embed(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa:
             candidate_text=given["candidate_text"],
             half=given["half"],
             store=store,
+            crew=crew,
             progress=progress,
         )
     if not given["quiet"]:
         _show(found)
+
+
+def _crew(given: dict[str, Any]) -> Crew | None:
+    """Return where encoders run; None for this machine."""
+    address, workers = given["address"], given["workers"]
+    if given["backend"] != "ray":
+        if address is not None or workers is not None:
+            raise InputError("--address and --workers are of clusters: add --backend ray, or leave them out")
+        return None
+    from xlingual.embed.crew import Crew
+    from xlingual.ranking.cluster.connection import cluster_address, imported
+
+    imported()  # says what to install, before any work is done
+    return Crew(cluster_address(address), workers, cores=available_cores())
 
 
 def _data(path: Path, given: dict[str, Any]) -> Manifest | MultilingualPool:

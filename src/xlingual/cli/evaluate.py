@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xlingual.cli import screen
+from xlingual.cli.approximate_options import approximate_options, approximate_ranker
 from xlingual.cli.image_sentence import image_sentence
 from xlingual.cli.multilingual_pool import multilingual_pool
 from xlingual.cli.options import (
@@ -25,6 +26,7 @@ from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.ranking_options import chosen_ranker, ranking_options, threads_option
 from xlingual.cli.sts import sts
 from xlingual.cli.tasks import Tasks
+from xlingual.errors import InputError
 
 if TYPE_CHECKING:
     from xlingual.results import Results
@@ -49,7 +51,7 @@ measure_option = click.option(
     default=("R@10",),
     show_default=True,
     metavar="NAME",
-    help="R@k, RR or MedR; repeat for several.",
+    help="R@k, R@p%, RR or MedR; repeat for several.",
 )
 examples_option = click.option(
     "--examples/--no-examples", default=True, help="Keep texts and thumbnails for the report."
@@ -62,6 +64,7 @@ examples_option = click.option(
 @image_options
 @measure_option
 @ranking_options
+@approximate_options
 @output_options
 @examples_option
 @click.option(
@@ -91,6 +94,7 @@ def backretrieval(ctx: click.Context, /, manifest: Path, **given: Any) -> None: 
 @sample_options
 @measure_option
 @ranking_options
+@approximate_options
 @output_options
 @click.pass_context
 def crosslingual_retrieval(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401
@@ -139,6 +143,8 @@ def _calibration(given: dict[str, Any]) -> Calibration | None:
     path: Path | None = given.get("calibration")
     if path is None:
         return None
+    if given["approximate"]:
+        raise InputError("--calibration was made of exact numbers: leave out --approximate")
     from xlingual.evaluation.calibration.estimate import check_measures
     from xlingual.results.calibration import Calibration
 
@@ -156,7 +162,7 @@ def _evaluate(
     check_output(given["out"], given["report"], ctx.command.name)
     store = chosen_store(given)
     if "backend" in given:
-        given["ranker"] = chosen_ranker(given)
+        given["ranker"] = approximate_ranker(given, chosen_ranker(given, store))
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
         if progress is not None:
             progress("reading the manifest", 0, 1)

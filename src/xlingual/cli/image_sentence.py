@@ -87,7 +87,7 @@ def image_sentence(ctx: click.Context, /, manifest: Path, **given: Any) -> None:
     refuse_extra(ctx)
     check_output(given["out"], given["report"], NAME)
     store = chosen_store(given)
-    given["ranker"] = chosen_ranker(given)
+    given["ranker"] = chosen_ranker(given, store)
     languages = given.pop("languages")
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
         if progress is not None:

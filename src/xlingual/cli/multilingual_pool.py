@@ -123,7 +123,7 @@ def multilingual_pool(ctx: click.Context, /, pool: Path, **given: Any) -> None: 
             "--trec-depth is for the runs that --trec DIR writes: name a folder, or leave it out"
         )
     store = chosen_store(given)
-    given["ranker"] = chosen_ranker(given)
+    given["ranker"] = chosen_ranker(given, store)
     languages = given.pop("languages")
     wanted = None if languages is None else listed_languages(languages)
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from xlingual.cli import screen
+from xlingual.cli.approximate_options import without_approximate
 from xlingual.cli.options import available_cores
 
 if TYPE_CHECKING:
@@ -49,15 +51,32 @@ threads_option = click.option(
 )
 
 
+address_option = click.option(
+    "--address",
+    metavar="HOST:PORT",
+    help="With --backend ray: the head of the cluster, or auto.  [default: Ray on this machine alone]",
+)
+
+
 def ranking_options(function: F) -> F:
     """Add the options that say where ranking is done."""
     options: list[Callable[[Any], Any]] = [
         click.option(
             "--backend",
-            type=click.Choice(["auto", "cpu"]),
+            type=click.Choice(["auto", "cpu", "torch", "ray"]),
             default="auto",
             show_default=True,
-            help="What ranks; it changes no number.",
+            help="What ranks; it changes no number. auto: torch where a CUDA device is, else cpu.",
+        ),
+        click.option(
+            "--device",
+            metavar="NAME",
+            help="Where torch works: auto, cpu, cuda, cuda:1.  [default: auto]",
+        ),
+        click.option(
+            "--precision",
+            type=click.Choice(["fp16", "bf16", "fp32"]),
+            help="What torch screens in; it changes no number.  [default: fp16 on CUDA, else fp32]",
         ),
         threads_option,
         click.option(
@@ -66,17 +85,62 @@ def ranking_options(function: F) -> F:
             metavar="SIZE",
             help="What ranking may take of memory at a time, such as 8GiB.  [default: what it needs]",
         ),
+        address_option,
+        click.option(
+            "--shared",
+            metavar="DIR",
+            help="With --backend ray: a folder, or URL, that all machines of the cluster see.",
+        ),
     ]
     for option in reversed(options):
         function = option(function)
-    return function
+    return without_approximate(function)
 
 
-def chosen_ranker(given: dict[str, Any]) -> Ranker:
-    """Return what the options ask for, and say why; all but `threads` leave `given`."""
+_ASKED = ("backend", "memory", "device", "precision", "address", "shared")
+
+
+def chosen_ranker(given: dict[str, Any], store: Path | str | None) -> Ranker:
+    """Return what the options ask for, and say why; all but `threads` leave `given`.
+
+    Where there is a store ("default": the user's own), finished parts of long passes are kept in it until the
+    command has ended well.
+    """
     from xlingual.ranking.choice import choose
 
-    chosen = choose(given.pop("backend"), threads=given["threads"], memory=given.pop("memory"))
+    asked = {name: given.pop(name) for name in _ASKED}
+    kept_in = None if store is None else _store_folder(store)
+    alone = asked["shared"] is None and asked["address"] is None
+    if asked["backend"] == "ray" and alone and kept_in is not None:
+        asked["shared"] = _local_shared(kept_in)
+    chosen = choose(threads=given["threads"], **asked)
     if not given.get("quiet") and (chosen.notable or sys.stderr.isatty()):
         screen.note(f"ranking {chosen.why}")
-    return chosen.ranker
+    return _kept(chosen.ranker, kept_in)
+
+
+def _kept(ranker: Ranker, store: Path | None) -> Ranker:
+    """Return the ranker, keeping finished parts until the command has ended without an error."""
+    from xlingual.ranking.resume import Kept
+
+    keeping = ranker if hasattr(ranker, "forget") else None
+    if keeping is None and store is not None:
+        keeping = ranker = Kept(ranker, store / "ranking")
+    context = click.get_current_context(silent=True)
+    if keeping is not None and context is not None:
+        forget = keeping.forget
+        context.call_on_close(lambda: forget() if sys.exc_info()[0] is None else None)
+    return ranker
+
+
+def _store_folder(store: Path | str) -> Path:
+    from xlingual.store import default_folder
+
+    return default_folder() if store == "default" else Path(store)
+
+
+def _local_shared(store: Path) -> str | None:
+    """Return a folder for Ray on this machine alone; None where a cluster is named by RAY_ADDRESS."""
+    from xlingual.ranking.cluster.connection import cluster_address
+
+    return None if cluster_address(None) else str(store / "ranking")

@@ -222,8 +222,8 @@ def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> N
     from rich.padding import Padding
 
     from xlingual.cli.tables import leaderboard_table, notes
+    from xlingual.report import approximation, leaderboard, sts, verdict
     from xlingual.report import image_sentence as ranking
-    from xlingual.report import leaderboard, sts, verdict
     from xlingual.report import multilingual_pool as pool
     from xlingual.report.tables import measures, tasks
     from xlingual.report.words import measure_name
@@ -249,7 +249,7 @@ def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> N
                 screen.print()
                 name = measure_name(task, measure) if task == pool.TASK else measure
                 screen.print(leaderboard_table(f"{task} · {name}", rows, screen))
-            for note in notes(rows):
+            for note in [*notes(rows), *approximation.sentences(rows)]:
                 screen.print(Padding(note, (0, 0, 0, 1)), markup=False)
 
 

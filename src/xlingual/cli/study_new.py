@@ -93,7 +93,7 @@ def new(ctx: click.Context, /, manifest: Path, out: Path, quiet: bool, **given: 
     check_folder(out)
     refuse_study_in(out)
     store = chosen_store(given)
-    ranker = chosen_ranker(given | {"quiet": quiet})
+    ranker = chosen_ranker(given | {"quiet": quiet}, store)
     with screen.warnings_as_lines(), screen.progress(quiet) as progress:
         made = new_study(
             read_manifest(manifest, given),

@@ -60,8 +60,9 @@ def backretrieval(ctx: click.Context, /, manifest: Path, **given: Any) -> None: 
     refuse_extra(ctx)
     out: Path | None = given["out"]
     check_output(out, given["report"], "validation")
-    given["ranker"] = chosen_ranker(given)
-    options = {name: given[name] for name in _PASSED_ON} | {"store": chosen_store(given)}
+    store = chosen_store(given)
+    given["ranker"] = chosen_ranker(given, store)
+    options = {name: given[name] for name in _PASSED_ON} | {"store": store}
     with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
         if progress is not None:
             progress("reading the manifest", 0, 1)

@@ -73,6 +73,7 @@ def read_aligned(
     notes: list[str] = []
     shared = _shared(entries)
     chosen = _chosen_measures(entries, shared, measures, notes)
+    notes += _approximate(entries, chosen)
     lacking: dict[str, tuple[str, ...]] = {}
     shared_pairs = {}
     for task in dict.fromkeys(task for task, _ in chosen):
@@ -80,6 +81,22 @@ def read_aligned(
     rows = {folder: FolderRows.of(results.per_query, folder) for folder, results in folders.items()}
     queries = tuple(_align(entries, rows, task, measure, shared_pairs[task]) for task, measure in chosen)
     return Aligned(tuple(found), queries, tuple(notes), _offered(entries), lacking)
+
+
+def _approximate(entries: _Entries, chosen: Sequence[tuple[str, str]]) -> list[str]:
+    """Return what is to be said where numbers are approximate."""
+    off = [
+        entry.approximation.error
+        for own in entries.values()
+        for key, entry in own.items()
+        if entry.approximation is not None and key[:2] in chosen
+    ]
+    if not off:
+        return []
+    return [
+        f"the numbers are approximate, each off by up to {max(off):.2g}: intervals and tests here are about "
+        "queries alone; what the search gets wrong is under approximation in results.json"
+    ]
 
 
 _Key = tuple[str, str, str, str, int]  # task, measure, source, target, seed

@@ -182,7 +182,7 @@ def _compute(
         lengths = np.array([len(batch.text[row]) + len(context[row]) for row in rows[missing].tolist()])
         missing = missing[np.argsort(-lengths, kind="stable")]
     _told_cost(encoder, batch, way, rows[missing])
-    most = min(SHARD_ROWS, getattr(encoder, "piece", SHARD_ROWS))
+    most = min(SHARD_ROWS * getattr(encoder, "workers", 1), getattr(encoder, "piece", SHARD_ROWS << 20))
     done, size, dim = 0, min(_FIRST, most), None
     while done < len(missing):
         piece = missing[done : done + size]

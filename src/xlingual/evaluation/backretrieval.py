@@ -14,10 +14,13 @@ from xlingual.arrays import distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.embed import TextVectors
 from xlingual.encoders import ImageModelLike
+from xlingual.evaluation.approximation.backretrieval import BackretrievalCheck
+from xlingual.evaluation.approximation.choice import approximate
 from xlingual.evaluation.examples import ExampleRows, examples_table
 from xlingual.evaluation.found import Found, nodes, refuse_small_pools
 from xlingual.evaluation.nearest import Nearest, nearest_texts
 from xlingual.evaluation.perquery import PerQuery
+from xlingual.evaluation.picture_space import PictureSpace
 from xlingual.evaluation.references import Reference
 from xlingual.evaluation.scores import Score, score
 from xlingual.evaluation.setup import (
@@ -35,10 +38,12 @@ from xlingual.measures import (
     Measure,
     PictureSimilarity,
     RankMeasure,
+    RecallAt,
+    RecallShare,
     parse_rank_measures,
 )
 from xlingual.ranking import Ranker, one_library_thread
-from xlingual.records import Floats
+from xlingual.records import Floats, Ints
 from xlingual.results import Results, Summary
 from xlingual.store import StoreLike, open_store
 
@@ -47,6 +52,7 @@ if TYPE_CHECKING:
 
 NAME = "backretrieval"
 SIM = PictureSimilarity()
+_LARGE = 100_000  # distinct source pictures beyond which the best 0.1 % are told beside the best 10
 
 
 def backretrieval(
@@ -79,9 +85,11 @@ def backretrieval(
         splits: an `.npz` with fixed samples, instead of `sample_size`, `seeds` and `seed`.
         seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1.
         seed: the first seed.
-        measures: `R@k`, `RR`, `MedR`; SIM is always reported beside them.
+        measures: `R@k`, `R@p%`, `RR`, `MedR`; SIM is always reported beside them, and R@0.1% (k = ⌈D/1000⌉)
+            beside R@k where a pair has more than 100,000 distinct source pictures.
         threads: tiles computed side by side; changes no number.
-        ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
+        ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`. With
+            `xlingual.ranking.approximate.Approximate` every number says how far it may be off.
         examples: keep the best and worst queries of the leading encoder, for the report.
         progress: called with (what, done, of all).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
@@ -112,11 +120,19 @@ class _Run:
     """One evaluation: embeds, ranks, scores, in this order."""
 
     def __init__(self, workspace: Workspace, measures: Sequence[RankMeasure]) -> None:
-        self.workspace, self.measures = workspace, measures
+        ranker = approximate(workspace.options.given_ranker, measures)
+        self.workspace = workspace
         self.manifest, self.tasks = workspace.manifest, workspace.tasks
         self.image_name, self.image_identity, pictures = workspace.compared_pictures()
         self.pictures = pictures
         refuse_small_pools(pictures, self.tasks, measures)
+        self.measures = _with_share(measures, pictures, self.tasks)
+        names = list(workspace.text_encoders)
+        self.check = (
+            None
+            if ranker is None
+            else BackretrievalCheck(ranker, self.tasks, names, self.measures, workspace.tally)
+        )
 
     def results(self, examples: bool) -> Results:
         """Return everything that was found."""
@@ -131,6 +147,7 @@ class _Run:
                 ranker=workspace.options.ranker,
                 progress=workspace.progress("ranking pictures"),
                 tally=workspace.tally,
+                look=None if self.check is None else self.check.pictures,
             )
         found = {
             (name, number): Found(nearest[name][number], routes[i][number])
@@ -154,7 +171,11 @@ class _Run:
                     tally=self.workspace.tally,
                 )
                 found.update(zip(numbers, nearest, strict=True))
-        return [found[number] for number in range(len(self.tasks))]
+        several = [found[number] for number in range(len(self.tasks))]
+        if self.check is not None:
+            with self.workspace.timings.stage("texts: check"), one_library_thread():
+                self.check.texts(name, vectors, several)
+        return several
 
     def _scored(
         self,
@@ -172,23 +193,48 @@ class _Run:
             task = self.tasks[number]
             ways = nodes(self.manifest, number, task, one.nearest.single())
             for measure in measures:
-                values = one.values(measure)
-                table.scored[name, measure.name, number] = Scored(
-                    score(measure, values, ways),
-                    one.n_tied(),
-                    self.workspace.signature(task, measure.name, name, images=self.image_identity),
-                )
-                self._add_rows(per_query, name, task, measure, one, values)
+                scored, values = self._one(name, number, measure, one, ways)
+                table.scored[name, measure.name, number] = scored
+                self._add_rows(per_query, name, task, measure, one, scored, values)
         entries, summary = table.entries(), table.summaries()
         shown = self._examples(summary, found, references) if examples else None
         return Results(entries, summary, per_query.table(), shown)
+
+    def _one(
+        self,
+        name: str,
+        number: int,
+        measure: RankMeasure | PictureSimilarity,
+        one: Found,
+        ways: Sequence[Ints],
+    ) -> tuple[Scored, Floats]:
+        """Return one number and its value for each query."""
+        task, check = self.tasks[number], self.check
+        sampled = None if check is None else check.sampled(name, number, measure, ways)
+        conditions = {} if check is None else check.conditions(number, sampled)
+        signature = self.workspace.signature(
+            task, measure.name, name, images=self.image_identity, **conditions
+        )
+        searched = None if check is None else check.searched(name, number, sampled)
+        if sampled is not None:
+            return Scored(sampled.score, None, signature, sampled.note, searched), sampled.values
+        values = one.values(measure)
+        found = score(measure, values, ways)
+        if check is not None:
+            found = check.checked(name, number, measure, found, values)
+        return Scored(found, one.n_tied(), signature, searched=searched), values
 
     def _baseline(
         self, measure: RankMeasure | PictureSimilarity, number: int, task: Task, reference: Reference
     ) -> Baseline:
         ways = nodes(self.manifest, number, task, reference.oracle_target)
-        oracle: Score = score(measure, reference.oracle[measure.name], ways)
+        values = reference.oracle.get(measure.name)
+        oracle: Score | None = None if values is None else score(measure, values, ways)
         ceiling = reference.ceiling.get(measure.name)
+        if self.check is not None and number in self.check.queries:
+            ceiling = None  # what a search does not find might exceed it
+            if oracle is not None and values is not None:
+                oracle = self.check.checked_oracle(number, measure, oracle, values)
         return Baseline(
             reference.chance[measure.name], oracle, None if ceiling is None else float(ceiling.mean())
         )
@@ -200,9 +246,10 @@ class _Run:
         task: Task,
         measure: RankMeasure | PictureSimilarity,
         one: Found,
+        scored: Scored,
         values: Floats,
     ) -> None:
-        ranked = not isinstance(measure, PictureSimilarity)
+        ranked = not isinstance(measure, PictureSimilarity) and scored.n_tied is not None
         per_query.add(
             self.workspace.labels(task, name, measure.name),
             task.sample.seed,
@@ -220,7 +267,8 @@ class _Run:
         references: Sequence[Reference],
     ) -> pa.Table:
         """Return examples of the leading encoder, for the first sample of the chosen language pairs."""
-        first = [*self.measures, SIM][0]
+        valued = {row.measure for row in summary if row.source is None and row.value is not None}
+        first = next(measure for measure in [*self.measures, SIM] if measure.name in valued)
         leader = leading_encoder(summary, first)
         numbers = by_pair(self.tasks)
         blocks = []
@@ -244,3 +292,12 @@ class _Run:
                 )
             )
         return examples_table(self.manifest, blocks)
+
+
+def _with_share(
+    measures: Sequence[RankMeasure], pictures: PictureSpace, tasks: Sequence[Task]
+) -> list[RankMeasure]:
+    """Return the measures, and the best 0.1 % beside R@k where there are very many pictures."""
+    most = max(len(distinct_values(pictures.code[task.sample.source])) for task in tasks)
+    large = most > _LARGE and any(isinstance(measure, RecallAt) for measure in measures)
+    return list(dict.fromkeys([*measures, *([RecallShare(0.1)] if large else [])]))

@@ -11,28 +11,25 @@ from pathlib import Path
 import numpy as np
 
 from xlingual.data.manifest import Manifest
-from xlingual.data.samples import Sample
-from xlingual.embed import TextVectors
 from xlingual.errors import InputError
-from xlingual.evaluation.nearest import TextUnion
+from xlingual.evaluation.approximation.choice import approximate
+from xlingual.evaluation.approximation.retrieval import RetrievalCheck
+from xlingual.evaluation.matches import rank_matches
 from xlingual.evaluation.perquery import PerQuery
-from xlingual.evaluation.ragged import members
 from xlingual.evaluation.scores import score
 from xlingual.evaluation.setup import (
     EncoderSpecs,
     Options,
     Report,
-    Tally,
     Task,
     Workspace,
     by_pair,
     collected_warnings,
-    one_pass,
 )
 from xlingual.evaluation.summary import Baseline, Scored, ScoreTable
 from xlingual.measures import Measure, RankMeasure, RecallAt, parse_rank_measures
-from xlingual.ranking import CPU, Counts, Ranker, one_library_thread
-from xlingual.records import Ints, RankCounts, TargetCounts
+from xlingual.ranking import Ranker, one_library_thread
+from xlingual.records import RankCounts
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
 
@@ -82,70 +79,11 @@ def crosslingual_retrieval(
     return results
 
 
-def rank_matches(
-    manifest: Manifest,
-    vectors: TextVectors,
-    samples: Sequence[Sample],
-    *,
-    ranker: Ranker = CPU,
-    progress: Report | None = None,
-    what: str = "ranking texts",
-    tally: Tally | None = None,
-) -> list[RankCounts]:
-    """Return where the best matching target of each source stands, for each sample of one language pair."""
-    if not one_pass([(sample.source, sample.target) for sample in samples]):
-        return [
-            rank_matches(manifest, vectors, [s], ranker=ranker, progress=progress, what=what, tally=tally)[0]
-            for s in samples
-        ]
-    union = TextUnion(vectors, samples)
-    requests = match_requests(union, samples, manifest)
-    ranker.scan(
-        union.similarity,
-        [request.counts for request in requests],
-        progress=None if progress is None else lambda done, total: progress(what, done, total),
-    )
-    if tally is not None:
-        tally.add(union.similarity)
-    return [request.result() for request in requests]
-
-
-class MatchRequest:
-    """What a pass over a union has to find out about the matches of one sample."""
-
-    def __init__(self, union: TextUnion, sample: Sample, manifest: Manifest) -> None:
-        self._sample = sample
-        self._query, match = members(manifest.item[sample.target], manifest.item[sample.source])
-        source, self._target = union.codes(sample)
-        self._width = len(union.targets.vectors)
-        self.pairs = source[self._query] * self._width + self._target[match]  # of distinct vectors
-
-    def decide(self, keys: Ints) -> None:
-        """Take the exact keys of the pairs; from here on `counts` can be filled."""
-        weights = np.bincount(self._target, minlength=self._width)
-        self.counts = Counts(*np.divmod(self.pairs, self._width), keys, weights=weights)
-
-    def result(self) -> RankCounts:
-        """Return where the best match of each source stands, after the pass."""
-        n, pool = len(self._sample.source), len(self._sample.target)
-        found = TargetCounts(self._query, self.counts.above, self.counts.tied, np.full(n, pool))
-        return found.best()
-
-
-def match_requests(union: TextUnion, samples: Sequence[Sample], manifest: Manifest) -> list[MatchRequest]:
-    """Return the requests of some samples; a pair that several of them hold is scored once."""
-    requests = [MatchRequest(union, sample, manifest) for sample in samples]
-    pairs, where = np.unique(np.concatenate([request.pairs for request in requests]), return_inverse=True)
-    keys = union.similarity.exact(*np.divmod(pairs, len(union.targets.vectors)))[where]
-    ends = np.cumsum([len(request.pairs) for request in requests])[:-1]
-    for request, own in zip(requests, np.split(keys, ends), strict=True):
-        request.decide(own)
-    return requests
-
-
 def _evaluate(workspace: Workspace, measures: Sequence[RankMeasure]) -> Results:
     manifest, tasks = workspace.manifest, workspace.tasks
     refuse_small_pools(tasks, measures)
+    ranker = approximate(workspace.options.given_ranker, measures)
+    check = None if ranker is None else RetrievalCheck(ranker, manifest, tasks, measures, workspace.tally)
     table = ScoreTable(NAME, None, tasks, list(workspace.text_encoders), measures)
     per_query = PerQuery(manifest)
     for name, vectors in workspace.encoded():
@@ -162,9 +100,12 @@ def _evaluate(workspace: Workspace, measures: Sequence[RankMeasure]) -> Results:
                     tally=workspace.tally,
                 )
                 found.update(zip(numbers, ranked, strict=True))
+        if check is not None:
+            with workspace.timings.stage("texts: check"), one_library_thread():
+                check.texts(name, vectors)
         for number, counts in sorted(found.items()):
             for measure in measures:
-                _score(workspace, table, per_query, name, number, measure, counts)
+                _score(workspace, table, per_query, name, number, measure, counts, check)
     with workspace.timings.stage("statistics"), workspace.working("computing intervals"):
         results = Results(table.entries(), table.summaries(), per_query.table())
     return workspace.finished(results)
@@ -178,15 +119,26 @@ def _score(
     number: int,
     measure: RankMeasure,
     counts: RankCounts,
+    check: RetrievalCheck | None,
 ) -> None:
     """Enter one encoder's number of one task and measure."""
     task = workspace.tasks[number]
-    values = measure.per_query(counts)
-    table.scored[name, measure.name, number] = Scored(
-        score(measure, values, [workspace.manifest.cluster[task.sample.source]]),
-        int((counts.tied > counts.relevant).sum()),
-        workspace.signature(task, measure.name, name),
-    )
+    ways = [workspace.manifest.cluster[task.sample.source]]
+    sampled = None if check is None else check.sampled(name, number, measure, ways)
+    conditions = {} if check is None else check.conditions(number, sampled)
+    signature = workspace.signature(task, measure.name, name, **conditions)
+    searched = None if check is None else check.searched(name, number, sampled)
+    if sampled is not None:
+        values = sampled.values
+        scored = Scored(sampled.score, None, signature, sampled.note, searched)
+    else:
+        values = measure.per_query(counts)
+        found = score(measure, values, ways)
+        if check is not None:
+            found = check.checked(name, number, measure, found, values)
+        tied = int((counts.tied > counts.relevant).sum())
+        scored = Scored(found, tied, signature, searched=searched)
+    table.scored[name, measure.name, number] = scored
     by_chance = measure.per_query(_chance_counts(workspace.manifest, task))
     table.baselines[measure.name, number] = Baseline(chance=measure.aggregate(by_chance))
     per_query.add(
@@ -194,8 +146,8 @@ def _score(
         task.sample.seed,
         query=task.sample.source,
         retrieved=None,
-        above=counts.above,
-        tied=counts.tied,
+        above=None if sampled else counts.above,
+        tied=None if sampled else counts.tied,
         value=values,
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 from xlingual.arrays import distinct_values
 from xlingual.evaluation.picture_space import PictureSpace
 from xlingual.evaluation.setup import Task, one_pass
-from xlingual.ranking import Progress
+from xlingual.ranking import Cosine, PictureScores, Progress
 from xlingual.records import Ints
 
 
@@ -56,11 +56,17 @@ class PicturePass:
     def __init__(
         self, pictures: PictureSpace, sides: Sequence[Sides], progress: Progress | None = None
     ) -> None:
-        self.sides = sides
+        self.sides, self._pictures = sides, pictures
         self._code = pictures.points
         self._rows = distinct_values(self._code[np.concatenate([side.targets for side in sides])])
         self._columns = distinct_values(self._code[np.concatenate([side.sources for side in sides])])
         self.similarity = pictures.between(self._rows, self._columns, progress)
+
+    def among(self, rows: Ints, columns: Ints) -> PictureScores | None:
+        """Return the similarity of some rows and columns alone; None where a function gave all scores."""
+        if not isinstance(self.similarity, Cosine):
+            return None
+        return self._pictures.between(self._rows[rows], self._columns[columns])
 
     def rows(self, pictures: Ints) -> Ints:
         """Return the rows of target pictures."""

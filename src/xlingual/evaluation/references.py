@@ -19,7 +19,7 @@ from xlingual.records import Floats, Ints
 class Reference:
     """Oracle and ceiling of one task per query, float64 [n], and the chance of each measure."""
 
-    oracle: dict[str, Floats]  # by measure, SIM included
+    oracle: dict[str, Floats]  # by measure, SIM included; R@p% only where another measure needs ranks
     oracle_target: Ints  # position of the target whose picture is nearest, -1 where several tie
     ceiling: dict[str, Floats]  # measures that have one: R@k and SIM
     chance: dict[str, float]
@@ -39,9 +39,12 @@ def reference(ranks: SideRanks, task: int, measures: Sequence[RankMeasure]) -> R
             values = measure.per_query(ranks.rank_counts(ranks.deep.above, ranks.deep.tied))
         elif isinstance(measure, RecallAt):
             values = _listed_values(ranks, measure)
+        else:
+            values = None  # R@p% would need a pass of its own
         if isinstance(measure, RecallAt):
             ceiling[measure.name] = _ceiling(ranks, measure)[columns]
-        oracle[measure.name] = sums(found.query, share * values, width)[columns]
+        if values is not None:
+            oracle[measure.name] = sums(found.query, share * values, width)[columns]
         chance[measure.name] = _chance(ranks, task, measure)
     scores = pairs(ranks.over.similarity, found.candidate, found.query)
     oracle["SIM"] = sums(found.query, share * scores, width)[columns]

@@ -11,6 +11,7 @@ from xlingual.measures import MedianRank, QueryMeasure
 from xlingual.records import Floats, Ints
 from xlingual.results import Interval
 from xlingual.stats import Part, interval, median_interval, standard_error
+from xlingual.stats.checked import Stratum, weighted, with_error
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Score:
 
     `parts` are the residuals of its queries and the nodes they hang on; nodes mean the same in every score it
     is combined with. A median has no residuals; its interval is `fixed`. `counted_twice`: see
-    `stats.interval`.
+    `stats.interval`. `errors`: of an approximate value, how far it is off (`stats.checked`).
     """
 
     value: float
@@ -28,18 +29,25 @@ class Score:
     span: float = 1.0
     counted_twice: float = 0.0
     fixed: Interval | None = None
+    errors: tuple[Stratum, ...] = ()
 
     def interval(self) -> Interval:
-        """Return the confidence interval."""
+        """Return the confidence interval; it holds the error of an approximate value too."""
         if self.fixed is not None:
             return self.fixed
-        return interval(
+        found = interval(
             self.value,
             self.parts,
             bounds=self.bounds,
             span=self.span,
             counted_twice=self.counted_twice,
         )
+        if not self.errors:
+            return found
+        wider = with_error(self.value, found, self.errors)
+        if self.bounds is None:
+            return wider
+        return replace(wider, low=max(wider.low, self.bounds[0]), high=min(wider.high, self.bounds[1]))
 
     def standard_error(self) -> float:
         """Return the standard error."""
@@ -81,7 +89,9 @@ def mean_of(scores: Sequence[Score]) -> Score:
     ways = tuple(np.concatenate(way) for way in zip(*(part.ways for part in parts), strict=True))
     weights = np.concatenate([_weights(part) for part in parts]) / len(scores)
     twice = sum(s.counted_twice for s in scores) / len(scores) ** 2
-    return Score(value, (Part(residuals, ways, weights),), first.bounds, first.span, twice)
+    part = Part(residuals, ways, weights)
+    errors = tuple(stratum for s in scores for stratum in weighted(s.errors, 1 / len(scores)))
+    return Score(value, (part,), first.bounds, first.span, twice, errors=errors)
 
 
 def _weights(part: Part) -> Floats:
@@ -95,4 +105,5 @@ def difference(a: Score, b: Score) -> Score | None:
     if a.fixed is not None or b.fixed is not None:
         return None
     negated = tuple(Part(-part.residuals, part.ways, part.weights) for part in b.parts)
-    return Score(a.value - b.value, a.parts + negated, None, a.span)
+    errors = a.errors + weighted(b.errors, -1.0)
+    return Score(a.value - b.value, a.parts + negated, None, a.span, errors=errors)

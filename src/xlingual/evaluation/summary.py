@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from xlingual.evaluation.approximation.choice import Searched
 from xlingual.evaluation.scores import Score, difference, mean_of
 from xlingual.evaluation.setup import Task, by_pair
 from xlingual.measures import Measure
-from xlingual.results import Behind, Entry, Summary
+from xlingual.results import Approximation, Behind, Entry, Summary
 from xlingual.signature import Signature
+from xlingual.stats.checked import error, error_interval
 
 _SHOWN_PAIRS = 20  # language pairs with examples
 _ENOUGH = 3.0  # standard errors that the oracle must be above chance for a normalised value
@@ -35,6 +37,7 @@ class Scored:
     n_tied: int | None
     signature: Signature
     note: str | None = None
+    searched: Searched | None = None  # of a number that was not found by ranking everything
 
 
 @dataclass
@@ -81,6 +84,7 @@ class ScoreTable:
             seed=task.sample.seed,
             signature=str(found.signature),
             note=found.note or why,
+            approximation=approximation(found.score, [found.searched], [baseline.oracle]),
         )
 
     def summaries(self) -> list[Summary]:
@@ -142,6 +146,11 @@ class ScoreTable:
             sd_seeds=self._spread(encoder, measure, numbers),
             behind=behind,
             note=next((note for note in notes if note), None) or why,
+            approximation=approximation(
+                mean,
+                [self.scored[encoder, measure.name, number].searched for number in numbers],
+                [b.oracle for b in baselines],
+            ),
         )
 
     def _spread(self, encoder: str, measure: Measure, numbers: Sequence[int]) -> float | None:
@@ -170,6 +179,37 @@ def normalised(found: Score | None, baselines: Sequence[Baseline]) -> tuple[floa
             f"chance ({chance:.3f}), so these pictures cannot tell texts apart"
         )
     return (found.value - chance) / (oracle.value - chance), None
+
+
+def approximation(
+    found: Score | None, searched: Sequence[Searched | None], oracles: Sequence[Score | None]
+) -> Approximation | None:
+    """Return how far a number may be off that a search or a sample of candidates gave; None: it is exact.
+
+    It is the mean of numbers of which some may be exact. What samples of candidates are off adds up: they may
+    all be off to one side.
+    """
+    known = [one for one in searched if one is not None]
+    if found is None or not known:
+        return None
+    sampled = [one.error or 0.0 for one in searched if one is not None and one.candidates is not None]
+    off = error_interval(found.errors) if found.errors else None
+    by_search = 0.0 if off is None else max(-off.low, off.high)
+    present = [oracle for oracle in oracles if oracle is not None and oracle.fixed is None]
+    oracle = mean_of(present).errors if present and len(present) == len(oracles) else ()
+    ends = error_interval(oracle) if oracle else None
+    return Approximation(
+        search=known[0].search,
+        depth=known[0].depth,
+        candidates=max((one.candidates for one in known if one.candidates is not None), default=None),
+        n_checked=sum(one.n_checked or 0 for one in known),
+        recall_nearest=_mean_known([one.recall_nearest for one in known]),
+        recall_way_back=_mean_known([one.recall_way_back for one in known]),
+        difference=error(found.errors) if found.errors else None,
+        ci=off,
+        error=by_search + sum(sampled) / len(searched),
+        oracle_error=None if ends is None else max(-ends.low, ends.high),
+    )
 
 
 def leading_encoder(summary: Sequence[Summary], measure: Measure) -> str:

@@ -6,7 +6,7 @@ language pair.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xlingual.evaluation.nearest import Nearest
 from xlingual.evaluation.picture_pass import PicturePass, grouped, sides_of
@@ -14,7 +14,7 @@ from xlingual.evaluation.picture_space import PictureSpace
 from xlingual.evaluation.references import Reference, reference
 from xlingual.evaluation.setup import Tally, Task
 from xlingual.evaluation.side_ranks import Routes, SideRanks
-from xlingual.measures import RankMeasure, RecallAt
+from xlingual.measures import RankMeasure, RecallAt, RecallShare
 from xlingual.ranking import CPU, Progress, Ranker
 
 
@@ -27,8 +27,12 @@ def ways_back(
     ranker: Ranker = CPU,
     progress: Progress | None = None,
     tally: Tally | None = None,
+    look: Callable[[SideRanks, int], None] | None = None,
 ) -> tuple[list[list[Routes]], list[Reference]]:
-    """Return routes for [encoder][task] and references for [task]; `nearest` is [encoder][task]."""
+    """Return routes for [encoder][task] and references for [task]; `nearest` is [encoder][task].
+
+    `look` is called with the ranks of each task (and its number) while they are at hand.
+    """
     routes: dict[tuple[int, int], Routes] = {}
     references: dict[int, Reference] = {}
     groups = grouped(sides_of(pictures, tasks), tasks)
@@ -38,6 +42,8 @@ def ways_back(
         for ranks in _ranked(over, pictures, tasks, nearest, measures, ranker, part):
             for task in ranks.sides.tasks:
                 references[task] = reference(ranks, task, measures)
+                if look is not None:
+                    look(ranks, task)
                 for encoder in range(len(nearest)):
                     routes[encoder, task] = ranks.routes(encoder, task)
         if tally is not None:
@@ -67,7 +73,8 @@ def _ranked(
     ranker.scan(over.similarity, reductions, progress=progress)
     for ranks in found:
         ranks.finish()
-    if any(not isinstance(m, RecallAt) for m in measures) or any(ranks.is_capped for ranks in found):
+    ranked = any(not isinstance(m, RecallAt | RecallShare) for m in measures)
+    if ranked or any(ranks.is_capped for ranks in found):
         deep = [ranks.oracle_counts() for ranks in found]
         ranker.scan(over.similarity, deep, progress=progress)
         for ranks, counts in zip(found, deep, strict=True):

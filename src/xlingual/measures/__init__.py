@@ -18,10 +18,11 @@ from xlingual.measures.rank import (
     MedianRank,
     PictureSimilarity,
     RecallAt,
+    RecallShare,
     ReciprocalRank,
 )
 
-RankMeasure: TypeAlias = RecallAt | ReciprocalRank | MedianRank
+RankMeasure: TypeAlias = RecallAt | RecallShare | ReciprocalRank | MedianRank
 TargetMeasure: TypeAlias = AveragePrecision | SetRecallAt
 PoolMeasure: TypeAlias = RankMeasure | TargetMeasure
 QueryMeasure: TypeAlias = PoolMeasure | PictureSimilarity  # has a value for each query
@@ -37,6 +38,7 @@ __all__ = [
     "QueryMeasure",
     "RankMeasure",
     "RecallAt",
+    "RecallShare",
     "ReciprocalRank",
     "SetRecallAt",
     "TargetMeasure",
@@ -69,6 +71,7 @@ _RECALL_WORDS = ("r", "recall", "hit", "success")
 _SET_RECALL_WORDS = ("setr", "set-recall", "setrecall")
 _PRECISION_WORDS = ("ap", "map")
 _AT = re.compile(r"([a-z-]+)@(\d{1,18})(/min)?")
+_SHARE = re.compile(r"([a-z-]+)@(\d{1,2}(?:\.\d{1,6})?)%")
 _ALL = "R@k, SetR@k or AP@k/min with k of at least 1, AP, RR, MedR or SIM"
 _RANK = "R@k with k of at least 1, RR or MedR"
 _POOL = "AP, AP@k/min, R@k or SetR@k with k of at least 1, RR or MedR"
@@ -134,6 +137,9 @@ def _parse(name: str | Measure, expected: str) -> Measure:
     word = name.strip().lower()
     at = _AT.fullmatch(word)
     measure = _at(at[1], int(at[2]), at[3] is not None) if at else _PLAIN.get(_ALIASES.get(word, word))
+    share = _SHARE.fullmatch(word)
+    if share and share[1] in _RECALL_WORDS and float(share[2]) >= 0.001:
+        measure = RecallShare(float(share[2]))
     if measure is None:
         raise InputError(f"unknown measure {name!r}: expected {expected}.{_hint(word)}")
     return measure

@@ -54,6 +54,49 @@ class RecallAt:
 
 
 @dataclass(frozen=True)
+class RecallShare:
+    """R@p%, the hit rate among the best p percent: R@k with k = ⌈p·pool/100⌉, for pools too large for R@10.
+
+    Pools of unequal size have a k each. It is compared over pools as R@10 is not, and says less about what a
+    user sees.
+
+    >>> RecallShare(0.1).name, RecallShare(0.1).k(123_456)
+    ('R@0.1%', 124)
+    """
+
+    percent: float
+    higher_is_better: ClassVar[bool] = True
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        if not 0.001 <= self.percent < 100:
+            raise ValueError(f"R@p% needs a share from 0.001 to below 100 percent, got {self.percent!r}")
+
+    @property
+    def name(self) -> str:
+        """Canonical name."""
+        return f"R@{self.percent:g}%"
+
+    def k(self, pool: int) -> int:
+        """Return how many of `pool` candidates are looked at: the share rounded up, 1 at least."""
+        exact = pool * round(self.percent * 1_000_000)  # in whole numbers: 0.1 % of 3000 is 3, not 4
+        return max(1, -(-exact // 100_000_000))
+
+    def per_query(self, counts: RankCounts) -> Floats:
+        """Return the expected hit of each query, float64 [n] in 0..1."""
+        hit: Floats = np.empty(len(counts))
+        for pool in np.unique(counts.pool).tolist():
+            own = counts.pool == pool
+            part = RankCounts(*(a[own] for a in (counts.above, counts.tied, counts.relevant, counts.pool)))
+            hit[own] = RecallAt(self.k(pool)).per_query(part)
+        return hit
+
+    def aggregate(self, values: Floats) -> float:
+        """Return the mean over queries."""
+        return float(np.mean(values))
+
+
+@dataclass(frozen=True)
 class ReciprocalRank:
     """RR, one over the rank of the first relevant candidate; its mean is MRR.
 

@@ -75,6 +75,14 @@ class Counts:
             part.columns = _members(part.weights, part.column)
         return part
 
+    def alone(self, rows: slice, columns: slice) -> Counts:
+        """Return the request for these queries and candidates with both numbered from zero."""
+        part = self.within(rows, columns)
+        part.query, part.target = part.query - rows.start, part.target - columns.start
+        part.column -= columns.start
+        part.columns = None if part.columns is None else part.columns - columns.start
+        return part
+
     def asked(self) -> dict[str, np.ndarray]:
         """Return what is asked for: equal arrays ask for the same."""
         found = {"query": self.query, "target": self.target, "keys": self.keys}
@@ -116,6 +124,12 @@ class Counts:
             chosen = scores[self.query[pairs] - tile.row]  # rows first: whole rows are copied fast
             chosen = chosen if columns is None else chosen.take(columns, axis=1)
             self._count(chosen, pairs, numbers, tile.band, tile.exact)
+
+    def add(self, above: Ints, tied: Ints, decided: int) -> None:
+        """Take in what a back end counted for each pair, [p, 1] in the order of `query`."""
+        self._above += above[:, 0]
+        self._tied += tied[:, 0]
+        self.decided += decided
 
     def _count(
         self,

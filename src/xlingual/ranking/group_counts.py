@@ -90,6 +90,16 @@ class GroupCounts:
         part._pieces, part._first, part.decided = {}, self._first + int(low), 0
         return part
 
+    def alone(self, rows: slice, columns: slice) -> GroupCounts:
+        """Return the request for these queries and candidates with both numbered from zero."""
+        part = self.within(rows, columns)
+        part.query, part.target = part.query - rows.start, part.target - columns.start
+        part.bounds = self.bounds - columns.start
+        if self.weights is not None:
+            part.weights = self.weights[columns]
+            part.heavy = np.flatnonzero(part.weights != 1)
+        return part
+
     def asked(self) -> dict[str, np.ndarray]:
         """Return what is asked for: equal arrays ask for the same."""
         found = {"query": self.query, "target": self.target, "keys": self.keys, "bounds": self.bounds}
@@ -137,6 +147,13 @@ class GroupCounts:
                 block = Tile(tile.scores[part], tile.row + part.start, tile.column, tile.band, tile.exact)
                 pairs = slice(int(first + low), int(first + high))
                 self._count(block, segments, pairs, (above[low:high], tied[low:high]))
+
+    def add(self, above: Ints, tied: Ints, decided: int) -> None:
+        """Take in what a back end counted for each pair and group, [p, g] in the order of `query`."""
+        own = self._piece((0, len(self.query)))
+        own[0][...] += above.astype(np.int32)
+        own[1][...] += tied.astype(np.int32)
+        self.decided += decided
 
     def _segments(self, start: int, width: int) -> _Segments:
         """Return the pieces of groups among `width` columns from column `start` on."""

@@ -75,6 +75,12 @@ class Reduction(Protocol):
     def within(self, rows: slice, columns: slice) -> Any:  # noqa: ANN401  (a Part, of the kind that merge takes)
         """Return the request for these queries and candidates alone, with nothing seen."""
 
+    def alone(self, rows: slice, columns: slice) -> Any:  # noqa: ANN401  (a Part that is a Reduction too)
+        """Return the same request as a pass of its own, over vectors that are numbered from zero.
+
+        What its `state` returns, the part `within` these queries and candidates can `restore`.
+        """
+
     def merge(self, parts: Sequence[Any]) -> None:
         """Take in parts that have seen all candidates of their queries."""
 
@@ -88,6 +94,10 @@ class Transposed:
     def within(self, rows: slice, columns: slice) -> Transposed:
         """Return the request for these queries and candidates alone, with nothing seen."""
         return Transposed(self.inner.within(columns, rows))
+
+    def alone(self, rows: slice, columns: slice) -> Transposed:
+        """Return the request for these queries and candidates with both numbered from zero."""
+        return Transposed(self.inner.alone(columns, rows))
 
     def update(self, tile: Tile) -> None:
         """Take in a tile."""

@@ -61,6 +61,7 @@ class Top:
         self.columns = None if weights is None or (weights > 0).all() else np.flatnonzero(weights)
         self.lines = Lines.empty()
         self._floor = np.full(shape[0], _NOTHING)  # key of the k-th best so far
+        self._hashed_from = 0  # the number, among all candidates, of the one that is numbered zero here
         self._slack = 0
         self._decide: Callable[[Ints, Ints], Ints] | None = None
 
@@ -70,7 +71,7 @@ class Top:
         if queries is not None:
             low, high = np.searchsorted(queries, (rows.start, rows.stop))
             queries = queries[low:high] - rows.start
-        return Top(
+        part = Top(
             self.k,
             (rows.stop - rows.start, columns.stop - columns.start),
             weights=None if self.weights is None else self.weights[columns],
@@ -79,10 +80,19 @@ class Top:
             seed=self.seed,
             origin=(self.origin[0] + rows.start, self.origin[1] + columns.start),
         )
+        part._hashed_from = self._hashed_from
+        return part
+
+    def alone(self, rows: slice, columns: slice) -> Top:
+        """Return the request for these queries and candidates with both numbered from zero."""
+        part = self.within(rows, columns)
+        part._hashed_from, part.origin = part._hashed_from + part.origin[1], (0, 0)
+        return part
 
     def asked(self) -> dict[str, np.ndarray]:
         """Return what is asked for: equal arrays ask for the same."""
-        found = {"top": np.array([self.k, self.cap, self.seed, *self.shape, *self.origin])}
+        numbers = [self.k, self.cap, self.seed, *self.shape, *self.origin, self._hashed_from]
+        found = {"top": np.array(numbers)}
         if self.weights is not None:
             found["weights"] = self.weights
         if self.queries is not None:
@@ -146,6 +156,12 @@ class Top:
             np.zeros(len(query), dtype=bool),
         )
         self._take_in([self.lines, new_lines])
+
+    def add(self, query: Ints, candidate: Ints, keys: Ints) -> None:
+        """Take in single pairs with their exact keys, parallel arrays; numbers from the origin on."""
+        weight = np.ones(len(query), dtype=np.int64) if self.weights is None else self.weights[candidate]
+        lines = Lines(query, candidate, keys, weight, np.ones(len(query), dtype=bool))
+        self._take_in([self.lines, lines])
 
     def _limits(self, scores: np.ndarray, rows: Ints, band: float) -> tuple[Floats, Ints]:
         """Return the score below which a pair is out, for each row, and the rows that have a pair above."""
@@ -238,7 +254,8 @@ class Top:
             return lines
         tied = lines.take(over)
         listed = tied.take(tied.candidate != OTHERS)
-        order = np.lexsort((_hash(listed.candidate + self.origin[1], self.seed), listed.query))
+        number = listed.candidate + self.origin[1] + self._hashed_from  # among all candidates
+        order = np.lexsort((_hash(number, self.seed), listed.query))
         starts = starts_of(listed.query[order])
         position = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
         kept = listed.take(order[position < self.cap])

@@ -25,7 +25,7 @@ def nothing_found(best: Row, found: Sequence[Row], name: str, where: str) -> lis
     """Return the first sentences where no encoder is above chance; `best` is nearest to being it."""
     alike = all(row.at_chance for row in found)
     verb = "distinguishable from" if alike else "above"
-    value = numbers.finely(best.value, best.ci, best.measure)
+    value = numbers.finely(best.value, best.ci, best.measure, error=best.error)
     if len(found) == 1:
         lead = f"{best.encoder} is not {verb} chance{level(found)}: {name} {value}{where}."
     else:
@@ -35,7 +35,8 @@ def nothing_found(best: Row, found: Sequence[Row], name: str, where: str) -> lis
     if best.oracle is None:
         return [lead]
     reason = f"; {best.note}" if best.note and best.normalized is None else ""
-    return [lead, words.stop(f"Pictures alone reach {numbers.number(best.oracle, best.measure)}{reason}")]
+    oracle = numbers.number(best.oracle, best.measure, error=best.oracle_error)
+    return [lead, words.stop(f"Pictures alone reach {oracle}{reason}")]
 
 
 def at_or_below(found: Sequence[Row]) -> list[str]:

@@ -11,7 +11,7 @@ MOST_NAMED = 3  # more encoders than this are named without their differences
 
 def lead(leader: Row, found: list[Row], name: str, where: str) -> str:
     """Return who leads, with what, and whether that is more than noise."""
-    value = numbers.finely(leader.value, leader.ci, leader.measure)
+    value = numbers.finely(leader.value, leader.ci, leader.measure, error=leader.error)
     if len(found) == 1:
         return f"{leader.encoder} reaches {name} {value}{where}."
     level = [row for row in found if row.standing == "level"]
@@ -49,8 +49,8 @@ def position(leader: Row) -> list[str]:
     if leader.chance is None:
         return []
     luck = numbers.mark(leader.chance, leader.measure)
-    oracle = numbers.number(leader.oracle, leader.measure)
-    share = numbers.percent(leader.normalized)
+    oracle = numbers.number(leader.oracle, leader.measure, error=leader.oracle_error)
+    share = leader.normalized_text
     if leader.at_chance:  # others are above: its own sentence follows
         return [f"Pictures alone reach {oracle}."] if leader.oracle is not None else []
     if leader.oracle is None:

@@ -12,18 +12,49 @@ MOST_DIGITS = 6
 SMALL = 0.005  # below, three decimals leave less than a digit that can be relied on
 
 
-def number(value: float | None, measure: str = "", *, digits: int | None = None) -> str:
+def number(
+    value: float | None,
+    measure: str = "",
+    *,
+    digits: int | None = None,
+    error: float | None = None,
+    ci: Interval | None = None,
+) -> str:
     """Return the value as text: ranks with one decimal, everything else with three; "–" for no value.
+
+    Where a value may be off by an `error`, digits that this leaves unknown are not shown, but so many that
+    what is shown lies in the interval `ci`.
 
     >>> number(0.3121), number(-0.0001), number(12.5, "MedR"), number(None)
     ('0.312', '0.000', '12.5', '–')
+    >>> number(0.3121, error=0.0038), number(1234.5, "MedR", error=66.0), number(42.5, "MedR", error=27.0)
+    ('0.31', '1200', '40')
     """
     if value is None or not math.isfinite(value):
         return MISSING
-    text = f"{value:.{digits_of(measure) if digits is None else digits}f}"
+    most = digits_of(measure) if digits is None else digits
+    places = known_digits(most, error)
+    while error and ci is not None and places < most and not ci.low <= round(value, places) <= ci.high:
+        places += 1
+    if error and value and round(value, places) == 0:  # one digit tells the size at least
+        places = -math.floor(math.log10(abs(value)))
+    text = f"{round(value, places) if places < 0 else value:.{max(places, 0)}f}"
     if float(text) == 0:
         text = text.lstrip("-")
     return text.replace("-", "−")
+
+
+def known_digits(digits: int, error: float | None) -> int:
+    """Return how many of the decimals are known: the error changes the last one by two at the most.
+
+    Below 0 stand tens, hundreds …
+
+    >>> known_digits(3, 0.0038), known_digits(3, 0.0004), known_digits(1, 66.0), known_digits(3, None)
+    (2, 3, -2, 3)
+    """
+    if not error:
+        return digits
+    return min(digits, math.floor(-math.log10(error / 2)))
 
 
 def mark(value: float | None, measure: str = "") -> str:
@@ -61,19 +92,23 @@ def interval(ci: Interval | None, measure: str = "") -> str:
     return "" if ci is None else f"[{number(ci.low, measure)}, {number(ci.high, measure)}]"
 
 
-def with_interval(value: float | None, ci: Interval | None, measure: str = "") -> str:
+def with_interval(
+    value: float | None, ci: Interval | None, measure: str = "", *, error: float | None = None
+) -> str:
     """Return "value [low, high]"."""
-    return f"{number(value, measure)} {interval(ci, measure)}".rstrip()
+    return f"{number(value, measure, error=error, ci=ci)} {interval(ci, measure)}".rstrip()
 
 
-def finely(value: float | None, ci: Interval | None = None, measure: str = "") -> str:
+def finely(
+    value: float | None, ci: Interval | None = None, measure: str = "", *, error: float | None = None
+) -> str:
     """Return "value [low, high]" with the decimals of `fine`.
 
     >>> finely(0.0023, Interval(0.0012, 0.0034, 0.95, "bootstrap")), finely(0.25)
     ('0.0023 [0.0012, 0.0034]', '0.250')
     """
     digits = fine_digits(value, measure)
-    text = number(value, digits=digits)
+    text = number(value, digits=digits, error=error, ci=ci)
     return (
         text if ci is None else f"{text} [{number(ci.low, digits=digits)}, {number(ci.high, digits=digits)}]"
     )
@@ -102,15 +137,15 @@ def digits_beside(ends: Sequence[float], marks: Sequence[float], digits: int = 3
     return digits
 
 
-def percent(share: float | None) -> str:
-    """Return a share as a whole percentage.
+def percent(share: float | None, *, error: float | None = None) -> str:
+    """Return a share as a whole percentage, without the digits that an `error` of it leaves unknown.
 
-    >>> percent(0.412), percent(None)
-    ('41 %', '–')
+    >>> percent(0.412), percent(None), percent(0.412, error=0.04)
+    ('41 %', '–', '40 %')
     """
     if share is None or not math.isfinite(share):
         return MISSING
-    text = f"{100 * share:.0f}"
+    text = f"{round(100 * share, known_digits(0, None if error is None else 100 * error)):.0f}"
     return f"{'0' if text == '-0' else text} %".replace("-", "−")
 
 

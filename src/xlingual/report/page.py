@@ -12,6 +12,7 @@ from xlingual.report.image_sentence import TASK as RANKING
 from xlingual.report.image_sentence import section as ranking
 from xlingual.report.image_sentence.terms import TERMS as RANKING_TERMS
 from xlingual.report.multilingual_pool import terms
+from xlingual.report.ranked import how_ranked
 from xlingual.report.sections import Section, section_of
 from xlingual.report.sts import facts as sts_facts
 from xlingual.report.sts.reading import TASK as STS
@@ -46,19 +47,11 @@ def render(results: Sequence[Results], *, title: str | None = None) -> str:
     return page.render(title=title or _title(runs, tasks), sections=sections, **_common(runs, sections))
 
 
-def _decided(run: Results) -> str | None:
-    """Return the share of pairs that float32 could not decide, in words."""
-    screened = run.diagnostics.get("pairs_screened", 0)
-    if not screened:
-        return None
-    return f"{run.diagnostics['pairs_decided'] / screened:.2%} of {screened:,} pairs"
-
-
 def _common(runs: Sequence[Results], sections: Sequence[Section]) -> dict[str, Any]:
     entries = [entry for run in runs for entry in run.entries]
     warnings = list(dict.fromkeys(warning for run in runs for warning in run.warnings))
     timings = [(name, numbers.duration(value)) for run in runs for name, value in run.timings.items()]
-    timings += [("scored in float64 to be exact", share) for run in runs if (share := _decided(run))]
+    timings += [row for run in runs for row in how_ranked(run)]
     return {
         "facts": _facts(runs),
         "glossary": _glossary(runs, sections),

@@ -8,7 +8,7 @@ from statistics import median, quantiles
 
 from xlingual.report import numbers, words
 from xlingual.report.axis import Axis, axis_for
-from xlingual.report.rows import Row, System
+from xlingual.report.rows import Row, System, off
 from xlingual.results import Summary
 
 STEPS = 21  # of the colour scale of heat maps
@@ -127,27 +127,31 @@ def scale_ends(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> tuple[str,
         return numbers.MISSING, numbers.MISSING
     measure = found[0].measure
     ends = sorted((p.value for p in found if p.value is not None), reverse=words.lower_is_better(measure))
-    return numbers.number(ends[0], measure), numbers.number(ends[-1], measure)
+    error = max((off(p) or 0.0 for p in found), default=0.0)
+    return numbers.number(ends[0], measure, error=error), numbers.number(ends[-1], measure, error=error)
 
 
 def _box(row: Row, pairs: Pairs, axis: Axis) -> Box | None:
     points = sorted(
-        (summary.value, f"{words.pair(*key)}: {numbers.number(summary.value, row.measure)}")
-        for key, summary in pairs.items()
-        if summary.value is not None
+        (
+            one.value,
+            f"{words.pair(*key)}: {numbers.number(one.value, row.measure, error=off(one), ci=one.ci)}",
+        )
+        for key, one in pairs.items()
+        if one.value is not None
     )
     if not points:
         return None
     values = [value for value, _ in points]
     dots = [(axis.at(value), text) for value, text in points]
-    least, most = (numbers.number(value, row.measure) for value in (values[0], values[-1]))
+    least, most = (numbers.number(value, row.measure, error=row.error) for value in (values[0], values[-1]))
     if len(values) < FEWEST_FOR_BOX:
         spoken = f"{row.label}: {', '.join(text for _, text in points)}"
         return Box(row.label, spoken, None, dots[0][0], dots[-1][0], dots)
     first, middle, third = quantiles(values, n=4, method="inclusive")
     reach = 1.5 * (third - first)
     inside = [value for value in values if first - reach <= value <= third + reach]
-    centre = numbers.number(middle, row.measure)
+    centre = numbers.number(middle, row.measure, error=row.error)
     spoken = f"{row.label}: median {centre} over {len(values)} pairs, from {least} to {most}"
     quartiles = (axis.at(first), axis.at(middle), axis.at(third))
     return Box(row.label, spoken, quartiles, axis.at(inside[0]), axis.at(inside[-1]), dots)
@@ -157,8 +161,9 @@ def _cell(pairs: Pairs, pair: tuple[str, str], ends: tuple[float, float], digits
     summary = pairs.get(pair)
     if summary is None:
         return None
-    text = numbers.number(summary.value, summary.measure)
-    value = numbers.with_interval(summary.value, summary.ci, summary.measure)
+    error = off(summary)
+    text = numbers.number(summary.value, summary.measure, error=error, ci=summary.ci)
+    value = numbers.with_interval(summary.value, summary.ci, summary.measure, error=error)
     note = f" ({summary.note})" if summary.value is None and summary.note else ""
     title = f"{words.pair(*pair)}: {value}{note}"
     if summary.value is None:
@@ -167,7 +172,8 @@ def _cell(pairs: Pairs, pair: tuple[str, str], ends: tuple[float, float], digits
     share = (summary.value - low) / (high - low) if high > low else 0.5
     if words.lower_is_better(summary.measure):
         share = 1 - share
-    short = numbers.number(summary.value, digits=min(digits, numbers.digits_of(summary.measure)))
+    places = min(digits, numbers.digits_of(summary.measure))
+    short = numbers.number(summary.value, digits=places, error=error)
     return Cell(text, short, title, round(share * (STEPS - 1)))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from xlingual.report import numbers
-from xlingual.results import Behind, Interval
+from xlingual.results import Approximation, Behind, Interval, Summary
 
 Standing: TypeAlias = Literal["leader", "level", "behind", "unknown"]
 System: TypeAlias = tuple[int, str, str | None]  # run, encoder, image encoder: what a row is about
@@ -40,6 +40,17 @@ class Row:
     n_queries: int
     n_tied: int | None
     note: str | None
+    approximation: Approximation | None = None
+
+    @property
+    def error(self) -> float | None:
+        """How far the value may be off, None where it is exact."""
+        return None if self.approximation is None else self.approximation.error
+
+    @property
+    def oracle_error(self) -> float | None:
+        """How far the oracle may be off."""
+        return None if self.approximation is None else self.approximation.oracle_error
 
     @property
     def system(self) -> System:
@@ -59,7 +70,7 @@ class Row:
     @property
     def value_text(self) -> str:
         """The value, or "–"."""
-        return numbers.number(self.value, self.measure)
+        return numbers.number(self.value, self.measure, error=self.error, ci=self.ci)
 
     @property
     def interval_text(self) -> str:
@@ -76,7 +87,11 @@ class Row:
     @property
     def normalized_text(self) -> str:
         """How far on the way from chance to oracle, or "–"."""
-        return numbers.percent(self.normalized)
+        error = None
+        if self.error is not None and self.oracle is not None and self.chance is not None:
+            room = abs(self.oracle - self.chance)
+            error = (self.error + abs(self.normalized or 0.0) * (self.oracle_error or 0.0)) / room
+        return numbers.percent(self.normalized, error=error)
 
     @property
     def tied_text(self) -> str:
@@ -87,3 +102,8 @@ class Row:
 def contains(ci: Interval, value: float) -> bool:
     """Tell whether the interval contains the value, its ends included."""
     return ci.low <= value <= ci.high
+
+
+def off(summary: Summary) -> float | None:
+    """Return how far the value of a mean may be off, None where it is exact."""
+    return None if summary.approximation is None else summary.approximation.error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from xlingual.report import chance, examples, numbers, plots, tables, words
+from xlingual.report import approximation, chance, examples, numbers, plots, tables, words
 from xlingual.report.axis import Axis
 from xlingual.report.calibration import estimate_table
 from xlingual.report.grid import Table
@@ -42,6 +42,7 @@ class Board:
     ranked_apart: bool
     led: set[int]  # the runs of which some encoder is above chance
     shows: dict[str, bool]
+    approximate: list[str]  # how far its numbers may be off, in words
 
     @property
     def landmarks(self) -> list[tuple[str, str, str, bool]]:
@@ -169,6 +170,7 @@ def _board(runs: Sequence[Results], task: str, measure: str) -> Board:
         ranked_apart=tables.ranked_apart(runs, task),
         led=led,
         shows=shows,
+        approximate=approximation.sentences(rows),
     )
 
 
@@ -178,7 +180,10 @@ def _texts(rows: Iterable[Row]) -> dict[str, list[str]]:
     for row in rows:
         for kind, texts in found.items():
             if getattr(row, kind) is not None:
-                texts[numbers.mark(getattr(row, kind), row.measure)] = None
+                error = row.oracle_error if kind == "oracle" else None
+                value = getattr(row, kind)
+                text = numbers.number(value, row.measure, error=error) if error else None
+                texts[text or numbers.mark(value, row.measure)] = None
     return {kind: list(texts) for kind, texts in found.items()}
 
 

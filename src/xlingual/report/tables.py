@@ -149,6 +149,7 @@ def _row(summary: Summary, label: str, run: int, entries: list[Entry], leads: bo
         n_queries=sum(entry.n_source for entry in own),
         n_tied=sum(tied) if tied else None,
         note=summary.note,
+        approximation=summary.approximation,
     )
 
 

@@ -11,7 +11,7 @@ from xlingual.report.image_sentence.sentences import run_verdict as ranking_verd
 from xlingual.report.leads import alike, lead, position, without_value
 from xlingual.report.multilingual_pool.reading import TASK as POOL
 from xlingual.report.multilingual_pool.sentences import run_verdict as pool_verdict
-from xlingual.report.rows import Row
+from xlingual.report.rows import Row, off
 from xlingual.report.sts.reading import TASK as STS
 from xlingual.report.sts.sentences import run_verdict as sts_verdict
 from xlingual.results import Results, Summary
@@ -111,8 +111,8 @@ def _hardest(leader: Row, pairs: dict[tuple[str, str], Summary]) -> list[str]:
     close = alike(low, high)
     if low.value == high.value or (close and len(valued) < MANY_PAIRS):
         return []
-    hard = numbers.with_interval(low.value, low.ci, leader.measure)
-    easy = numbers.number(high.value, leader.measure)
+    hard = numbers.with_interval(low.value, low.ci, leader.measure, error=off(low))
+    easy = numbers.number(high.value, leader.measure, error=off(high))
     caution = ", a difference that may be noise" if close else ""
     return [
         f"Its hardest pair is {words.pair(*ordered[0])} with {hard}; "

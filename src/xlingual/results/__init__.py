@@ -7,6 +7,7 @@ share.
 
 from xlingual.results.evaluation import (
     SCHEMA,
+    Approximation,
     Behind,
     Entry,
     EstimatedXLR,
@@ -19,6 +20,7 @@ from xlingual.results.files import atomic_file, make_folder, read_json, to_json,
 
 __all__ = [
     "SCHEMA",
+    "Approximation",
     "Behind",
     "Entry",
     "EstimatedXLR",

@@ -35,6 +35,26 @@ class Interval:
 
 
 @dataclass(frozen=True)
+class Approximation:
+    """How a number was found without ranking everything, and how far it may be off.
+
+    By a search: `search`, `depth`, and what the `n_checked` queries that were evaluated exactly as well say.
+    By a uniform sample of the candidates: `candidates`, their number.
+    """
+
+    search: str | None
+    depth: int | None
+    candidates: int | None
+    n_checked: int | None
+    recall_nearest: float | None  # share of the checked queries whose nearest text was found
+    recall_way_back: float | None  # share of the true nearest pictures that were found; Backretrieval
+    difference: float | None  # approximate − exact, over the checked queries
+    ci: Interval | None  # of the difference
+    error: float  # the value is not further off than this, at the level of the interval
+    oracle_error: float | None = None
+
+
+@dataclass(frozen=True)
 class Entry:
     """One number: an encoder, a language pair, a measure and a seed. None where a key does not apply."""
 
@@ -57,6 +77,7 @@ class Entry:
     signature: str
     note: str | None = None  # why a number is missing
     views: Mapping[str, Any] | None = None  # of some tasks: docs/{multilingual-pool,image-sentence,sts}.md
+    approximation: Approximation | None = None  # None: found by exact ranking
 
 
 @dataclass(frozen=True)
@@ -100,6 +121,7 @@ class Summary:
     note: str | None = None
     estimated_xlr: EstimatedXLR | None = None  # with a calibration
     views: Mapping[str, Any] | None = None  # of image–sentence ranking: see docs/image-sentence.md
+    approximation: Approximation | None = None  # None: means of exact numbers alone
 
 
 @dataclass
@@ -223,10 +245,18 @@ def _record(kind: type[Any], row: Mapping[str, Any]) -> Any:  # noqa: ANN401  (E
     """Build a record from JSON; keys that a later version added are passed over."""
     known = {f.name for f in fields(kind)}
     values = {key: value for key, value in row.items() if key in known}
-    for name, inner in (("ci", Interval), ("behind", Behind), ("estimated_xlr", EstimatedXLR)):
+    for name, inner in _INNER:
         if values.get(name):
             values[name] = _record(inner, values[name])
     return kind(**values)
+
+
+_INNER: Sequence[tuple[str, type[Any]]] = (
+    ("ci", Interval),
+    ("behind", Behind),
+    ("estimated_xlr", EstimatedXLR),
+    ("approximation", Approximation),
+)
 
 
 def _value_text(row: Summary) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,8 @@ from xlingual.embed import (
     load_fit_texts,
     picture_vectors,
 )
-from xlingual.embed.encoding import Report
+from xlingual.embed.crew import Crew
+from xlingual.embed.encoding import SENTENCE, Report
 from xlingual.encoders import EncoderLike, Spec
 from xlingual.errors import DataWarning, InputError
 from xlingual.records import Encoder, Texts
@@ -49,6 +51,7 @@ def embed(
     candidate_text: str = "sentence",
     half: bool = False,
     store: StoreLike = "default",
+    crew: Crew | None = None,
     progress: Report | None = None,
 ) -> list[Exported]:
     """Compute the vectors of all texts and pictures, and write them to `out`.
@@ -56,13 +59,14 @@ def embed(
     Texts of a manifest go to `NAME.{lang}.npy`, those of a pool to `NAME.{role}.{lang}.npy`, in the order of
     their rows; pictures to `NAME.npy`, one for each item, or for each row where rows of an item show
     different ones. `half` writes float16; a store of half precision is made with `Store(DIR, half=True)`.
+    `crew`: the machines of a Ray cluster on which encoders run; None: this one.
 
     Raises InputError where data or encoders are not what they must be.
     """
     if not text_encoders and image_encoder is None:
         raise InputError("nothing to embed with: name an encoder with --text-encoder or --image-encoder")
     folder = make_folder(out)
-    job = _Job(data, folder, half, open_store(store), progress)
+    job = _Job(data, folder, half, open_store(store), crew, progress)
     found = job.texts(text_encoders, candidate_text) if text_encoders else []
     return found if image_encoder is None else [*found, job.pictures(image_encoder)]
 
@@ -73,19 +77,33 @@ class _Job:
     folder: Path
     half: bool
     store: Store | None
+    crew: Crew | None
     progress: Report | None
 
     def texts(self, specs: Sequence[EncoderLike], candidate_text: str) -> list[Exported]:
         """Embed the texts with each encoder in turn."""
         load = fit_texts_for(self.data) if isinstance(self.data, Manifest) else load_fit_texts
         made = encoders.text_encoders(specs, languages=list(self.data.languages), fit_texts=load)
+        entries = encoders.text_specs(specs, languages=list(self.data.languages))
         found = []
         for name, encoder in made.items():
-            if isinstance(self.data, Manifest):
-                found.append(self._manifest_texts(self.data, name, encoder))
-            else:
-                found.append(self._pool_texts(self.data, name, encoder, candidate_text))
+            with self._placed(name, encoder, entries[name], "texts") as placed:
+                if isinstance(self.data, Manifest):
+                    found.append(self._manifest_texts(self.data, name, placed))
+                else:
+                    found.append(self._pool_texts(self.data, name, placed, candidate_text))
         return found
+
+    @contextmanager
+    def _placed(self, name: str, encoder: Encoder, entry: EncoderLike, kind: str) -> Iterator[Encoder]:
+        """Give the encoder, where it runs on other machines in a shape that has it done there."""
+        if self.crew is None:
+            yield encoder
+            return
+        with self.crew.of(name, encoder, entry, kind, self.data.languages) as placed:
+            if placed is encoder and self.progress is not None:
+                self.progress(f"{name} is computed on this machine: its vectors are not kept", 0, SENTENCE)
+            yield placed
 
     def _manifest_texts(self, manifest: Manifest, name: str, encoder: Encoder) -> Exported:
         rows = np.arange(len(manifest))
@@ -117,7 +135,8 @@ class _Job:
         _, first = np.unique(manifest.item, return_index=True)
         one_each = bool((manifest.picture == manifest.picture[first][manifest.item]).all())
         rows = first if one_each else np.arange(len(manifest))
-        vectors = picture_vectors(manifest, name, encoder, rows, store=self.store, progress=self.progress)
+        with self._placed(name, encoder, spec, "pictures") as placed:
+            vectors = picture_vectors(manifest, name, placed, rows, store=self.store, progress=self.progress)
         return self._written(name, encoder, "pictures", f"{name}.npy", {f"{name}.npy": vectors})
 
     def _written(

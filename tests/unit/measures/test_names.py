@@ -1,5 +1,6 @@
 """Measures are values: they print and parse both ways, compare equal, and refuse what is none."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,12 +12,14 @@ from xlingual.measures import (
     MedianRank,
     PictureSimilarity,
     RecallAt,
+    RecallShare,
     ReciprocalRank,
     SetRecallAt,
     parse_measure,
     parse_pool_measures,
     parse_rank_measures,
 )
+from xlingual.records import RankCounts
 
 
 @given(st.integers(1, 10**9))
@@ -111,3 +114,24 @@ def test_lists_of_measures_of_a_pool():
             parse_pool_measures([measure])
     with pytest.raises(InputError, match="unknown measure 'ndcg': expected AP, AP@k/min, R@k or SetR@k"):
         parse_pool_measures(["ndcg"])
+
+
+@pytest.mark.parametrize("percent", [0.001, 0.1, 1.0, 2.5, 50.0])
+def test_recall_of_a_share_parses_back(percent):
+    measure = RecallShare(percent)
+    assert parse_measure(measure.name) == measure
+    assert parse_measure(f"recall@{percent:g}%") == measure
+
+
+@pytest.mark.parametrize("name", ["R@0%", "R@0.0001%", "R@100%", "R@-1%", "AP@5%", "R@5%/min"])
+def test_shares_that_cannot_be(name):
+    with pytest.raises(InputError, match="unknown measure"):
+        parse_measure(name)
+
+
+def test_recall_of_a_share_rounds_up_and_takes_each_pool_for_itself():
+    assert [RecallShare(0.1).k(pool) for pool in (1, 1000, 1001, 3000, 123_456)] == [1, 1, 2, 3, 124]
+    counts = RankCounts(*(np.array(a) for a in ([1, 1, 9], [1, 1, 2], [1, 1, 1], [100, 200, 1000])))
+    np.testing.assert_array_equal(RecallShare(1.0).per_query(counts), [0, 1, 0.5])
+    with pytest.raises(ValueError, match="a share from"):
+        RecallShare(100)

@@ -18,6 +18,7 @@ from xlingual.embed import (
 )
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError
+from xlingual.evaluation.approximation.choice import exact_only
 from xlingual.evaluation.broken import usable_rows
 from xlingual.evaluation.image_sentence.captions import Shown, Slice, captions, rows_with_pictures
 from xlingual.evaluation.image_sentence.numbers import NumberTable, Plan, Ranked
@@ -86,6 +87,7 @@ def image_sentence(
         InputError: data, specs or options are not what they must be; the text says what to do.
 
     """
+    exact_only(ranker, "image–sentence ranking")
     ranked = parse_rank_measures(measures)
     if fold is not None and fold < 2:
         raise InputError(f"--fold {fold}: a slice needs two pictures at least; 1000 is usual")

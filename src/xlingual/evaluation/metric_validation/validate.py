@@ -14,6 +14,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.samples import resolve_pairs
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError
+from xlingual.evaluation.approximation.choice import exact_only
 from xlingual.evaluation.backretrieval import NAME
 from xlingual.evaluation.crosslingual_retrieval import refuse_small_pools as refuse_small_truth
 from xlingual.evaluation.found import refuse_small_pools
@@ -90,6 +91,7 @@ def validate_backretrieval(
         InputError: data, specs or options are not what they must be; the text says what to do.
 
     """
+    exact_only(ranker, "a metric validation")
     recall, levels, pattern = _recall(measure), _levels(degrade), _pattern(family)
     if splits is not None and seeds is not None:
         raise InputError("--splits fixes samples and seeds: leave out --seeds")

@@ -16,6 +16,7 @@ from xlingual.data.samples import MOST_SEED
 from xlingual.embed import batch_identity, embed_pool, load_fit_texts, refuse_fitted_rows
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
+from xlingual.evaluation.approximation.choice import exact_only
 from xlingual.evaluation.multilingual_pool.choice import Choice, choose
 from xlingual.evaluation.multilingual_pool.encoder_views import Looked, look
 from xlingual.evaluation.multilingual_pool.numbers import NumberTable
@@ -106,6 +107,7 @@ def multilingual_pool(
                 f"expected a MultilingualPool or its path, found {type(pool).__name__}: read it with "
                 "MultilingualPool.read(path)"
             )
+        exact_only(ranker, "a multilingual pool")
         choice = choose(
             pool,
             views,

@@ -60,6 +60,10 @@ class BlockHeads:
         """Return what some questions and columns have to find out."""
         return self._best.within(rows, columns)
 
+    def alone(self, rows: slice, columns: slice) -> Top:
+        """Return the same as a pass of its own, with questions and columns numbered from zero."""
+        return self._best.alone(rows, columns)
+
     def merge(self, parts: Sequence[Top]) -> None:
         """Take in the best candidates of whole blocks of questions, all columns seen."""
         self._blocks += [self._block(part.result(), part.origin[0]) for part in parts]

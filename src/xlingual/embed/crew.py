@@ -1,0 +1,248 @@
+"""Encoders as actors of a Ray cluster: copies on its machines that take pieces of a batch in turn.
+
+To `encode` a crew is one encoder with the identity of the one it copies: keys, store and resuming are the
+same, and the program that began the work writes what the copies return.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import time
+import warnings
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from xlingual.embed.encoding import is_kept
+from xlingual.embed.member import Answer, Member, Order
+from xlingual.encoders import EncoderLike
+from xlingual.encoders.decoding import BrokenPicturesError
+from xlingual.errors import DataWarning, InputError, XlingualError
+from xlingual.pictures import read_bytes
+from xlingual.ranking.cluster.connection import connect, machines
+from xlingual.ranking.cluster.machines import check_machines
+from xlingual.records import Encoded, Encoder, Pictures, Stacked, Texts, Vectors
+
+_PIECES = 4  # that each copy gets of a batch, so that none waits long for the last one
+_LEAST = 8  # rows of a piece
+_REPLACED = 3  # times that each copy may be lost
+_PATIENCE = 600.0  # seconds without a copy that works, after which it is an error
+_LOOK = 5.0
+
+
+@dataclass(frozen=True)
+class Crew:
+    """Where copies of encoders run, and how many.
+
+    `address` as of `RayRanker`; `workers` copies (None: one for each GPU, else one for each machine), each
+    with `gpus` of a GPU (None: one where the cluster has any); `cores` where Ray is started on this machine.
+    """
+
+    address: str | None = None
+    workers: int | None = None
+    gpus: float | None = None
+    cores: int = 1
+
+    @contextmanager
+    def of(
+        self, name: str, encoder: Encoder, entry: EncoderLike, kind: str, languages: Sequence[str]
+    ) -> Iterator[Encoder]:
+        """Give an encoder that has the work done by copies; the copies are stopped in the end.
+
+        `entry` is the spec, or the object, that `encoder` was made of; `kind` "texts" or "pictures". Encoders
+        whose vectors are not kept (they are made in no time), and those of services, are given as they are.
+        """
+        below, depth = encoder, 0
+        while isinstance(below, Stacked):
+            below, depth = below.base, depth + 1
+        if not is_kept(below) or hasattr(below, "estimate"):
+            yield encoder
+            return
+        ray = connect(self.address, self.cores)
+        check_machines(ray, None)
+        spec, thing = (str(entry), None) if isinstance(entry, str | os.PathLike) else (None, entry)
+        order = Order(name, kind, spec, thing, depth, tuple(languages), os.getcwd())
+        remote = _Remote(ray, below, order, *self._resources(ray))
+        try:
+            yield _standing_on(encoder, remote)
+        finally:
+            remote.stop()
+
+    def _resources(self, ray: Any) -> tuple[int, float, int]:  # noqa: ANN401  (the module ray)
+        """Return how many copies there are, and the GPUs and cores of each."""
+        there, nodes = ray.cluster_resources(), machines(ray)
+        gpus = (1.0 if there.get("GPU", 0) else 0.0) if self.gpus is None else self.gpus
+        if gpus > there.get("GPU", 0):
+            raise InputError("the Ray cluster has no GPU: leave out gpus, or start machines that have one")
+        workers = self.workers or (int(there["GPU"] / gpus) if gpus else len(nodes))
+        least = min(int(node["Resources"]["CPU"]) for node in nodes)
+        return workers, gpus, max(1, min(int(there["CPU"]) // workers, least))
+
+
+def _standing_on(encoder: Encoder, base: Encoder) -> Encoder:
+    """Return an encoder that stands on others, on another base below all of them."""
+    if not isinstance(encoder, Stacked):
+        return base
+    other = copy.copy(encoder)
+    object.__setattr__(other, "base", _standing_on(encoder.base, base))
+    return other
+
+
+class _Remote:
+    """An encoder whose work is done by copies; lost ones are replaced, and their pieces done again."""
+
+    def __init__(
+        self,
+        ray: Any,  # noqa: ANN401  (the module)
+        encoder: Encoder,
+        order: Order,
+        workers: int,
+        gpus: float,
+        cores: int,
+    ) -> None:
+        self.identity, self.content = encoder.identity, encoder.content  # type: ignore[attr-defined]
+        self.workers = workers  # `encode` hands over more rows at a time
+        self._ray, self._order = ray, order
+        self._member = ray.remote(num_cpus=cores, num_gpus=gpus, max_restarts=0)(Member)
+        self._starting: dict[Any, Any] = {}  # what tells that a copy is there → the copy
+        self._idle: list[Any] = []
+        self._all: list[Any] = []
+        self._lost = 0
+        for _ in range(workers):
+            self._start()
+
+    def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts or Pictures)
+        """Return the vectors of a batch."""
+        return self.encode_noting(batch).vectors
+
+    def encode_noting(self, batch: Texts | Pictures, /) -> Encoded:
+        """Return the vectors of a batch, and which texts were cut."""
+        size = max(_LEAST, -(-len(batch) // (_PIECES * self.workers)))
+        rows = [np.arange(low, min(low + size, len(batch))) for low in range(0, len(batch), size)]
+        waiting, answers = deque(range(len(rows))), dict[int, Answer]()
+        working: dict[Any, tuple[Any, int]] = {}
+        since = time.monotonic()
+        try:
+            while len(answers) < len(rows):
+                while waiting and self._idle:
+                    member, number = self._idle.pop(), waiting.popleft()
+                    working[member.encode.remote(_packed(batch.take(rows[number])))] = member, number
+                ended, _ = self._ray.wait([*working, *self._starting], num_returns=1, timeout=_LOOK)
+                if ended or working:
+                    since = time.monotonic()
+                elif time.monotonic() - since > _PATIENCE:
+                    raise XlingualError(
+                        "no machine of the Ray cluster has room for a copy of the encoder: look with ray "
+                        "status, or give fewer --workers"
+                    )
+                for reference in ended:
+                    if reference in self._starting:
+                        self._started(reference)
+                        continue
+                    member, number = working.pop(reference)
+                    answer = self._answer(reference)
+                    if answer is None:  # the copy was lost
+                        waiting.appendleft(number)
+                        self._replace()
+                        continue
+                    self._idle.append(member)
+                    answers[number] = answer
+        finally:
+            for member, _ in working.values():  # the rest of a batch that failed
+                self._idle.append(member)
+        return _joined([answers[number] for number in range(len(rows))])
+
+    def notes(self) -> list[str]:
+        """Return what the copies have to say of the rows that they encoded, each sentence once."""
+        told: dict[str, None] = {}
+        for member in self._idle:
+            try:
+                told.update(dict.fromkeys(self._ray.get(member.notes.remote(), timeout=_LOOK)))
+            except self._ray.exceptions.RayError:
+                continue
+        return list(told)
+
+    def stop(self) -> None:
+        """End the copies."""
+        for member in self._all:
+            self._ray.kill(member)
+        self._all, self._idle, self._starting = [], [], {}
+
+    def _start(self) -> None:
+        member = self._member.remote(self._order)
+        self._all.append(member)
+        self._starting[member.identity.remote()] = member
+
+    def _started(self, reference: Any) -> None:  # noqa: ANN401
+        """Take a copy that is there into the crew, where it is one of the same encoder."""
+        member = self._starting.pop(reference)
+        answer = self._answer(reference)
+        if answer is None:
+            self._replace()
+        elif answer != self.identity:
+            raise InputError(
+                f"encoder {self._order.name!r} is {answer} on a machine of the cluster and {self.identity} "
+                "here: all must have the same model, packages and kind of device; for half precision write "
+                "the device into the spec"
+            )
+        else:
+            self._idle.append(member)
+
+    def _answer(self, reference: Any) -> Any:  # noqa: ANN401
+        """Return what a copy says; None where it was lost. Raises what it refused."""
+        errors = self._ray.exceptions
+        try:
+            found = self._ray.get(reference)
+        except errors.RayTaskError as error:
+            cause = error.cause if error.cause is not None else error
+            words = " ".join(str(cause).split())[:200]
+            raise XlingualError(
+                f"encoder {self._order.name!r} failed on a machine of the cluster "
+                f"({type(cause).__name__}: {words}); what was encoded is kept in the store"
+            ) from error
+        except errors.RayError:
+            return None
+        if isinstance(found, Answer):
+            for sentence in found.warnings:
+                warnings.warn(sentence, DataWarning, stacklevel=2)
+            if found.refused:
+                raise (BrokenPicturesError if found.broken else InputError)(found.refused)
+        return found
+
+    def _replace(self) -> None:
+        self._lost += 1
+        if self._lost > _REPLACED * self.workers:
+            raise XlingualError(
+                f"copies of encoder {self._order.name!r} were lost {self._lost} times: machines may be short "
+                "of memory (give fewer --workers, or a smaller batch in the spec); what was encoded is kept "
+                "in the store, so run the same again"
+            )
+        self._start()
+
+
+def _packed(batch: Texts | Pictures) -> Texts | Pictures:
+    """Return a batch as it travels: pictures as bytes, since their files may be on this machine alone."""
+    if isinstance(batch, Texts):
+        return replace(batch, numberings=())
+    sources = []
+    for source in batch.source:
+        try:
+            sources.append(source if source is None else read_bytes(source))
+        except InputError:  # the encoder says which one is missing
+            sources.append(source)  # type: ignore[arg-type]
+    return replace(batch, source=sources, numberings=())
+
+
+def _joined(answers: Sequence[Answer]) -> Encoded:
+    """Return the vectors of pieces that follow each other."""
+    cut = [answer.truncated for answer in answers]
+    noted: Any = None if any(part is None for part in cut) else np.concatenate(cut)  # type: ignore[arg-type]
+    dims = {answer.vectors.shape[1:] for answer in answers}
+    if len(dims) > 1:
+        raise InputError(f"an encoder gives vectors of several shapes: {sorted(dims)}")
+    return Encoded(np.concatenate([answer.vectors for answer in answers]), noted)

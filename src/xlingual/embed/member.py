@@ -1,0 +1,88 @@
+"""One copy of an encoder, as it runs on a machine of a cluster."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from xlingual import encoders
+from xlingual.encoders.decoding import BrokenPicturesError
+from xlingual.errors import DataWarning, XlingualError
+from xlingual.records import Encoder, Pictures, Texts
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a copy is made of: a spec, or an object with `encode`."""
+
+    name: str
+    kind: str  # "texts" or "pictures"
+    spec: str | None
+    thing: Any
+    depth: int  # of encoders that stand on the one that is copied
+    languages: tuple[str, ...]
+    folder: str  # where the command runs: paths in specs may begin there
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Vectors [n, d] of a piece, and which texts were cut; or why there are none."""
+
+    vectors: np.ndarray = field(default_factory=lambda: np.empty((0, 0), dtype=np.float32))
+    truncated: np.ndarray | None = None
+    warnings: tuple[str, ...] = ()
+    refused: str = ""
+    broken: bool = False  # it is pictures that are
+
+
+class Member:
+    """A copy; the encoder is made when it is first asked for, so that what is wrong with it can be told."""
+
+    def __init__(self, order: Order) -> None:
+        self.order = order
+        self._encoder: Encoder | None = None
+
+    def identity(self) -> str | Answer:
+        """Return the identity of the copy, or why it cannot be made."""
+        try:
+            return self._made().identity
+        except XlingualError as error:
+            return Answer(refused=f"on a machine of the cluster: {error}")
+
+    def encode(self, batch: Texts | Pictures) -> Answer:
+        """Return the vectors of a piece."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", DataWarning)
+            try:
+                encoder = self._made()
+                noting = getattr(encoder, "encode_noting", None)
+                found = None if noting is None else noting(batch)
+                vectors = np.asarray(encoder.encode(batch) if found is None else found.vectors)
+            except XlingualError as error:
+                return Answer(refused=str(error), broken=isinstance(error, BrokenPicturesError))
+        told = tuple(str(one.message) for one in caught if issubclass(one.category, DataWarning))
+        return Answer(vectors, None if found is None else found.truncated, tuple(dict.fromkeys(told)))
+
+    def notes(self) -> list[str]:
+        """Return what the copy has to say of the rows that it encoded."""
+        tell = getattr(self._encoder, "notes", None)
+        return list(tell()) if callable(tell) else []
+
+    def _made(self) -> Encoder:
+        if self._encoder is None:
+            order = self.order
+            if os.path.isdir(order.folder):
+                os.chdir(order.folder)
+            entry = order.thing if order.spec is None else order.spec
+            if order.kind == "texts":
+                (made,) = encoders.text_encoders({order.name: entry}, languages=order.languages).values()
+            else:
+                _, made = encoders.image_encoder(entry, languages=order.languages)
+            for _ in range(order.depth):
+                made = made.base  # type: ignore[attr-defined]
+            self._encoder = made
+        return self._encoder

@@ -1,0 +1,305 @@
+"""One pass on a cluster: which tasks are begun when, what happens to lost ones, and the answers in order."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xlingual.errors import DataWarning, InputError, XlingualError
+from xlingual.ranking.cluster.connection import gone
+from xlingual.ranking.cluster.shards import ShardList
+from xlingual.ranking.cluster.tasks import (
+    PARTS,
+    LostPartError,
+    Merge,
+    Outcome,
+    Piece,
+    Side,
+    own_version,
+    read_part,
+    run,
+)
+from xlingual.ranking.cluster.tree import Node, tree
+from xlingual.ranking.folders import open_folder
+from xlingual.ranking.parts import without_weights
+from xlingual.ranking.scan import Progress, Reduction
+from xlingual.ranking.similarity import Cosine
+
+_RETRIES = 3  # by Ray itself, of a task whose machine was lost
+_ATTEMPTS = 3  # of a task that Ray has given up, or whose file was damaged
+_AHEAD = 2  # tasks begun for each that can run at a time
+_LOOK = 5.0  # seconds between looks at how many can run
+_STARVED = 120.0  # seconds without any machine that could work, after which it is an error
+_STUCK = 60.0  # seconds without an answer while all machines are idle, after which tasks are begun again
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A pass cut into pairs of shards; `identity` is what it is the answer to."""
+
+    shared: str
+    identity: str
+    queries: ShardList
+    candidates: ShardList
+    memory: int
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a task asks of its machine."""
+
+    cpus: int
+    gpus: float
+
+    @classmethod
+    def of(cls, ray: Any, gpus: float | None) -> Resources:  # noqa: ANN401  (the module ray)
+        """Return one core, and the share of a GPU that is asked for, by default one where there are any."""
+        there = ray.cluster_resources().get("GPU", 0)
+        if gpus and not there:
+            raise InputError("the Ray cluster has no GPU: leave out gpus, or start machines that have one")
+        return cls(1, (1.0 if there else 0.0) if gpus is None else gpus)
+
+    def slots(self, ray: Any) -> int:  # noqa: ANN401
+        """Return how many tasks can run at a time, as the cluster is now."""
+        there = ray.cluster_resources()
+        most = there.get("CPU", 0) / self.cpus
+        return int(min(most, there.get("GPU", 0) / self.gpus) if self.gpus else most)
+
+
+class Schedule:
+    """Makes one pass: begins tasks as machines are free, and hands finished queries on in order."""
+
+    def __init__(self, ray: Any, cut: Cut, reductions: Sequence[Reduction], resources: Resources) -> None:  # noqa: ANN401
+        self.ray, self.cut, self.reductions, self.resources = ray, cut, reductions, resources
+        self.made = self.found = self.repeated = 0
+        self._there = open_folder(cut.shared, PARTS).names()
+        self._task = ray.remote(
+            num_cpus=resources.cpus, num_gpus=resources.gpus, max_retries=_RETRIES, max_calls=0
+        )(run)
+        self._version = own_version()
+        self._ready: deque[Node] = deque()
+        self._flying: dict[Any, Node] = {}
+        self._roots: dict[int, Node] = {}
+        self._opened = self._handed = 0  # shards of queries
+        self._seen = 0  # pairs
+        self._slots, self._looked, self._fed = 1, 0.0, time.monotonic()
+        self._damaged: list[str] = []
+
+    def run(self, similarity: Cosine, progress: Progress | None) -> None:
+        """Make the pass; tasks that were begun are called off where it fails or is interrupted."""
+        total = similarity.shape[0] * similarity.shape[1]
+        try:
+            while self._handed < len(self.cut.queries.shards):
+                self._begin()
+                self._hand_on(similarity)
+                if self._flying:
+                    self._collect()
+                if progress is not None:
+                    progress(min(self._seen, total), total)
+        except (self.ray.exceptions.RaySystemError, ConnectionError) as error:
+            raise gone(error) from error
+        finally:
+            self._call_off()
+            self._tell_damaged()
+
+    def _begin(self) -> None:
+        """Begin tasks, twice as many as can run; open further shards of queries as these run out."""
+        if time.monotonic() - self._looked > _LOOK:
+            self._looked, self._slots = time.monotonic(), self.resources.slots(self.ray)
+            self._refuse_starving()
+        while len(self._flying) < max(1, _AHEAD * self._slots):
+            if not self._ready:
+                if self._opened == len(self.cut.queries.shards):
+                    return
+                self._open()
+                continue
+            node = self._ready.popleft()
+            self._flying[self._task.remote(self._job(node), self._version)] = node
+
+    def _open(self) -> None:
+        root = tree(self.cut.identity, self._opened, len(self.cut.candidates.shards))
+        self._roots[self._opened] = root
+        self._ready.extend(root.to_do(self._there))
+        for leaf in root.leaves():
+            if leaf.done or root.done:
+                self.found += 1
+                self._seen += self._pairs(leaf)
+        self._opened += 1
+
+    def _job(self, node: Node) -> Piece | Merge:
+        """Return what a node's task is to do."""
+        queries, candidates = self.cut.queries.bounds, self.cut.candidates.bounds
+        rows = queries[node.row]
+        if not node.children:
+            columns = candidates[node.first]
+            requests = [reduction.alone(rows, columns) for reduction in self.reductions]
+            sides = Side.of(self.cut.queries, node.row), Side.of(self.cut.candidates, node.first)
+            return Piece(self.cut.shared, node.name, *sides, requests, self.cut.memory)
+        everything = slice(0, self.cut.candidates.rows)
+        bases = [without_weights(reduction.alone(rows, everything)) for reduction in self.reductions]
+        children = [
+            (candidates[child.first].start, candidates[child.last].stop, child.name)
+            for child in node.children
+        ]
+        return Merge(self.cut.shared, node.name, bases, rows.stop - rows.start, children)
+
+    def _collect(self) -> None:
+        """Wait for a task to end, and see how."""
+        ended, _ = self.ray.wait(list(self._flying), num_returns=1, timeout=_LOOK)
+        if not ended:
+            self._begin_stuck_again()
+            return
+        more, _ = self.ray.wait(list(self._flying), num_returns=len(self._flying), timeout=0)
+        for reference in dict.fromkeys([*ended, *more]):
+            node = self._flying.pop(reference)
+            self._fed = time.monotonic()
+            outcome = self._outcome(node, reference)
+            if outcome is None:
+                self._again(node)
+            elif outcome.refused:
+                raise InputError(outcome.refused)
+            elif outcome.damaged:
+                self._make_anew(node, outcome.damaged)
+            else:
+                self._finished(node)
+
+    def _outcome(self, node: Node, reference: Any) -> Outcome | None:  # noqa: ANN401
+        """Return how a task ended; None where its machine was lost more often than Ray tries."""
+        errors = self.ray.exceptions
+        try:
+            found: Outcome = self.ray.get(reference)
+            return found
+        except errors.RayTaskError as error:
+            cause = error.cause if error.cause is not None else error
+            if isinstance(cause, MemoryError):
+                raise InputError(
+                    "a task had not enough memory on a machine of the cluster: give less with --memory"
+                ) from error
+            words = " ".join(str(cause).split())[:200]
+            raise XlingualError(
+                f"a task failed on a machine of the cluster ({type(cause).__name__}: {words}): what is "
+                "finished is kept in the shared folder"
+            ) from error
+        except errors.RaySystemError:
+            raise
+        except errors.RayError as error:
+            if node.attempts >= _ATTEMPTS:
+                raise XlingualError(
+                    f"a task was lost {_ATTEMPTS + 1} times ({type(error).__name__}): machines may be short "
+                    "of memory (give less with --memory); what is finished is kept in the shared folder, so "
+                    "run the same again"
+                ) from error
+            return None
+
+    def _finished(self, node: Node) -> None:
+        node.done = True
+        self.made += 1
+        if not node.children:
+            self._seen += self._pairs(node)
+        if node.parent is not None and node.parent.is_ready:
+            self._ready.appendleft(node.parent)
+
+    def _again(self, node: Node) -> None:
+        """Begin a task once more."""
+        node.attempts += 1
+        self.repeated += 1
+        self._ready.appendleft(node)
+
+    def _make_anew(self, node: Node, name: str) -> None:
+        """Have a damaged part below a node made again, and then the node."""
+        lost = next(child for child in node.children if child.name == name)
+        self._damaged.append(name)
+        self._restore(lost)
+
+    def _restore(self, node: Node) -> None:
+        """Have a finished part made again, as far as what it is made of is there."""
+        if node.attempts >= _ATTEMPTS:
+            raise XlingualError(
+                f"the shared folder {self.cut.shared} does not give back what was written to it: its disk "
+                "may be failing; choose another one with --shared"
+            )
+        node.attempts += 1
+        self.repeated += 1
+        node.done = False
+        self._there = open_folder(self.cut.shared, PARTS).names()
+        if not node.children:
+            self._seen -= self._pairs(node)
+        self._ready.extendleft(node.to_do(self._there - {node.name}))
+
+    def _hand_on(self, similarity: Cosine) -> None:
+        """Let the reductions take in finished shards of queries, in order."""
+        while self._handed in self._roots and self._roots[self._handed].done:
+            root = self._roots[self._handed]
+            try:
+                seen = read_part(self.cut.shared, root.name)
+            except LostPartError:
+                self._damaged.append(root.name)
+                self._restore(root)
+                return
+            rows = self.cut.queries.bounds[root.row]
+            for reduction, state in zip(self.reductions, seen.states, strict=True):
+                part = reduction.within(rows, slice(0, self.cut.candidates.rows))
+                part.restore(state)
+                reduction.merge([part])
+            similarity.screened += seen.screened
+            similarity.decided += seen.decided
+            del self._roots[self._handed]
+            self._handed += 1
+
+    def _pairs(self, leaf: Node) -> int:
+        return self.cut.queries.shards[leaf.row].rows * self.cut.candidates.shards[leaf.first].rows
+
+    def _begin_stuck_again(self) -> None:
+        """Begin all tasks again where no machine does any: they were lost, or their answers were."""
+        if time.monotonic() - self._fed < _STUCK or not self._slots:
+            return
+        idle = self.ray.available_resources().get("CPU", 0) >= self.ray.cluster_resources().get("CPU", 0)
+        if not idle:
+            self._fed = time.monotonic()
+            return
+        nodes, self._flying, self._fed = list(self._flying.values()), {}, time.monotonic()
+        there = open_folder(self.cut.shared, PARTS).names()
+        for node in nodes:
+            if node.name in there:  # the answer was lost on its way
+                self._finished(node)
+            elif node.attempts >= _ATTEMPTS:
+                raise XlingualError(
+                    "tasks are begun and never end: the machines of the Ray cluster do not reach this one "
+                    "or each other (look at firewalls, and at the addresses that ray status shows); what is "
+                    "finished is kept in the shared folder"
+                )
+            else:
+                self._again(node)
+
+    def _refuse_starving(self) -> None:
+        """Raise where for some time there has been no machine that could do a task."""
+        if self._slots > 0 or not self._flying:
+            self._fed = max(self._fed, time.monotonic() if self._slots > 0 else self._fed)
+            return
+        if time.monotonic() - self._fed > _STARVED:
+            raise XlingualError(
+                "no machine of the Ray cluster is left that could work: what is finished is kept in the "
+                "shared folder; start machines with ray start --address HOST:PORT, and run the same again"
+            )
+
+    def _call_off(self) -> None:
+        for reference in self._flying:
+            try:
+                self.ray.cancel(reference, force=False)
+            except Exception:
+                continue
+        self._flying = {}
+
+    def _tell_damaged(self) -> None:
+        if self._damaged:
+            many = "a finished part was" if len(self._damaged) == 1 else f"{len(self._damaged)} parts were"
+            warnings.warn(
+                f"{many} damaged or missing in {self.cut.shared} and computed again (first: "
+                f"{self._damaged[0]})",
+                DataWarning,
+                stacklevel=4,
+            )

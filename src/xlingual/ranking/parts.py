@@ -1,0 +1,127 @@
+"""What has been seen of a piece of a pass, as one file: plain arrays with a checksum, never a pickle.
+
+A file is named by a hash of what it is the answer to, so that a finished part is found again by whoever asks
+the same of the same vectors, and by nobody else.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import io
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from xlingual.ranking.scan import Part, Reduction, Transposed
+from xlingual.ranking.vectors import CHUNK, UnitVectors
+from xlingual.records import digest
+from xlingual.signature import CONVENTIONS
+
+FORMAT = "xlingual-part/1"  # raised when what a part holds changes
+SUFFIX = ".npz"
+_CHECKSUM, _PAIRS = "checksum", "pairs"
+
+
+class DamagedPartError(Exception):
+    """A file of a part is not as it was written; the text says what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the reductions of a pass have seen of some pairs, and what it took."""
+
+    states: Sequence[Mapping[str, np.ndarray]]  # of each reduction
+    screened: int = 0
+    decided: int = 0
+
+
+def packed(seen: Seen) -> bytes:
+    """Return the content of the file of a part."""
+    arrays = {
+        f"{number}.{name}": np.asarray(array)
+        for number, state in enumerate(seen.states)
+        for name, array in state.items()
+    }
+    arrays[_PAIRS] = np.array([len(seen.states), seen.screened, seen.decided])
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **{_CHECKSUM: _checksum(arrays)}, **arrays)
+    return buffer.getvalue()
+
+
+def unpacked(content: bytes) -> Seen:
+    """Return what a file of a part holds; raise DamagedPartError where it is not as it was written."""
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, NotImplementedError) as error:
+        raise DamagedPartError("it cannot be read") from error
+    expected = arrays.pop(_CHECKSUM, None)
+    if expected is None or _PAIRS not in arrays or not np.array_equal(expected, _checksum(arrays)):
+        raise DamagedPartError("its checksum is wrong")
+    count, screened, decided = arrays.pop(_PAIRS).tolist()
+    states: list[dict[str, np.ndarray]] = [{} for _ in range(count)]
+    for name, array in arrays.items():
+        number, _, field = name.partition(".")
+        states[int(number)][field] = array
+    return Seen(states, screened, decided)
+
+
+def part_name(queries: bytes, candidates: bytes, requests: Sequence[Part]) -> str:
+    """Return the name of the file with the answer to requests, for vectors with these digests."""
+    return digest(FORMAT, CONVENTIONS, queries, candidates, *asked(requests)).hex() + SUFFIX
+
+
+def asked(requests: Sequence[Part]) -> list[str | bytes]:
+    """Return what requests ask for, to be digested."""
+    kinds: list[str | bytes] = [type(getattr(request, "inner", request)).__name__ for request in requests]
+    return kinds + [
+        piece
+        for number, request in enumerate(requests)
+        for name, array in sorted(request.asked().items())
+        for piece in (f"{number} {name} {array.dtype.str} {array.shape}", array.tobytes())
+    ]
+
+
+def vectors_digest(vectors: UnitVectors, rows: slice | None = None) -> bytes:
+    """Return 16 bytes that identify the stored rows, in order, with their type and dimensions."""
+    rows = slice(0, len(vectors)) if rows is None else rows
+    hasher = hashlib.blake2b(digest_size=16)
+    hasher.update(f"{vectors.raw.dtype.str} {vectors.dim} {rows.stop - rows.start} ".encode())
+    for start in range(rows.start, rows.stop, CHUNK):
+        chosen = vectors.rows[start : min(start + CHUNK, rows.stop)]
+        hasher.update(np.ascontiguousarray(vectors.raw[chosen]).data)
+    return hasher.digest()
+
+
+def divisible(similarity: object, reductions: Sequence[Reduction]) -> bool:
+    """Tell whether pieces of the pass can be made elsewhere: by whoever has the vectors."""
+    sides = (getattr(similarity, name, None) for name in ("queries", "candidates"))
+    known = all(isinstance(side, UnitVectors) for side in sides)
+    return known and all(hasattr(reduction, "alone") for reduction in reductions)
+
+
+def without_weights(part: Any) -> Any:  # noqa: ANN401  (a Part of the same kind)
+    """Return a request for merging alone, which needs no multiplicity of candidates: they may be many."""
+    light = copy.copy(part)
+    if isinstance(light, Transposed):
+        light.inner = without_weights(light.inner)
+        return light
+    light.weights = None
+    for name, nothing in (("columns", None), ("heavy", np.empty(0, dtype=np.int64))):
+        if hasattr(light, name):
+            setattr(light, name, nothing)
+    return light
+
+
+def _checksum(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return 16 bytes for names, types, shapes and contents, uint8 [16]."""
+    pieces = [
+        piece
+        for name, array in sorted(arrays.items())
+        for piece in (f"{name} {array.dtype.str} {array.shape}", array.tobytes())
+    ]
+    return np.frombuffer(digest(FORMAT, *pieces), dtype=np.uint8)

@@ -1,0 +1,171 @@
+"""Pairs of two blocks: their screened scores, how far these may be off, and their exact keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+
+from xlingual.ranking.similarity import UNIT
+from xlingual.ranking.torch import bounds
+from xlingual.ranking.torch.arithmetic import Tensor
+from xlingual.ranking.torch.blocks import Block
+from xlingual.records import Ints
+
+DENSE = 32  # when over one pair in so many is decided, one float64 product is cheaper
+_CACHED = 512  # pairs decided at a time by a processor, whose vectors stay in its cache
+
+
+@dataclass
+class Tally:
+    """How many comparisons of a pair with a threshold were settled by what."""
+
+    compared: int = 0
+    open: int = 0  # left undecided by the screen
+    decided: int = 0  # decided in float64
+    host: int = 0  # of these by the processor, being too near to a rounding boundary for two sums to agree
+
+    def add(self, other: Tally) -> None:
+        """Add what another one counted."""
+        self.compared += other.compared
+        self.open += other.open
+        self.decided += other.decided
+        self.host += other.host
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All pairs of two blocks; `exact` gives keys of pairs by their numbers."""
+
+    rows: Block
+    columns: Block
+    exact: Callable[[Ints, Ints], Ints]
+    room: int  # numbers that may be held at a time
+    tally: Tally = field(compare=False)
+
+    @property
+    def turned(self) -> Pairs:
+        """The same with queries and candidates exchanged."""
+        return replace(self, rows=self.columns, columns=self.rows, exact=lambda q, c: self.exact(c, q))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns)."""
+        return len(self.rows), len(self.columns)
+
+    @property
+    def slack(self) -> float:
+        """How far a key may be from its cosine."""
+        return bounds.key_error(self.rows.dim)
+
+    def keys(self, i: Tensor, j: Tensor) -> Tensor:
+        """Return the exact keys, int64 [p], of pairs of positions in the blocks, int64 [p].
+
+        They are float64 products on the device. Where another order of the sum could round to another key,
+        the pair is decided as every back end decides it.
+        """
+        import torch
+
+        self.tally.decided += len(i)
+        n, m = self.shape
+        dense = n * m <= self.room and len(i) * DENSE > n * m
+        scores = self._by_product(i, j) if dense else self._by_pair(i, j)
+        zero = (self.rows.inverse[i] == 0) | (self.columns.inverse[j] == 0)
+        scaled = torch.where(zero, torch.zeros_like(scores), scores) / UNIT
+        keys = torch.round(scaled)
+        margin = bounds.doubtful(self.rows.dim)
+        doubtful = torch.nonzero(~(((scaled - keys).abs() - 0.5).abs() >= margin)).squeeze(1)
+        keys = keys.to(torch.int64)
+        if len(doubtful):
+            self.tally.host += len(doubtful)
+            query, candidate = (
+                (side[doubtful] + first).cpu().numpy()
+                for side, first in ((i, self.rows.first), (j, self.columns.first))
+            )
+            keys[doubtful] = torch.from_numpy(self.exact(query, candidate)).to(keys.device)
+        return keys
+
+    def _by_pair(self, i: Tensor, j: Tensor) -> Tensor:
+        import torch
+
+        found = torch.empty(len(i), dtype=torch.float64, device=i.device)
+        step = max(1, self.room // (4 * self.rows.dim))
+        step = min(step, _CACHED) if i.device.type == "cpu" else step
+        for start in range(0, len(i), step):
+            a, b = i[start : start + step], j[start : start + step]
+            product = self.rows.stored[a].double().mul_(self.columns.stored[b])
+            found[start : start + step] = product.sum(1) * (self.rows.inverse[a] * self.columns.inverse[b])
+        return found
+
+    def _by_product(self, i: Tensor, j: Tensor) -> Tensor:
+        left, right = (side.stored.double() * side.inverse[:, None] for side in (self.rows, self.columns))
+        return (left @ right.T)[i, j]
+
+
+@dataclass(frozen=True)
+class Tile(Pairs):
+    """Pairs with screened scores; `within` are those of the blocks that it is a part of."""
+
+    within: Pairs
+    scores: Tensor  # float32 [rows, columns]
+    relative: float  # error of the product, relative to the lengths of both sides
+    absolute: float
+
+    @property
+    def turned(self) -> Tile:
+        """The same with queries and candidates exchanged."""
+        turned: Tile = replace(
+            self,
+            rows=self.columns,
+            columns=self.rows,
+            exact=lambda q, c: self.exact(c, q),
+            within=self.within.turned,
+            scores=self.scores.T,
+        )
+        return turned
+
+    def error(self) -> Tensor:
+        """Return how far the scores of each row may be from the cosines, float64 [rows]."""
+        rows, columns = self.rows, self.columns
+        return (
+            rows.residual * columns.norm.max()
+            + rows.low_norm * columns.residual.max()
+            + rows.low_norm * columns.low_norm.max() * self.relative
+            + self.absolute
+        )
+
+
+def at_most(limit: Tensor) -> Tensor:
+    """Return float64 limits as float32 numbers that are not larger."""
+    import torch
+
+    lowest = torch.full((), -torch.inf, dtype=torch.float32, device=limit.device)
+    return torch.nextafter(limit.float(), lowest)
+
+
+def at_least(limit: Tensor) -> Tensor:
+    """Return float64 limits as float32 numbers that are not smaller."""
+    return -at_most(-limit)
+
+
+def row_sums(mask: Tensor) -> Tensor:
+    """Return how often each row of a mask is true, int64 [rows]; several times as fast as `mask.sum(1)`."""
+    import torch
+
+    return mask.view(torch.uint8).sum(1, dtype=torch.int32).to(torch.int64)
+
+
+def positions(mask: Tensor, room: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield where a mask [n, m] is true, as (i, j), for so many rows at a time that about `room` are."""
+    import torch
+
+    room, stops = max(1, room), [mask.shape[0]]
+    if mask.numel() > room:
+        total = torch.cumsum(row_sums(mask), 0).cpu().numpy()
+        ends = np.searchsorted(total, np.arange(room, int(total[-1]) + room, room)) + 1
+        stops = np.unique(np.minimum(ends, mask.shape[0])).tolist()
+    for start, stop in pairwise([0, *stops]):
+        i, j = torch.nonzero(mask[start:stop], as_tuple=True)
+        yield i + start, j

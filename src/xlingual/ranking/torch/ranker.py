@@ -1,0 +1,176 @@
+"""The ranker that multiplies with torch: on a GPU in low precision, and exact all the same."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from xlingual.errors import DataWarning, InputError
+from xlingual.ranking.cpu import Cpu
+from xlingual.ranking.scan import Part, Progress, Reduction, Transposed
+from xlingual.ranking.similarity import Cosine, Similarity
+from xlingual.ranking.torch import devices
+from xlingual.ranking.torch.arithmetic import PRECISIONS, Arithmetic, exact_settings
+from xlingual.ranking.torch.blocks import Block, Loader
+from xlingual.ranking.torch.pairs import Pairs, Tally
+from xlingual.ranking.torch.rooms import Room, cut
+from xlingual.ranking.torch.tiles import Tiles
+from xlingual.ranking.torch.watchers import Watcher, watcher_of
+
+_SHARE = 0.7  # of what a device has free, where nothing is said
+_ON_PROCESSOR = 1 << 29  # bytes, where nothing is said
+
+
+class TorchRanker:
+    """Ranks on a device: `cuda`, `cuda:1`, or `cpu` for CPU tensors; None takes CUDA where there is one.
+
+    Tiles are multiplied in `precision` (fp16 on CUDA and fp32 on a processor unless said), whose error is
+    bounded (`bounds`); what the bound leaves open is narrowed in float32 where much is, and decided in
+    float64. So the answer is that of every other back end, to the last count. Vectors, tiles and what is made
+    of them take about `memory` bytes of the device: all candidates stay there where they fit, otherwise they
+    come block by block while others are multiplied.
+
+    A similarity that is no cosine is ranked by `Cpu`.
+    """
+
+    def __init__(
+        self,
+        device: str | None = None,
+        *,
+        precision: str | None = None,
+        memory: int | None = None,
+        threads: int = 1,
+    ) -> None:
+        self.device = devices.ranking_device(device)
+        self.precision = precision or ("fp16" if self.device.type == "cuda" else "fp32")
+        if self.precision not in PRECISIONS:
+            raise InputError(
+                f"precision {self.precision!r} is not known: choose among {', '.join(PRECISIONS)}"
+            )
+        devices.refuse_precision(self.device, self.precision)
+        self.memory, self.threads = memory, threads
+        self.tally = Tally()
+        self._halved = False
+        self._elsewhere = 0  # passes over similarities that are no cosines
+
+    def about(self) -> dict[str, str | int | float]:
+        """Return what ranked, and the shares of comparisons that the screen left open."""
+        found: dict[str, str | int | float] = {
+            "backend": "torch",
+            "device": devices.described(self.device),
+            "precision": self.precision,
+        }
+        if self.tally.compared:
+            found["undecided"] = self.tally.open / self.tally.compared
+            found["decided_in_float64"] = self.tally.decided / self.tally.compared
+            found["decided_on_host"] = self.tally.host
+        if self._elsewhere:
+            found["passes_on_processor"] = self._elsewhere
+        return found
+
+    def scan(
+        self, similarity: Similarity, reductions: Sequence[Reduction], *, progress: Progress | None = None
+    ) -> None:
+        """Let every reduction see every pair once."""
+        if not isinstance(similarity, Cosine):
+            self._elsewhere += 1
+            Cpu(self.threads).scan(similarity, reductions, progress=progress)
+        elif 0 not in similarity.shape:
+            with exact_settings(self.device, self.threads):
+                _Pass(self, similarity, reductions, progress).run()
+
+    def budget(self) -> int:
+        """Return the bytes that a pass may take."""
+        free = devices.free_bytes(self.device)
+        usual = _ON_PROCESSOR if free is None else int(free * _SHARE)
+        return usual if self.memory is None else min(self.memory, usual if free else self.memory)
+
+    def warn_of_memory(self) -> None:
+        """Say, once, that memory did not suffice."""
+        if not self._halved:
+            warnings.warn(
+                f"{devices.described(self.device)} ran out of memory: ranking goes on with half the tile, and"
+                " halves it again where it must (--memory sets what it may take)",
+                DataWarning,
+                stacklevel=2,
+            )
+        self._halved = True
+
+
+@dataclass
+class _Pass:
+    """One pass over all pairs of a cosine."""
+
+    ranker: TorchRanker
+    similarity: Cosine
+    reductions: Sequence[Reduction]
+    progress: Progress | None
+
+    def run(self) -> None:
+        """Take the queries block by block; where memory does not suffice, begin the block again with less."""
+        arithmetic = Arithmetic(self.ranker.device, self.ranker.precision)
+        self._queries = Loader(self.similarity.queries, arithmetic)
+        self._candidates = Loader(self.similarity.candidates, arithmetic)
+        self._tiles = Tiles(arithmetic, self.similarity)
+        each = max(self._queries.bytes_each, self._candidates.bytes_each)
+        turned = any(isinstance(reduction, Transposed) for reduction in self.reductions)
+        room: Room | None = Room(self.similarity.shape, each, self.ranker.budget(), not turned)
+        self._done = 0
+        while room is not None and self._done < self.similarity.shape[0]:
+            room = room if self._tried(room) else self._smaller(room)
+
+    def _tried(self, room: Room) -> bool:
+        """Go on as far as memory suffices; return whether it sufficed."""
+        try:
+            self._go_on(room)
+        except Exception as error:
+            if not devices.out_of_memory(error):
+                raise
+            return False
+        return True
+
+    def _smaller(self, room: Room) -> Room:
+        devices.forget_cache(self.ranker.device)
+        smaller = room.halved()
+        if smaller is None:
+            raise InputError(
+                f"{devices.described(self.ranker.device)} has too little memory even for the smallest tiles:"
+                " end what else uses it, or take --backend cpu"
+            )
+        self.ranker.warn_of_memory()
+        return smaller
+
+    def _go_on(self, room: Room) -> None:
+        columns = room.columns()
+        held = [self._candidates.load(columns[0])] if room.resident else None
+        parts = list(cut(self._done, self.similarity.shape[0], room.rows()))
+        for queries in self._queries.stream(parts):
+            seen = self._seen(queries, held or self._candidates.stream(columns), room)
+            for reduction, part in zip(self.reductions, seen, strict=True):
+                reduction.merge([part])
+            self._done = queries.first + len(queries)
+
+    def _seen(self, queries: Block, candidates: Sequence[Block] | Iterator[Block], room: Room) -> list[Part]:
+        """Return parts that have seen all candidates of a block of queries."""
+        n, m = self.similarity.shape
+        rows, everything = slice(queries.first, queries.first + len(queries)), slice(0, m)
+        parts: list[Part] = [reduction.within(rows, everything) for reduction in self.reductions]
+        watchers: list[Watcher] = [watcher_of(part, rows, everything, self.ranker.device) for part in parts]
+        area, tally = room.tile[0] * room.tile[1], Tally()
+        for block in candidates:
+            pairs = Pairs(queries, block, self.similarity.exact, area, tally)
+            self._tiles.show(pairs, watchers, room.tile)
+            for watcher in watchers:
+                watcher.flush(pairs)
+            if self.progress is not None:
+                self.progress(self._done * m + len(queries) * (block.first + len(block)), n * m)
+        for watcher in watchers:
+            watcher.finish()
+        self._count(tally, len(queries) * m)
+        return parts
+
+    def _count(self, tally: Tally, screened: int) -> None:
+        self.ranker.tally.add(tally)
+        self.similarity.screened += screened
+        self.similarity.decided += tally.decided - tally.host  # `exact` has counted the others

@@ -1,0 +1,108 @@
+"""What looks at tiles on the device for each part of a reduction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from xlingual.ranking.counts import Counts
+from xlingual.ranking.group_counts import GroupCounts
+from xlingual.ranking.scan import Part, Transposed
+from xlingual.ranking.scan import Tile as PlainTile
+from xlingual.ranking.top import Top
+from xlingual.ranking.torch.arithmetic import Device
+from xlingual.ranking.torch.best import Best
+from xlingual.ranking.torch.counting import Counting
+from xlingual.ranking.torch.pairs import Pairs, Tile
+
+
+class Look(Protocol):
+    """What a screened tile says."""
+
+    @property
+    def compared(self) -> int:
+        """Comparisons of a pair with a threshold."""
+
+    @property
+    def open(self) -> int:
+        """Those that the screen leaves open."""
+
+
+class Watcher(Protocol):
+    """Looks at tiles for a part: first what is certain, and only then, once the tile is taken, it counts."""
+
+    def look(self, tile: Tile) -> Any:  # noqa: ANN401  (a Look, of the kind that settle takes)
+        """Return what a tile says; nothing is changed, so that a finer one may be looked at instead."""
+
+    def settle(self, look: Any) -> None:  # noqa: ANN401
+        """Take it in."""
+
+    def flush(self, pairs: Pairs) -> None:
+        """Decide what is of blocks that are about to go."""
+
+    def finish(self) -> None:
+        """Give the part what has been seen."""
+
+
+@dataclass(frozen=True)
+class Turned:
+    """Watches with queries and candidates exchanged."""
+
+    inner: Watcher
+
+    def look(self, tile: Tile) -> Any:  # noqa: ANN401
+        """Return what a tile says."""
+        return self.inner.look(tile.turned)
+
+    def settle(self, look: Any) -> None:  # noqa: ANN401
+        """Take it in."""
+        self.inner.settle(look)
+
+    def flush(self, pairs: Pairs) -> None:
+        """Decide what is of blocks that are about to go."""
+        self.inner.flush(pairs.turned)
+
+    def finish(self) -> None:
+        """Give the part what has been seen."""
+        self.inner.finish()
+
+
+@dataclass(frozen=True)
+class _Whole:
+    tile: Tile
+    compared: int
+    open: int
+
+
+@dataclass(frozen=True)
+class Handed:
+    """Hands tiles to a part of another kind as they are: right, and slower."""
+
+    part: Part
+
+    def look(self, tile: Tile) -> _Whole:
+        """Ask for a finer tile where there is one: the part decides all that is within its band."""
+        return _Whole(tile, tile.scores.numel(), tile.scores.numel())
+
+    def settle(self, look: _Whole) -> None:
+        """Let the part see the tile."""
+        tile = look.tile
+        band = 2 * (float(tile.error().max()) + tile.slack)
+        scores = tile.scores.cpu().numpy()
+        self.part.update(PlainTile(scores, tile.rows.first, tile.columns.first, band, tile.exact))
+
+    def flush(self, pairs: Pairs) -> None:
+        """Do nothing: nothing waits."""
+
+    def finish(self) -> None:
+        """Do nothing: the part has seen all."""
+
+
+def watcher_of(part: Any, rows: slice, columns: slice, device: Device) -> Watcher:  # noqa: ANN401  (a Part)
+    """Return what fills a part from tiles of some queries and candidates."""
+    kind = type(part)
+    if kind is Transposed and type(part.inner) in (Counts, GroupCounts, Top):
+        return Turned(watcher_of(part.inner, columns, rows, device))
+    if kind is Counts or kind is GroupCounts:
+        return Counting(part, columns, device)
+    return Best(part, device) if kind is Top else Handed(part)

@@ -1,0 +1,65 @@
+"""What is said of numbers that a search or a sample of candidates gave: how they were found, how far off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xlingual.report import numbers
+from xlingual.report.rows import Row
+from xlingual.results import Approximation
+
+
+def sentences(rows: Sequence[Row]) -> list[str]:
+    """Return how the numbers of a board were found, and what the check says of each; nothing where exact.
+
+    The first sentence is about all of them, then there is one for each encoder.
+    """
+    known = [(row, row.approximation) for row in rows if row.approximation is not None]
+    if not known:
+        return []
+    return [*_ways([found for _, found in known]), *(_of(row, found) for row, found in known)]
+
+
+def _ways(found: Iterable[Approximation]) -> list[str]:
+    """Return one sentence for each way in which numbers were found."""
+    ways = dict.fromkeys((one.search, one.depth, one.candidates) for one in found)
+    return [_way(*way) for way in ways]
+
+
+def _way(search: str | None, depth: int | None, candidates: int | None) -> str:
+    if candidates is None:
+        return (
+            f"Approximate: the {depth} best candidates of a query that a search ({search}) finds are scored. "
+            "Values are shown with the digits that the error leaves known; intervals hold it."
+        )
+    return (
+        f"Approximate: ranks are estimated from {numbers.count(candidates)} candidates drawn at random. "
+        "Values are shown with the digits that the error leaves known; intervals hold it."
+    )
+
+
+def _of(row: Row, found: Approximation) -> str:
+    parts = []
+    if found.recall_nearest is not None:
+        parts.append(f"nearest text found for {_share(found.recall_nearest)}")
+    if found.recall_way_back is not None:
+        parts.append(f"{_share(found.recall_way_back)} of the nearest pictures found")
+    if found.difference is not None and found.ci is not None:
+        ends = numbers.difference(found.difference, found.ci, row.measure)
+        parts.append(f"{row.measure} is off by {ends}")
+    else:
+        digits = max(numbers.digits_of(row.measure) - 1, 0)
+        parts.append(f"{row.measure} is within {numbers.number(found.error, digits=digits)}")
+    checked = (
+        "" if found.n_checked is None else f"{numbers.count(found.n_checked)} queries done exactly too, "
+    )
+    return f"{row.label}: {checked}{', '.join(parts)}."
+
+
+def _share(share: float) -> str:
+    """Return a percentage with a decimal, never rounded up to all.
+
+    >>> _share(0.9996), _share(1.0)
+    ('99.9 %', '100 %')
+    """
+    return "100 %" if share >= 1 else f"{min(100 * share, 99.9):.1f} %"

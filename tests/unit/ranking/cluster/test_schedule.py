@@ -1,0 +1,221 @@
+"""A pass on a cluster, with Ray replaced by a stand-in: any shards, lost tasks, damaged parts, resuming."""
+
+import os
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from xlingual.errors import DataWarning, InputError, XlingualError
+from xlingual.ranking import GivenScores, Top
+from xlingual.ranking.cluster import RayRanker, tasks
+from xlingual.ranking.cluster.tasks import Merge, Piece
+
+passes, standin = (
+    SimpleNamespace(**run_path(str(Path(__file__).with_name(f"{name}.py")))) for name in ("passes", "standin")
+)
+
+
+def ranker(shared, ray=None, sides=(20, 15)):
+    made = RayRanker("auto", shared, sides=sides)
+    made._ray, made.machines = ray or standin.Ray(), 1
+    return made
+
+
+def ranked(made, whole=None, progress=None):
+    whole = whole or passes.similarity()
+    reductions = passes.requests(whole)
+    made.scan(whole, reductions, progress=progress)
+    return passes.found(reductions)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(1, 40),
+    st.integers(1, 60),
+    st.tuples(st.integers(1, 40), st.integers(1, 25)),
+    st.sampled_from([np.float16, np.float32, np.float64]),
+    st.integers(0, 2**32),
+)
+def test_any_shards_give_what_one_machine_gives(tmp_path_factory, n, m, sides, dtype, seed):
+    whole = passes.similarity(n, m, seed=seed, dtype=dtype)
+    shared = tmp_path_factory.mktemp("shared")
+    assert ranked(ranker(shared, sides=sides), whole) == passes.expected(whole)
+
+
+def test_tasks_are_bounded_and_progress_ends_with_all_pairs(tmp_path):
+    ray, told = standin.Ray(cores=2), []
+    made = ranker(tmp_path, ray, sides=(5, 2))
+    ranked(made, progress=lambda done, total: told.append((done, total)))
+    assert ray.most == 4
+    assert told[-1] == (3000, 3000)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert sum(isinstance(job, Piece) for job in ray.jobs) == 12 * 25
+    assert sum(isinstance(job, Merge) for job in ray.jobs) == 12 * 3
+
+
+def test_pairs_screened_are_counted_once(tmp_path):
+    whole = passes.similarity()
+    reductions = passes.requests(whole)
+    ranker(tmp_path).scan(whole, reductions)
+    assert whole.screened == 3000
+
+
+def test_lost_tasks_are_begun_again(tmp_path):
+    ray = standin.Ray(lose=lambda number, job: number % 3 == 0)
+    made = ranker(tmp_path, ray)
+    assert ranked(made) == passes.expected(passes.similarity())
+    assert made.repeated > 0
+
+
+def test_a_task_that_is_lost_every_time_is_an_error(tmp_path):
+    ray = standin.Ray(lose=lambda number, job: job.name.endswith("-1-2.npz"))
+    with pytest.raises(XlingualError, match=r"lost 4 times .*--memory.*run the same again"):
+        ranked(ranker(tmp_path, ray))
+
+
+class Interrupted(standin.Ray):
+    def wait(self, references, **more):
+        if len(self.jobs) >= 6:
+            raise KeyboardInterrupt
+        return super().wait(references, **more)
+
+
+def test_an_interrupted_pass_goes_on_with_what_is_missing(tmp_path):
+    first = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        ranked(ranker(tmp_path, first))
+    names = {job.name for job in first.jobs}
+    assert {path.name for path in (tmp_path / "parts").iterdir()} == names
+    second = standin.Ray()
+    made = ranker(tmp_path, second)
+    assert ranked(made) == passes.expected(passes.similarity())
+    assert not names & {job.name for job in second.jobs}
+    assert made.found == sum(isinstance(job, Piece) for job in first.jobs)
+    third = standin.Ray()
+    assert ranked(ranker(tmp_path, third)) == passes.expected(passes.similarity())
+    assert third.jobs == []
+    made.forget()
+    assert not (tmp_path / "parts").exists()
+    assert list((tmp_path / "vectors").iterdir())
+
+
+@pytest.mark.parametrize("which", ["-0-1.npz", "-1-0to3.npz"])
+@pytest.mark.parametrize("damage", ["changed", "missing"])
+def test_damaged_parts_are_made_again_and_counted(tmp_path, which, damage):
+    ranked(ranker(tmp_path))
+    roots = [path for path in (tmp_path / "parts").iterdir() if path.name.endswith("-0-0to3.npz")]
+    for path in roots:  # so that its pieces are asked for
+        path.unlink()
+    (path,) = [path for path in (tmp_path / "parts").iterdir() if path.name.endswith(which)]
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    ray = standin.Ray()
+    if damage == "missing":
+
+        class Removing(standin.Ray):
+            def begin(self, function, *arguments):
+                if isinstance(arguments[0], Merge) and not any(isinstance(job, Merge) for job in self.jobs):
+                    os.unlink(path)
+                return super().begin(function, *arguments)
+
+        ray = Removing()
+    with pytest.warns(DataWarning, match="a finished part was damaged or missing"):
+        assert ranked(ranker(tmp_path, ray)) == passes.expected(passes.similarity())
+
+
+def test_parts_that_never_come_back_are_an_error(tmp_path, monkeypatch):
+    write = tasks._write
+    monkeypatch.setattr(
+        tasks,
+        "_write",
+        lambda shared, name, seen: None if name.endswith("-0-1.npz") else write(shared, name, seen),
+    )
+    with pytest.warns(DataWarning), pytest.raises(XlingualError, match="does not give back what was written"):
+        ranked(ranker(tmp_path))
+
+
+def test_another_version_on_a_machine_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("xlingual.ranking.cluster.schedule.own_version", lambda: "9.9")
+    with pytest.raises(InputError, match=r"on a machine of the cluster and 9\.9 where the command runs"):
+        ranked(ranker(tmp_path))
+
+
+def test_a_shard_that_is_missing_is_an_error_in_words(tmp_path):
+    class Removing(standin.Ray):
+        def begin(self, function, *arguments):
+            tasks._vectors.cache_clear()
+            for path in (tmp_path / "vectors").glob("*.npy"):
+                path.unlink()
+            return super().begin(function, *arguments)
+
+    with pytest.raises(InputError, match=r"is missing in .*run the same again"):
+        ranked(ranker(tmp_path, Removing()))
+
+
+def test_an_unexpected_failure_is_one_line(tmp_path, monkeypatch):
+    def fails(self):
+        raise ZeroDivisionError("in a\ntask")
+
+    monkeypatch.setattr(Piece, "run", fails)
+    with pytest.raises(XlingualError, match=r"failed on a machine .*ZeroDivisionError: in a task"):
+        ranked(ranker(tmp_path))
+
+
+def test_a_gpu_is_asked_for_where_there_is_one(tmp_path):
+    for ray, gpus, expected in (
+        (standin.Ray(gpus=0), None, 0),
+        (standin.Ray(gpus=2), None, 1),
+        (standin.Ray(gpus=2), 0.5, 0.5),
+        (standin.Ray(gpus=2), 0.0, 0),
+    ):
+        made = ranker(tmp_path, ray)
+        made.gpus = gpus
+        ranked(made)
+        assert ray.options["num_gpus"] == expected
+        made.forget()
+    made.gpus = 1
+    made._ray = standin.Ray()
+    with pytest.raises(InputError, match="has no GPU"):
+        ranked(made)
+
+
+def test_scores_that_somebody_gives_are_ranked_here(tmp_path):
+    given_scores = GivenScores((5, 4), lambda rows, columns: np.zeros((len(rows), len(columns))))
+    ray = standin.Ray()
+    made = ranker(tmp_path, ray)
+    top = Top(1, (5, 4))
+    made.scan(given_scores, [top])
+    assert (top.result().tied == 4).all()
+    assert ray.jobs == []
+    assert made.about() == {"backend": "ray", "machines": 1, "given_scores": "cpu"}
+
+
+@pytest.mark.parametrize("lost", ["the task", "the answer"])
+def test_tasks_that_never_end_while_nothing_runs_are_begun_again(tmp_path, monkeypatch, lost):
+    monkeypatch.setattr("xlingual.ranking.cluster.schedule._STUCK", 0.0)
+
+    class Silent(standin.Ray):
+        """Never tells of two of its first tasks."""
+
+        def begin(self, function, *arguments):
+            if len(self.jobs) in (1, 2) and lost == "the task":
+                self.jobs.append(arguments[0])
+                return len(self.jobs) - 1
+            return super().begin(function, *arguments)
+
+        def wait(self, references, **more):
+            return super().wait([number for number in references if number not in (1, 2)], **more)
+
+        def available_resources(self):
+            return self.resources
+
+    ray = Silent()
+    made = ranker(tmp_path, ray)
+    assert ranked(made) == passes.expected(passes.similarity())
+    assert made.repeated == (2 if lost == "the task" else 0)
