@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from io import BytesIO
@@ -64,25 +64,27 @@ def read_bytes(source: bytes | Path | None, *, row: str | None = None) -> bytes:
         ) from error
 
 
-def missing_files(sources: Sequence[bytes | Path | None]) -> Ints:
-    """Return the numbers of those sources that are paths at which there is nothing, ascending.
+def missing_files(
+    sources: Sequence[bytes | Path | None], there: Callable[[str | Path], bool] = os.path.isfile
+) -> Ints:
+    """Return the numbers of those sources that are paths at which there is no file, ascending.
 
-    Of a column of paths, none becomes a Path for that, and what lies in a folder that is missing is not
-    looked for.
+    `there` tells what is looked for (`os.path.exists`: anything). Of a column of paths, none becomes a Path
+    for that, and what lies in a folder that is missing is not looked for.
     """
     import numpy as np
 
     base, codes = (sources.words, sources.codes) if isinstance(sources, Lookup) else (sources, None)
     if not isinstance(base, Paths):
         paths = ((i, source) for i, source in enumerate(sources) if isinstance(source, Path))
-        return np.array([i for i, path in paths if not path.exists()], dtype=np.int64)
+        return np.array([i for i, path in paths if not there(path)], dtype=np.int64)
     folder = "" if base.folder is None else str(base.folder)
     is_folder = cache(os.path.isdir)
     gone = np.zeros(len(base), dtype=bool)
     for number, name in enumerate(base.names):
         head, tail = os.path.split(name)
         place = os.path.join(folder, head)
-        gone[number] = not (is_folder(place or ".") and os.path.exists(os.path.join(place, tail)))
+        gone[number] = not (is_folder(place or ".") and there(os.path.join(place, tail)))
     if codes is None:
         return np.flatnonzero(gone)
     return np.flatnonzero(np.append(gone, False)[np.maximum(codes, -1)])  # -1, no picture, is the last

@@ -1,5 +1,6 @@
 """Arrow files, tables in several files, and columns that are kept out of Python's memory."""
 
+import os
 import warnings
 
 import numpy as np
@@ -173,8 +174,12 @@ def test_codes_below_zero_are_nothing():
 def test_missing_files_and_shown_paths(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.png").write_bytes(b"")
+    (tmp_path / "in" / "b.png").mkdir()
     names = ["in/a.png", "in/b.png", "out/a.png"]
     column = Lookup(Paths(tmp_path, Strings.of(names)), np.array([2, 0, -1, 1]))
     paths = [None if path is None else path for path in column]
     assert missing_files(column).tolist() == missing_files(paths).tolist() == [0, 3]
+    assert (
+        missing_files(column, os.path.exists).tolist() == missing_files(paths, os.path.exists).tolist() == [0]
+    )
     assert list(shown_paths(Paths(tmp_path, Strings.of(names)))) == [str(tmp_path / name) for name in names]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
@@ -28,7 +29,7 @@ def check_pictures(manifest: Manifest, progress: Progress | None = None) -> Pict
         manifest.picture_source,
         manifest.ids.view(with_picture[first]),
     )  # the first that shows it
-    total, absent = len(sources), missing_files(sources)
+    total, absent = len(sources), missing_files(sources, os.path.exists)
     there = np.setdiff1d(np.arange(total), absent, assume_unique=True)
     contents: dict[bytes, int] = {}
     unreadable, same_bytes = [], []
