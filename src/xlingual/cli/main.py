@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from xlingual.cli import interruption
 from xlingual.errors import XlingualError, did_you_mean
 
 _PIPE = 141  # 128 + SIGPIPE, as of other programs
@@ -122,7 +123,8 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Run the command line with the arguments and return the exit code."""
     try:
-        result = xlingual.main(args=arguments, prog_name="xlingual", standalone_mode=False)
+        with interruption.remembered():
+            result = xlingual.main(args=arguments, prog_name="xlingual", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except XlingualError as error:
         return _fail(str(error), 2)

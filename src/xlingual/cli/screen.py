@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
 import click
 
+from xlingual.cli import interruption
 from xlingual.errors import DataWarning
 
 if TYPE_CHECKING:
@@ -94,6 +95,12 @@ def note(sentence: str) -> None:
     click.echo(click.style(sentence, dim=True), err=True)
 
 
+def _sentences(what: str, done: int, total: int) -> None:
+    interruption.repeat()
+    if total < 0:
+        click.echo(what, err=True)
+
+
 @contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     """Give a callback (what, done, of all) that draws a bar once the work takes over a second.
@@ -104,10 +111,10 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     A total below 0 says that `what` is a sentence: it becomes a line of standard error, terminal or not.
     """
     if quiet:
-        yield None
+        yield lambda what, done, total: interruption.repeat()
         return
     if not sys.stderr.isatty():
-        yield lambda what, done, total: click.echo(what, err=True) if total < 0 else None
+        yield _sentences
         return
     from rich.console import Console
 
@@ -116,6 +123,7 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
 
     def report(what: str, done: int, total: int) -> None:
         nonlocal line, current
+        interruption.repeat()
         if total < 0:  # through the bar's console, which draws the bar anew below the sentence
             bar.console.print(what, markup=False, highlight=False, soft_wrap=True)
             return

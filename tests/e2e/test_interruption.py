@@ -1,0 +1,59 @@
+"""Ctrl-C that a library has swallowed is repeated."""
+
+import signal
+import threading
+
+import pytest
+
+from xlingual.cli import interruption, screen
+
+
+def swallowed():
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        return
+    pytest.fail("the signal was not raised")
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_it_is_repeated_when_the_work_goes_on(quiet):
+    with interruption.remembered(), screen.progress(quiet) as progress:
+        progress("ranking", 0, 2)
+        swallowed()
+        with pytest.raises(KeyboardInterrupt):
+            progress("ranking", 1, 2)
+
+
+def test_a_failure_after_it_is_an_interruption():
+    with pytest.raises(KeyboardInterrupt), interruption.remembered():
+        swallowed()
+        raise AttributeError("half imported")
+    with pytest.raises(AttributeError), interruption.remembered():
+        raise AttributeError("of its own")
+
+
+def test_the_usual_handler_comes_back():
+    with interruption.remembered():
+        assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    interruption.repeat()
+
+
+def test_other_handlers_and_threads_are_left_alone():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with interruption.remembered():
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+    seen = []
+
+    def work():
+        with interruption.remembered():
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [signal.default_int_handler]
