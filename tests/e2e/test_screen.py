@@ -113,7 +113,8 @@ def test_a_sentence_is_told_where_there_is_no_terminal(capsys: pytest.CaptureFix
         progress("encoding", 0, 7)
     assert capsys.readouterr().err == "about 7 tokens\n"
     with screen.progress(True) as progress:
-        assert progress is None
+        progress("about 7 tokens", 0, -1)
+    assert capsys.readouterr().err == ""
 
 
 def test_each_piece_of_work_has_a_bar_of_its_own(

@@ -1,7 +1,7 @@
 """Ctrl-C that is heard even where a library swallows it.
 
-An import in an extension module (pandas by pyarrow, say) may take the exception for its own failure and go on.
-The signal is therefore remembered, and repeated when the work next tells how far it is.
+An import in an extension module (of pandas by pyarrow, say) may take the exception for its own failure and go
+on. The signal is therefore remembered, and repeated when the work next tells how far it is.
 """
 
 from __future__ import annotations
