@@ -151,11 +151,20 @@ class _Remote:
                         self._replace()
                         continue
                     self._idle.append(member)
-                    answers[number] = answer
+                    answers[number] = self._complete(answer, rows[number])
         finally:
             for member, _ in working.values():  # the rest of a batch that failed
                 self._idle.append(member)
         return _joined([answers[number] for number in range(len(rows))])
+
+    def _complete(self, answer: Answer, rows: np.ndarray) -> Answer:
+        """Return the answer to a piece; raise InputError where it has not one vector for each row of it."""
+        shape = answer.vectors.shape
+        if len(shape) != 2 or shape[0] != len(rows):
+            raise InputError(
+                f"encoder {self._order.name!r} returned an array of shape {shape}; expected ({len(rows)}, d)"
+            )
+        return answer
 
     def notes(self) -> list[str]:
         """Return what the copies have to say of the rows that they encoded, each sentence once."""
@@ -174,7 +183,13 @@ class _Remote:
         self._all, self._idle, self._starting = [], [], {}
 
     def _start(self) -> None:
-        member = self._member.remote(self._order)
+        try:
+            member = self._member.remote(self._order)
+        except TypeError as error:  # it holds a lock, an open file …
+            raise InputError(
+                f"encoder {self._order.name!r} cannot be sent to other machines "
+                f"({' '.join(str(error).split())[:160]}): give a spec, or an object that can be pickled"
+            ) from error
         self._all.append(member)
         self._starting[member.identity.remote()] = member
 
