@@ -129,12 +129,13 @@ def test_a_folder_that_cannot_be_written_to_is_told_of_once(similarity, tmp_path
 
 
 def test_parts_that_nobody_came_back_for_are_removed(similarity, tmp_path):
-    old = tmp_path / "0123.npz"
-    old.write_bytes(b"")
-    os.utime(old, (0, 0))
+    names = ("0123456789abcdef" * 2 + ".npz", "vectors.npz", "0123.npz")
+    for name in names:
+        (tmp_path / name).write_bytes(b"")
+        os.utime(tmp_path / name, (0, 0))
     kept(Cpu(), tmp_path).scan(similarity, requests(similarity))
-    assert not old.exists()
-    assert len(list(tmp_path.glob("*.npz"))) == 4
+    assert [(tmp_path / name).exists() for name in names] == [False, True, True]  # others are not its own
+    assert len(list(tmp_path.glob("*.npz"))) == 4 + 2
 
 
 def test_parts_may_be_kept_behind_a_url(similarity):
