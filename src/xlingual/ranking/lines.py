@@ -18,8 +18,8 @@ class Lines:
     """A table of (query, candidate, key, weight, exact), one line per kept pair; parallel arrays.
 
     A key is exact, or within half a band of it. Numbers of candidates are from a part's origin on: those that
-    it took in from parts of earlier candidates are negative. A line of candidate OTHERS stands for the tied candidates
-    above the cap; its weight is their number.
+    it took in from parts of earlier candidates are negative. A line of candidate OTHERS stands for the tied
+    candidates above the cap; its weight is their number.
     """
 
     query: Ints

@@ -49,6 +49,10 @@ def check_machines(ray: Any, shared: str | None) -> int:  # noqa: ANN401  (the m
         able = 0
         for node in nodes:
             able += _judged(ray, node, answers[node["NodeID"]], shared)
+        if not able:
+            raise InputError(
+                "no machine of the Ray cluster answers: look at it with ray status, and run again"
+            )
     finally:
         if folder is not None:
             folder.remove(mark)

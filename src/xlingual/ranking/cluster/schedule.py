@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,7 +73,15 @@ class Resources:
 class Schedule:
     """Makes one pass: begins tasks as machines are free, and hands finished queries on in order."""
 
-    def __init__(self, ray: Any, cut: Cut, reductions: Sequence[Reduction], resources: Resources) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        ray: Any,  # noqa: ANN401  (the module)
+        cut: Cut,
+        reductions: Sequence[Reduction],
+        resources: Resources,
+        rewrite: Callable[[], object],  # writes the vectors that are not there
+    ) -> None:
+        self._rewrite = rewrite
         self.ray, self.cut, self.reductions, self.resources = ray, cut, reductions, resources
         self.made = self.found = self.repeated = 0
         self._there = open_folder(cut.shared, PARTS).names()
@@ -88,6 +96,8 @@ class Schedule:
         self._seen = 0  # pairs
         self._slots, self._looked, self._fed = 1, 0.0, time.monotonic()
         self._damaged: list[str] = []
+        self._missing: list[str] = []  # what was said of vectors that were gone
+        self._told: set[str] = set()
 
     def run(self, similarity: Cosine, progress: Progress | None) -> None:
         """Make the pass; tasks that were begun are called off where it fails or is interrupted."""
@@ -125,7 +135,7 @@ class Schedule:
         self._roots[self._opened] = root
         self._ready.extend(root.to_do(self._there))
         for leaf in root.leaves():
-            if leaf.done or root.done:
+            if leaf.is_seen:
                 self.found += 1
                 self._seen += self._pairs(leaf)
         self._opened += 1
@@ -160,12 +170,31 @@ class Schedule:
             outcome = self._outcome(node, reference)
             if outcome is None:
                 self._again(node)
-            elif outcome.refused:
+                continue
+            self._tell(outcome.told)
+            if outcome.refused:
                 raise InputError(outcome.refused)
+            if outcome.missing:
+                self._write_again(node, outcome.missing)
             elif outcome.damaged:
                 self._make_anew(node, outcome.damaged)
             else:
                 self._finished(node)
+
+    def _tell(self, sentences: Sequence[str]) -> None:
+        """Tell what tasks warn of, each sentence once."""
+        for sentence in sentences:
+            if sentence not in self._told:
+                warnings.warn(f"on a machine of the cluster: {sentence}", DataWarning, stacklevel=5)
+        self._told.update(sentences)
+
+    def _write_again(self, node: Node, said: str) -> None:
+        """Have vectors that are gone written once more, and then the node's task done."""
+        if node.attempts >= _ATTEMPTS:
+            raise InputError(said)
+        self._rewrite()
+        self._missing.append(said)
+        self._again(node)
 
     def _outcome(self, node: Node, reference: Any) -> Outcome | None:  # noqa: ANN401
         """Return how a task ended; None where its machine was lost more often than Ray tries."""
@@ -295,6 +324,13 @@ class Schedule:
         self._flying = {}
 
     def _tell_damaged(self) -> None:
+        if self._missing:
+            warnings.warn(
+                f"vectors were missing in {self.cut.shared} and written again: something removes them while "
+                "they are needed (another command that has ended, perhaps)",
+                DataWarning,
+                stacklevel=4,
+            )
         if self._damaged:
             many = "a finished part was" if len(self._damaged) == 1 else f"{len(self._damaged)} parts were"
             warnings.warn(

@@ -82,6 +82,17 @@ def test_machines_without_a_processor_do_no_work():
         machines.check_machines(SimpleNamespace(nodes=lambda: [head]), None)
 
 
+def test_a_cluster_of_which_no_machine_answers_is_refused(monkeypatch):
+    pytest.importorskip("ray")
+    util = SimpleNamespace(NodeAffinitySchedulingStrategy=lambda *_, **__: None)
+    monkeypatch.setitem(sys.modules, "ray.util.scheduling_strategies", util)
+    asked = SimpleNamespace(options=lambda **_: SimpleNamespace(remote=lambda *_: "asked"))
+    ray = Answering(standin.RayError("gone"))
+    ray.nodes, ray.remote = lambda: [NODE], lambda **_: lambda function: asked
+    with pytest.raises(InputError, match="no machine of the Ray cluster answers"):
+        machines.check_machines(ray, None)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
