@@ -129,7 +129,7 @@ def _check(address: str) -> None:
             "this on a machine of the cluster, with --address auto"
         )
     host, _, port = address.rpartition(":")
-    if not host or not port.isdigit():
+    if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
         raise InputError(f"--address {address!r} is no address: give HOST:PORT of the head, or auto")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
