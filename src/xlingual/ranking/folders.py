@@ -14,7 +14,7 @@ from xlingual.results import atomic_file
 
 FolderLike: TypeAlias = "str | os.PathLike[str]"
 _OLD = 14 * 24 * 3600  # seconds after which what nobody asked for is removed
-_OWN = re.compile(r"[0-9a-f]{32}(-\d+-\d+(to\d+)?)?\.(npz|npy|json)")  # names that are digests
+_OWN = re.compile(r"\.?[0-9a-f]{32}(-\d+-\d+(to\d+)?)?\.(npz|npy|json)(\.\w+)?")  # digests; begun files, too
 
 
 class Folder(Protocol):

@@ -129,12 +129,18 @@ def test_a_folder_that_cannot_be_written_to_is_told_of_once(similarity, tmp_path
 
 
 def test_parts_that_nobody_came_back_for_are_removed(similarity, tmp_path):
-    names = ("0123456789abcdef" * 2 + ".npz", "vectors.npz", "0123.npz")
+    own = "0123456789abcdef" * 2
+    names = (f"{own}.npz", f".{own}-1-2to7.npz.x_1", "vectors.npz", "0123.npz")
     for name in names:
         (tmp_path / name).write_bytes(b"")
         os.utime(tmp_path / name, (0, 0))
     kept(Cpu(), tmp_path).scan(similarity, requests(similarity))
-    assert [(tmp_path / name).exists() for name in names] == [False, True, True]  # others are not its own
+    assert [(tmp_path / name).exists() for name in names] == [
+        False,
+        False,
+        True,
+        True,
+    ]  # others are not its own
     assert len(list(tmp_path.glob("*.npz"))) == 4 + 2
 
 
