@@ -120,7 +120,10 @@ def _silent() -> Iterator[None]:
 
 
 def _check(address: str) -> None:
-    """Raise InputError where nothing listens at an address; Ray itself would wait for minutes."""
+    """Raise InputError where nothing listens at an address; Ray itself would wait, and end the program."""
+    found = _last_cluster() if address == "auto" else None
+    if found is not None:
+        _knock(found)
     if address in ("auto", "local"):
         return
     if address.startswith("ray://"):
@@ -131,6 +134,23 @@ def _check(address: str) -> None:
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
         raise InputError(f"--address {address!r} is no address: give HOST:PORT of the head, or auto")
+    _knock(address)
+
+
+def _last_cluster() -> str | None:
+    """Return the address that Ray takes for "auto": that of a cluster which may have died without a word."""
+    try:
+        from ray._private.services import canonicalize_bootstrap_address
+
+        found: str | None = canonicalize_bootstrap_address("auto")
+    except Exception:  # there is none, or this Ray has no such function: Ray itself says more
+        return None
+    return found
+
+
+def _knock(address: str) -> None:
+    """Raise InputError where nothing listens at HOST:PORT."""
+    host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
     except (OSError, OverflowError) as error:

@@ -123,6 +123,18 @@ def test_options_that_cannot_be_met(options, said):
     assert "\n" not in str(refused.value)
 
 
+def test_a_cluster_that_died_without_a_word_is_no_cluster(monkeypatch, tmp_path):
+    """Ray keeps the address of the last one in a file, and ends the program that waits there for a minute."""
+    pytest.importorskip("ray")
+    (tmp_path / "ray").mkdir()
+    (tmp_path / "ray" / "ray_current_cluster").write_text("127.0.0.1:1")
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    monkeypatch.setattr("ray._private.services.find_gcs_addresses", set)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with pytest.raises(InputError, match=r"no Ray head answers at .*:1 \("):
+        choose("ray", address="auto", shared="s")
+
+
 def test_the_variable_of_ray_names_the_cluster(monkeypatch):
     monkeypatch.setenv("RAY_ADDRESS", "10.0.0.9:6379")
     assert connection.cluster_address(None) == "10.0.0.9:6379"
