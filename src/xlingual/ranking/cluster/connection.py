@@ -82,6 +82,17 @@ def machines(ray: Any) -> list[dict[str, Any]]:  # noqa: ANN401
     return sorted(alive, key=lambda node: (node["NodeManagerAddress"], node["NodeID"]))
 
 
+def answers(ray: Any) -> bool:  # noqa: ANN401
+    """Return whether something listens where the head of the cluster is."""
+    address = ray.get_runtime_context().gcs_address
+    try:
+        if address:
+            _knock(address)
+    except InputError:
+        return False
+    return True
+
+
 def gone(error: BaseException) -> XlingualError:
     """Return the error of a cluster that does not answer any more."""
     return XlingualError(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xlingual.errors import DataWarning, InputError, XlingualError
-from xlingual.ranking.cluster.connection import gone
+from xlingual.ranking.cluster.connection import answers, gone
 from xlingual.ranking.cluster.shards import ShardList
 from xlingual.ranking.cluster.tasks import (
     PARTS,
@@ -34,6 +34,7 @@ _ATTEMPTS = 3  # of a task that Ray has given up, or whose file was damaged
 _AHEAD = 2  # tasks begun for each that can run at a time
 _LOOK = 5.0  # seconds between looks at how many can run
 _STARVED = 120.0  # seconds without any machine that could work, after which it is an error
+_HEADLESS = 20.0  # seconds without a head, after which it is an error; after 60 Ray ends the program
 _STUCK = 60.0  # seconds without an answer while all machines are idle, after which tasks are begun again
 
 
@@ -95,6 +96,7 @@ class Schedule:
         self._opened = self._handed = 0  # shards of queries
         self._seen = 0  # pairs
         self._slots, self._looked, self._fed = 1, 0.0, time.monotonic()
+        self._answered = time.monotonic()  # when the head was there
         self._damaged: list[str] = []
         self._missing: list[str] = []  # what was said of vectors that were gone
         self._told: set[str] = set()
@@ -119,8 +121,7 @@ class Schedule:
     def _begin(self) -> None:
         """Begin tasks, twice as many as can run; open further shards of queries as these run out."""
         if time.monotonic() - self._looked > _LOOK:
-            self._looked, self._slots = time.monotonic(), self.resources.slots(self.ray)
-            self._refuse_starving()
+            self._look()
         while len(self._flying) < max(1, _AHEAD * self._slots):
             if not self._ready:
                 if self._opened == len(self.cut.queries.shards):
@@ -129,6 +130,15 @@ class Schedule:
                 continue
             node = self._ready.popleft()
             self._flying[self._task.remote(self._job(node), self._version)] = node
+
+    def _look(self) -> None:
+        """See how many tasks can run; raise where the head is gone, which Ray would wait for."""
+        if answers(self.ray):
+            self._answered, self._slots = time.monotonic(), self.resources.slots(self.ray)
+            self._refuse_starving()
+        elif time.monotonic() - self._answered > _HEADLESS:
+            raise gone(ConnectionError("nothing listens where its head was"))
+        self._looked = time.monotonic()
 
     def _open(self) -> None:
         root = tree(self.cut.identity, self._opened, len(self.cut.candidates.shards))

@@ -249,6 +249,24 @@ def test_scores_that_somebody_gives_are_ranked_here(tmp_path):
     assert made.about() == {"backend": "ray", "machines": 1, "given_scores": "cpu"}
 
 
+def test_a_head_that_has_died_is_told_of_and_what_is_finished_is_kept(tmp_path, monkeypatch):
+    """Ray itself waits for a minute, and then ends the program."""
+    monkeypatch.setattr("xlingual.ranking.cluster.schedule._HEADLESS", 0.0)
+    monkeypatch.setattr("xlingual.ranking.cluster.schedule._LOOK", 0.0)
+
+    class Dying(standin.Ray):
+        def begin(self, function, *arguments):
+            if len(self.jobs) == 5:
+                self.head = "127.0.0.1:1"
+            return super().begin(function, *arguments)
+
+    with pytest.raises(XlingualError, match=r"does not answer any more .*kept in the shared folder"):
+        ranked(ranker(tmp_path, Dying()))
+    made = ranker(tmp_path)
+    assert ranked(made) == passes.expected(passes.similarity())
+    assert made.found >= 4
+
+
 @pytest.mark.parametrize("lost", ["the task", "the answer"])
 def test_tasks_that_never_end_while_nothing_runs_are_begun_again(tmp_path, monkeypatch, lost):
     monkeypatch.setattr("xlingual.ranking.cluster.schedule._STUCK", 0.0)
