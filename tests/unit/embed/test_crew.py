@@ -131,6 +131,20 @@ def test_copies_that_are_lost_again_and_again_are_an_error():
         crew(Mine(), Ray(lambda number: True)).encode(texts())
 
 
+def test_a_head_that_has_died_is_told_of(monkeypatch):
+    monkeypatch.setattr("xlingual.embed.crew.HEADLESS", 0.0)
+
+    class Dead(Ray):
+        def wait(self, references, num_returns=1, timeout=None):
+            return [], references
+
+        def get_runtime_context(self):
+            return SimpleNamespace(gcs_address="127.0.0.1:1")
+
+    with pytest.raises(XlingualError, match=r"does not answer any more .*kept in the store"):
+        crew(Mine(), Dead()).encode(texts())
+
+
 def test_an_encoder_that_cannot_travel_is_told_of_in_words():
     class Refusing(Ray):
         def remote(self, **options):

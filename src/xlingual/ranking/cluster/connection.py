@@ -13,6 +13,7 @@ from typing import Any
 from xlingual.errors import InputError, MissingExtraError, XlingualError
 
 _PATIENCE = 5.0  # seconds that a head has to answer
+HEADLESS = 20.0  # seconds without a head, after which it is an error; after 60 Ray ends the program
 # What Ray prints unasked, unless somebody asks for it.
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -93,11 +94,11 @@ def answers(ray: Any) -> bool:  # noqa: ANN401
     return True
 
 
-def gone(error: BaseException) -> XlingualError:
+def gone(error: BaseException, kept: str = "the shared folder") -> XlingualError:
     """Return the error of a cluster that does not answer any more."""
     return XlingualError(
-        f"the Ray cluster does not answer any more ({_line(error)}): what is finished is kept in the shared "
-        "folder; mend the cluster and run the same again"
+        f"the Ray cluster does not answer any more ({_line(error)}): what is finished is kept in {kept}; "
+        "mend the cluster and run the same again"
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xlingual.errors import DataWarning, InputError, XlingualError
-from xlingual.ranking.cluster.connection import answers, gone
+from xlingual.ranking.cluster.connection import HEADLESS, answers, gone
 from xlingual.ranking.cluster.shards import ShardList
 from xlingual.ranking.cluster.tasks import (
     PARTS,
@@ -34,7 +34,6 @@ _ATTEMPTS = 3  # of a task that Ray has given up, or whose file was damaged
 _AHEAD = 2  # tasks begun for each that can run at a time
 _LOOK = 5.0  # seconds between looks at how many can run
 _STARVED = 120.0  # seconds without any machine that could work, after which it is an error
-_HEADLESS = 20.0  # seconds without a head, after which it is an error; after 60 Ray ends the program
 _STUCK = 60.0  # seconds without an answer while all machines are idle, after which tasks are begun again
 
 
@@ -136,7 +135,7 @@ class Schedule:
         if answers(self.ray):
             self._answered, self._slots = time.monotonic(), self.resources.slots(self.ray)
             self._refuse_starving()
-        elif time.monotonic() - self._answered > _HEADLESS:
+        elif time.monotonic() - self._answered > HEADLESS:
             raise gone(ConnectionError("nothing listens where its head was"))
         self._looked = time.monotonic()
 

@@ -251,7 +251,7 @@ def test_scores_that_somebody_gives_are_ranked_here(tmp_path):
 
 def test_a_head_that_has_died_is_told_of_and_what_is_finished_is_kept(tmp_path, monkeypatch):
     """Ray itself waits for a minute, and then ends the program."""
-    monkeypatch.setattr("xlingual.ranking.cluster.schedule._HEADLESS", 0.0)
+    monkeypatch.setattr("xlingual.ranking.cluster.schedule.HEADLESS", 0.0)
     monkeypatch.setattr("xlingual.ranking.cluster.schedule._LOOK", 0.0)
 
     class Dying(standin.Ray):
