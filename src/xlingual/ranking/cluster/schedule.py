@@ -95,7 +95,7 @@ class Schedule:
         self._opened = self._handed = 0  # shards of queries
         self._seen = 0  # pairs
         self._slots, self._looked, self._fed = 1, 0.0, time.monotonic()
-        self._answered = time.monotonic()  # when the head was there
+        self._answered = self._able = time.monotonic()  # when the head was there, when a machine was
         self._damaged: list[str] = []
         self._missing: list[str] = []  # what was said of vectors that were gone
         self._told: set[str] = set()
@@ -316,9 +316,9 @@ class Schedule:
     def _refuse_starving(self) -> None:
         """Raise where for some time there has been no machine that could do a task."""
         if self._slots > 0 or not self._flying:
-            self._fed = max(self._fed, time.monotonic() if self._slots > 0 else self._fed)
+            self._able = time.monotonic()
             return
-        if time.monotonic() - self._fed > _STARVED:
+        if time.monotonic() - self._able > _STARVED:
             raise XlingualError(
                 "no machine of the Ray cluster is left that could work: what is finished is kept in the "
                 "shared folder; start machines with ray start --address HOST:PORT, and run the same again"

@@ -267,9 +267,34 @@ def test_a_head_that_has_died_is_told_of_and_what_is_finished_is_kept(tmp_path, 
     assert made.found >= 4
 
 
+class Clock:
+    """Time that passes while it is waited for."""
+
+    now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+def test_machines_that_all_left_are_waited_for_a_while(tmp_path, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr("xlingual.ranking.cluster.schedule.time", clock)
+
+    class Left(standin.Ray):
+        def wait(self, references, **more):
+            clock.now += more["timeout"] or 0.0
+            self.resources = {"CPU": 0, "GPU": 0}
+            return [], references
+
+    with pytest.raises(XlingualError, match="no machine of the Ray cluster is left"):
+        ranked(ranker(tmp_path, Left()))
+    assert 120.0 < clock.now < 140.0
+
+
 @pytest.mark.parametrize("lost", ["the task", "the answer"])
 def test_tasks_that_never_end_while_nothing_runs_are_begun_again(tmp_path, monkeypatch, lost):
-    monkeypatch.setattr("xlingual.ranking.cluster.schedule._STUCK", 0.0)
+    clock = Clock()
+    monkeypatch.setattr("xlingual.ranking.cluster.schedule.time", clock)
 
     class Silent(standin.Ray):
         """Never tells of two of its first tasks."""
@@ -281,6 +306,8 @@ def test_tasks_that_never_end_while_nothing_runs_are_begun_again(tmp_path, monke
             return super().begin(function, *arguments)
 
         def wait(self, references, **more):
+            clock.now += more["timeout"] or 0.0
+            assert clock.now < 1000.0
             return super().wait([number for number in references if number not in (1, 2)], **more)
 
         def available_resources(self):
