@@ -51,9 +51,16 @@ class LocalFolder:
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file under a temporary name first."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        with atomic_file(self.path / name) as temporary:
-            temporary.write_bytes(content)
+        for last in (False, True):  # another program may tidy the folder up before anything is in it
+            self.path.mkdir(parents=True, exist_ok=True)
+            try:
+                with atomic_file(self.path / name) as temporary:
+                    temporary.write_bytes(content)
+            except FileNotFoundError:
+                if last:
+                    raise
+            else:
+                return
 
     def names(self) -> set[str]:
         """Return the names of the files."""

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from xlingual.errors import DataWarning
-from xlingual.ranking import Cosine, Counts, Cpu, GivenScores, Top, UnitVectors
+from xlingual.ranking import Cosine, Counts, Cpu, GivenScores, Top, UnitVectors, folders
+from xlingual.ranking.folders import LocalFolder
 from xlingual.ranking.parts import DamagedPartError, Seen, packed, unpacked
 from xlingual.ranking.resume import Kept
 
@@ -142,6 +143,20 @@ def test_parts_that_nobody_came_back_for_are_removed(similarity, tmp_path):
         True,
     ]  # others are not its own
     assert len(list(tmp_path.glob("*.npz"))) == 4 + 2
+
+
+def test_a_folder_that_is_tidied_up_before_anything_is_in_it_is_made_again(tmp_path, monkeypatch):
+    folder = LocalFolder(tmp_path / "parts")
+    atomic_file = folders.atomic_file
+
+    def tidied(path):
+        monkeypatch.setattr(folders, "atomic_file", atomic_file)
+        folder.tidy()
+        return atomic_file(path)
+
+    monkeypatch.setattr(folders, "atomic_file", tidied)
+    folder.write("a.npz", b"1")
+    assert folder.names() == {"a.npz"}
 
 
 def test_parts_may_be_kept_behind_a_url(similarity):
