@@ -244,7 +244,10 @@ def test_shards_of_both_sides_merge_to_the_same(problem, k, cap, data):
     columns = cuts(data, len(candidates))
     for rows in cuts(data, len(queries)):
         for reduction in merged:
-            first, *others = (seen(whole, reduction, rows, part) for part in columns)
+            parts = data.draw(st.permutations([seen(whole, reduction, rows, part) for part in columns]))
+            if isinstance(reduction, Transposed):  # each has queries of its own
+                parts.insert(0, reduction.within(rows, slice(0, len(candidates))))
+            first, *others = parts
             first.merge(others)
             reduction.merge([first])
     plain[-1], merged[-1] = plain[-1].inner, merged[-1].inner
@@ -256,6 +259,22 @@ def test_shards_of_both_sides_merge_to_the_same(problem, k, cap, data):
     np.testing.assert_array_equal(plain[2].tied, merged[2].tied)
     for one, other in zip(plain[3].result(), merged[3].result(), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("kind", ["top", "counts", "groups"])
+@pytest.mark.parametrize("receiver", [0, 1])
+def test_a_part_takes_in_no_other_queries_than_its_own(kind, receiver):
+    rng = np.random.default_rng(0)
+    whole = Cosine(*(UnitVectors(rng.standard_normal((n, 3)).astype(np.float32)) for n in (9, 5)))
+    query, target = np.arange(9), np.arange(9) % 5
+    reduction = {
+        "top": lambda: Top(2, whole.shape),
+        "counts": lambda: Counts.of(whole, query, target),
+        "groups": lambda: GroupCounts.of(whole, query, target, np.array([0, 5])),
+    }[kind]()
+    parts = [seen(whole, reduction, rows, slice(0, 5)) for rows in (slice(0, 4), slice(4, 9))]
+    with pytest.raises(ValueError, match="its own queries"):
+        parts[receiver].merge([parts[1 - receiver]])
 
 
 @settings(max_examples=40, deadline=None)

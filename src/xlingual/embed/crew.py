@@ -24,7 +24,7 @@ from xlingual.encoders import EncoderLike
 from xlingual.encoders.decoding import BrokenPicturesError
 from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.pictures import read_bytes
-from xlingual.ranking.cluster.connection import connect, machines
+from xlingual.ranking.cluster.connection import HEADLESS, answers, connect, gone, machines
 from xlingual.ranking.cluster.machines import check_machines
 from xlingual.records import Encoded, Encoder, Pictures, Stacked, Texts, Vectors
 
@@ -124,15 +124,19 @@ class _Remote:
         """Return the vectors of a batch, and which texts were cut."""
         size = max(_LEAST, -(-len(batch) // (_PIECES * self.workers)))
         rows = [np.arange(low, min(low + size, len(batch))) for low in range(0, len(batch), size)]
-        waiting, answers = deque(range(len(rows))), dict[int, Answer]()
+        waiting, found = deque(range(len(rows))), dict[int, Answer]()
         working: dict[Any, tuple[Any, int]] = {}
-        since = time.monotonic()
+        since = headed = time.monotonic()
         try:
-            while len(answers) < len(rows):
+            while len(found) < len(rows):
                 while waiting and self._idle:
                     member, number = self._idle.pop(), waiting.popleft()
                     working[member.encode.remote(_packed(batch.take(rows[number])))] = member, number
                 ended, _ = self._ray.wait([*working, *self._starting], num_returns=1, timeout=_LOOK)
+                if ended or answers(self._ray):
+                    headed = time.monotonic()
+                elif time.monotonic() - headed > HEADLESS:
+                    raise gone(ConnectionError("nothing listens where its head was"), "the store")
                 if ended or working:
                     since = time.monotonic()
                 elif time.monotonic() - since > _PATIENCE:
@@ -151,11 +155,20 @@ class _Remote:
                         self._replace()
                         continue
                     self._idle.append(member)
-                    answers[number] = answer
+                    found[number] = self._complete(answer, rows[number])
         finally:
             for member, _ in working.values():  # the rest of a batch that failed
                 self._idle.append(member)
-        return _joined([answers[number] for number in range(len(rows))])
+        return _joined([found[number] for number in range(len(rows))])
+
+    def _complete(self, answer: Answer, rows: np.ndarray) -> Answer:
+        """Return the answer to a piece; raise InputError where it has not one vector for each row of it."""
+        shape = answer.vectors.shape
+        if len(shape) != 2 or shape[0] != len(rows):
+            raise InputError(
+                f"encoder {self._order.name!r} returned an array of shape {shape}; expected ({len(rows)}, d)"
+            )
+        return answer
 
     def notes(self) -> list[str]:
         """Return what the copies have to say of the rows that they encoded, each sentence once."""
@@ -174,7 +187,13 @@ class _Remote:
         self._all, self._idle, self._starting = [], [], {}
 
     def _start(self) -> None:
-        member = self._member.remote(self._order)
+        try:
+            member = self._member.remote(self._order)
+        except TypeError as error:  # it holds a lock, an open file …
+            raise InputError(
+                f"encoder {self._order.name!r} cannot be sent to other machines "
+                f"({' '.join(str(error).split())[:160]}): give a spec, or an object that can be pickled"
+            ) from error
         self._all.append(member)
         self._starting[member.identity.remote()] = member
 

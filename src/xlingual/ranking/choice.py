@@ -38,7 +38,7 @@ def choose(
         threads: tiles side by side, on a processor.
         memory: bytes that tiles may take at a time; None leaves it to the back end.
         device: where torch ranks: auto, cpu, cuda, cuda:1. With "auto", a CUDA device asks for torch.
-        precision: what torch screens in; the processor does it in float32.
+        precision: what torch screens in; the processor does it in float32, and says so.
         address: "ray": the cluster's head, HOST:PORT, or "auto"; None starts Ray on this machine.
         shared: "ray": the folder that all machines of the cluster see, as a path or URL.
 
@@ -49,6 +49,10 @@ def choose(
     """
     if backend not in BACKENDS:
         raise InputError(f"backend {backend!r} is not known: choose among {', '.join(BACKENDS)}")
+    from xlingual.ranking.torch.arithmetic import PRECISIONS
+
+    if precision not in (None, *PRECISIONS):
+        raise InputError(f"precision {precision!r} is not known: choose among {', '.join(PRECISIONS)}")
     if backend == "ray":
         if device is not None or precision is not None:
             raise InputError(
@@ -65,14 +69,26 @@ def choose(
         return _with_torch(device, precision, threads, memory, asked=backend == "torch")
     ranker = Cpu(threads) if memory is None else Cpu.within(memory, threads)
     many = "1 thread" if ranker.threads == 1 else f"{ranker.threads} threads"
-    return Chosen(ranker, f"on the processor, {many}")
+    because = f": {_no_cuda()}" if backend == "auto" and device in (None, "auto") else ""
+    ignored = precision not in (None, "fp32")
+    remark = f" (not in {precision}, which is for torch: the processor screens in fp32)" if ignored else ""
+    return Chosen(ranker, f"on the processor, {many}{because}{remark}", notable=ignored)
 
 
 def _on_cuda(device: str | None) -> bool:
-    """Return whether "auto" means a CUDA device: it was asked for, or nothing was and there is one."""
+    """Return whether "auto" means torch: a device is asked for, or nothing was and there is a CUDA device.
+
+    A device that cannot rank is asked for, too: torch says why it cannot.
+    """
     from xlingual.ranking.torch.devices import cuda_at_hand
 
-    return (device or "").startswith("cuda") or (device in (None, "auto") and cuda_at_hand())
+    return cuda_at_hand() if device in (None, "auto") else device != "cpu"
+
+
+def _no_cuda() -> str:
+    from xlingual.ranking.torch.devices import why_no_cuda
+
+    return why_no_cuda()
 
 
 def _with_torch(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from xlingual.ranking.scan import Tile, wanted
+from xlingual.ranking.scan import Tile, refuse_others, wanted
 from xlingual.ranking.similarity import UNIT, Similarity
 from xlingual.records import Ints
 
@@ -100,7 +100,9 @@ class Counts:
     def merge(self, others: Sequence[Counts]) -> None:
         """Take in what others saw of other pairs."""
         for other in others:
-            own = slice(other._first - self._first, other._first - self._first + len(other.query))
+            offset, count = other._first - self._first, len(other.query)
+            refuse_others(offset, count, len(self.query))
+            own = slice(offset, offset + count)
             self._above[own] += other._above
             self._tied[own] += other._tied
             self.decided += other.decided

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -11,6 +13,8 @@ from xlingual.errors import InputError, MissingExtraError
 from xlingual.results import atomic_file
 
 FolderLike: TypeAlias = "str | os.PathLike[str]"
+_OLD = 14 * 24 * 3600  # seconds after which what nobody asked for is removed
+_OWN = re.compile(r"\.?[0-9a-f]{32}(-\d+-\d+(to\d+)?)?\.(npz|npy|json)(\.\w+)?")  # digests; begun files, too
 
 
 class Folder(Protocol):
@@ -47,9 +51,16 @@ class LocalFolder:
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file under a temporary name first."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        with atomic_file(self.path / name) as temporary:
-            temporary.write_bytes(content)
+        for last in (False, True):  # another program may tidy the folder up before anything is in it
+            self.path.mkdir(parents=True, exist_ok=True)
+            try:
+                with atomic_file(self.path / name) as temporary:
+                    temporary.write_bytes(content)
+            except FileNotFoundError:
+                if last:
+                    raise
+            else:
+                return
 
     def names(self) -> set[str]:
         """Return the names of the files."""
@@ -123,6 +134,19 @@ def open_folder(where: FolderLike, *within: str) -> Folder:
     if "://" in text and not text.startswith("file://"):
         return RemoteFolder("/".join([text.rstrip("/"), *within]))
     return LocalFolder(Path(text.removeprefix("file://"), *within))
+
+
+def remove_old(folder: Folder) -> None:
+    """Remove parts and vectors that nobody came back for from a local folder; other files stay."""
+    if not isinstance(folder, LocalFolder):
+        return
+    for name in filter(_OWN.fullmatch, folder.names()):
+        path = folder.path / name
+        try:
+            if time.time() - path.stat().st_mtime > _OLD:
+                path.unlink()
+        except OSError:  # another program's, or gone
+            continue
 
 
 def _file_system(url: str) -> tuple[Any, str]:

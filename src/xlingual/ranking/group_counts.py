@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.ranking.scan import Tile
+from xlingual.ranking.scan import Tile, refuse_others
 from xlingual.ranking.similarity import UNIT, Similarity
 from xlingual.records import Ints
 
@@ -119,6 +119,7 @@ class GroupCounts:
         """Take in what others saw of other pairs."""
         for other in others:
             offset = other._first - self._first
+            refuse_others(offset, len(other.query), len(self.query))
             for (low, high), (above, tied) in other._pieces.items():
                 own = self._piece((low + offset, high + offset))
                 own[0][...] += above

@@ -9,7 +9,7 @@ import numpy as np
 
 from xlingual.records import Ints
 
-OTHERS = -1  # the candidate of a line that stands for tied ones above the cap
+OTHERS = np.iinfo(np.int64).min  # the candidate of a line that stands for tied ones above the cap
 FIELDS = ("query", "candidate", "key", "weight", "exact")
 
 
@@ -17,8 +17,9 @@ FIELDS = ("query", "candidate", "key", "weight", "exact")
 class Lines:
     """A table of (query, candidate, key, weight, exact), one line per kept pair; parallel arrays.
 
-    A key is exact, or within half a band of it. A line of candidate OTHERS stands for the tied candidates
-    above the cap; its weight is their number.
+    A key is exact, or within half a band of it. Numbers of candidates are from a part's origin on: those that
+    it took in from parts of earlier candidates are negative. A line of candidate OTHERS stands for the tied
+    candidates above the cap; its weight is their number.
     """
 
     query: Ints

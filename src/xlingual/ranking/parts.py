@@ -21,7 +21,7 @@ from xlingual.ranking.vectors import CHUNK, UnitVectors
 from xlingual.records import digest
 from xlingual.signature import CONVENTIONS
 
-FORMAT = "xlingual-part/1"  # raised when what a part holds changes
+FORMAT = "xlingual-part/2"  # raised when what a part holds changes
 SUFFIX = ".npz"
 _CHECKSUM, _PAIRS = "checksum", "pairs"
 

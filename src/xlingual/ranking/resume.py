@@ -6,15 +6,12 @@ when all candidates of its queries are seen. The same pass, made again by anothe
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 
 from xlingual.errors import DataWarning
-from xlingual.ranking.folders import Folder, FolderLike, LocalFolder, open_folder
+from xlingual.ranking.folders import Folder, FolderLike, open_folder, remove_old
 from xlingual.ranking.parts import (
-    SUFFIX,
     DamagedPartError,
     Seen,
     divisible,
@@ -31,7 +28,6 @@ from xlingual.ranking.vectors import UnitVectors
 LONG = 10**13  # pairs × dimensions: a pass of minutes on one core; shorter ones are not kept
 BLOCK = 10**12  # of one part: what an interruption can lose
 _ROWS = 256  # of a part, at least: products of fewer queries are slow
-_OLD = 14 * 24 * 3600  # seconds after which parts that nobody asked for are removed
 
 
 class Kept:
@@ -63,7 +59,7 @@ class Kept:
         if n * m * dim < self.least:
             self.inner.scan(similarity, reductions, progress=progress)
             return
-        self._remove_old()
+        remove_old(self.folder)
         height = max(_ROWS, int(self.block / (m * dim)))
         blocks = [slice(start, min(start + height, n)) for start in range(0, n, height)]
         candidates = vectors_digest(similarity.candidates)
@@ -152,14 +148,3 @@ class Kept:
                 DataWarning,
                 stacklevel=3,
             )
-
-    def _remove_old(self) -> None:
-        """Remove parts that nobody came back for."""
-        if not isinstance(self.folder, LocalFolder) or not self.folder.path.is_dir():
-            return
-        for path in Path(self.folder.path).glob(f"*{SUFFIX}"):
-            try:
-                if time.time() - path.stat().st_mtime > _OLD:
-                    path.unlink()
-            except OSError:  # another program's, or gone
-                continue

@@ -51,13 +51,15 @@ class Part(Protocol):
     """What is kept of the tiles of some queries and candidates.
 
     Parts of the same queries that saw other candidates merge, in any order, to what one part would have seen.
+    So do parts of other queries into one whose queries include theirs: parts that are `Transposed` and saw
+    other columns merge into one of all these columns.
     """
 
     def update(self, tile: Tile) -> None:
         """Take in a tile, whose memory is used again for the next one: what is kept is copied."""
 
     def merge(self, others: Sequence[Self]) -> None:
-        """Take in what others saw of other pairs."""
+        """Take in what others saw of other pairs; raise ValueError where it is of other queries."""
 
     def asked(self) -> dict[str, np.ndarray]:
         """Return what is asked for, as arrays: equal ones ask for the same."""
@@ -230,3 +232,11 @@ def wanted(count: int, start: int, chosen: np.ndarray | None) -> Ints | None:
         return None
     low, high = np.searchsorted(chosen, (start, start + count))
     return None if high - low == count else chosen[low:high] - start
+
+
+def refuse_others(offset: int, count: int, own: int) -> None:
+    """Raise ValueError where `count` places from `offset` on are not among the `own` ones of a part."""
+    if offset < 0 or offset + count > own:
+        raise ValueError(
+            "a part takes in what was seen of its own queries: merge into the part, or the reduction, of all"
+        )

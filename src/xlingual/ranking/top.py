@@ -10,7 +10,7 @@ import numpy as np
 
 from xlingual.arrays import distinct_values
 from xlingual.ranking.lines import FIELDS, OTHERS, Lines, best_first, is_best_first, starts_of
-from xlingual.ranking.scan import Tile, wanted
+from xlingual.ranking.scan import Tile, refuse_others, wanted
 from xlingual.ranking.similarity import UNIT
 from xlingual.records import Floats, Ints
 
@@ -181,6 +181,7 @@ class Top:
     def merge(self, others: Sequence[Top]) -> None:
         """Take in what others saw of other pairs."""
         for other in others:
+            refuse_others(self._offset(other)[0], other.shape[0], self.shape[0])
             self._slack = max(self._slack, other._slack)
             if other._decide is not None:
                 self._decide = self._from_here(other)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from xlingual.errors import DataWarning
-from xlingual.ranking import Cosine, Counts, Cpu, GivenScores, Top, UnitVectors
+from xlingual.ranking import Cosine, Counts, Cpu, GivenScores, Top, UnitVectors, folders
+from xlingual.ranking.folders import LocalFolder
 from xlingual.ranking.parts import DamagedPartError, Seen, packed, unpacked
 from xlingual.ranking.resume import Kept
 
@@ -129,12 +130,33 @@ def test_a_folder_that_cannot_be_written_to_is_told_of_once(similarity, tmp_path
 
 
 def test_parts_that_nobody_came_back_for_are_removed(similarity, tmp_path):
-    old = tmp_path / "0123.npz"
-    old.write_bytes(b"")
-    os.utime(old, (0, 0))
+    own = "0123456789abcdef" * 2
+    names = (f"{own}.npz", f".{own}-1-2to7.npz.x_1", "vectors.npz", "0123.npz")
+    for name in names:
+        (tmp_path / name).write_bytes(b"")
+        os.utime(tmp_path / name, (0, 0))
     kept(Cpu(), tmp_path).scan(similarity, requests(similarity))
-    assert not old.exists()
-    assert len(list(tmp_path.glob("*.npz"))) == 4
+    assert [(tmp_path / name).exists() for name in names] == [
+        False,
+        False,
+        True,
+        True,
+    ]  # others are not its own
+    assert len(list(tmp_path.glob("*.npz"))) == 4 + 2
+
+
+def test_a_folder_that_is_tidied_up_before_anything_is_in_it_is_made_again(tmp_path, monkeypatch):
+    folder = LocalFolder(tmp_path / "parts")
+    atomic_file = folders.atomic_file
+
+    def tidied(path):
+        monkeypatch.setattr(folders, "atomic_file", atomic_file)
+        folder.tidy()
+        return atomic_file(path)
+
+    monkeypatch.setattr(folders, "atomic_file", tidied)
+    folder.write("a.npz", b"1")
+    assert folder.names() == {"a.npz"}
 
 
 def test_parts_may_be_kept_behind_a_url(similarity):

@@ -350,7 +350,7 @@ def test_without_torch_the_extra_is_named(monkeypatch):
 def test_what_is_chosen_and_why(monkeypatch):
     monkeypatch.setattr(devices, "_DRIVERS", ())
     auto = choose("auto", threads=2)
-    assert isinstance(auto.ranker, Cpu) and auto.why == "on the processor, 2 threads"
+    assert isinstance(auto.ranker, Cpu) and auto.why.startswith("on the processor, 2 threads: no CUDA")
     asked = choose("torch", device="cpu", precision="bf16", memory=1 << 24, threads=2)
     assert isinstance(asked.ranker, TorchRanker) and asked.ranker.memory == 1 << 24
     assert asked.why == "on cpu; screened in bf16, decided in float64"
@@ -360,6 +360,37 @@ def test_what_is_chosen_and_why(monkeypatch):
     assert isinstance(found.ranker, TorchRanker) and "which was found" in found.why
     assert isinstance(choose("auto", device="cpu").ranker, Cpu)
     assert isinstance(choose("cpu").ranker, Cpu)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"device": "mps"}, "'mps' cannot rank"),
+        ({"device": "gpu"}, "'gpu' is not known"),
+        ({"precision": "fp8"}, "'fp8' is not known"),
+        ({"backend": "cpu", "precision": "fp8"}, "'fp8' is not known"),
+    ],
+)
+def test_what_cannot_be_had_is_refused_and_not_passed_over(options, said):
+    with pytest.raises(InputError, match=said):
+        choose(**options)
+
+
+def test_a_precision_that_the_processor_has_not_is_told(monkeypatch):
+    monkeypatch.setattr(devices, "_DRIVERS", ())
+    found = choose("auto", precision="bf16")
+    assert isinstance(found.ranker, Cpu)
+    assert found.notable and "not in bf16, which is for torch" in found.why
+    assert not choose("auto", precision="fp32").notable
+    assert choose("auto", device="cpu").why == "on the processor, 1 thread"
+
+
+def test_why_a_gpu_is_not_taken(monkeypatch, tmp_path):
+    monkeypatch.setattr(devices, "_DRIVERS", (str(tmp_path),))
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    assert "finds no CUDA device" in choose("auto").why
+    monkeypatch.setattr(devices, "find_spec", lambda name: None)
+    assert "no torch (pip install" in choose("auto").why
 
 
 @pytest.mark.parametrize("options", [{"device": "cuda"}, {"precision": "fp16"}])

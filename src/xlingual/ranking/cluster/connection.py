@@ -13,6 +13,7 @@ from typing import Any
 from xlingual.errors import InputError, MissingExtraError, XlingualError
 
 _PATIENCE = 5.0  # seconds that a head has to answer
+HEADLESS = 20.0  # seconds without a head, after which it is an error; after 60 Ray ends the program
 # What Ray prints unasked, unless somebody asks for it.
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -82,11 +83,22 @@ def machines(ray: Any) -> list[dict[str, Any]]:  # noqa: ANN401
     return sorted(alive, key=lambda node: (node["NodeManagerAddress"], node["NodeID"]))
 
 
-def gone(error: BaseException) -> XlingualError:
+def answers(ray: Any) -> bool:  # noqa: ANN401
+    """Return whether something listens where the head of the cluster is."""
+    address = ray.get_runtime_context().gcs_address
+    try:
+        if address:
+            _knock(address)
+    except InputError:
+        return False
+    return True
+
+
+def gone(error: BaseException, kept: str = "the shared folder") -> XlingualError:
     """Return the error of a cluster that does not answer any more."""
     return XlingualError(
-        f"the Ray cluster does not answer any more ({_line(error)}): what is finished is kept in the shared "
-        "folder; mend the cluster and run the same again"
+        f"the Ray cluster does not answer any more ({_line(error)}): what is finished is kept in {kept}; "
+        "mend the cluster and run the same again"
     )
 
 
@@ -120,7 +132,10 @@ def _silent() -> Iterator[None]:
 
 
 def _check(address: str) -> None:
-    """Raise InputError where nothing listens at an address; Ray itself would wait for minutes."""
+    """Raise InputError where nothing listens at an address; Ray itself would wait, and end the program."""
+    found = _last_cluster() if address == "auto" else None
+    if found is not None:
+        _knock(found)
     if address in ("auto", "local"):
         return
     if address.startswith("ray://"):
@@ -129,8 +144,25 @@ def _check(address: str) -> None:
             "this on a machine of the cluster, with --address auto"
         )
     host, _, port = address.rpartition(":")
-    if not host or not port.isdigit():
+    if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
         raise InputError(f"--address {address!r} is no address: give HOST:PORT of the head, or auto")
+    _knock(address)
+
+
+def _last_cluster() -> str | None:
+    """Return the address that Ray takes for "auto": that of a cluster which may have died without a word."""
+    try:
+        from ray._private.services import canonicalize_bootstrap_address
+
+        found: str | None = canonicalize_bootstrap_address("auto")
+    except Exception:  # there is none, or this Ray has no such function: Ray itself says more
+        return None
+    return found
+
+
+def _knock(address: str) -> None:
+    """Raise InputError where nothing listens at HOST:PORT."""
+    host, _, port = address.rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
     except (OSError, OverflowError) as error:

@@ -30,6 +30,7 @@ def check_machines(ray: Any, shared: str | None) -> int:  # noqa: ANN401  (the m
     mark = f"mark-{uuid4().hex}"
     folder = None if shared is None else open_folder(shared)
     path = str(folder.local(mark)) if isinstance(folder, LocalFolder) else None
+    url = f"{folder}/{mark}" if path is None and folder is not None else None
     if folder is not None:
         try:
             folder.write(mark, b"")
@@ -43,12 +44,16 @@ def check_machines(ray: Any, shared: str | None) -> int:  # noqa: ANN401  (the m
         answers = {
             node["NodeID"]: asked.options(
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-            ).remote(path, path is None and shared is not None)
+            ).remote(path, url)
             for node in nodes
         }
         able = 0
         for node in nodes:
             able += _judged(ray, node, answers[node["NodeID"]], shared)
+        if not able:
+            raise InputError(
+                "no machine of the Ray cluster answers: look at it with ray status, and run again"
+            )
     finally:
         if folder is not None:
             folder.remove(mark)
@@ -74,15 +79,15 @@ def _judged(ray: Any, node: dict[str, Any], answer: Any, shared: str | None) -> 
     if not sees:
         raise InputError(
             f"{where} does not see what is written to {shared} here: --shared must be a folder that all "
-            "machines mount at the same path, or a URL that all reach"
+            "machines mount at the same path, or a URL that all reach (with the package of its protocol)"
         )
     return 1
 
 
-def _question() -> Callable[[str | None, bool], tuple[str | None, bool, bool]]:
+def _question() -> Callable[[str | None, str | None], tuple[str | None, bool, bool]]:
     """Return the function that a machine runs; it travels as code, since xlingual may be missing there."""
 
-    def ask(path: str | None, remote: bool) -> tuple[str | None, bool, bool]:
+    def ask(path: str | None, url: str | None) -> tuple[str | None, bool, bool]:
         import importlib.metadata
         import importlib.util
         import os
@@ -91,7 +96,18 @@ def _question() -> Callable[[str | None, bool], tuple[str | None, bool, bool]]:
             version: str | None = importlib.metadata.version("xlingual")
         except importlib.metadata.PackageNotFoundError:
             version = "unknown" if importlib.util.find_spec("xlingual") else None
-        has_fsspec = not remote or importlib.util.find_spec("fsspec") is not None
-        return version, has_fsspec, path is None or os.path.exists(path)
+        sees = path is None or os.path.exists(path)
+        if url is None:
+            return version, True, sees
+        try:
+            from fsspec.core import url_to_fs
+        except ImportError:
+            return version, False, False
+        try:
+            files, name = url_to_fs(url)
+            sees = files.exists(name)
+        except Exception:  # whatever the package of a protocol raises, or that there is none
+            sees = False
+        return version, True, sees
 
     return ask

@@ -14,7 +14,7 @@ from xlingual.ranking.cluster.schedule import Cut, Resources, Schedule
 from xlingual.ranking.cluster.shards import FOLDER, check_alike, write_shards
 from xlingual.ranking.cluster.tasks import PARTS
 from xlingual.ranking.cpu import Cpu
-from xlingual.ranking.folders import FolderLike, open_folder
+from xlingual.ranking.folders import FolderLike, open_folder, remove_old
 from xlingual.ranking.parts import FORMAT, asked, divisible
 from xlingual.ranking.scan import Progress, Reduction
 from xlingual.ranking.similarity import Cosine, Similarity
@@ -70,6 +70,9 @@ class RayRanker:
         if self._ray is None:
             ray = connect(self.address, self.cores)
             self.machines = check_machines(ray, self.shared)
+            if self.address is None:
+                for name in (PARTS, FOLDER):
+                    remove_old(open_folder(self.shared, name))
             self._ray = ray
 
     def scan(
@@ -85,7 +88,10 @@ class RayRanker:
         self.connect()
         cut = self._cut(similarity, reductions)
         self._passes.add(cut.identity)
-        schedule = Schedule(self._ray, cut, reductions, Resources.of(self._ray, self.gpus))
+        resources = Resources.of(self._ray, self.gpus)
+        schedule = Schedule(
+            self._ray, cut, reductions, resources, rewrite=lambda: self._cut(similarity, reductions)
+        )
         try:
             schedule.run(similarity, progress)
         finally:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 import warnings
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from xlingual.errors import DataWarning, InputError, XlingualError
-from xlingual.ranking.cluster.connection import gone
+from xlingual.ranking.cluster.connection import HEADLESS, answers, gone
 from xlingual.ranking.cluster.shards import ShardList
 from xlingual.ranking.cluster.tasks import (
     PARTS,
@@ -73,7 +73,15 @@ class Resources:
 class Schedule:
     """Makes one pass: begins tasks as machines are free, and hands finished queries on in order."""
 
-    def __init__(self, ray: Any, cut: Cut, reductions: Sequence[Reduction], resources: Resources) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        ray: Any,  # noqa: ANN401  (the module)
+        cut: Cut,
+        reductions: Sequence[Reduction],
+        resources: Resources,
+        rewrite: Callable[[], object],  # writes the vectors that are not there
+    ) -> None:
+        self._rewrite = rewrite
         self.ray, self.cut, self.reductions, self.resources = ray, cut, reductions, resources
         self.made = self.found = self.repeated = 0
         self._there = open_folder(cut.shared, PARTS).names()
@@ -87,7 +95,10 @@ class Schedule:
         self._opened = self._handed = 0  # shards of queries
         self._seen = 0  # pairs
         self._slots, self._looked, self._fed = 1, 0.0, time.monotonic()
+        self._answered = self._able = time.monotonic()  # when the head was there, when a machine was
         self._damaged: list[str] = []
+        self._missing: list[str] = []  # what was said of vectors that were gone
+        self._told: set[str] = set()
 
     def run(self, similarity: Cosine, progress: Progress | None) -> None:
         """Make the pass; tasks that were begun are called off where it fails or is interrupted."""
@@ -109,8 +120,7 @@ class Schedule:
     def _begin(self) -> None:
         """Begin tasks, twice as many as can run; open further shards of queries as these run out."""
         if time.monotonic() - self._looked > _LOOK:
-            self._looked, self._slots = time.monotonic(), self.resources.slots(self.ray)
-            self._refuse_starving()
+            self._look()
         while len(self._flying) < max(1, _AHEAD * self._slots):
             if not self._ready:
                 if self._opened == len(self.cut.queries.shards):
@@ -120,12 +130,21 @@ class Schedule:
             node = self._ready.popleft()
             self._flying[self._task.remote(self._job(node), self._version)] = node
 
+    def _look(self) -> None:
+        """See how many tasks can run; raise where the head is gone, which Ray would wait for."""
+        if answers(self.ray):
+            self._answered, self._slots = time.monotonic(), self.resources.slots(self.ray)
+            self._refuse_starving()
+        elif time.monotonic() - self._answered > HEADLESS:
+            raise gone(ConnectionError("nothing listens where its head was"))
+        self._looked = time.monotonic()
+
     def _open(self) -> None:
         root = tree(self.cut.identity, self._opened, len(self.cut.candidates.shards))
         self._roots[self._opened] = root
         self._ready.extend(root.to_do(self._there))
         for leaf in root.leaves():
-            if leaf.done or root.done:
+            if leaf.is_seen:
                 self.found += 1
                 self._seen += self._pairs(leaf)
         self._opened += 1
@@ -160,12 +179,31 @@ class Schedule:
             outcome = self._outcome(node, reference)
             if outcome is None:
                 self._again(node)
-            elif outcome.refused:
+                continue
+            self._tell(outcome.told)
+            if outcome.refused:
                 raise InputError(outcome.refused)
+            if outcome.missing:
+                self._write_again(node, outcome.missing)
             elif outcome.damaged:
                 self._make_anew(node, outcome.damaged)
             else:
                 self._finished(node)
+
+    def _tell(self, sentences: Sequence[str]) -> None:
+        """Tell what tasks warn of, each sentence once."""
+        for sentence in sentences:
+            if sentence not in self._told:
+                warnings.warn(f"on a machine of the cluster: {sentence}", DataWarning, stacklevel=5)
+        self._told.update(sentences)
+
+    def _write_again(self, node: Node, said: str) -> None:
+        """Have vectors that are gone written once more, and then the node's task done."""
+        if node.attempts >= _ATTEMPTS:
+            raise InputError(said)
+        self._rewrite()
+        self._missing.append(said)
+        self._again(node)
 
     def _outcome(self, node: Node, reference: Any) -> Outcome | None:  # noqa: ANN401
         """Return how a task ended; None where its machine was lost more often than Ray tries."""
@@ -278,9 +316,9 @@ class Schedule:
     def _refuse_starving(self) -> None:
         """Raise where for some time there has been no machine that could do a task."""
         if self._slots > 0 or not self._flying:
-            self._fed = max(self._fed, time.monotonic() if self._slots > 0 else self._fed)
+            self._able = time.monotonic()
             return
-        if time.monotonic() - self._fed > _STARVED:
+        if time.monotonic() - self._able > _STARVED:
             raise XlingualError(
                 "no machine of the Ray cluster is left that could work: what is finished is kept in the "
                 "shared folder; start machines with ray start --address HOST:PORT, and run the same again"
@@ -295,6 +333,13 @@ class Schedule:
         self._flying = {}
 
     def _tell_damaged(self) -> None:
+        if self._missing:
+            warnings.warn(
+                f"vectors were missing in {self.cut.shared} and written again: something removes them while "
+                "they are needed (another command that has ended, perhaps)",
+                DataWarning,
+                stacklevel=4,
+            )
         if self._damaged:
             many = "a finished part was" if len(self._damaged) == 1 else f"{len(self._damaged)} parts were"
             warnings.warn(

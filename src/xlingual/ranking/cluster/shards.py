@@ -23,6 +23,10 @@ FORMAT = "xlingual-shards/1"
 FOLDER = "vectors"  # within the shared folder
 
 
+class MissingShardError(InputError):
+    """A file of vectors is not where it was written."""
+
+
 @dataclass(frozen=True)
 class Shard:
     """One file of vectors; its checksum covers type, dimensions, rows and content."""
@@ -128,8 +132,8 @@ def check_alike(queries: ShardList, candidates: ShardList) -> None:
 def read_shard(shared: FolderLike, shard: Shard, dim: int, dtype: str) -> UnitVectors:
     """Return the vectors of a shard, mapped into memory where it is a local file.
 
-    Raises InputError where it is missing or of other vectors, XlingualError where its checksum is wrong: then
-    it is removed, so that the next run writes it again.
+    Raises MissingShardError, InputError where it is of other vectors, XlingualError where its checksum is
+    wrong: then it is removed, so that the next run writes it again.
     """
     folder = open_folder(shared, FOLDER)
     path = folder.local(shard.file)
@@ -139,7 +143,7 @@ def read_shard(shared: FolderLike, shard: Shard, dim: int, dtype: str) -> UnitVe
         else:
             array = np.load(io.BytesIO(folder.read(shard.file)), allow_pickle=False)
     except FileNotFoundError as error:
-        raise InputError(
+        raise MissingShardError(
             f"the shard {shard.file} is missing in {folder}: something removed it; run the same again, which "
             "writes it anew"
         ) from error

@@ -6,14 +6,15 @@ they find there, so that a machine that is lost loses nothing but what it was at
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from xlingual.errors import XlingualError
+from xlingual.errors import DataWarning, XlingualError
 from xlingual.ranking.choice import choose
-from xlingual.ranking.cluster.shards import Shard, ShardList, read_shard
+from xlingual.ranking.cluster.shards import MissingShardError, Shard, ShardList, read_shard
 from xlingual.ranking.folders import open_folder
 from xlingual.ranking.parts import DamagedPartError, Seen, packed, unpacked
 from xlingual.ranking.similarity import Cosine
@@ -90,6 +91,8 @@ class Outcome:
 
     refused: str = ""  # in words for the user
     damaged: str = ""  # the file that must be made again
+    missing: str = ""  # vectors that must be written again, in words
+    told: tuple[str, ...] = ()  # warnings
 
 
 class LostPartError(Exception):
@@ -104,10 +107,20 @@ def run(job: Piece | Merge, version: str) -> Outcome:
             f"xlingual is {own} on a machine of the cluster and {version} where the command runs: install "
             "the same on all"
         )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        outcome = _outcome(job)
+    told = [str(one.message) for one in caught if issubclass(one.category, DataWarning)]
+    return replace(outcome, told=tuple(dict.fromkeys(told)))
+
+
+def _outcome(job: Piece | Merge) -> Outcome:
     try:
         job.run()
     except LostPartError as error:
         return Outcome(damaged=str(error))
+    except MissingShardError as error:
+        return Outcome(missing=str(error))
     except XlingualError as error:
         return Outcome(str(error))
     except OSError as error:

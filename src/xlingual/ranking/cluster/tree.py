@@ -28,6 +28,11 @@ class Node:
         """Whether all that it needs is there."""
         return not self.done and all(child.done for child in self.children)
 
+    @property
+    def is_seen(self) -> bool:
+        """Whether what it says is there: its own file, or one that it was merged into."""
+        return self.done or (self.parent is not None and self.parent.is_seen)
+
     def leaves(self) -> Iterator[Node]:
         """Yield the pairs of shards below, itself if it is one."""
         if not self.children:

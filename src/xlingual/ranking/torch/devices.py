@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlingual.errors import InputError, MissingExtraError
+from xlingual.extras import pip_line
 
 if TYPE_CHECKING:
     from xlingual.ranking.torch.arithmetic import Device
@@ -19,14 +20,29 @@ _NO_CUDA = "take --backend cpu, or a machine with a CUDA device"
 
 def cuda_at_hand() -> bool:
     """Return whether there is a CUDA device; torch is imported only where a driver is."""
-    windows = (
-        sys.platform == "win32" and Path(os.environ.get("SYSTEMROOT", ""), "System32/nvcuda.dll").exists()
-    )
-    if not (windows or any(Path(driver).exists() for driver in _DRIVERS)) or find_spec("torch") is None:
+    if not _driver_at_hand() or find_spec("torch") is None:
         return False
     import torch
 
     return bool(torch.cuda.is_available())
+
+
+def why_no_cuda() -> str:
+    """Return why there is no CUDA device at hand, in words."""
+    if not _driver_at_hand():
+        return "no CUDA device was found"
+    if find_spec("torch") is None:
+        return f"a GPU seems to be here, but no torch ({pip_line('torch')})"
+    import torch
+
+    return f"a GPU seems to be here, but the torch installed ({torch.__version__}) finds no CUDA device"
+
+
+def _driver_at_hand() -> bool:
+    windows = (
+        sys.platform == "win32" and Path(os.environ.get("SYSTEMROOT", ""), "System32/nvcuda.dll").exists()
+    )
+    return windows or any(Path(driver).exists() for driver in _DRIVERS)
 
 
 def ranking_device(name: str | None) -> Device:
@@ -54,7 +70,7 @@ def ranking_device(name: str | None) -> Device:
         )
     if device.type not in {"cpu", "cuda"}:
         raise InputError(f"device {name!r} cannot rank: no bound is known for its products; take cpu or cuda")
-    return device if device.type == "cpu" else _present(device)
+    return torch.device("cpu") if device.type == "cpu" else _present(device)
 
 
 def _present(device: Device) -> Device:

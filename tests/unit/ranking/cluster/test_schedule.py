@@ -1,6 +1,7 @@
 """A pass on a cluster, with Ray replaced by a stand-in: any shards, lost tasks, damaged parts, resuming."""
 
 import os
+import warnings
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -154,8 +155,60 @@ def test_a_shard_that_is_missing_is_an_error_in_words(tmp_path):
                 path.unlink()
             return super().begin(function, *arguments)
 
-    with pytest.raises(InputError, match=r"is missing in .*run the same again"):
+    with pytest.warns(DataWarning), pytest.raises(InputError, match=r"is missing in .*run the same again"):
         ranked(ranker(tmp_path, Removing()))
+
+
+def test_vectors_that_another_command_removed_are_written_again(tmp_path):
+    """Two commands on one machine rank the same vectors; the one that ends first tidies up."""
+
+    class Ending(standin.Ray):
+        def begin(self, function, *arguments):
+            if len(self.jobs) == 5:
+                other.forget()
+                assert not list((tmp_path / "vectors").glob("*.npy"))
+                tasks._vectors.cache_clear()
+            return super().begin(function, *arguments)
+
+    other = ranker(tmp_path)
+    other.address = None
+    ranked(other)
+    for path in (tmp_path / "parts").iterdir():
+        path.unlink()
+    made = ranker(tmp_path, Ending())
+    with pytest.warns(DataWarning) as told:
+        assert ranked(made) == passes.expected(passes.similarity())
+    assert "vectors were missing" in str(told[0].message)
+    assert len(list((tmp_path / "vectors").glob("*.npy"))) == 3 + 4
+
+
+def test_what_tasks_warn_of_is_told_once(tmp_path, monkeypatch):
+    run = Piece.run
+
+    def warns(self):
+        warnings.warn("cuda:0 ran out of memory", DataWarning, stacklevel=1)
+        run(self)
+
+    monkeypatch.setattr(Piece, "run", warns)
+    with pytest.warns(DataWarning) as told:
+        ranked(ranker(tmp_path))
+    said = [str(one.message) for one in told]
+    assert said == ["on a machine of the cluster: cuda:0 ran out of memory"]
+
+
+def test_pieces_that_were_merged_already_are_counted_as_seen(tmp_path):
+    whole, sides = passes.similarity(12, 40), (12, 2)
+    first = ranker(tmp_path, sides=sides)
+    ranked(first, whole)
+    for path in (tmp_path / "parts").iterdir():
+        if "to19" in path.name or path.name.endswith("-0-19.npz"):
+            path.unlink()  # the last merge and the last piece; what is below the first merge is not looked at
+    told = []
+    made = ranker(tmp_path, sides=sides)
+    found = ranked(made, passes.similarity(12, 40), lambda done, total: told.append(done))
+    assert found == passes.expected(passes.similarity(12, 40))
+    assert made.found == 19 and made.made == 3
+    assert told[-1] == 12 * 40
 
 
 def test_an_unexpected_failure_is_one_line(tmp_path, monkeypatch):
@@ -196,9 +249,52 @@ def test_scores_that_somebody_gives_are_ranked_here(tmp_path):
     assert made.about() == {"backend": "ray", "machines": 1, "given_scores": "cpu"}
 
 
+def test_a_head_that_has_died_is_told_of_and_what_is_finished_is_kept(tmp_path, monkeypatch):
+    """Ray itself waits for a minute, and then ends the program."""
+    monkeypatch.setattr("xlingual.ranking.cluster.schedule.HEADLESS", 0.0)
+    monkeypatch.setattr("xlingual.ranking.cluster.schedule._LOOK", 0.0)
+
+    class Dying(standin.Ray):
+        def begin(self, function, *arguments):
+            if len(self.jobs) == 5:
+                self.head = "127.0.0.1:1"
+            return super().begin(function, *arguments)
+
+    with pytest.raises(XlingualError, match=r"does not answer any more .*kept in the shared folder"):
+        ranked(ranker(tmp_path, Dying()))
+    made = ranker(tmp_path)
+    assert ranked(made) == passes.expected(passes.similarity())
+    assert made.found >= 4
+
+
+class Clock:
+    """Time that passes while it is waited for."""
+
+    now = 0.0
+
+    def monotonic(self):
+        return self.now
+
+
+def test_machines_that_all_left_are_waited_for_a_while(tmp_path, monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr("xlingual.ranking.cluster.schedule.time", clock)
+
+    class Left(standin.Ray):
+        def wait(self, references, **more):
+            clock.now += more["timeout"] or 0.0
+            self.resources = {"CPU": 0, "GPU": 0}
+            return [], references
+
+    with pytest.raises(XlingualError, match="no machine of the Ray cluster is left"):
+        ranked(ranker(tmp_path, Left()))
+    assert 120.0 < clock.now < 140.0
+
+
 @pytest.mark.parametrize("lost", ["the task", "the answer"])
 def test_tasks_that_never_end_while_nothing_runs_are_begun_again(tmp_path, monkeypatch, lost):
-    monkeypatch.setattr("xlingual.ranking.cluster.schedule._STUCK", 0.0)
+    clock = Clock()
+    monkeypatch.setattr("xlingual.ranking.cluster.schedule.time", clock)
 
     class Silent(standin.Ray):
         """Never tells of two of its first tasks."""
@@ -210,6 +306,8 @@ def test_tasks_that_never_end_while_nothing_runs_are_begun_again(tmp_path, monke
             return super().begin(function, *arguments)
 
         def wait(self, references, **more):
+            clock.now += more["timeout"] or 0.0
+            assert clock.now < 1000.0
             return super().wait([number for number in references if number not in (1, 2)], **more)
 
         def available_resources(self):

@@ -1,0 +1,174 @@
+"""What a crew makes of its copies' answers, with Ray replaced by actors in this process."""
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from xlingual.embed.crew import _Remote
+from xlingual.embed.member import Order
+from xlingual.errors import DataWarning, InputError, XlingualError
+from xlingual.records import Texts
+
+
+class RayError(Exception):
+    pass
+
+
+class RayTaskError(RayError):
+    def __init__(self, cause):
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+class Ray:
+    """Runs what an actor is asked at once; `lose(number)` says which calls are lost with their copy."""
+
+    exceptions = SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError)
+
+    def __init__(self, lose=lambda number: False):
+        self.lose, self.found, self.alive = lose, [], 0
+
+    def remote(self, **options):
+        def actor(kind):
+            def start(*arguments):
+                self.alive += 1
+                return _Actor(self, kind(*arguments))
+
+            return SimpleNamespace(remote=start)
+
+        return actor
+
+    def wait(self, references, num_returns=1, timeout=None):
+        return references[:num_returns], references[num_returns:]
+
+    def get(self, reference, timeout=None):
+        if isinstance(self.found[reference], Exception):
+            raise self.found[reference]
+        return self.found[reference]
+
+    def kill(self, actor):
+        self.alive -= 1
+
+
+class _Actor:
+    def __init__(self, ray, thing):
+        self.ray, self.thing = ray, thing
+
+    def __getattr__(self, name):
+        def call(*arguments):
+            number = len(self.ray.found)
+            try:
+                lost = name == "encode" and self.ray.lose(number)
+                self.ray.found.append(RayError("lost") if lost else getattr(self.thing, name)(*arguments))
+            except Exception as error:
+                self.ray.found.append(RayTaskError(error))
+            return number
+
+        return SimpleNamespace(remote=call)
+
+
+@dataclass
+class Mine:
+    """Gives each text its length, or whatever `made` makes of these."""
+
+    made: object = None
+    identity: str = "mine:1"
+    content: tuple = ("text",)
+
+    def encode(self, texts):
+        lengths = np.array([[len(text), 1] for text in texts.text], dtype=np.float32)
+        return lengths if self.made is None else self.made(lengths)
+
+
+def texts(count=100):
+    names = [str(i) for i in range(count)]
+    return Texts(["x" * i for i in range(count)], ["en"] * count, names)
+
+
+def crew(encoder, ray, workers=2):
+    return _Remote(ray, encoder, Order("mine", "texts", None, encoder, 0, ("en",), "."), workers, 0, 1)
+
+
+@pytest.mark.parametrize("lose", [lambda number: False, lambda number: number in (3, 6)])
+def test_pieces_are_put_together_in_order_whoever_made_them(lose):
+    ray = Ray(lose)
+    remote = crew(Mine(), ray)
+    assert remote.encode(texts()).tolist() == [[i, 1] for i in range(100)]
+    remote.stop()
+    assert ray.alive == 0
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda found: found[1:],
+        lambda found: found[:, 0],
+        lambda found: np.float32(1),
+        lambda found: np.repeat(found, 2, axis=0),
+    ],
+)
+def test_a_piece_without_a_vector_for_each_row_is_refused(made):
+    with pytest.raises(InputError, match=r"encoder 'mine' returned an array of shape .*expected \(13, d\)"):
+        crew(Mine(made), Ray()).encode(texts())
+
+
+def test_pieces_of_several_dimensions_are_refused():
+    with pytest.raises(InputError, match="several shapes"):
+        crew(Mine(lambda found: found[:, : 1 + (found[0, 0] > 0)]), Ray()).encode(texts())
+
+
+def test_another_encoder_on_a_machine_is_refused():
+    remote = crew(Mine(), Ray())
+    remote.identity = "mine:2"
+    with pytest.raises(InputError, match="is mine:1 on a machine of the cluster and mine:2 here"):
+        remote.encode(texts())
+
+
+def test_copies_that_are_lost_again_and_again_are_an_error():
+    with pytest.raises(XlingualError, match=r"were lost 7 times: .*--workers.*run the same again"):
+        crew(Mine(), Ray(lambda number: True)).encode(texts())
+
+
+def test_a_head_that_has_died_is_told_of(monkeypatch):
+    monkeypatch.setattr("xlingual.embed.crew.HEADLESS", 0.0)
+
+    class Dead(Ray):
+        def wait(self, references, num_returns=1, timeout=None):
+            return [], references
+
+        def get_runtime_context(self):
+            return SimpleNamespace(gcs_address="127.0.0.1:1")
+
+    with pytest.raises(XlingualError, match=r"does not answer any more .*kept in the store"):
+        crew(Mine(), Dead()).encode(texts())
+
+
+def test_an_encoder_that_cannot_travel_is_told_of_in_words():
+    class Refusing(Ray):
+        def remote(self, **options):
+            def start(order):
+                raise TypeError("cannot pickle\n'_thread.lock' object")
+
+            return lambda kind: SimpleNamespace(remote=start)
+
+    with pytest.raises(InputError, match=r"cannot be sent to other machines \(cannot pickle '_thread.lock'"):
+        crew(Mine(), Refusing())
+
+
+def test_what_a_copy_warns_of_and_what_fails_there_is_told():
+    def warning(found):
+        import warnings
+
+        warnings.warn("a text is cut", DataWarning, stacklevel=1)
+        return found
+
+    with pytest.warns(DataWarning, match="a text is cut"):
+        crew(Mine(warning), Ray()).encode(texts(5))
+
+    def failing(found):
+        raise ZeroDivisionError("in\na copy")
+
+    with pytest.raises(XlingualError, match=r"failed on a machine .*\(ZeroDivisionError: in a copy\)"):
+        crew(Mine(failing), Ray()).encode(texts(5))
