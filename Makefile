@@ -27,7 +27,7 @@ $(MODELS): $(STAMP)
 demo: $(STAMP)  ## Make built-in data, evaluate five encoders, write a report to out/demo
 	$(BIN)/xlingual demo --out $(OUT)
 
-test: $(MODELS)  ## Run the fast tests (about a minute)
+test: $(MODELS)  ## Run the fast tests (about three minutes)
 	$(BIN)/python -m pytest -n auto -m 'not slow'
 
 test-all: $(MODELS)  ## Run all tests, the slow ones too
