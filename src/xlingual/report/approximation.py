@@ -48,8 +48,7 @@ def _of(row: Row, found: Approximation) -> str:
         ends = numbers.difference(found.difference, found.ci, row.measure)
         parts.append(f"{row.measure} is off by {ends}")
     else:
-        digits = max(numbers.digits_of(row.measure) - 1, 0)
-        parts.append(f"{row.measure} is within {numbers.number(found.error, digits=digits)}")
+        parts.append(f"{row.measure} is off by {numbers.bound(found.error)} at most")
     checked = (
         "" if found.n_checked is None else f"{numbers.count(found.n_checked)} queries done exactly too, "
     )

@@ -23,7 +23,7 @@ def number(
     """Return the value as text: ranks with one decimal, everything else with three; "–" for no value.
 
     Where a value may be off by an `error`, digits that this leaves unknown are not shown, but so many that
-    what is shown lies in the interval `ci`.
+    what is shown lies in the interval `ci`, and no rank is 0.
 
     >>> number(0.3121), number(-0.0001), number(12.5, "MedR"), number(None)
     ('0.312', '0.000', '12.5', '–')
@@ -34,14 +34,28 @@ def number(
         return MISSING
     most = digits_of(measure) if digits is None else digits
     places = known_digits(most, error)
+    places = max(places, 1) if most > 1 else places  # a share says a tenth at least
     while error and ci is not None and places < most and not ci.low <= round(value, places) <= ci.high:
         places += 1
-    if error and value and round(value, places) == 0:  # one digit tells the size at least
+    if places < 0 and value and round(value, places) == 0:
         places = -math.floor(math.log10(abs(value)))
     text = f"{round(value, places) if places < 0 else value:.{max(places, 0)}f}"
     if float(text) == 0:
         text = text.lstrip("-")
     return text.replace("-", "−")
+
+
+def bound(value: float) -> str:
+    """Return what an error is at most: two significant digits, rounded up; whole numbers from 10 on.
+
+    >>> bound(0.01408), bound(0.0353), bound(762.2), bound(0.0)
+    ('0.015', '0.036', '770', '0')
+    """
+    if value <= 0:
+        return "0"
+    places = 1 - math.floor(math.log10(value))
+    up = math.ceil(value * 10.0**places - 1e-9) / 10.0**places
+    return f"{up:.{max(places, 0)}f}"
 
 
 def known_digits(digits: int, error: float | None) -> int:
@@ -114,15 +128,24 @@ def finely(
     )
 
 
-def difference(value: float, ci: Interval, measure: str = "", marks: Sequence[float] = (0.0,)) -> str:
+def difference(
+    value: float,
+    ci: Interval,
+    measure: str = "",
+    marks: Sequence[float] = (0.0,),
+    *,
+    error: float | None = None,
+) -> str:
     """Return "value [low, high]" with enough decimals to see on which side of each mark an end lies.
+
+    Of the value those are left out that an `error` of it leaves unknown.
 
     >>> difference(0.02, Interval(0.0004, 0.0396, 0.95, "bootstrap"))
     '0.0200 [0.0004, 0.0396]'
     """
     digits = digits_beside((ci.low, ci.high), marks, digits_of(measure))
     low, high = number(ci.low, digits=digits), number(ci.high, digits=digits)
-    return f"{number(value, digits=digits)} [{low}, {high}]"
+    return f"{number(value, digits=digits, error=error, ci=ci)} [{low}, {high}]"
 
 
 def digits_beside(ends: Sequence[float], marks: Sequence[float], digits: int = 3) -> int:

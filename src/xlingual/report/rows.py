@@ -82,7 +82,7 @@ class Row:
         """How far behind the leader, with its interval, or "–"."""
         if self.behind is None:
             return numbers.MISSING
-        return numbers.difference(self.behind.value, self.behind.ci, self.measure)
+        return numbers.difference(self.behind.value, self.behind.ci, self.measure, error=self.behind.error)
 
     @property
     def normalized_text(self) -> str:

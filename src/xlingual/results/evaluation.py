@@ -87,6 +87,7 @@ class Behind:
     leader: str
     value: float
     ci: Interval
+    error: float | None = None  # how far an approximate difference may be off; None: it is exact
 
 
 @dataclass(frozen=True)
