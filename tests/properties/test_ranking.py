@@ -131,9 +131,7 @@ def test_what_results_need_on_the_way_does_not_grow_with_the_queries():
     rng = np.random.default_rng(0)
     n, k = 60_000, 10
     candidates = rng.standard_normal((60, 4)).astype(np.float32)
-    similarity = Cosine(
-        UnitVectors(rng.standard_normal((n, 4)).astype(np.float32)), UnitVectors(candidates)
-    )
+    similarity = Cosine(UnitVectors(rng.standard_normal((n, 4)).astype(np.float32)), UnitVectors(candidates))
     reduction = Top(k, similarity.shape)
     scan(similarity, [reduction])
     tracemalloc.start()

@@ -30,7 +30,7 @@ class Lines:
     def __len__(self) -> int:
         return len(self.query)
 
-    def take(self, chosen: np.ndarray) -> Lines:
+    def take(self, chosen: np.ndarray | slice) -> Lines:
         """Return the chosen lines."""
         return Lines(
             self.query[chosen],

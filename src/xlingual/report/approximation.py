@@ -47,8 +47,10 @@ def _of(row: Row, found: Approximation) -> str:
     if found.difference is not None and found.ci is not None:
         ends = numbers.difference(found.difference, found.ci, row.measure)
         parts.append(f"{row.measure} is off by {ends}")
-    else:
+    elif found.error:
         parts.append(f"{row.measure} is off by {numbers.bound(found.error)} at most")
+    else:
+        parts.append(f"{row.measure} is exact")
     checked = (
         "" if found.n_checked is None else f"{numbers.count(found.n_checked)} queries done exactly too, "
     )

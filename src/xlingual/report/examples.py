@@ -165,9 +165,7 @@ def _example(record: dict[str, Any], task: str, picture: Callable[[bytes | None]
         retrieved=Side(
             record["target"], record["retrieved_text"] or "", picture(record["retrieved_picture"])
         ),
-        rank=rank_text(
-            task, record["above"], record["tied"], record["pool"], at_best=record["searched"]
-        ),
+        rank=rank_text(task, record["above"], record["tied"], record["pool"], at_best=record["searched"]),
         similarity=None if similarity is None else numbers.number(similarity),
     )
 

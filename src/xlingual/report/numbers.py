@@ -101,16 +101,30 @@ def fine_digits(value: float | None, measure: str = "") -> int:
     return min(MOST_DIGITS, max(digits, 1 - math.floor(math.log10(abs(value)))))
 
 
-def interval(ci: Interval | None, measure: str = "") -> str:
-    """Return "[low, high]", or "" where there is no interval."""
-    return "" if ci is None else f"[{number(ci.low, measure)}, {number(ci.high, measure)}]"
+def interval(ci: Interval | None, measure: str = "", *, error: float | None = None) -> str:
+    """Return "[low, high]", or "" where there is no interval.
+
+    Ends of ranks that may be off by an `error` have a digit more than the rank, and are rounded outwards.
+
+    >>> interval(Interval(12346.2, 13370.2, 0.95, "Woodruff"), "MedR", error=340.0)
+    '[12300, 13400]'
+    """
+    if ci is None:
+        return ""
+    digits = digits_of(measure)
+    places = known_digits(digits, error) + 1
+    if digits == 1 and error and places <= 0:
+        step = 10.0**-places
+        low, high = max(math.floor(ci.low / step) * step, 1.0), math.ceil(ci.high / step) * step
+        return f"[{low:.0f}, {high:.0f}]"
+    return f"[{number(ci.low, measure)}, {number(ci.high, measure)}]"
 
 
 def with_interval(
     value: float | None, ci: Interval | None, measure: str = "", *, error: float | None = None
 ) -> str:
     """Return "value [low, high]"."""
-    return f"{number(value, measure, error=error, ci=ci)} {interval(ci, measure)}".rstrip()
+    return f"{number(value, measure, error=error, ci=ci)} {interval(ci, measure, error=error)}".rstrip()
 
 
 def finely(
@@ -122,6 +136,8 @@ def finely(
     ('0.0023 [0.0012, 0.0034]', '0.250')
     """
     digits = fine_digits(value, measure)
+    if digits == digits_of(measure):
+        return with_interval(value, ci, measure, error=error)
     text = number(value, digits=digits, error=error, ci=ci)
     return (
         text if ci is None else f"{text} [{number(ci.low, digits=digits)}, {number(ci.high, digits=digits)}]"
@@ -163,12 +179,17 @@ def digits_beside(ends: Sequence[float], marks: Sequence[float], digits: int = 3
 def percent(share: float | None, *, error: float | None = None) -> str:
     """Return a share as a whole percentage, without the digits that an `error` of it leaves unknown.
 
-    >>> percent(0.412), percent(None), percent(0.412, error=0.04)
-    ('41 %', '–', '40 %')
+    "–" where not even tens are known.
+
+    >>> percent(0.412), percent(None), percent(0.412, error=0.04), percent(0.412, error=0.3)
+    ('41 %', '–', '40 %', '–')
     """
     if share is None or not math.isfinite(share):
         return MISSING
-    text = f"{round(100 * share, known_digits(0, None if error is None else 100 * error)):.0f}"
+    places = known_digits(0, None if error is None else 100 * error)
+    if places < -1:
+        return MISSING
+    text = f"{round(100 * share, places):.0f}"
     return f"{'0' if text == '-0' else text} %".replace("-", "−")
 
 

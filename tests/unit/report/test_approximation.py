@@ -123,3 +123,17 @@ def test_ranks_of_examples_are_bounds(made):
         shown[approximate is None] = page.render([run])
     assert "ranked 21 at best, of 365" in shown[False]
     assert "ranked 21 of 365" in shown[True] and "at best" not in shown[True]
+
+
+def test_where_the_search_is_too_far_off_no_way_is_told(made):
+    results = made_run(made, 0.4)
+    (row,) = leaderboard(results, TASK, "R@10")
+    assert row.normalized_text == "–"
+    told = " ".join(verdict(results))
+    assert "is not known, the search is too far off" in told and "%" not in told
+
+
+def test_ends_of_estimated_ranks_are_rounded_outwards(made):
+    ci = Interval(12346.2, 13370.2, 0.95, "Woodruff")
+    assert numbers.with_interval(12829.3, ci, "MedR", error=340.0) == "13000 [12300, 13400]"
+    assert numbers.with_interval(12829.3, ci, "MedR") == "12829.3 [12346.2, 13370.2]"

@@ -62,7 +62,7 @@ def test_a_sample_that_is_checked_whole_says_nothing_of_another():
 
 
 def test_the_error_of_a_mean_of_unlike_samples_is_covered():
-    """One is checked whole and never wrong; of the other 1,000 of 20,000 are checked, 2 in 1,000 are wrong."""
+    """One is checked whole and never wrong; of the other 1,000 of 20,000 are checked, 0.2 % are wrong."""
     rng = np.random.default_rng(3)
     whole = stratum(np.zeros(300), n=300, weight=0.5)
     differences = np.zeros(20_000)

@@ -279,3 +279,13 @@ def test_equal_and_zero_vectors(manifest):
     with pytest.warns(DataWarning, match="all-zero"):
         found = bkr(manifest, WHOLE, texts=texts, pairs="en-de")
     assert truth.per_query.equals(found.per_query)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_misses_are_told_once_for_each_encoder(manifest, task):
+    """Not once for each language pair and seed."""
+    with pytest.warns(DataWarning) as told:
+        TASKS[task](manifest, HASTY, seeds=2, sample_size=250)
+    misses = [str(one.message) for one in told if "the search finds only" in str(one.message)]
+    assert len(misses) == len(set(misses)) <= len(TEXTS) * (2 if task == "bkr" else 1)
+    assert any("4 of 4 samples are below 95 %" in text for text in misses)
