@@ -48,7 +48,8 @@ def _of(row: Row, found: Approximation) -> str:
         ends = numbers.difference(found.difference, found.ci, row.measure)
         parts.append(f"{row.measure} is off by {ends}")
     elif found.error:
-        parts.append(f"{row.measure} is off by {numbers.bound(found.error)} at most")
+        level = "" if row.ci is None else f" ({numbers.percent(row.ci.level)})"
+        parts.append(f"{row.measure} is off by {numbers.bound(found.error)} at most{level}")
     else:
         parts.append(f"{row.measure} is exact")
     checked = (

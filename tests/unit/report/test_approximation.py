@@ -73,7 +73,9 @@ def test_a_sample_of_candidates_says_its_size(made):
     rows = leaderboard(made.results([], [row]), TASK, "MedR")
     assert rows[0].value_text == "1200"
     first, second = approximation.sentences(rows)
-    assert "10,000 candidates drawn at random" in first and second.endswith("MedR is off by 66 at most.")
+    assert "10,000 candidates drawn at random" in first and second.endswith(
+        "MedR is off by 66 at most (95 %)."
+    )
 
 
 def test_what_an_error_is_at_most_is_rounded_up(made):
@@ -82,7 +84,7 @@ def test_what_an_error_is_at_most_is_rounded_up(made):
     rows = leaderboard(
         made.results([], [made.summary(TASK, "e", "R@1%", 0.0191, approximation=found)]), TASK, "R@1%"
     )
-    assert approximation.sentences(rows)[1].endswith("R@1% is off by 0.015 at most.")
+    assert approximation.sentences(rows)[1].endswith("R@1% is off by 0.015 at most (95 %).")
 
 
 def test_a_difference_of_approximate_values_has_known_digits_alone(made):
@@ -131,6 +133,10 @@ def test_where_the_search_is_too_far_off_no_way_is_told(made):
     assert row.normalized_text == "–"
     told = " ".join(verdict(results))
     assert "is not known, the search is too far off" in told and "%" not in told
+
+
+def test_in_python_the_error_stands_beside_the_value(made):
+    assert repr(made_run(made, 0.0038)).endswith(", off by up to 0.0038")
 
 
 def test_ends_of_estimated_ranks_are_rounded_outwards(made):
