@@ -1,31 +1,35 @@
-"""`--help` of every verb, as a program of its own."""
+"""Help of commands with many options: each stands once, under its heading."""
 
-from __future__ import annotations
-
-from typing import Any
+import re
 
 import pytest
 
+COMMANDS = [
+    "evaluate backretrieval",
+    "evaluate lareqa",
+    "validate backretrieval",
+    "casestudy",
+    "study new",
+    "embed",
+]
 
-@pytest.mark.parametrize(
-    ("verb", "words"),
-    [
-        (["validate"], "bkr is a short name"),
-        (["validate", "backretrieval"], "--degrade-images"),
-        (["calibrate"], "--family"),
-        (["compare"], "--by COLUMN"),
-        (["gate"], "3 cannot tell"),
-        (["plan"], "--effect"),
-        (["rerank", "tune"], "the largest step"),
-        (["rerank", "score"], "METEOR (exact + stem)"),
-        (["study", "new"], "which the server never opens"),
-        (["study", "import"], "changes nothing"),
-        (["model", "export"], "no code comes with it"),
-        (["encoders"], "whether the packages it needs are installed"),
-    ],
-)
-def test_help_of_a_verb(process: Any, verb: list[str], words: str) -> None:
-    done = process(*verb, "--help")
-    assert (done.code, done.err) == (0, "")
-    assert done.out.startswith(f"Usage: xlingual {' '.join(verb)} ")
-    assert words in " ".join(done.out.split())
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_options_stand_once_under_headings(xlingual, command):
+    told = xlingual(*command.split(), "--help")
+    assert told.code == 0
+    names = re.findall(r"^  (?:-h, )?(--[a-z-]+)", told.out, flags=re.M)
+    assert len(names) == len(set(names))
+    headings = re.findall(r"^(\S.*):$", told.out, flags=re.M)
+    assert headings[0] == "Options"
+    assert len(headings) == len(set(headings)) > 2
+
+
+def test_what_a_group_of_options_adds_is_under_its_heading(xlingual):
+    told = xlingual("evaluate", "backretrieval", "--help").out
+    ranked = told.partition("Where it is ranked")[2].partition("\n\n")[0]
+    for name in ("--backend", "--device", "--threads", "--memory"):
+        assert f"\n  {name} " in ranked
+    own = told.partition("Options:")[2].partition("\n\n")[0]
+    assert "\n  --text-encoder " in own
+    assert "--backend" not in own

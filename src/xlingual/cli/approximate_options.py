@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from xlingual.cli.sections import section
 from xlingual.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ F = TypeVar("F", bound="Callable[..., Any] | click.Command")
 _ITS_OWN = ("index", "depth", "probes", "check", "candidates")
 
 
+@section("Approximate ranking")
 def approximate_options(function: F) -> F:
     """Add --approximate and what belongs to it."""
     options: list[Callable[[Any], Any]] = [

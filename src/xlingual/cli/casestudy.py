@@ -19,6 +19,7 @@ from xlingual.cli.options import (
     sample_options,
 )
 from xlingual.cli.ranking_options import chosen_ranker, ranking_options
+from xlingual.cli.sections import Sectioned
 from xlingual.cli.train_triplet import MODEL, OF_XL
 from xlingual.cli.training_options import added, number, whole
 from xlingual.errors import InputError
@@ -68,7 +69,7 @@ _FIT = (
 )
 
 
-@click.command(context_settings={"allow_extra_args": True})
+@click.command(cls=Sectioned, context_settings={"allow_extra_args": True})
 @manifest_options
 @image_options
 @sample_options

@@ -12,6 +12,7 @@ from xlingual.cli import pools, screen
 from xlingual.cli.mixing import mix_pool
 from xlingual.cli.options import manifest_options, read_manifest, refuse_extra
 from xlingual.cli.scenes import scenes
+from xlingual.cli.sections import Sectioned
 from xlingual.errors import DataWarning
 from xlingual.report.terminal import fitting, plain_table
 
@@ -34,7 +35,9 @@ data.add_command(mix_pool)
 data.add_command(scenes)
 
 
-@data.command(context_settings={"allow_extra_args": True}, short_help="Count what a manifest holds.")
+@data.command(
+    cls=Sectioned, context_settings={"allow_extra_args": True}, short_help="Count what a manifest holds."
+)
 @manifest_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 @click.option("--quiet", is_flag=True, help="Print warnings only.")

@@ -20,6 +20,7 @@ from xlingual.cli.options import (
     refuse_extra,
 )
 from xlingual.cli.ranking_options import address_option
+from xlingual.cli.sections import Sectioned
 from xlingual.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from xlingual.workflows.embed import Exported
 
 
-@click.command(context_settings={"allow_extra_args": True})
+@click.command(cls=Sectioned, context_settings={"allow_extra_args": True})
 @manifest_options
 @click.option("--text-encoder", "text_encoders", multiple=True, metavar="SPEC", help="Repeat for several.")
 @click.option("--image-encoder", metavar="SPEC", help="Encoder of the pictures.")

@@ -21,13 +21,15 @@ from xlingual.cli.options import (
 from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.pools import listed_languages
 from xlingual.cli.ranking_options import chosen_ranker, ranking_options
+from xlingual.cli.sections import Sectioned
 
 NAME = "image-sentence"
-FOLD = 1000  # pictures of a slice, as the literature has it
+FOLD = 1000  # pictures of a slice, as the literature has itfrom xlingual.cli.sections import Sectioned
 
 
 @click.command(
     NAME,
+    cls=Sectioned,
     context_settings={"allow_extra_args": True},
     short_help="Find pictures for sentences, and sentences for pictures.",
 )

@@ -15,6 +15,7 @@ from xlingual.cli.options import (
     read_manifest,
     refuse_extra,
 )
+from xlingual.cli.sections import Sectioned
 from xlingual.errors import InputError
 from xlingual.report.terminal import plain_table
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "mix-pool",
+    cls=Sectioned,
     context_settings={"allow_extra_args": True},
     short_help="Make a multilingual pool with a chosen mix of languages.",
 )

@@ -21,6 +21,7 @@ from xlingual.cli.options import (
 from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.pools import listed_languages
 from xlingual.cli.ranking_options import chosen_ranker, ranking_options
+from xlingual.cli.sections import Sectioned
 from xlingual.errors import InputError
 
 NAME = "multilingual-pool"
@@ -37,6 +38,7 @@ def _depth(ctx: click.Context, parameter: click.Parameter, value: str) -> int | 
 
 @click.command(
     NAME,
+    cls=Sectioned,
     context_settings={"allow_extra_args": True},
     short_help="Find answers among candidates of all languages (lareqa).",
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from xlingual.cli.sections import section
 from xlingual.errors import InputError, listed
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ text_encoder_option = click.option(
 force_option = click.option("--force", is_flag=True, help="Replace the pool that DIR holds already.")
 
 
+@section("Keeping vectors")
 def encoding_options(function: F) -> F:
     """Add the options that say where vectors are kept, and what they may cost."""
     options = [
@@ -85,6 +87,7 @@ def limited(spec: str, most: float) -> str:
     return str(replace(parsed, options=(*parsed.options, ("max_cost", f"{most:.9f}"))))
 
 
+@section("Reading the manifest")
 def manifest_options(function: F) -> F:
     """Add MANIFEST and the options that say how to read it."""
     options = [
@@ -160,6 +163,7 @@ def _sample_options(seeds: int | None, otherwise: str) -> list[Callable[[Any], A
     ]
 
 
+@section("Output")
 def output_options(function: F) -> F:
     """Add the options that say what is written and shown."""
     options = [

@@ -13,6 +13,7 @@ import click
 from xlingual.cli import screen
 from xlingual.cli.approximate_options import without_approximate
 from xlingual.cli.options import available_cores
+from xlingual.cli.sections import section
 
 if TYPE_CHECKING:
     from xlingual.ranking import Ranker
@@ -58,6 +59,7 @@ address_option = click.option(
 )
 
 
+@section("Where it is ranked (the same numbers everywhere)")
 def ranking_options(function: F) -> F:
     """Add the options that say where ranking is done."""
     options: list[Callable[[Any], Any]] = [

@@ -17,11 +17,12 @@ from xlingual.cli.options import (
 )
 from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.ranking_options import threads_option
+from xlingual.cli.sections import Sectioned
 
 NAME = "sts"
 
 
-@click.command(NAME, short_help="Do cosines of sentences follow people's scores of likeness.")
+@click.command(NAME, cls=Sectioned, short_help="Do cosines of sentences follow people's scores of likeness.")
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="FILE…")
 @click.option(
     "--lang", "language", required=True, metavar="TAG", help="Language of all sentences, such as en."

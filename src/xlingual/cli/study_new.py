@@ -17,6 +17,7 @@ from xlingual.cli.options import (
     refuse_extra,
 )
 from xlingual.cli.ranking_options import chosen_ranker, ranking_options
+from xlingual.cli.sections import Sectioned
 
 if TYPE_CHECKING:
     from xlingual.study.records import Study
@@ -27,7 +28,9 @@ _LAYOUT = ("queries", "per_system", "raters", "seed", "by", "repeats", "controls
 
 
 @click.command(
-    context_settings={"allow_extra_args": True}, short_help="Draw queries and suggestions; write a study."
+    cls=Sectioned,
+    context_settings={"allow_extra_args": True},
+    short_help="Draw queries and suggestions; write a study.",
 )
 @manifest_options
 @click.option("--source", required=True, metavar="LANG", help="Language of the queries.")

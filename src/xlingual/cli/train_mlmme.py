@@ -17,6 +17,7 @@ from xlingual.cli.options import (
     refuse_extra,
 )
 from xlingual.cli.pools import listed_languages
+from xlingual.cli.sections import Sectioned
 from xlingual.cli.training_options import (
     FIT,
     RUN,
@@ -70,7 +71,9 @@ _MLMME = (
 
 
 @click.command(
-    context_settings={"allow_extra_args": True}, short_help="One space for pictures and languages."
+    cls=Sectioned,
+    context_settings={"allow_extra_args": True},
+    short_help="One space for pictures and languages.",
 )
 @manifest_options
 @click.pass_context

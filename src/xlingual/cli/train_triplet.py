@@ -16,6 +16,7 @@ from xlingual.cli.options import (
     read_manifest,
     refuse_extra,
 )
+from xlingual.cli.sections import Sectioned
 from xlingual.cli.training_options import (
     FIT,
     RUN,
@@ -64,7 +65,9 @@ OF_XL = (
 )
 
 
-@click.command(context_settings={"allow_extra_args": True}, short_help="Titles near their bodies.")
+@click.command(
+    cls=Sectioned, context_settings={"allow_extra_args": True}, short_help="Titles near their bodies."
+)
 @manifest_options
 @click.pass_context
 def triplet(ctx: click.Context, /, **given: Any) -> None:  # noqa: ANN401  (options)
@@ -76,6 +79,7 @@ def triplet(ctx: click.Context, /, **given: Any) -> None:  # noqa: ANN401  (opti
 
 
 @click.command(
+    cls=Sectioned,
     name="triplet-xl",
     context_settings={"allow_extra_args": True},
     short_help="The same, and no language apart from the others.",
