@@ -1,6 +1,9 @@
 """Any tiling, thread count and partition gives exactly the float64 reference's counts and lists."""
 
+import tracemalloc
+from dataclasses import fields
 from itertools import pairwise
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -105,6 +108,38 @@ def test_top_equals_the_reference_for_every_tiling(problem, k, budget, threads):
             q: sorted(lines) for q, lines in expected.items()
         }
         assert not found.unlisted.any()
+
+
+@settings(max_examples=150, deadline=None)
+@given(problems(), st.integers(1, 12), st.integers(1, 40), st.integers(1, 60), st.booleans())
+def test_results_are_the_same_a_few_queries_at_a_time(problem, k, cap, size, partial):
+    """What the screen left open is decided by ranges of queries, of whatever size."""
+    rng, queries, candidates, weights = problem
+    similarity = Cosine(UnitVectors(queries), UnitVectors(candidates))
+    chosen = np.unique(rng.integers(0, len(queries), 5)) if partial else None
+    reduction = Top(k, similarity.shape, weights=weights, queries=chosen, cap=cap, seed=2)
+    scan(similarity, [reduction], budget=400)
+    at_once, again = reduction.result(), reduction.result()
+    with mock.patch("xlingual.ranking.top._SETTLED", size):
+        by_ranges = reduction.result()
+    for field in fields(at_once):
+        for other in (again, by_ranges):
+            np.testing.assert_array_equal(getattr(at_once, field.name), getattr(other, field.name))
+
+
+def test_what_results_need_on_the_way_does_not_grow_with_the_queries():
+    rng = np.random.default_rng(0)
+    n, k = 60_000, 10
+    candidates = rng.standard_normal((60, 4)).astype(np.float32)
+    similarity = Cosine(UnitVectors(rng.standard_normal((n, 4)).astype(np.float32)), UnitVectors(candidates))
+    reduction = Top(k, similarity.shape)
+    scan(similarity, [reduction])
+    tracemalloc.start()
+    found = reduction.result()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    kept = sum(getattr(found, field.name).nbytes for field in fields(found))
+    assert most < 1.25 * kept + (48 << 20)
 
 
 @settings(max_examples=150, deadline=None)

@@ -240,6 +240,7 @@ def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> N
     screen.print()
     for sentence in verdict(results):
         screen.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
+    told: set[str] = set()  # how numbers were found is the same for many tables, and said once
     for task in tasks(results):
         if task == ranking.TASK:
             ranking.show(screen, results)
@@ -257,7 +258,9 @@ def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> N
                 screen.print()
                 name = measure_name(task, measure) if task == pool.TASK else measure
                 screen.print(leaderboard_table(f"{task} · {name}", rows, screen))
-            for note in [*notes(rows), *approximation.sentences(rows)]:
+            ways = [sentence for sentence in approximation.sentences(rows) if sentence not in told]
+            told.update(ways)
+            for note in [*notes(rows), *ways]:
                 screen.print(Padding(note, (0, 0, 0, 1)), markup=False)
 
 

@@ -58,7 +58,9 @@ def _leaderboard(title: str, rows: Sequence[Row], form: Form) -> Table:
     from xlingual.report.numbers import MISSING, number
 
     def behind(row: Row) -> str:
-        short = MISSING if row.behind is None else number(row.behind.value, row.measure)
+        short = (
+            MISSING if row.behind is None else number(row.behind.value, row.measure, error=row.behind.error)
+        )
         return row.behind_text if form.behind_interval else short
 
     columns: dict[str, Callable[[Row], str]] = {

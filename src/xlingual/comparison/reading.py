@@ -85,18 +85,30 @@ def read_aligned(
 
 def _approximate(entries: _Entries, chosen: Sequence[tuple[str, str]]) -> list[str]:
     """Return what is to be said where numbers are approximate."""
-    off = [
-        entry.approximation.error
-        for own in entries.values()
-        for key, entry in own.items()
-        if entry.approximation is not None and key[:2] in chosen
-    ]
+    off: dict[str, float] = {}
+    for own in entries.values():
+        for key, entry in own.items():
+            if entry.approximation is not None and key[:2] in chosen:
+                off[key[1]] = max(off.get(key[1], 0.0), entry.approximation.error)
     if not off:
         return []
+    most = listed(f"{measure} {error:.2g}" for measure, error in off.items())
     return [
-        f"the numbers are approximate, each off by up to {max(off):.2g}: intervals and tests here are about "
-        "queries alone; what the search gets wrong is under approximation in results.json"
+        f"the numbers are approximate, off by up to ({most}): intervals and tests here are about queries "
+        "alone, and no smaller difference is certain; what the search gets wrong is under approximation in "
+        "results.json"
     ]
+
+
+def _sampled(entries: _Entries) -> dict[str, str]:
+    """Return why measures have no test that were told from a sample of candidates."""
+    return {
+        key[1]: f"{key[1]} is estimated from a sample of candidates, whose error all queries share, so there "
+        "is no paired test; evaluate without --approximate"
+        for own in entries.values()
+        for key, entry in own.items()
+        if entry.approximation is not None and entry.approximation.candidates is not None
+    }
 
 
 _Key = tuple[str, str, str, str, int]  # task, measure, source, target, seed
@@ -148,8 +160,11 @@ def _shared(entries: _Entries) -> list[tuple[str, str]]:
 
 def _offered(entries: _Entries) -> dict[str, tuple[tuple[str, str], ...]]:
     """Return the (task, measure) of each encoder that there is a test for, in the order of its results."""
+    sampled = _sampled(entries)
     return {
-        member.label: tuple(dict.fromkeys(key[:2] for key in own if _no_test(key[1]) is None))
+        member.label: tuple(
+            dict.fromkeys(key[:2] for key in own if key[1] not in sampled and _no_test(key[1]) is None)
+        )
         for member, own in entries.items()
     }
 
@@ -167,7 +182,8 @@ def _chosen_measures(
             who = "not all encoders have" if some else "no encoder has"
             raise InputError(f"{who} {missing[0]}: choose among {listed(names)}")
         names = list(dict.fromkeys(named))
-    reasons = {name: reason for name in names if (reason := _no_test(name))}
+    sampled = _sampled(entries)
+    reasons = {name: reason for name in names if (reason := _no_test(name) or sampled.get(name))}
     usable = [name for name in names if name not in reasons]
     if not usable:
         raise InputError(f"nothing to compare: {'; '.join(reasons.values())}")

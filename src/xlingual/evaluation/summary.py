@@ -237,7 +237,10 @@ def behind(known: Mapping[str, Score], leader: str | None, encoder: str) -> Behi
     if leader is None or encoder == leader or encoder not in known:
         return None
     gap = difference(known[leader], known[encoder])
-    return None if gap is None else Behind(leader, gap.value, gap.interval())
+    if gap is None:
+        return None
+    off = error_interval(gap.errors) if gap.errors else None
+    return Behind(leader, gap.value, gap.interval(), None if off is None else max(-off.low, off.high))
 
 
 def _mean_known(values: Sequence[float | None]) -> float | None:

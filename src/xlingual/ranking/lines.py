@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,7 +31,7 @@ class Lines:
     def __len__(self) -> int:
         return len(self.query)
 
-    def take(self, chosen: np.ndarray) -> Lines:
+    def take(self, chosen: np.ndarray | slice) -> Lines:
         """Return the chosen lines."""
         return Lines(
             self.query[chosen],
@@ -80,3 +80,17 @@ def starts_of(sorted_queries: Ints) -> Ints:
     """Return where each query's lines begin."""
     changes = np.flatnonzero(np.diff(sorted_queries)) + 1
     return np.concatenate([[0], changes]) if len(sorted_queries) else changes
+
+
+def ranges_of(sorted_queries: Ints, n: int, size: int) -> Iterator[tuple[int, int, range]]:
+    """Yield (first line, last line, queries) of ranges of the n queries, those of one query together.
+
+    A range has `size` lines at most, more only where one query has. There is one at least.
+    """
+    low = first = 0
+    while low < n or first == low == 0:
+        last = min(first + size, len(sorted_queries))
+        high = n if last == len(sorted_queries) else max(int(sorted_queries[last]), low + 1)
+        last = int(np.searchsorted(sorted_queries, high))
+        yield first, last, range(low, high)
+        low, first = max(high, 1), last

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 
 import numpy as np
 
 from xlingual.arrays import distinct_values
-from xlingual.ranking.lines import FIELDS, OTHERS, Lines, best_first, is_best_first, starts_of
+from xlingual.ranking.lines import (
+    FIELDS,
+    OTHERS,
+    Lines,
+    best_first,
+    is_best_first,
+    ranges_of,
+    starts_of,
+)
 from xlingual.ranking.scan import Tile, refuse_others, wanted
 from xlingual.ranking.similarity import UNIT
 from xlingual.records import Floats, Ints
 
 _BATCH = 1 << 20  # screened pairs taken into a table at a time
+_SETTLED = 1 << 17  # lines settled together at the end
 _NOTHING = np.iinfo(np.int64).min
 
 
@@ -274,7 +283,39 @@ class Top:
         return Lines.joined([lines.take(~over), kept, others.take(others.weight > 0)])
 
     def result(self) -> TopK:
-        """Decide what the screen left open, and return the best of each query."""
+        """Decide what the screen left open, and return the best of each query.
+
+        Queries are taken some at a time: what is needed on the way does not grow with their number.
+        """
+        lines = self.lines
+        if (np.diff(lines.query) < 0).any():  # those above the cap were put last
+            lines = lines.take(np.argsort(lines.query, kind="stable"))
+        columns: list[list[Ints]] = [[] for _ in fields(TopK)]
+        for first, last, queries in ranges_of(lines.query, self.shape[0], _SETTLED):
+            part = self._alone_with(lines.take(slice(first, last)), queries)
+            found = part._result()
+            found = replace(found, query=found.query + queries.start)
+            for column, field in zip(columns, fields(TopK), strict=True):
+                column.append(getattr(found, field.name))
+        return TopK(*(np.concatenate(columns.pop(0)) for _ in fields(TopK)))  # each freed when it is joined
+
+    def _alone_with(self, lines: Lines, queries: range) -> Top:
+        """Return what has been seen of some queries, which are numbered from zero; candidates as here."""
+        row, column = self.origin
+        part = Top(
+            self.k,
+            (len(queries), self.shape[1]),
+            cap=self.cap,
+            seed=self.seed,
+            origin=(row + queries.start, column),
+        )
+        part._slack, part._hashed_from = self._slack, self._hashed_from
+        part.lines = lines.moved(-queries.start, 0)
+        part._decide = part._from_here(self)
+        return part
+
+    def _result(self) -> TopK:
+        """Return the best of each query, all at once."""
         lines = self._pruned(self.lines, self._slack)
         close = (np.diff(lines.query) == 0) & (-np.diff(lines.key) <= self._slack)
         near = np.zeros(len(lines), dtype=bool)

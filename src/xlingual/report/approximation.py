@@ -47,9 +47,11 @@ def _of(row: Row, found: Approximation) -> str:
     if found.difference is not None and found.ci is not None:
         ends = numbers.difference(found.difference, found.ci, row.measure)
         parts.append(f"{row.measure} is off by {ends}")
+    elif found.error:
+        level = "" if row.ci is None else f" ({numbers.percent(row.ci.level)})"
+        parts.append(f"{row.measure} is off by {numbers.bound(found.error)} at most{level}")
     else:
-        digits = max(numbers.digits_of(row.measure) - 1, 0)
-        parts.append(f"{row.measure} is within {numbers.number(found.error, digits=digits)}")
+        parts.append(f"{row.measure} is exact")
     checked = (
         "" if found.n_checked is None else f"{numbers.count(found.n_checked)} queries done exactly too, "
     )

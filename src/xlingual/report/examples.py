@@ -78,13 +78,17 @@ def data_uri(content: bytes | None) -> str | None:
     return None
 
 
-def rank_text(task: str, above: int, tied: int, pool: int) -> str:
-    """Return where the query's own picture or match came.
+def rank_text(task: str, above: int, tied: int, pool: int, *, at_best: bool = False) -> str:
+    """Return where the query's own picture or match came; `at_best`: a search may have missed some above it.
 
     >>> rank_text("backretrieval", 0, 1, 365), rank_text("crosslingual-retrieval", 4, 3, 365)
     ('own picture ranked 1 of 365', 'own match ranked 5–7 of 365 (tied)')
+    >>> rank_text("backretrieval", 20, 1, 40_000, at_best=True)
+    'own picture ranked 21 at best, of 40,000'
     """
     place = numbers.count(above + 1)
+    if at_best:
+        return f"{words.own(task)} ranked {place} at best, of {numbers.count(pool)}"
     if tied > 1:
         return (
             f"{words.own(task)} ranked {place}–{numbers.count(above + tied)} of {numbers.count(pool)} (tied)"
@@ -110,7 +114,10 @@ def _by_encoder(
 
 
 def _records(run: Results, task: str) -> list[dict[str, Any]]:
-    """Return the examples of a task from the first seed; `place` counts within encoder, pair and kind."""
+    """Return the examples of a task from the first seed.
+
+    `place` counts within encoder, pair and kind; `searched`: ranks are lower bounds, by a search.
+    """
     if run.examples is None:
         return []
     records = [record for record in run.examples.to_pylist() if record["task"] == task]
@@ -118,10 +125,16 @@ def _records(run: Results, task: str) -> list[dict[str, Any]]:
     first = min((record["seed"] for record in records), default=0)
     records = [record for record in records if record["seed"] == first]
     records.sort(key=lambda record: record["position"])
+    searched = {
+        (entry.encoder, entry.source, entry.target)
+        for entry in run.entries
+        if entry.task == task and entry.approximation is not None
+    }
     seen: dict[tuple[str, ...], int] = {}
     for record in records:
         key = tuple(record[name] for name in ("encoder", "source", "target", "kind"))
         record["place"] = seen.get(key, 0)
+        record["searched"] = key[:3] in searched
         seen[key] = record["place"] + 1
     return records
 
@@ -152,7 +165,7 @@ def _example(record: dict[str, Any], task: str, picture: Callable[[bytes | None]
         retrieved=Side(
             record["target"], record["retrieved_text"] or "", picture(record["retrieved_picture"])
         ),
-        rank=rank_text(task, record["above"], record["tied"], record["pool"]),
+        rank=rank_text(task, record["above"], record["tied"], record["pool"], at_best=record["searched"]),
         similarity=None if similarity is None else numbers.number(similarity),
     )
 

@@ -59,7 +59,10 @@ def position(leader: Row) -> list[str]:
     if leader.normalized is None:
         reason = f"; {leader.note}" if leader.note else ""
         return [words.stop(f"Chance is {luck} and pictures alone reach {oracle}{reason}")]
-    if leader.normalized > 1:
+    if share == numbers.MISSING:  # not even tens of per cent are known
+        unknown = "how much of that way it closes is not known, the search is too far off"
+        return [f"Chance is {luck} and pictures alone reach {oracle}; {unknown}."]
+    if leader.normalized - (leader.normalized_error or 0.0) > 1:
         return [f"That is beyond what pictures alone can tell: {share} of the way from {luck} to {oracle}."]
     if leader.normalized < 0:
         return [f"That is not above chance ({luck}); pictures alone reach {oracle}."]

@@ -23,7 +23,7 @@ def number(
     """Return the value as text: ranks with one decimal, everything else with three; "–" for no value.
 
     Where a value may be off by an `error`, digits that this leaves unknown are not shown, but so many that
-    what is shown lies in the interval `ci`.
+    what is shown lies in the interval `ci`, and no rank is 0.
 
     >>> number(0.3121), number(-0.0001), number(12.5, "MedR"), number(None)
     ('0.312', '0.000', '12.5', '–')
@@ -34,14 +34,28 @@ def number(
         return MISSING
     most = digits_of(measure) if digits is None else digits
     places = known_digits(most, error)
+    places = max(places, 1) if most > 1 else places  # a share says a tenth at least
     while error and ci is not None and places < most and not ci.low <= round(value, places) <= ci.high:
         places += 1
-    if error and value and round(value, places) == 0:  # one digit tells the size at least
+    if places < 0 and value and round(value, places) == 0:
         places = -math.floor(math.log10(abs(value)))
     text = f"{round(value, places) if places < 0 else value:.{max(places, 0)}f}"
     if float(text) == 0:
         text = text.lstrip("-")
     return text.replace("-", "−")
+
+
+def bound(value: float) -> str:
+    """Return what an error is at most: two significant digits, rounded up; whole numbers from 10 on.
+
+    >>> bound(0.01408), bound(0.0353), bound(762.2), bound(0.0)
+    ('0.015', '0.036', '770', '0')
+    """
+    if value <= 0:
+        return "0"
+    places = 1 - math.floor(math.log10(value))
+    up = math.ceil(value * 10.0**places - 1e-9) / 10.0**places
+    return f"{up:.{max(places, 0)}f}"
 
 
 def known_digits(digits: int, error: float | None) -> int:
@@ -87,16 +101,30 @@ def fine_digits(value: float | None, measure: str = "") -> int:
     return min(MOST_DIGITS, max(digits, 1 - math.floor(math.log10(abs(value)))))
 
 
-def interval(ci: Interval | None, measure: str = "") -> str:
-    """Return "[low, high]", or "" where there is no interval."""
-    return "" if ci is None else f"[{number(ci.low, measure)}, {number(ci.high, measure)}]"
+def interval(ci: Interval | None, measure: str = "", *, error: float | None = None) -> str:
+    """Return "[low, high]", or "" where there is no interval.
+
+    Ends of ranks that may be off by an `error` have a digit more than the rank, and are rounded outwards.
+
+    >>> interval(Interval(12346.2, 13370.2, 0.95, "Woodruff"), "MedR", error=340.0)
+    '[12300, 13400]'
+    """
+    if ci is None:
+        return ""
+    digits = digits_of(measure)
+    places = known_digits(digits, error) + 1
+    if digits == 1 and error and places <= 0:
+        step = 10.0**-places
+        low, high = max(math.floor(ci.low / step) * step, 1.0), math.ceil(ci.high / step) * step
+        return f"[{low:.0f}, {high:.0f}]"
+    return f"[{number(ci.low, measure)}, {number(ci.high, measure)}]"
 
 
 def with_interval(
     value: float | None, ci: Interval | None, measure: str = "", *, error: float | None = None
 ) -> str:
     """Return "value [low, high]"."""
-    return f"{number(value, measure, error=error, ci=ci)} {interval(ci, measure)}".rstrip()
+    return f"{number(value, measure, error=error, ci=ci)} {interval(ci, measure, error=error)}".rstrip()
 
 
 def finely(
@@ -108,21 +136,32 @@ def finely(
     ('0.0023 [0.0012, 0.0034]', '0.250')
     """
     digits = fine_digits(value, measure)
+    if digits == digits_of(measure):
+        return with_interval(value, ci, measure, error=error)
     text = number(value, digits=digits, error=error, ci=ci)
     return (
         text if ci is None else f"{text} [{number(ci.low, digits=digits)}, {number(ci.high, digits=digits)}]"
     )
 
 
-def difference(value: float, ci: Interval, measure: str = "", marks: Sequence[float] = (0.0,)) -> str:
+def difference(
+    value: float,
+    ci: Interval,
+    measure: str = "",
+    marks: Sequence[float] = (0.0,),
+    *,
+    error: float | None = None,
+) -> str:
     """Return "value [low, high]" with enough decimals to see on which side of each mark an end lies.
+
+    Of the value those are left out that an `error` of it leaves unknown.
 
     >>> difference(0.02, Interval(0.0004, 0.0396, 0.95, "bootstrap"))
     '0.0200 [0.0004, 0.0396]'
     """
     digits = digits_beside((ci.low, ci.high), marks, digits_of(measure))
     low, high = number(ci.low, digits=digits), number(ci.high, digits=digits)
-    return f"{number(value, digits=digits)} [{low}, {high}]"
+    return f"{number(value, digits=digits, error=error, ci=ci)} [{low}, {high}]"
 
 
 def digits_beside(ends: Sequence[float], marks: Sequence[float], digits: int = 3) -> int:
@@ -140,12 +179,17 @@ def digits_beside(ends: Sequence[float], marks: Sequence[float], digits: int = 3
 def percent(share: float | None, *, error: float | None = None) -> str:
     """Return a share as a whole percentage, without the digits that an `error` of it leaves unknown.
 
-    >>> percent(0.412), percent(None), percent(0.412, error=0.04)
-    ('41 %', '–', '40 %')
+    "–" where not even tens are known.
+
+    >>> percent(0.412), percent(None), percent(0.412, error=0.04), percent(0.412, error=0.3)
+    ('41 %', '–', '40 %', '–')
     """
     if share is None or not math.isfinite(share):
         return MISSING
-    text = f"{round(100 * share, known_digits(0, None if error is None else 100 * error)):.0f}"
+    places = known_digits(0, None if error is None else 100 * error)
+    if places < -1:
+        return MISSING
+    text = f"{round(100 * share, places):.0f}"
     return f"{'0' if text == '-0' else text} %".replace("-", "−")
 
 

@@ -75,23 +75,27 @@ class Row:
     @property
     def interval_text(self) -> str:
         """The interval, or ""."""
-        return numbers.interval(self.ci, self.measure)
+        return numbers.interval(self.ci, self.measure, error=self.error)
 
     @property
     def behind_text(self) -> str:
         """How far behind the leader, with its interval, or "–"."""
         if self.behind is None:
             return numbers.MISSING
-        return numbers.difference(self.behind.value, self.behind.ci, self.measure)
+        return numbers.difference(self.behind.value, self.behind.ci, self.measure, error=self.behind.error)
 
     @property
     def normalized_text(self) -> str:
         """How far on the way from chance to oracle, or "–"."""
-        error = None
-        if self.error is not None and self.oracle is not None and self.chance is not None:
-            room = abs(self.oracle - self.chance)
-            error = (self.error + abs(self.normalized or 0.0) * (self.oracle_error or 0.0)) / room
-        return numbers.percent(self.normalized, error=error)
+        return numbers.percent(self.normalized, error=self.normalized_error)
+
+    @property
+    def normalized_error(self) -> float | None:
+        """How far that may be off, None where it is exact."""
+        if self.error is None or self.oracle is None or self.chance is None:
+            return None
+        room = max(abs(self.oracle - self.chance) - (self.oracle_error or 0.0), 1e-9)
+        return (self.error + abs(self.normalized or 0.0) * (self.oracle_error or 0.0)) / room
 
     @property
     def tied_text(self) -> str:

@@ -166,7 +166,7 @@ def _oriented(behind: Behind | None, measure: str) -> Behind | None:
     if behind is None or not words.lower_is_better(measure):
         return behind
     ci = replace(behind.ci, low=-behind.ci.high, high=-behind.ci.low)
-    return Behind(behind.leader, -behind.value, ci)
+    return replace(behind, value=-behind.value, ci=ci)
 
 
 def _badness(value: float | None, measure: str) -> float:

@@ -87,6 +87,7 @@ class Behind:
     leader: str
     value: float
     ci: Interval
+    error: float | None = None  # how far an approximate difference may be off; None: it is exact
 
 
 @dataclass(frozen=True)
@@ -263,7 +264,8 @@ def _value_text(row: Summary) -> str:
     if row.value is None:
         return f"– ({row.note})"
     interval = f" [{row.ci.low:.3f}, {row.ci.high:.3f}]" if row.ci else ""
-    return f"{row.value:.3f}{interval}"
+    off = "" if row.approximation is None else f", off by up to {row.approximation.error:.2g}"
+    return f"{row.value:.3f}{interval}{off}"
 
 
 def by_key(rows: Sequence[Entry] | Sequence[Summary], **wanted: object) -> list[Any]:

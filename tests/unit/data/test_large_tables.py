@@ -104,6 +104,21 @@ def test_shards_that_are_missing_or_differ_are_refused(tmp_path):
         Manifest.read(tmp_path)
 
 
+def test_shards_of_equal_numbers_are_refused(tmp_path):
+    """None of them is left out in silence."""
+    for name in ("part-1.parquet", "part-01.parquet"):
+        pq.write_table(TABLE, tmp_path / name)
+    with pytest.raises(InputError, match=r"part-01\.parquet and part-1\.parquet have the same number"):
+        Manifest.read(tmp_path)
+
+
+def test_more_shards_than_there_should_be_are_refused(tmp_path):
+    for i in range(3):
+        pq.write_table(TABLE, tmp_path / f"train-{i:05}-of-00002.parquet")
+    with pytest.raises(InputError, match="3 shards are there of a table in 2"):
+        Manifest.read(tmp_path)
+
+
 def test_rows_of_shards_are_counted_through(tmp_path):
     for i in range(2):
         pq.write_table(

@@ -53,6 +53,28 @@ def test_a_stratum_without_error_of_an_exact_sample_halves_it():
     assert error_interval([half]).high == pytest.approx(error_interval([one]).high / 2)
 
 
+def test_a_sample_that_is_checked_whole_says_nothing_of_another():
+    """None of 1000 wrong leaves as much open beside an exactly known half as beside an exact number."""
+    whole, open_ = stratum(np.zeros(300), n=300, weight=0.5), stratum(np.zeros(1000), weight=0.5, name="c")
+    assert error_interval([whole, open_]).high == pytest.approx(error_interval([open_]).high, rel=0.01)
+    nearly = stratum(np.zeros(1000), n=1050, weight=0.5)
+    assert error_interval([nearly, open_]).high >= 0.99 * error_interval([open_]).high
+
+
+def test_the_error_of_a_mean_of_unlike_samples_is_covered():
+    """One is checked whole and never wrong; of the other 1,000 of 20,000 are checked, 0.2 % are wrong."""
+    rng = np.random.default_rng(3)
+    whole = stratum(np.zeros(300), n=300, weight=0.5)
+    differences = np.zeros(20_000)
+    differences[:40] = -1.0
+    covered = 0
+    for _ in range(400):
+        drawn = stratum(rng.choice(differences, 1000, replace=False), n=20_000, weight=0.5, name="c")
+        found = error_interval([whole, drawn])
+        covered += found.low <= differences.mean() / 2 <= found.high
+    assert covered / 400 >= 0.95
+
+
 def test_a_difference_is_off_by_both():
     a, b = stratum(np.r_[-1.0, np.zeros(199)]), stratum(np.zeros(200))
     own, other = error_interval([a]), error_interval([b])

@@ -78,9 +78,14 @@ def _in_order(paths: Sequence[Path], where: str) -> list[Path]:
         if match is None or path.suffix.lower() not in ENDINGS:
             continue
         table = (match["stem"], path.suffix.lower())
-        found.setdefault(table, {})[int(match["number"])] = path
+        other = found.setdefault(table, {}).setdefault(int(match["number"]), path)
+        if other != path:
+            raise InputError(
+                f"{where}: {other.name} and {path.name} have the same number: keep the shards of one "
+                "table, or name one of them"
+            )
         if match["count"]:
-            counts[table] = int(match["count"])
+            counts[table] = max(counts.get(table, 0), int(match["count"]))
     if len(found) > 1:
         names = [f"{stem}*{ending}" for stem, ending in found]
         raise InputError(f"{where} holds shards of several tables ({listed(names)}): name one, in quotes")
@@ -92,6 +97,10 @@ def _in_order(paths: Sequence[Path], where: str) -> list[Path]:
             raise InputError(
                 f"{where}: {len(missing)} of {expected} shards are missing (first: number {missing[0]}): put "
                 "all of them there"
+            )
+        if table in counts and len(numbered) > expected:
+            raise InputError(
+                f"{where}: {len(numbered)} shards are there of a table in {expected}: keep those of one table"
             )
         return [numbered[number] for number in sorted(numbered)]
     return []

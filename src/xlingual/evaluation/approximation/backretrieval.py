@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from xlingual.embed import TextVectors
 from xlingual.evaluation.approximation.choice import (
+    Recall,
     Searched,
     by_sample,
     checked_sample,
@@ -50,12 +51,14 @@ class BackretrievalCheck:
         self._nearest: dict[tuple[str, int], Nearest] = {}  # exact, of the checked queries
         self._recall: dict[tuple[str, int], float] = {}
         self._ways: dict[int, ExactWays] = {}
+        self._found_back: dict[str, list[Recall]] = {}  # by encoder, of each task
         self._sampled: dict[tuple[str, int], SampledRanks] = {}
         self._approximate: dict[str, Sequence[Nearest]] = {}
 
     def texts(self, name: str, vectors: TextVectors, found: Sequence[Nearest]) -> None:
         """Find the nearest texts of the checked queries exactly; `found` [tasks] are those of the search."""
         self._approximate[name] = found
+        recalls = []
         for numbers in by_pair(self.tasks).values():
             chosen = [number for number in numbers if number in self.queries]
             samples = [checked_sample(self.tasks[number], self.queries[number]) for number in chosen]
@@ -66,8 +69,8 @@ class BackretrievalCheck:
                 task, queries = self.tasks[number], self.queries[number]
                 recall = recall_of_nearest(vectors, task.sample, queries, found[number], nearest)
                 self._nearest[name, number], self._recall[name, number] = nearest, recall
-                pool = len(task.sample.target)
-                warn_of_misses("the nearest texts", name, task, recall, self.ranker, len(queries), pool)
+                recalls.append(Recall(task, recall, len(queries), len(task.sample.target)))
+        warn_of_misses("the nearest texts", name, recalls, self.ranker)
 
     def pictures(self, ranks: SideRanks, number: int) -> None:
         """Go the checked queries' ways back exactly, while the ranks of a task are at hand."""
@@ -77,13 +80,17 @@ class BackretrievalCheck:
         exact = [self._nearest[name, number] for name in self.encoders]
         ways = exact_ways(ranks, number, queries, exact, self._recalls_at(), inner, self._tally)
         self._ways[number] = ways
-        task, pool = self.tasks[number], len(ranks.sides.sources)
-        for name, recall in zip(self.encoders, ways.recall, strict=True):
-            what = "the pictures nearest to those of the retrieved texts"
-            warn_of_misses(what, name, task, recall, self.ranker, len(queries), pool)
+        pool = len(ranks.sides.sources)
+        for name, found in zip(self.encoders, ways.recall, strict=True):
+            recall = Recall(self.tasks[number], found, len(queries), pool)
+            self._found_back.setdefault(name, []).append(recall)
+        if len(self._ways) == len(self.queries):
+            for name, recalls in self._found_back.items():
+                what = "the pictures nearest to those of the retrieved texts"
+                warn_of_misses(what, name, recalls, self.ranker)
         if any(by_sample(self.ranker, measure, pool) for measure in self.measures):
-            found = [self._approximate[name][number] for name in self.encoders]
-            several = sampled_ranks(ranks, number, found, self.ranker.candidates, inner, self._tally)
+            nearest = [self._approximate[name][number] for name in self.encoders]
+            several = sampled_ranks(ranks, number, nearest, self.ranker.candidates, inner, self._tally)
             for name, one in zip(self.encoders, several, strict=True):
                 self._sampled[name, number] = replace(one, missed=self._missed(name, number))
 

@@ -120,17 +120,29 @@ def conditions(ranker: Approximate, *, sampled: bool) -> dict[str, str]:
     return {**found, "drawn": str(ranker.candidates)} if sampled else found
 
 
-def warn_of_misses(
-    what: str, encoder: str, task: Task, recall: float, ranker: Approximate, checked: int, candidates: int
-) -> None:
-    """Warn where a search among so many candidates misses much of what it should find."""
-    if recall >= ENOUGH:
+@dataclass(frozen=True)
+class Recall:
+    """How much a search found of what it should have, by the checked queries of a task."""
+
+    task: Task
+    found: float
+    checked: int
+    candidates: int  # among which it searched
+
+
+def warn_of_misses(what: str, encoder: str, recalls: Sequence[Recall], ranker: Approximate) -> None:
+    """Warn, once for all tasks of an encoder, where a search misses much of what it should find."""
+    few = [recall for recall in recalls if recall.found < ENOUGH]
+    if not few:
         return
-    probes = ranker.search.probes_of(candidates, ranker.depth)
+    worst = min(few, key=lambda recall: recall.found)
+    probes = ranker.search.probes_of(worst.candidates, ranker.depth)
+    others = "" if len(few) == 1 else f"; {len(few)} of {len(recalls)} samples are below {100 * ENOUGH:.0f} %"
+    pair = f"{worst.task.source}-{worst.task.target}"
     warnings.warn(
-        f"{encoder}, {task.source}-{task.target}: the search finds only {100 * recall:.1f} % of {what} "
-        f"({checked:,} queries checked): raise --probes (about {probes} now) until it is "
-        f"{100 * ENOUGH:.0f} % at least, or leave out --approximate",
+        f"{encoder}, {pair}: the search finds only {100 * worst.found:.1f} % of {what} ({worst.checked:,} "
+        f"queries checked{others}): raise --probes (about {probes} now) until it is {100 * ENOUGH:.0f} % at "
+        "least, or leave out --approximate",
         DataWarning,
         stacklevel=3,
     )

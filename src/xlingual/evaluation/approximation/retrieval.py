@@ -10,6 +10,7 @@ import numpy as np
 from xlingual.data.manifest import Manifest
 from xlingual.embed import TextVectors
 from xlingual.evaluation.approximation.choice import (
+    Recall,
     Searched,
     by_sample,
     checked_sample,
@@ -56,7 +57,7 @@ class RetrievalCheck:
 
     def texts(self, name: str, vectors: TextVectors) -> None:
         """Rank the checked queries of every task exactly."""
-        inner = self.ranker.inner
+        inner, recalls = self.ranker.inner, []
         for number, queries in self.queries.items():
             task = self.tasks[number]
             sample = checked_sample(task, queries)
@@ -68,12 +69,13 @@ class RetrievalCheck:
             recall = recall_of_nearest(vectors, sample, np.arange(len(queries)), found, exact)
             self._recall[name, number] = recall
             pool = len(task.sample.target)
-            warn_of_misses("the nearest texts", name, task, recall, self.ranker, len(queries), pool)
+            recalls.append(Recall(task, recall, len(queries), pool))
             if any(by_sample(self.ranker, measure, pool) for measure in self.measures):
                 drawn = self.ranker.candidates
                 self._sampled[name, number] = sampled_ranks(
                     self.manifest, vectors, task, drawn, inner, self._tally
                 )
+        warn_of_misses("the nearest texts", name, recalls, self.ranker)
 
     def sampled(
         self, name: str, number: int, measure: RankMeasure, ways: Sequence[Ints]

@@ -7,6 +7,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+from xlingual.comparison.gate import gate
 from xlingual.comparison.reading import read_aligned
 from xlingual.data.manifest import Manifest
 from xlingual.errors import DataWarning, InputError
@@ -154,7 +155,17 @@ def test_the_signature_tells_and_a_comparison_refuses(exact, hasty, tmp_path):
     with pytest.raises(InputError, match=r"search: – against ivf,probes=2; depth: – against 50"):
         read_aligned([tmp_path / "exact#good", tmp_path / "hasty#bad"])
     notes = read_aligned([tmp_path / "hasty#good", tmp_path / "hasty#bad"]).notes
-    assert any("approximate" in note for note in notes)
+    assert any("the numbers are approximate, off by up to (R@10" in note for note in notes)
+    with pytest.raises(InputError, match="a gate decides on exact numbers, R@10 was found by a search"):
+        gate(f"{tmp_path / 'hasty'}#good", f"{tmp_path / 'hasty'}#bad", margin=0.01)
+
+
+def test_estimates_from_a_sample_of_candidates_have_no_paired_test(manifest, tmp_path):
+    ranker = Approximate(depth=20, search=Search(probes=10**6), least=1, check=150, candidates=200)
+    xlr(manifest, ranker, measures=("R@10", "R@20%"), pairs="en-de").write(tmp_path / "run")
+    found = read_aligned([tmp_path / "run#good", tmp_path / "run#bad"])
+    assert [queries.measure for queries in found.queries] == ["R@10"]
+    assert any("R@20% is estimated from a sample of candidates" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -279,3 +290,13 @@ def test_equal_and_zero_vectors(manifest):
     with pytest.warns(DataWarning, match="all-zero"):
         found = bkr(manifest, WHOLE, texts=texts, pairs="en-de")
     assert truth.per_query.equals(found.per_query)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_misses_are_told_once_for_each_encoder(manifest, task):
+    """Not once for each language pair and seed."""
+    with pytest.warns(DataWarning) as told:
+        TASKS[task](manifest, HASTY, seeds=2, sample_size=250)
+    misses = [str(one.message) for one in told if "the search finds only" in str(one.message)]
+    assert len(misses) == len(set(misses)) <= len(TEXTS) * (2 if task == "bkr" else 1)
+    assert any("4 of 4 samples are below 95 %" in text for text in misses)
