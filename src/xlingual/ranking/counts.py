@@ -20,17 +20,23 @@ class Counts:
     counted (0: not in it; None: one each). After the scan `above` and `tied` are int64 [p]; a target outside
     the group is not counted itself.
 
+    Targets of a query that tie are counted once: what is above them and ties with them is the same.
+
     A part (`within`) holds the pairs of its queries, in the same order, and the weights of its candidates.
     """
 
     def __init__(self, query: Ints, target: Ints, keys: Ints, *, weights: Ints | None = None) -> None:
-        order = np.argsort(query, kind="stable")
-        self._order = order
-        self.query, self.target, self.keys = query[order], target[order], keys[order]
+        order = np.lexsort((keys, query))
+        new = np.ones(len(order), dtype=bool)
+        new[1:] = (np.diff(query[order]) != 0) | (np.diff(keys[order]) != 0)
+        self._level = np.empty(len(order), dtype=np.int64)  # of each pair given: one of those counted
+        self._level[order] = np.cumsum(new) - 1
+        counted = order[new]
+        self.query, self.target, self.keys = query[counted], target[counted], keys[counted]
         self.weights = weights
         self.columns = None if weights is None else _members(weights, 0)
-        self._above = np.zeros(len(query), dtype=np.int64)
-        self._tied = np.zeros(len(query), dtype=np.int64)
+        self._above = np.zeros(len(counted), dtype=np.int64)
+        self._tied = np.zeros(len(counted), dtype=np.int64)
         self._first = 0  # of all pairs in the order of queries, the first one here
         self.column = 0  # the candidate that the first weight is of
         self.decided = 0  # pairs that the screen left open
@@ -56,15 +62,14 @@ class Counts:
         return self._in_given_order(self.keys)
 
     def _in_given_order(self, values: Ints) -> Ints:
-        out = np.empty_like(values)
-        out[self._order] = values
-        return out
+        given: Ints = values[self._level]
+        return given
 
     def within(self, rows: slice, columns: slice) -> Counts:
         """Return the request for these queries and candidates alone, with nothing seen."""
         part = object.__new__(Counts)
         pairs = self.pairs_of(rows.start, rows.stop - rows.start)
-        part._order = np.arange(pairs.stop - pairs.start)
+        part._level = np.arange(pairs.stop - pairs.start)
         part.query, part.target, part.keys = self.query[pairs], self.target[pairs], self.keys[pairs]
         part._above = np.zeros(len(part.query), dtype=np.int64)
         part._tied, part.decided, part._first = np.zeros_like(part._above), 0, self._first + pairs.start
