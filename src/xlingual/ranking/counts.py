@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from xlingual.ranking.levels import levels_of
 from xlingual.ranking.scan import Tile, refuse_others, wanted
 from xlingual.ranking.similarity import UNIT, Similarity
 from xlingual.records import Ints
@@ -26,12 +27,7 @@ class Counts:
     """
 
     def __init__(self, query: Ints, target: Ints, keys: Ints, *, weights: Ints | None = None) -> None:
-        order = np.lexsort((keys, query))
-        new = np.ones(len(order), dtype=bool)
-        new[1:] = (np.diff(query[order]) != 0) | (np.diff(keys[order]) != 0)
-        self._level = np.empty(len(order), dtype=np.int64)  # of each pair given: one of those counted
-        self._level[order] = np.cumsum(new) - 1
-        counted = order[new]
+        counted, self._level = levels_of(query, keys)
         self.query, self.target, self.keys = query[counted], target[counted], keys[counted]
         self.weights = weights
         self.columns = None if weights is None else _members(weights, 0)

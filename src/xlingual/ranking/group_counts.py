@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.ranking.levels import levels_of
 from xlingual.ranking.scan import Tile, refuse_others
 from xlingual.ranking.similarity import UNIT, Similarity
 from xlingual.records import Ints
@@ -34,12 +35,7 @@ class GroupCounts:
     def __init__(
         self, query: Ints, target: Ints, keys: Ints, bounds: Ints, *, weights: Ints | None = None
     ) -> None:
-        order = np.lexsort((keys, query))
-        new = np.ones(len(order), dtype=bool)
-        new[1:] = (np.diff(query[order]) != 0) | (np.diff(keys[order]) != 0)
-        self._level = np.empty(len(order), dtype=np.int64)  # of each pair given: one of those counted
-        self._level[order] = np.cumsum(new) - 1
-        counted = order[new]
+        counted, self._level = levels_of(query, keys)
         self.query, self.target, self.keys = query[counted], target[counted], keys[counted]
         self.bounds = bounds
         self.heavy = np.empty(0, dtype=np.int64) if weights is None else np.flatnonzero(weights != 1)
