@@ -1,9 +1,9 @@
 """How time and memory of exact Backretrieval grow with N: 10,000 to a million, with fitted exponents.
 
 Each size is measured in a process of its own and kept in `out/growth/growth.csv` (a size that is there is
-not measured again), with a figure beside it. Time is processor time on one thread. Vectors have the spectra
-of real ones (`spectra`) and are memory-mapped; memory is what comes on top of them. In every run ranks of
-single queries are held against float64, and times against the formula of `costs`.
+not measured again), with a figure beside it. Time is processor time, of all threads together. Vectors have
+the spectra of real ones (`spectra`) and are memory-mapped; memory is what comes on top of them. In every run
+ranks of single queries are held against float64, and times against the formula of `costs`.
 
     python -m benchmarks.growth                                            # 10,000, 30,000 and 100,000
     python -m benchmarks.growth 300000 1000000                             # 20 minutes; 3 to 4 hours
@@ -33,19 +33,19 @@ CALIBRATED = 30_000  # constants of the formula are taken from this size
 NEAR = 0.2  # the formula may be off by so much
 
 
-def measured(path: Path, sizes: Sequence[int], dims: tuple[int, int]) -> list[Run]:
+def measured(path: Path, sizes: Sequence[int], dims: tuple[int, int], threads: int = 1) -> list[Run]:
     """Return the runs of these dimensions that the file has, after adding these sizes to it."""
     runs: list[Run] = []
     if path.exists():
         with path.open(newline="") as lines:
-            kinds = {"n": int, "text_dim": int, "image_dim": int}
+            kinds = dict.fromkeys(("n", "text_dim", "image_dim", "threads"), int)
             runs = [
                 Run(**{k: kinds.get(k, float)(v) for k, v in row.items()}) for row in csv.DictReader(lines)
             ]
     for n in sizes:
         if any(run.n == n and run.dims == dims for run in runs):
             continue
-        code = f"from benchmarks.growth_run import measure; measure({n}, {dims[0]}, {dims[1]})"
+        code = f"from benchmarks.growth_run import measure; measure({n}, {dims[0]}, {dims[1]}, {threads})"
         done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
         runs.append(Run(**json.loads(done.stdout.splitlines()[-1])))
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -109,16 +109,19 @@ def told(run: Run, ratio: float) -> str:
         beside = (seconds - product) / run.n**2 * 1e9
         stages.append(f"{what} {seconds:.1f} s ({seconds / product:.2f} × product, {beside:+.2f} ns a pair)")
     return (
-        f"N {run.n:9,}: {', '.join(stages)}, rest {run.rest:.1f} s; {run.memory / 2**20:.0f} MiB; "
-        f"{run.decided:.1e} of the pairs in float64; predicted/measured {ratio:.2f}"
+        f"N {run.n:9,}, {run.threads} thread(s): {', '.join(stages)}, rest {run.rest:.1f} s; "
+        f"{run.memory / 2**20:.0f} MiB; {run.decided:.1e} of the pairs in float64; "
+        f"predicted/measured {ratio:.2f}"
     )
 
 
-def main(sizes: Sequence[int] = SIZES, dims: tuple[int, int] = DIMS, out: str = "out/growth") -> None:
+def main(
+    sizes: Sequence[int] = SIZES, dims: tuple[int, int] = DIMS, out: str = "out/growth", threads: int = 1
+) -> None:
     """Print and draw how times and memory grow; assert that the formula predicts them."""
-    runs = measured(Path(out, "growth.csv"), sizes, dims)
+    runs = measured(Path(out, "growth.csv"), sizes, dims, threads)
     known = next((run for run in runs if run.n >= CALIBRATED), runs[0])
-    print(f"{dims[0]}-d texts, {dims[1]}-d pictures, one thread, processor time")
+    print(f"{dims[0]}-d texts, {dims[1]}-d pictures, processor time")
     ratios = {run.n: sum(predicted(run, known)) / (run.texts + run.pictures) for run in runs}
     for run in runs:
         print(told(run, ratios[run.n]))
@@ -141,6 +144,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("sizes", nargs="*", type=int, default=list(SIZES))
     parser.add_argument("--dims", nargs=2, type=int, default=list(DIMS))
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--out", default="out/growth")
     options = parser.parse_args()
-    main(options.sizes, tuple(options.dims), options.out)
+    main(options.sizes, tuple(options.dims), options.out, options.threads)

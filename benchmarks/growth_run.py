@@ -1,4 +1,4 @@
-"""One size of `growth`: exact Backretrieval of synthetic vectors on one thread, its time and its memory."""
+"""One size of `growth`: exact Backretrieval of synthetic vectors, its time and its memory."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ class Run:
     n: int
     text_dim: int
     image_dim: int
+    threads: int
     texts: float  # s: the pass over texts
     pictures: float  # s: the pass over pictures
     rest: float  # s: checks, statistics, tables
@@ -121,7 +122,7 @@ def assert_ranks(texts: np.ndarray, images: np.ndarray, n: int, above: np.ndarra
     np.testing.assert_array_equal(above[rows], higher)
 
 
-def measure(n: int, text_dim: int, image_dim: int) -> None:
+def measure(n: int, text_dim: int, image_dim: int, threads: int = 1) -> None:
     """Measure one size, and print it as a line of JSON."""
     manifest, few = two_languages(n), two_languages(50)
     rng = np.random.default_rng(0)
@@ -132,7 +133,7 @@ def measure(n: int, text_dim: int, image_dim: int) -> None:
         before, times = peak(), []
         for _ in range(3 if n <= REPEATED else 1):
             products = bare(texts, n), bare(images, n)
-            ranker, begun = Timed(Cpu()), time.process_time()
+            ranker, begun = Timed(Cpu(threads=threads)), time.process_time()
             results = backretrieval(
                 manifest,
                 text_encoders={"given": Given(texts)},
@@ -149,7 +150,7 @@ def measure(n: int, text_dim: int, image_dim: int) -> None:
         assert_ranks(texts, images, n, rows["above"].to_numpy())
     counted = results.diagnostics
     run = Run(
-        *(n, text_dim, image_dim, *np.median(times, axis=0).tolist(), memory),
+        *(n, text_dim, image_dim, threads, *np.median(times, axis=0).tolist(), memory),
         decided=counted["pairs_decided"] / counted["pairs_screened"],
         value=results.entries[0].value,
     )
