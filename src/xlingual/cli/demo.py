@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from xlingual.cli import screen
-from xlingual.cli.options import available_cores, check_output
+from xlingual.cli.options import check_output
+from xlingual.cli.ranking_options import chosen_ranker, ranking_options
+from xlingual.cli.sections import Sectioned
 
 
-@click.command()
+@click.command(cls=Sectioned)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -19,9 +22,9 @@ from xlingual.cli.options import available_cores, check_output
     metavar="DIR",
     help="Where data, results and report go.",
 )
-@click.option("--threads", type=click.IntRange(min=1), default=available_cores, show_default="all cores")
+@ranking_options
 @click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
-def demo(out: Path, threads: int, quiet: bool) -> None:
+def demo(out: Path, quiet: bool, **given: Any) -> None:  # noqa: ANN401  (options)
     """Make built-in data, evaluate encoders of rising quality, and write a report.
 
     Pictures of simple scenes are described in five languages, independently of each other. Five encoders,
@@ -33,7 +36,8 @@ def demo(out: Path, threads: int, quiet: bool) -> None:
     check_output(out, True)
     for task in ("backretrieval", "crosslingual-retrieval"):
         check_output(out / task, False, task)
+    ranker = chosen_ranker(given | {"quiet": quiet}, None)
     with screen.warnings_as_lines(), screen.progress(quiet) as progress:
-        results = run_demo(out, threads=threads, progress=progress)
+        results = run_demo(out, threads=given["threads"], ranker=ranker, progress=progress)
     screen.show_results(results, as_json=False, quiet=quiet)
     screen.wrote(out / "report.html", quiet=quiet)

@@ -10,6 +10,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.scenes import write_scenes
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
+from xlingual.ranking import Ranker
 from xlingual.report import write_report
 from xlingual.results import Results, make_folder
 
@@ -19,9 +20,17 @@ Progress = Callable[[str, int, int], None]
 
 
 def run_demo(
-    out: Path, *, items: int = ITEMS, threads: int = 1, progress: Progress | None = None
+    out: Path,
+    *,
+    items: int = ITEMS,
+    threads: int = 1,
+    ranker: Ranker | None = None,
+    progress: Progress | None = None,
 ) -> list[Results]:
-    """Make the data and the report in `out`; return the results of Backretrieval and of the truth."""
+    """Make the data and the report in `out`; return the results of Backretrieval and of the truth.
+
+    Without a `ranker`, this machine ranks with `threads`.
+    """
     make_folder(out)
     tell = progress or (lambda what, done, total: None)
     manifest = write_scenes(
@@ -40,9 +49,16 @@ def run_demo(
         f"lsa-{most}=lsa:?pairs={most}&{fit}",
     ]
     found = backretrieval(
-        test, text_encoders=encoders, image_encoder="pixels", threads=threads, progress=progress
+        test,
+        text_encoders=encoders,
+        image_encoder="pixels",
+        threads=threads,
+        ranker=ranker,
+        progress=progress,
     )
-    truth = crosslingual_retrieval(test, text_encoders=encoders, threads=threads, progress=progress)
+    truth = crosslingual_retrieval(
+        test, text_encoders=encoders, threads=threads, ranker=ranker, progress=progress
+    )
     found.write(out / "backretrieval")
     truth.write(out / "crosslingual-retrieval")
     write_report([found, truth], out / "report.html", title="xlingual demo")
