@@ -121,6 +121,15 @@ def test_threads_change_no_number(xlingual: Any, task: str) -> None:
     assert pq.read_table("out1/per_query.parquet").equals(pq.read_table("out2/per_query.parquet"))
 
 
+@pytest.mark.parametrize("task", ["bkr", "xlr"])
+def test_few_queries_among_all_candidates(xlingual: Any, task: str) -> None:
+    image = [] if task == "xlr" else ["--image-encoder", "img.npy"]
+    outcome = xlingual("evaluate", task, "s", "--text-encoder", GOOD, *image, "--queries", 7, "--json")
+    entries = json.loads(outcome.out)["results"]
+    assert {entry["n_source"] for entry in entries} == {7}
+    assert all(entry["n_target"] > 7 and "|queries:7|" in entry["signature"] for entry in entries)
+
+
 def test_seeds_and_sample_size(bkr: Any) -> None:
     assert bkr("--quiet", "--seeds", "3", "--seed", "5", "--sample-size", "30", "--pairs", "en-de").code == 0
     content = read_json("out/results.json")

@@ -53,6 +53,12 @@ measure_option = click.option(
     metavar="NAME",
     help="R@k, R@p%, RR or MedR; repeat for several.",
 )
+queries_option = click.option(
+    "--queries",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Ask only N of the sources, drawn at random, among all candidates.  [default: all]",
+)
 examples_option = click.option(
     "--examples/--no-examples", default=True, help="Keep texts and thumbnails for the report."
 )
@@ -61,6 +67,7 @@ examples_option = click.option(
 @evaluate.command(context_settings=_EXTRA, short_help="Pictures stand in for translations (bkr).")
 @manifest_options
 @sample_options
+@queries_option
 @image_options
 @measure_option
 @ranking_options
@@ -92,6 +99,7 @@ def backretrieval(ctx: click.Context, /, manifest: Path, **given: Any) -> None: 
 )
 @manifest_options
 @sample_options
+@queries_option
 @measure_option
 @ranking_options
 @approximate_options
@@ -127,6 +135,7 @@ _PASSED_ON = (
     "image_encoder",
     "pairs",
     "sample_size",
+    "queries",
     "splits",
     "seeds",
     "seed",

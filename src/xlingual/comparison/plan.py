@@ -11,7 +11,7 @@ import numpy as np
 from xlingual.comparison.choice import aligned_queries, encoder_named
 from xlingual.comparison.queries import Queries
 from xlingual.errors import InputError
-from xlingual.measures import RecallAt, parse_measure
+from xlingual.measures import Measure, RecallAt, parse_measure
 from xlingual.results import Interval
 from xlingual.results.plan import AtSize, Plan, Row
 from xlingual.stats.intervals import rule_of_three, t_quantile
@@ -63,7 +63,7 @@ def plan(
         n_queries=found.n_distinct,
         n_pairs=len(np.unique(found.labels["pair"].code)),
         n_seeds=len(np.unique(found.labels["seed"].code)),
-        pool=round(found.n_source if found.task == "backretrieval" else found.n_target),
+        pool=_pool(found, rule),
         k=rule.k if isinstance(rule, RecallAt) else None,
         rows=[_row(found, name, held, effect, power, alpha, sizes) for name in order if name != held],
         n_tests=len(order) - 1 if baseline else len(order) * (len(order) - 1) // 2,
@@ -72,6 +72,18 @@ def plan(
         warnings=list(aligned.notes),
         n_clusters=found.n_clusters,
     )
+
+
+def _pool(found: Queries, rule: Measure) -> int:
+    """Return among how many candidates each query is ranked.
+
+    In Backretrieval these are the pictures of all sources: where only some were asked, chance K/D tells D.
+    """
+    if found.task != "backretrieval":
+        return round(found.n_target)
+    if "queries" in found.conditions and isinstance(rule, RecallAt) and found.chance:
+        return round(rule.k / found.chance)
+    return round(found.n_source)
 
 
 def _check(effect: float, power: float, alpha: float, queries: Sequence[int], found: Queries) -> None:

@@ -2,6 +2,8 @@
 
 A *matching* sample has both texts of the same items on its two sides, a *non-matching* sample has no item on
 both. One permutation of the items per seed serves every language pair, so that pairs are comparable.
+
+All sources are queries, or `queries` of them: then the others are there as candidates only.
 """
 
 from __future__ import annotations
@@ -29,11 +31,20 @@ MOST_SEED = 2**53  # every JSON reader keeps integers up to here
 
 @dataclass(frozen=True)
 class Sample:
-    """Text rows of the manifest that are sources and targets."""
+    """Text rows of the manifest that are sources and targets.
+
+    `pool` holds all sources, asked or not: their pictures are the candidates of the way back.
+    """
 
     seed: int
-    source: Ints  # [n] rows
+    source: Ints  # [n] rows, the queries
     target: Ints  # [m] rows
+    pool: Ints  # [s] rows, with those of `source`
+
+    @property
+    def is_part(self) -> bool:
+        """Whether fewer queries are asked than there are sources."""
+        return len(self.source) < len(self.pool)
 
 
 @dataclass(frozen=True)
@@ -146,14 +157,17 @@ class Sampler:
         seeds: int = 1,
         seed: int = 0,
         usable: np.ndarray | None = None,
+        queries: int | None = None,
     ) -> None:
         if not 1 <= seeds <= MOST_SEEDS:
             raise InputError(f"--seeds must be 1 to {MOST_SEEDS}, got {seeds}")
         if size is not None and size < 1:
             raise InputError(f"--sample-size must be at least 1, got {size}")
+        if queries is not None and queries < 1:
+            raise InputError(f"--queries must be at least 1, got {queries}")
         if not 0 <= seed <= MOST_SEED:
             raise InputError(f"--seed must be 0 to {MOST_SEED}, got {seed}")
-        self.manifest, self.size, self.splits = manifest, size, splits
+        self.manifest, self.size, self.splits, self.queries = manifest, size, splits, queries
         self.seeds = list(range(seed, seed + seeds)) if splits is None else list(range(len(splits.source)))
         self._order: tuple[int, Ints] | None = None  # the last seed's permutation
         self._usable = None if usable is None or usable.all() else usable
@@ -257,7 +271,15 @@ class Sampler:
         return items[: self.size]
 
     def _sample(self, seed: int, source: str, sources: Ints, target: str, targets: Ints) -> Sample:
-        return Sample(seed, self._rows(source, sources), self._rows(target, targets))
+        pool = self._rows(source, sources)
+        return Sample(seed, self._asked(seed, pool), self._rows(target, targets), pool)
+
+    def _asked(self, seed: int, pool: Ints) -> Ints:
+        """Return the rows that are asked: those of items drawn at random, the same items for every pair."""
+        if self.queries is None or self.queries >= len(pool):
+            return pool
+        place = stream(seed, "queries").permutation(self.manifest.n_items)[self.manifest.item[pool]]
+        return pool[np.sort(np.argsort(place, kind="stable")[: self.queries])]
 
     def _rows(self, language: str, items: Ints) -> Ints:
         """Return the text rows of the items in a language, in the order of the manifest."""

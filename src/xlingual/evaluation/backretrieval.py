@@ -62,6 +62,7 @@ def backretrieval(
     image_encoder: ImageModelLike,
     pairs: str | Sequence[str] | None = None,
     sample_size: int | None = None,
+    queries: int | None = None,
     splits: str | Path | None = None,
     seeds: int = 1,
     seed: int = 0,
@@ -82,6 +83,8 @@ def backretrieval(
             function of two batches of pictures that returns scores [n, m].
         pairs: language pairs such as "en-de,de-en"; None takes all ordered pairs.
         sample_size: items drawn for each side; None takes all.
+        queries: sources that are asked, drawn at random; the others are candidates of the way back all the
+            same. None asks all. There is no ceiling then, and chance is K/D.
         splits: an `.npz` with fixed samples, instead of `sample_size`, `seeds` and `seed`.
         seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1.
         seed: the first seed.
@@ -105,7 +108,8 @@ def backretrieval(
     """
     ranked = parse_rank_measures(measures, beside=[SIM])
     options = Options(
-        pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store), ranker
+        *(pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store), ranker),
+        queries=queries,
     )
     with collected_warnings() as warnings:
         workspace = Workspace(
@@ -120,7 +124,7 @@ class _Run:
     """One evaluation: embeds, ranks, scores, in this order."""
 
     def __init__(self, workspace: Workspace, measures: Sequence[RankMeasure]) -> None:
-        ranker = approximate(workspace.options.given_ranker, measures)
+        ranker = approximate(workspace.options, measures)
         self.workspace = workspace
         self.manifest, self.tasks = workspace.manifest, workspace.tasks
         self.image_name, self.image_identity, pictures = workspace.compared_pictures()
@@ -288,7 +292,7 @@ class _Run:
                     tied=one.single(one.routes.counts.tied),
                     value=one.values(first),
                     similarity=one.mean(one.routes.similarity),
-                    pool=len(distinct_values(self.pictures.code[task.sample.source])),
+                    pool=len(distinct_values(self.pictures.code[task.sample.pool])),
                 )
             )
         return examples_table(self.manifest, blocks)
@@ -298,6 +302,6 @@ def _with_share(
     measures: Sequence[RankMeasure], pictures: PictureSpace, tasks: Sequence[Task]
 ) -> list[RankMeasure]:
     """Return the measures, and the best 0.1 % beside R@k where there are very many pictures."""
-    most = max(len(distinct_values(pictures.code[task.sample.source])) for task in tasks)
+    most = max(len(distinct_values(pictures.code[task.sample.pool])) for task in tasks)
     large = most > _LARGE and any(isinstance(measure, RecallAt) for measure in measures)
     return list(dict.fromkeys([*measures, *([RecallShare(0.1)] if large else [])]))

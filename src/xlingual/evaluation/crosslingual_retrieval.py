@@ -42,6 +42,7 @@ def crosslingual_retrieval(
     text_encoders: EncoderSpecs,
     pairs: str | Sequence[str] | None = None,
     sample_size: int | None = None,
+    queries: int | None = None,
     splits: str | Path | None = None,
     seeds: int = 1,
     seed: int = 0,
@@ -54,7 +55,8 @@ def crosslingual_retrieval(
     """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
 
     Sources and targets are the texts of the same items: all items that have both languages, `sample_size` of
-    them, or with `splits` the items of its rows `S`. Other arguments as in `backretrieval`.
+    them, or with `splits` the items of its rows `S`. With `queries` so many sources are asked, among all
+    targets. Other arguments as in `backretrieval`.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -71,6 +73,7 @@ def crosslingual_retrieval(
         progress,
         store=open_store(store),
         given_ranker=ranker,
+        queries=queries,
     )
     with collected_warnings() as warnings:
         workspace = Workspace(NAME, manifest, options, text_encoders, matching=True)
@@ -82,7 +85,7 @@ def crosslingual_retrieval(
 def _evaluate(workspace: Workspace, measures: Sequence[RankMeasure]) -> Results:
     manifest, tasks = workspace.manifest, workspace.tasks
     refuse_small_pools(tasks, measures)
-    ranker = approximate(workspace.options.given_ranker, measures)
+    ranker = approximate(workspace.options, measures)
     check = None if ranker is None else RetrievalCheck(ranker, manifest, tasks, measures, workspace.tally)
     table = ScoreTable(NAME, None, tasks, list(workspace.text_encoders), measures)
     per_query = PerQuery(manifest)

@@ -68,7 +68,7 @@ def refuse_small_pools(
     """Raise InputError where every query would be a hit: k is not below the number of distinct pictures."""
     depth = max((m.k for m in measures if isinstance(m, RecallAt)), default=0)
     for task in tasks:
-        count = len(distinct_values(pictures.code[task.sample.source]))
+        count = len(distinct_values(pictures.code[task.sample.pool]))
         if depth >= count:
             raise InputError(
                 f"R@{depth} needs more than {depth} distinct source pictures, pair "

@@ -28,7 +28,7 @@ def sides_of(pictures: PictureSpace, tasks: Sequence[Task]) -> list[Sides]:
     """Gather tasks with the same source pictures and target pictures: their ranking is the same."""
     found: dict[tuple[bytes, bytes, bytes], Sides] = {}
     for number, task in enumerate(tasks):
-        sources = distinct_values(pictures.code[task.sample.source])
+        sources = distinct_values(pictures.code[task.sample.pool])
         targets, texts = np.unique(pictures.code[task.sample.target], return_counts=True)
         key = (sources.tobytes(), targets.tobytes(), texts.tobytes())
         found.setdefault(key, Sides(sources, targets, texts.astype(np.int64), [])).tasks.append(number)
@@ -62,9 +62,14 @@ class PicturePass:
         self._columns = distinct_values(self._code[np.concatenate([side.sources for side in sides])])
         self.similarity = pictures.between(self._rows, self._columns, progress)
 
+    @property
+    def has_vectors(self) -> bool:
+        """Whether some rows and columns can be ranked alone; a function has given all scores."""
+        return isinstance(self.similarity, Cosine)
+
     def among(self, rows: Ints, columns: Ints) -> PictureScores | None:
         """Return the similarity of some rows and columns alone; None where a function gave all scores."""
-        if not isinstance(self.similarity, Cosine):
+        if not self.has_vectors:
             return None
         return self._pictures.between(self._rows[rows], self._columns[columns])
 

@@ -21,7 +21,7 @@ class Reference:
 
     oracle: dict[str, Floats]  # by measure, SIM included; R@p% only where another measure needs ranks
     oracle_target: Ints  # position of the target whose picture is nearest, -1 where several tie
-    ceiling: dict[str, Floats]  # measures that have one: R@k and SIM
+    ceiling: dict[str, Floats]  # measures that have one: SIM, and R@k where all target pictures were ranked
     chance: dict[str, float]
 
 
@@ -41,7 +41,7 @@ def reference(ranks: SideRanks, task: int, measures: Sequence[RankMeasure]) -> R
             values = _listed_values(ranks, measure)
         else:
             values = None  # R@p% would need a pass of its own
-        if isinstance(measure, RecallAt):
+        if isinstance(measure, RecallAt) and not ranks.asked_alone:
             ceiling[measure.name] = _ceiling(ranks, measure)[columns]
         if values is not None:
             oracle[measure.name] = sums(found.query, share * values, width)[columns]
@@ -57,10 +57,11 @@ def _chance(ranks: SideRanks, task: int, measure: RankMeasure) -> float:
     """Return what an encoder scores to which all targets are equal.
 
     For R@k the mean over all queries and targets of the chance of a hit, which is K/D where each source
-    picture has equally many texts; for other measures that of a random order of D pictures.
+    picture has equally many texts; for other measures, and where few sources are asked, that of a random
+    order of D pictures.
     """
     d = np.array([len(ranks.sides.sources)])
-    if not isinstance(measure, RecallAt) or ranks.is_capped:
+    if not isinstance(measure, RecallAt) or ranks.asked_alone or ranks.is_capped:
         return float(measure.per_query(ranks.rank_counts(d * 0, d))[0])
     listed = ranks.listed
     sources = np.bincount(ranks.source_columns(task), minlength=ranks.over.similarity.shape[1])

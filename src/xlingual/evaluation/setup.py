@@ -60,6 +60,7 @@ class Options:
     skip_broken: bool = False
     store: Store | None = None
     given_ranker: Ranker | None = None
+    queries: int | None = None
 
     @property
     def ranker(self) -> Ranker:
@@ -149,6 +150,7 @@ def make_tasks(
         seeds=options.seeds,
         seed=options.seed,
         usable=usable,
+        queries=options.queries,
     )
     tasks: list[Task] = []
     problems: dict[str, str] = {}
@@ -190,8 +192,14 @@ def _warn_of_equal_samples(tasks: Sequence[Task], sampler: Sampler) -> None:
 
 
 def rows_of_tasks(tasks: Sequence[Task]) -> Ints:
-    """Return all text rows that any task uses, in the order of the manifest."""
+    """Return all rows whose text any task uses, in the order of the manifest."""
     rows = [side for task in tasks for side in (task.sample.source, task.sample.target)]
+    return distinct_values(np.concatenate(rows))
+
+
+def pictured_rows(tasks: Sequence[Task]) -> Ints:
+    """Return all rows whose picture any task uses, in the order of the manifest."""
+    rows = [side for task in tasks for side in (task.sample.pool, task.sample.target)]
     return distinct_values(np.concatenate(rows))
 
 
@@ -270,7 +278,7 @@ class Workspace:
         """Return name and identity of the image encoder or similarity, and the pictures of all tasks."""
         name, found = encoders.image_model(self._given_image(), languages=self.languages)
         if isinstance(found, OwnSimilarity):
-            return name, found.identity, compared_pictures(self.manifest, found, rows_of_tasks(self.tasks))
+            return name, found.identity, compared_pictures(self.manifest, found, pictured_rows(self.tasks))
         return name, batch_identity(found, store=self.options.store), self._embedded(name, found)
 
     def _given_image(self) -> ImageModelLike:
@@ -280,7 +288,7 @@ class Workspace:
 
     def _embedded(self, name: str, encoder: Encoder) -> PictureIndex:
         with self.timings.stage("pictures: encode"), self.working("encoding pictures"):
-            rows = rows_of_tasks(self.tasks)
+            rows = pictured_rows(self.tasks)
             return embed_pictures(self.manifest, name, encoder, rows, **self.options.embedding())
 
     def _usable(self) -> np.ndarray | None:
@@ -316,6 +324,7 @@ class Workspace:
             "target": task.target,
             "data": self.manifest.digest[:12],
             "sample": f"{self.sampler.description}#{task.sample.seed}",
+            **({} if self.options.queries is None else {"queries": str(self.options.queries)}),
             "matching": "yes" if self.matching else "no",
             **more,
             "measure": measure,

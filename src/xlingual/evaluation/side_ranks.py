@@ -41,14 +41,15 @@ class SideRanks:
         rows, columns = over.rows(sides.targets), over.columns(sides.sources)
         self.source_weights = np.bincount(columns, minlength=width).astype(np.int64)
         self.target_weights = np.bincount(rows, sides.target_texts, height).astype(np.int64)
-        self._pairs, self._where = self._unique_pairs(nearest)
-        self.counts = Counts.of(over.similarity, *np.divmod(self._pairs, width), weights=self.source_weights)
+        self.pairs, self._where = self._unique_pairs(nearest)
+        self.counts = Counts.of(over.similarity, *np.divmod(self.pairs, width), weights=self.source_weights)
         cap = tie_cap(max(len(rows), len(columns)))
         self.top = Top(depth, shape, weights=self.source_weights, queries=distinct_values(rows), cap=cap)
         self.nearest_target = Top(
             1, (width, height), weights=self.target_weights, queries=distinct_values(columns), cap=cap
         )
         self.deep: Counts | None = None
+        self.asked_alone = False  # `oracle` and `counts` are of the asked sources, and nothing is `listed`
 
     @property
     def reductions(self) -> list[Reduction]:

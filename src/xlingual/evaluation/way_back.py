@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from xlingual.evaluation.asked_ways import rank_asked
 from xlingual.evaluation.nearest import Nearest
 from xlingual.evaluation.picture_pass import PicturePass, grouped, sides_of
 from xlingual.evaluation.picture_space import PictureSpace
@@ -39,7 +40,13 @@ def ways_back(
     for done, group in enumerate(groups):
         part = _part(progress, done, groups)
         over = PicturePass(pictures, group, part)
-        for ranks in _ranked(over, pictures, tasks, nearest, measures, ranker, part):
+        found = [SideRanks(over, sides, pictures, tasks, nearest, _depth(measures)) for sides in over.sides]
+        if over.has_vectors and all(tasks[number].sample.is_part for side in group for number in side.tasks):
+            for ranks in found:
+                rank_asked(ranks, ranker, part, tally)
+        else:
+            _rank_all(over, found, measures, ranker, part)
+        for ranks in found:
             for task in ranks.sides.tasks:
                 references[task] = reference(ranks, task, measures)
                 if look is not None:
@@ -53,22 +60,22 @@ def ways_back(
     return by_encoder, [references[task] for task in numbers]
 
 
-def _ranked(
+def _depth(measures: Sequence[RankMeasure]) -> int:
+    return max((m.k for m in measures if isinstance(m, RecallAt)), default=1)
+
+
+def _rank_all(
     over: PicturePass,
-    pictures: PictureSpace,
-    tasks: Sequence[Task],
-    nearest: Sequence[Sequence[Nearest]],
+    found: Sequence[SideRanks],
     measures: Sequence[RankMeasure],
     ranker: Ranker,
     progress: Progress | None,
-) -> list[SideRanks]:
-    """Return the ranks of the sides of one pass.
+) -> None:
+    """Fill the ranks of the sides of one pass.
 
     A second pass is made only for the oracle of measures that need ranks beyond the first K, or where too
     many pictures tie with the K-th to be listed.
     """
-    depth = max((m.k for m in measures if isinstance(m, RecallAt)), default=1)
-    found = [SideRanks(over, sides, pictures, tasks, nearest, depth) for sides in over.sides]
     reductions = [reduction for ranks in found for reduction in ranks.reductions]
     ranker.scan(over.similarity, reductions, progress=progress)
     for ranks in found:
@@ -79,7 +86,6 @@ def _ranked(
         ranker.scan(over.similarity, deep, progress=progress)
         for ranks, counts in zip(found, deep, strict=True):
             ranks.deep = counts
-    return found
 
 
 def _part(progress: Progress | None, done: int, groups: Sequence[object]) -> Progress | None:

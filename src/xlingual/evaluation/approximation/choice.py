@@ -10,7 +10,7 @@ import numpy as np
 
 from xlingual.data.samples import Sample
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.evaluation.setup import Task
+from xlingual.evaluation.setup import Options, Task
 from xlingual.measures import MedianRank, PictureSimilarity, RankMeasure, RecallAt, RecallShare
 from xlingual.ranking import Ranker
 from xlingual.ranking.approximate import Approximate
@@ -34,10 +34,16 @@ class Searched:
     error: float | None = None  # of a sample of candidates; of a search it is in the score
 
 
-def approximate(ranker: Ranker | None, measures: Sequence[RankMeasure]) -> Approximate | None:
-    """Return the ranker where it is an approximate one; refuse measures that it cannot tell."""
+def approximate(options: Options, measures: Sequence[RankMeasure]) -> Approximate | None:
+    """Return the ranker where it is an approximate one; refuse what it cannot tell."""
+    ranker = options.given_ranker
     if not isinstance(ranker, Approximate):
         return None
+    if options.queries is not None:
+        raise InputError(
+            "--queries asks few queries exactly, a search all of them nearly: leave out --queries, or "
+            "--approximate"
+        )
     for measure in measures:
         if isinstance(measure, RecallAt) and measure.k > ranker.depth:
             raise InputError(

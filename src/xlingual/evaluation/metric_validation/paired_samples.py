@@ -80,8 +80,8 @@ def _cut(manifest: Manifest, tasks: list[Task], most: int, sampler: Sampler) -> 
     for task in tasks:
         sample = task.sample
         order = stream(sample.seed, "samples").permutation(manifest.n_items)  # that of the samples
-        sides = [_first(manifest, rows, order, most) for rows in (sample.source, sample.target)]
-        found.append(Task(source, target, type(sample)(sample.seed, *sides)))
+        rows, others = (_first(manifest, side, order, most) for side in (sample.source, sample.target))
+        found.append(Task(source, target, type(sample)(sample.seed, rows, others, pool=rows)))
     return found
 
 

@@ -1,0 +1,132 @@
+"""Few queries among all candidates: what is encoded, what is refused, and what the numbers say of it."""
+
+import numpy as np
+import pytest
+
+from xlingual import compare, plan
+from xlingual.data.manifest import Manifest
+from xlingual.data.samples import Sampler
+from xlingual.errors import InputError
+from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
+from xlingual.ranking.approximate import Approximate
+from xlingual.signature import Signature
+
+N = 120
+
+
+@pytest.fixture(scope="module")
+def manifest():
+    rows = [
+        {"id": f"r{i}", "image": bytes([1, i % 100])} | {f"text_{lang}": f"{lang} {i}" for lang in LANGUAGES}
+        for i in range(N)
+    ]
+    return Manifest.from_rows(rows)
+
+
+LANGUAGES = ("en", "de", "fr")
+
+
+class Noted:
+    """An encoder of random vectors that notes what it is asked for."""
+
+    identity = "noted"
+
+    def __init__(self):
+        self.seen = []
+
+    def encode(self, batch):
+        self.seen += zip(batch.language, batch.ids, strict=True)
+        rng = np.random.default_rng(len(batch.ids))
+        return rng.standard_normal((len(batch.ids), 6), dtype=np.float32)
+
+
+class Eyes:
+    identity = "eyes"
+
+    def __init__(self):
+        self.n_seen = 0
+
+    def encode(self, batch):
+        self.n_seen += len(batch)
+        return np.random.default_rng(1).standard_normal((len(batch), 5), dtype=np.float32)
+
+
+def run(manifest, eyes=None, **options):
+    given = {"text_encoders": "random:?seed=1", "pairs": "en-de", "queries": 10, "store": None} | options
+    return backretrieval(manifest, image_encoder=eyes or Eyes(), **given)
+
+
+def test_texts_that_nobody_asks_are_not_encoded_but_all_pictures_are(manifest):
+    texts, eyes = Noted(), Eyes()
+    results = run(manifest, eyes, text_encoders={"noted": texts})
+    languages = [language for language, _ in texts.seen]
+    assert (languages.count("en"), languages.count("de")) == (10, N // 2)
+    assert eyes.n_seen == 100  # every distinct picture: each is a candidate of some side
+    assert results.entries[0].n_source == 10
+
+
+def test_the_same_items_are_asked_in_every_language_pair(manifest):
+    sampler = Sampler(manifest, queries=10)
+    asked = [
+        manifest.item[sampler.matching(*pair)[0].source].tolist() for pair in (("en", "de"), ("en", "fr"))
+    ]
+    assert asked[0] == asked[1]
+    other = Sampler(manifest, queries=10, seed=1).matching("en", "de")[0]
+    assert manifest.item[other.source].tolist() != asked[0]
+
+
+def test_queries_of_several_sizes_are_nested(manifest):
+    few, more = (Sampler(manifest, queries=n).non_matching("en", "de")[0].source for n in (5, 20))
+    assert set(few.tolist()) < set(more.tolist())
+
+
+def test_asking_as_many_as_there_are_is_asking_all(manifest):
+    whole, all_asked = run(manifest, queries=None), run(manifest, queries=N)
+    assert whole.per_query.equals(all_asked.per_query)
+    assert [e.ceiling for e in whole.entries] == [e.ceiling for e in all_asked.entries]
+
+
+def test_a_similarity_of_ones_own_gives_the_values_it_gives_among_all(manifest):
+    def alike(first, second):
+        codes = [
+            np.array([source[1] for source in batch.source], dtype=np.float64) for batch in (first, second)
+        ]
+        return -np.abs(codes[0][:, None] - codes[1])
+
+    whole, part = (run(manifest, alike, queries=queries) for queries in (None, 10))
+    values = {(r["measure"], r["query"]): r["value"] for r in whole.per_query.to_pylist()}
+    for row in part.per_query.to_pylist():
+        assert row["value"] == values[row["measure"], row["query"]]
+
+
+def test_the_signature_names_the_queries_and_other_numbers_are_not_compared(manifest, tmp_path):
+    folders = []
+    for name, queries in (("few", 10), ("all", None)):
+        run(manifest, queries=queries).write(tmp_path / name)
+        folders.append(str(tmp_path / name))
+    few = run(manifest).entries[0]
+    assert Signature.parse(few.signature).conditions["queries"] == "10"
+    with pytest.raises(InputError, match="queries: 10 against"):
+        compare([f"{folders[0]}#random", f"{folders[1]}#random"])
+
+
+def test_a_plan_tells_the_pool_from_chance(manifest, tmp_path):
+    run(manifest, text_encoders={"a": "random:?seed=1", "b": "random:?seed=2"}, queries=30).write(
+        tmp_path / "few"
+    )
+    found = plan([str(tmp_path / "few")], effect=0.1)
+    code = [manifest.picture[row] for row in Sampler(manifest).non_matching("en", "de")[0].source]
+    assert found.pool == len(set(code)) != 30
+
+
+@pytest.mark.parametrize("task", [backretrieval, crosslingual_retrieval])
+def test_few_queries_and_a_search_exclude_each_other(manifest, task):
+    more = {"image_encoder": Eyes()} if task is backretrieval else {}
+    with pytest.raises(InputError, match="leave out --queries, or --approximate"):
+        task(manifest, text_encoders="random:", pairs="en-de", queries=5, ranker=Approximate(), **more)
+
+
+def test_no_query_at_all_is_refused(manifest):
+    with pytest.raises(InputError, match="--queries must be at least 1, got 0"):
+        run(manifest, queries=0)
