@@ -12,6 +12,7 @@ SPEED = (
     "pool_speed",
     "picture_speed",
     "approximate",
+    "few_queries",
     "memory",
     "growth",
     "memory_of_files",
