@@ -1,5 +1,6 @@
 """What knows nothing scores exactly chance, however its ignorance is encoded."""
 
+from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -180,7 +181,7 @@ def test_more_equal_targets_than_are_listed_are_sampled_fairly(monkeypatch):
     embedded = embed_texts(of.manifest, "constant", vectors, np.arange(len(of.manifest)))
     listed = set()
     for seed in range(30):
-        (found,) = nearest.nearest_texts(embedded, [type(sample)(seed, sample.source, sample.target)])
+        (found,) = nearest.nearest_texts(embedded, [replace(sample, seed=seed)])
         assert (found.n_tied == len(sample.target)).all()
         assert np.bincount(found.query, found.share) == pytest.approx(1)
         assert set(np.bincount(found.query)) == {4}
