@@ -22,27 +22,39 @@ def number(
 ) -> str:
     """Return the value as text: ranks with one decimal, everything else with three; "–" for no value.
 
-    Where a value may be off by an `error`, digits that this leaves unknown are not shown, but so many that
-    what is shown lies in the interval `ci`, and no rank is 0.
+    Where a value may be off by an `error`, digits that this leaves unknown are not shown. What is shown lies in
+    the interval `ci`, if need be rounded the other way or with a digit more, and no rank is 0.
 
     >>> number(0.3121), number(-0.0001), number(12.5, "MedR"), number(None)
     ('0.312', '0.000', '12.5', '–')
     >>> number(0.3121, error=0.0038), number(1234.5, "MedR", error=66.0), number(42.5, "MedR", error=27.0)
     ('0.31', '1200', '40')
+    >>> number(0.269, error=0.012, ci=Interval(0.253, 0.269, 0.95, "of a search"))
+    '0.26'
     """
     if value is None or not math.isfinite(value):
         return MISSING
     most = digits_of(measure) if digits is None else digits
     places = known_digits(most, error)
     places = max(places, 1) if most > 1 else places  # a share says a tenth at least
-    while error and ci is not None and places < most and not ci.low <= round(value, places) <= ci.high:
-        places += 1
+    if error and ci is not None:
+        value, places = _inside(value, places, most, ci)
     if places < 0 and value and round(value, places) == 0:
         places = -math.floor(math.log10(abs(value)))
     text = f"{round(value, places) if places < 0 else value:.{max(places, 0)}f}"
     if float(text) == 0:
         text = text.lstrip("-")
     return text.replace("-", "−")
+
+
+def _inside(value: float, places: int, most: int, ci: Interval) -> tuple[float, int]:
+    """Return the value, rounded to lie in the interval, and its decimals: as few as possible, `most` at most."""
+    for digits in range(places, most):
+        near, step = round(value, digits), 10.0**-digits
+        for shown in (near, near - step if near > value else near + step):
+            if ci.low <= shown <= ci.high:
+                return shown, digits
+    return value, most
 
 
 def bound(value: float) -> str:
