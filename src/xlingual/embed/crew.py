@@ -11,7 +11,7 @@ import os
 import time
 import warnings
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,6 +25,7 @@ from xlingual.encoders.decoding import BrokenPicturesError
 from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.pictures import read_bytes
 from xlingual.ranking.cluster.connection import HEADLESS, answers, connect, gone, machines
+from xlingual.ranking.cluster.interruption import held_back
 from xlingual.ranking.cluster.machines import check_machines
 from xlingual.records import Encoded, Encoder, Pictures, Stacked, Texts, Vectors
 
@@ -33,6 +34,7 @@ _LEAST = 8  # rows of a piece
 _REPLACED = 3  # times that each copy may be lost
 _PATIENCE = 600.0  # seconds without a copy that works, after which it is an error
 _LOOK = 5.0
+_WAIT = 0.5  # seconds without an answer, after which it is seen whether somebody wants to stop
 
 
 @dataclass(frozen=True)
@@ -127,12 +129,13 @@ class _Remote:
         waiting, found = deque(range(len(rows))), dict[int, Answer]()
         working: dict[Any, tuple[Any, int]] = {}
         since = headed = time.monotonic()
-        try:
+        with held_back() as interrupted, self._given_back(working):
             while len(found) < len(rows):
+                interrupted()
                 while waiting and self._idle:
                     member, number = self._idle.pop(), waiting.popleft()
                     working[member.encode.remote(_packed(batch.take(rows[number])))] = member, number
-                ended, _ = self._ray.wait([*working, *self._starting], num_returns=1, timeout=_LOOK)
+                ended, _ = self._ray.wait([*working, *self._starting], num_returns=1, timeout=_WAIT)
                 if ended or answers(self._ray):
                     headed = time.monotonic()
                 elif time.monotonic() - headed > HEADLESS:
@@ -156,10 +159,15 @@ class _Remote:
                         continue
                     self._idle.append(member)
                     found[number] = self._complete(answer, rows[number])
-        finally:
-            for member, _ in working.values():  # the rest of a batch that failed
-                self._idle.append(member)
         return _joined([found[number] for number in range(len(rows))])
+
+    @contextmanager
+    def _given_back(self, working: Mapping[Any, tuple[Any, int]]) -> Iterator[None]:
+        """Take the copies that are still at work for idle: those of a batch that failed."""
+        try:
+            yield
+        finally:
+            self._idle += [member for member, _ in working.values()]
 
     def _complete(self, answer: Answer, rows: np.ndarray) -> Answer:
         """Return the answer to a piece; raise InputError where it has not one vector for each row of it."""

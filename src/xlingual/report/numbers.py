@@ -22,8 +22,8 @@ def number(
 ) -> str:
     """Return the value as text: ranks with one decimal, everything else with three; "–" for no value.
 
-    Where a value may be off by an `error`, digits that this leaves unknown are not shown. What is shown lies in
-    the interval `ci`, if need be rounded the other way or with a digit more, and no rank is 0.
+    Where a value may be off by an `error`, digits that this leaves unknown are not shown. What is shown lies
+    in the interval `ci`, if need be rounded the other way or with a digit more, and no rank is 0.
 
     >>> number(0.3121), number(-0.0001), number(12.5, "MedR"), number(None)
     ('0.312', '0.000', '12.5', '–')
@@ -48,7 +48,7 @@ def number(
 
 
 def _inside(value: float, places: int, most: int, ci: Interval) -> tuple[float, int]:
-    """Return the value, rounded to lie in the interval, and its decimals: as few as possible, `most` at most."""
+    """Return the value, rounded to lie in the interval, and its decimals: as few as possible, or `most`."""
     for digits in range(places, most):
         near, step = round(value, digits), 10.0**-digits
         for shown in (near, near - step if near > value else near + step):

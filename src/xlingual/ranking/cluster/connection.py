@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from xlingual.errors import InputError, MissingExtraError, XlingualError
+from xlingual.ranking.cluster.interruption import deaf_at_exit, held_back
 
 _PATIENCE = 5.0  # seconds that a head has to answer
 HEADLESS = 20.0  # seconds without a head, after which it is an error; after 60 Ray ends the program
@@ -46,7 +47,7 @@ def connect(address: str | None, cores: int) -> Any:  # noqa: ANN401  (the modul
     options: dict[str, Any] = {"num_cpus": cores} if address is None else {}
     _send_messages_nowhere()
     try:
-        with _silent():
+        with held_back(), _silent():
             ray.init(
                 address=address or "local",
                 include_dashboard=None if address else False,
@@ -57,6 +58,7 @@ def connect(address: str | None, cores: int) -> Any:  # noqa: ANN401  (the modul
             )
     except (ConnectionError, RuntimeError, ValueError, TimeoutError, ray.exceptions.RayError) as error:
         raise InputError(_refusal(address, error)) from error
+    deaf_at_exit()
     return ray
 
 

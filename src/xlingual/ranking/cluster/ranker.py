@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from xlingual.ranking.cluster.connection import cluster_address, connect
+from xlingual.ranking.cluster.interruption import held_back
 from xlingual.ranking.cluster.machines import check_machines
 from xlingual.ranking.cluster.plan import shard_rows
 from xlingual.ranking.cluster.schedule import Cut, Resources, Schedule
@@ -68,8 +69,9 @@ class RayRanker:
         Raises InputError where the cluster, a machine of it or the shared folder cannot be used.
         """
         if self._ray is None:
-            ray = connect(self.address, self.cores)
-            self.machines = check_machines(ray, self.shared)
+            with held_back():
+                ray = connect(self.address, self.cores)
+                self.machines = check_machines(ray, self.shared)
             if self.address is None:
                 for name in (PARTS, FOLDER):
                     remove_old(open_folder(self.shared, name))

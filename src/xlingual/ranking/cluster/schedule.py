@@ -11,6 +11,7 @@ from typing import Any
 
 from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.ranking.cluster.connection import HEADLESS, answers, gone
+from xlingual.ranking.cluster.interruption import held_back
 from xlingual.ranking.cluster.shards import ShardList
 from xlingual.ranking.cluster.tasks import (
     PARTS,
@@ -33,6 +34,7 @@ _RETRIES = 3  # by Ray itself, of a task whose machine was lost
 _ATTEMPTS = 3  # of a task that Ray has given up, or whose file was damaged
 _AHEAD = 2  # tasks begun for each that can run at a time
 _LOOK = 5.0  # seconds between looks at how many can run
+_WAIT = 0.5  # seconds without an answer, after which it is seen whether somebody wants to stop
 _STARVED = 120.0  # seconds without any machine that could work, after which it is an error
 _STUCK = 60.0  # seconds without an answer while all machines are idle, after which tasks are begun again
 
@@ -101,20 +103,25 @@ class Schedule:
         self._told: set[str] = set()
 
     def run(self, similarity: Cosine, progress: Progress | None) -> None:
-        """Make the pass; tasks that were begun are called off where it fails or is interrupted."""
+        """Make the pass.
+
+        Where it fails or is interrupted, the few tasks that were begun end by themselves, and their parts are
+        kept: to call off a task that is just ending can make Ray end the program.
+        """
         total = similarity.shape[0] * similarity.shape[1]
         try:
-            while self._handed < len(self.cut.queries.shards):
-                self._begin()
-                self._hand_on(similarity)
-                if self._flying:
-                    self._collect()
-                if progress is not None:
-                    progress(min(self._seen, total), total)
+            with held_back() as interrupted:
+                while self._handed < len(self.cut.queries.shards):
+                    self._begin()
+                    self._hand_on(similarity)
+                    if self._flying:
+                        self._collect()
+                    interrupted()
+                    if progress is not None:
+                        progress(min(self._seen, total), total)
         except (self.ray.exceptions.RaySystemError, ConnectionError) as error:
             raise gone(error) from error
         finally:
-            self._call_off()
             self._tell_damaged()
 
     def _begin(self) -> None:
@@ -168,7 +175,7 @@ class Schedule:
 
     def _collect(self) -> None:
         """Wait for a task to end, and see how."""
-        ended, _ = self.ray.wait(list(self._flying), num_returns=1, timeout=_LOOK)
+        ended, _ = self.ray.wait(list(self._flying), num_returns=1, timeout=_WAIT)
         if not ended:
             self._begin_stuck_again()
             return
@@ -323,14 +330,6 @@ class Schedule:
                 "no machine of the Ray cluster is left that could work: what is finished is kept in the "
                 "shared folder; start machines with ray start --address HOST:PORT, and run the same again"
             )
-
-    def _call_off(self) -> None:
-        for reference in self._flying:
-            try:
-                self.ray.cancel(reference, force=False)
-            except Exception:
-                continue
-        self._flying = {}
 
     def _tell_damaged(self) -> None:
         if self._missing:

@@ -75,9 +75,6 @@ class Ray:
             raise found
         return found
 
-    def cancel(self, reference, force=False):
-        self._flying.discard(reference)
-
 
 class _Task:
     def __init__(self, ray, function):
