@@ -17,7 +17,7 @@ _INSISTS = 2.0  # seconds after which a second Ctrl-C is not held back: one key 
 def held_back() -> Iterator[Callable[[], None]]:
     """Give a function that raises KeyboardInterrupt if there was an interruption; within, nothing else does.
 
-    What was not asked for by the end is raised there. Handlers of SIGINT are put off in the main thread alone;
+    What was not asked for by the end is raised there. Handlers of SIGINT are put off in the main thread;
     who ignores it goes on doing so.
     """
     before = signal.getsignal(signal.SIGINT)
