@@ -6,6 +6,8 @@ import json
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -119,6 +121,15 @@ def test_threads_change_no_number(xlingual: Any, task: str) -> None:
         found.append(content)
     assert found[0] == found[1]
     assert pq.read_table("out1/per_query.parquet").equals(pq.read_table("out2/per_query.parquet"))
+
+
+@pytest.mark.parametrize("arguments", ["--version", "data scenes --n 4 --out few --quiet"])
+def test_a_closed_output_is_no_error(tmp_path: Path, arguments: str) -> None:
+    command = f'exec "$0" -m xlingual {arguments} >&-'
+    done = subprocess.run(
+        ["sh", "-c", command, sys.executable], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("task", ["bkr", "xlr"])

@@ -109,6 +109,9 @@ def xlingual() -> None:
 
 def main() -> None:
     """Run the command line and exit."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by who called (`>&-`): then nobody reads it
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a terminal without, say, "→" gets "?" instead of a traceback
             stream.reconfigure(errors="replace")

@@ -338,7 +338,7 @@ def read_options(spec: Spec, scheme: Scheme, seed: int = 0, above: Spec | None =
     for key, text in spec.options:
         if key not in known:
             raise InputError(
-                f"spec {shown(spec)!r}: {scheme.name} has no option {key!r}.{_instead(key, known, above)}"
+                f"spec {shown(spec)!r}: {scheme.name} has no option {key!r}{_instead(key, known, above)}"
             )
         if key in values:
             raise InputError(f"spec {shown(spec)!r}: option {key!r} is given twice; give it once")
@@ -356,6 +356,7 @@ def _instead(key: str, known: Collection[str], above: Spec | None) -> str:
     """Return what to write instead of an option that is none of the scheme's."""
     if above is not None and key in {option.name for option in scheme_named(above.scheme).options}:
         top = f"{above.scheme}:{without_url_secrets(above.argument)}"
-        return f" {key}= belongs behind {top}, before ::"
+        return f". {key}= belongs behind {top}, before ::"
     has = f"its options: {listed(known)}" if known else "it has no options"
-    return f"{did_you_mean(key, known)} ({has})"
+    hint = did_you_mean(key, known)
+    return f".{hint} ({has})" if hint else f" ({has})"

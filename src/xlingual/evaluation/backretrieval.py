@@ -270,7 +270,10 @@ class _Run:
         found: Mapping[tuple[str, int], Found],
         references: Sequence[Reference],
     ) -> pa.Table:
-        """Return examples of the leading encoder, for the first sample of the chosen language pairs."""
+        """Return examples of the leading encoder, for the first sample of the chosen language pairs.
+
+        There are none where the ranks of single queries are not known.
+        """
         valued = {row.measure for row in summary if row.source is None and row.value is not None}
         first = next(measure for measure in [*self.measures, SIM] if measure.name in valued)
         leader = leading_encoder(summary, first)
@@ -279,6 +282,8 @@ class _Run:
         for pair in telling_pairs(summary, leader, first):
             number = numbers[pair][0]
             task, one = self.tasks[number], found[leader, number]
+            if self.check is not None and self.check.is_sampled(leader, number, first):
+                continue
             blocks.append(
                 ExampleRows(
                     task=NAME,

@@ -72,8 +72,8 @@ _SET_RECALL_WORDS = ("setr", "set-recall", "setrecall")
 _PRECISION_WORDS = ("ap", "map")
 _AT = re.compile(r"([a-z-]+)@(\d{1,18})(/min)?")
 _SHARE = re.compile(r"([a-z-]+)@(\d{1,2}(?:\.\d{1,6})?)%")
-_ALL = "R@k, SetR@k or AP@k/min with k of at least 1, AP, RR, MedR or SIM"
-_RANK = "R@k with k of at least 1, RR or MedR"
+_ALL = "R@k, SetR@k or AP@k/min with k of at least 1, R@p% with p below 100, AP, RR, MedR or SIM"
+_RANK = "R@k with k of at least 1, R@p% with p below 100, RR or MedR"
 _POOL = "AP, AP@k/min, R@k or SetR@k with k of at least 1, RR or MedR"
 
 

@@ -99,7 +99,9 @@ def test_lists_of_measures():
         parse_rank_measures([DistanceCorrelation()], beside=[PictureSimilarity()])
     with pytest.raises(InputError, match=r"AP is no measure .*all relevant .*evaluate multilingual-pool"):
         parse_rank_measures("R@5,AP")
-    with pytest.raises(InputError, match="expected R@k with k of at least 1, RR or MedR"):
+    with pytest.raises(
+        InputError, match="expected R@k with k of at least 1, R@p% with p below 100, RR or MedR"
+    ):
         parse_rank_measures("ndcg")
 
 

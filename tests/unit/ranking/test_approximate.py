@@ -221,3 +221,9 @@ def test_progress_ends_at_all_and_the_work_is_counted():
     assert told == sorted(told) and told[-1] == 1
     assert 0 < over.screened < 2 * 1100 * M  # there and, transposed, back
     assert ranker.about()["search"] == "ivf,probes=1" and ranker.about()["index_lists"] >= 1
+
+
+def test_deep_searches_are_for_many_candidates():
+    assert Approximate().fewest == 30_000
+    assert Approximate(depth=1000).fewest == 100_000
+    assert Approximate(depth=1000, least=5).fewest == 5

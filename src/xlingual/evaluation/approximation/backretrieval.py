@@ -109,10 +109,16 @@ class BackretrievalCheck:
         self, name: str, number: int, measure: RankMeasure | PictureSimilarity, ways: Sequence[Ints]
     ) -> SampledScore | None:
         """Return the score of a measure that is told from a sample of candidates, None for others."""
+        if not self.is_sampled(name, number, measure):
+            return None
+        return sampled_score(measure, self._sampled[name, number], ways)  # type: ignore[arg-type]
+
+    def is_sampled(self, name: str, number: int, measure: RankMeasure | PictureSimilarity) -> bool:
+        """Return whether a measure is told from a sample of candidates: then no query's rank is known."""
         ranks = self._sampled.get((name, number))
         if ranks is None or isinstance(measure, PictureSimilarity):
-            return None
-        return sampled_score(measure, ranks, ways) if by_sample(self.ranker, measure, ranks.pool) else None
+            return False
+        return by_sample(self.ranker, measure, ranks.pool)
 
     def checked(
         self, name: str, number: int, measure: RankMeasure | PictureSimilarity, found: Score, values: Floats

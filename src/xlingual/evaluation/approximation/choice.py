@@ -70,10 +70,10 @@ def exact_only(ranker: Ranker | None, task: str) -> None:
 def checked_queries(ranker: Approximate, task: Task, *, pictures: bool) -> Ints | None:
     """Return the positions of the sources that are evaluated exactly too; None: all are, it is as fast.
 
-    A task is searched where its targets, or with `pictures` its sources, are `ranker.least` or more.
+    A task is searched where its targets, or with `pictures` its sources, are `ranker.fewest` or more.
     """
     n = len(task.sample.source)
-    if max(len(task.sample.target), n if pictures else 0) < ranker.least:
+    if max(len(task.sample.target), n if pictures else 0) < ranker.fewest:
         return None
     drawn = stream(task.sample.seed, f"checked queries {task.source}-{task.target}")
     return np.sort(drawn.choice(n, min(ranker.check, n), replace=False))
@@ -86,7 +86,7 @@ def queries_of(ranker: Approximate, tasks: Sequence[Task], *, pictures: bool) ->
     if small:
         warnings.warn(
             f"ranked exactly after all: {listed(small)}, where a search is not worth it (fewer than "
-            f"{ranker.least:,} candidates)",
+            f"{ranker.fewest:,} candidates)",
             DataWarning,
             stacklevel=3,
         )

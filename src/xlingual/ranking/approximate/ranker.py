@@ -26,6 +26,7 @@ from xlingual.ranking.vectors import UnitVectors
 from xlingual.records import Ints, Vectors
 
 LEAST = 30_000  # candidates below which exact ranking is as fast (benchmarks/approximate.py)
+_DEEP = 100  # so many times the depth are candidates, too: to find more of them takes longer than to rank all
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,10 @@ class Approximate:
     What is not found is taken to be below. So a target's own score is exact, and how many stand above it a
     lower bound, of at most about `depth`: R@k with k ≤ depth and nearest neighbours can be told, ranks
     cannot. `inner` ranks exactly what an index does not serve: similarities that are no cosine, groups of
-    fewer than `least` candidates, and the `check` queries of each task by which the evaluations measure what
-    the search costs in accuracy. `candidates` is the size of the uniform sample of candidates from which
-    they tell median ranks and percentiles.
+    fewer than `least` candidates (None: 30,000, or a hundred times the depth where that is more), and the
+    `check` queries of each task by which the evaluations measure what the search costs in accuracy.
+    `candidates` is the size of the uniform sample of candidates from which they tell median ranks and
+    percentiles.
     """
 
     inner: Ranker = field(default_factory=Cpu)
@@ -45,7 +47,7 @@ class Approximate:
     search: Search = field(default_factory=Search)
     check: int = 1000
     candidates: int = 10_000
-    least: int = LEAST
+    least: int | None = None
     threads: int = 1
     _kept: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)  # last index
 
@@ -55,6 +57,11 @@ class Approximate:
         for name, least in (("depth", 1), ("check", 100), ("candidates", 100)):
             if getattr(self, name) < least:
                 raise InputError(f"approximate ranking: {name} must be {least} at least")
+
+    @property
+    def fewest(self) -> int:
+        """The number of candidates below which all are ranked."""
+        return max(LEAST, _DEEP * self.depth) if self.least is None else max(self.least, 1)
 
     def about(self) -> dict[str, str | int | float]:
         """Return what ranked."""
@@ -90,7 +97,7 @@ class Approximate:
                 "them: leave out the approximate ranker"
             )
         columns = similarity.shape[0 if turned else 1] if asked.columns is None else len(asked.columns)
-        return columns < max(self.least, 1)
+        return columns < self.fewest
 
     def _refuse_deep(self, asked: Top | Counts) -> None:
         if isinstance(asked, Top) and asked.k > self.depth:

@@ -300,3 +300,10 @@ def test_misses_are_told_once_for_each_encoder(manifest, task):
     misses = [str(one.message) for one in told if "the search finds only" in str(one.message)]
     assert len(misses) == len(set(misses)) <= len(TEXTS) * (2 if task == "bkr" else 1)
     assert any("4 of 4 samples are below 95 %" in text for text in misses)
+
+
+def test_no_examples_are_shown_where_no_rank_is_known(manifest):
+    ranker = Approximate(depth=2, search=Search(probes=10**6), least=1, check=N, candidates=150)
+    for measures, rows in ((("MedR",), 0), (("R@1", "MedR"), 2)):
+        found = bkr(manifest, ranker, measures=measures, pairs="en-de", examples=True)
+        assert found.examples.num_rows >= rows and (rows > 0 or found.examples.num_rows == 0)
