@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.vectors import spectrum
+from xlingual.errors import XlingualError
 from xlingual.ranking import Cosine, Counts, Cpu, Ranker, Top, UnitVectors
 from xlingual.ranking.torch import TorchRanker
 from xlingual.ranking.torch.arithmetic import Arithmetic, exact_settings
@@ -145,4 +146,7 @@ def main(n: int = N, d: int = DIM, device: str | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(argument) for argument in sys.argv[1:3]), *sys.argv[3:4])
+    try:
+        main(*(int(argument) for argument in sys.argv[1:3]), *sys.argv[3:4])
+    except XlingualError as error:  # no such device
+        sys.exit(f"error: {error}")
