@@ -7,11 +7,12 @@ imported only when the verb is used, so that `--help` loads nothing heavy.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -120,7 +121,20 @@ def main() -> None:
         sys.stdout.flush()
     except OSError as error:
         code = _output_failed(error)
+    if "ray" in sys.modules:
+        _end(code)
     sys.exit(code)
+
+
+def _end(code: int) -> NoReturn:
+    """End the program once all is put away, without taking the interpreter apart.
+
+    Threads of Ray that are at work then can crash it, long after all is done.
+    """
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def run(arguments: list[str]) -> int:

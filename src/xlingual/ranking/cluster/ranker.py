@@ -69,8 +69,8 @@ class RayRanker:
         Raises InputError where the cluster, a machine of it or the shared folder cannot be used.
         """
         if self._ray is None:
+            ray = connect(self.address, self.cores)
             with held_back():
-                ray = connect(self.address, self.cores)
                 self.machines = check_machines(ray, self.shared)
             if self.address is None:
                 for name in (PARTS, FOLDER):

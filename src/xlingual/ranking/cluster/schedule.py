@@ -35,6 +35,7 @@ _ATTEMPTS = 3  # of a task that Ray has given up, or whose file was damaged
 _AHEAD = 2  # tasks begun for each that can run at a time
 _LOOK = 5.0  # seconds between looks at how many can run
 _WAIT = 0.5  # seconds without an answer, after which it is seen whether somebody wants to stop
+_GRACE = 15.0  # seconds for tasks to end that were called off
 _STARVED = 120.0  # seconds without any machine that could work, after which it is an error
 _STUCK = 60.0  # seconds without an answer while all machines are idle, after which tasks are begun again
 
@@ -103,11 +104,7 @@ class Schedule:
         self._told: set[str] = set()
 
     def run(self, similarity: Cosine, progress: Progress | None) -> None:
-        """Make the pass.
-
-        Where it fails or is interrupted, the few tasks that were begun end by themselves, and their parts are
-        kept: to call off a task that is just ending can make Ray end the program.
-        """
+        """Make the pass; tasks that were begun are called off where it fails or is interrupted."""
         total = similarity.shape[0] * similarity.shape[1]
         try:
             with held_back() as interrupted:
@@ -120,8 +117,11 @@ class Schedule:
                     if progress is not None:
                         progress(min(self._seen, total), total)
         except (self.ray.exceptions.RaySystemError, ConnectionError) as error:
+            self._flying = {}  # nobody answers who could call them off
             raise gone(error) from error
         finally:
+            with held_back():
+                self._call_off()
             self._tell_damaged()
 
     def _begin(self) -> None:
@@ -330,6 +330,17 @@ class Schedule:
                 "no machine of the Ray cluster is left that could work: what is finished is kept in the "
                 "shared folder; start machines with ray start --address HOST:PORT, and run the same again"
             )
+
+    def _call_off(self) -> None:
+        """Call off the tasks that were begun, and see them end: a program that ends before can crash in Ray."""
+        begun, self._flying = list(self._flying), {}
+        try:
+            for reference in begun:
+                self.ray.cancel(reference, force=False)
+            if begun:
+                self.ray.wait(begun, num_returns=len(begun), timeout=_GRACE)
+        except self.ray.exceptions.RayError:
+            return  # the cluster is gone: so are they
 
     def _tell_damaged(self) -> None:
         if self._missing:

@@ -75,6 +75,9 @@ class Ray:
             raise found
         return found
 
+    def cancel(self, reference, force=False):
+        self._flying.discard(reference)
+
 
 class _Task:
     def __init__(self, ray, function):
