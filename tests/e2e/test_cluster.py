@@ -142,10 +142,10 @@ def test_a_program_that_was_killed_goes_on_where_it_stopped(tmp_path):
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("interrupt", [False, True])
+@pytest.mark.parametrize("interrupt", ["never", "at the start", "in the pass"])
 def test_the_command_line_says_nothing_of_ray(tmp_path, interrupt):
     rng = np.random.default_rng(0)
-    n = 20_000 if interrupt else 400
+    n = 400 if interrupt == "never" else 20_000
     manifest = tmp_path / "texts.csv"
     rows = [f"{i}-{lang},{lang},text {i} {lang},item{i}" for lang in ("en", "de") for i in range(n)]
     manifest.write_text("\n".join(["id,lang,text,item", *rows]) + "\n")
@@ -166,15 +166,18 @@ def test_the_command_line_says_nothing_of_ray(tmp_path, interrupt):
     command += ["--json", "--shared", str(tmp_path / "shared")]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     running = subprocess.Popen(command, **pipes, text=True, start_new_session=True)
-    if interrupt:
+    if interrupt == "at the start":
+        time.sleep(3)
+    elif interrupt == "in the pass":
         deadline = time.monotonic() + 60
         while not list((tmp_path / "shared").glob("parts/*.npz")) and time.monotonic() < deadline:
             time.sleep(0.1)
+    if interrupt != "never":
         os.killpg(running.pid, signal.SIGINT)  # as a terminal does
     out, told = running.communicate(timeout=120)
-    if interrupt:
+    if interrupt != "never":
         assert (running.returncode, told) == (130, "error: interrupted\n")
-        assert list((tmp_path / "shared" / "parts").iterdir())
+        assert interrupt == "at the start" or list((tmp_path / "shared" / "parts").iterdir())
     else:
         assert (running.returncode, told) == (0, "")
         assert '"backend": "ray"' in out

@@ -332,7 +332,7 @@ class Schedule:
             )
 
     def _call_off(self) -> None:
-        """Call off the tasks that were begun, and see them end: a program that ends before can crash in Ray."""
+        """Call off the tasks that were begun, and see them end: ending before them can crash Ray."""
         begun, self._flying = list(self._flying), {}
         try:
             for reference in begun:
