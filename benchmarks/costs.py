@@ -28,8 +28,8 @@ MEASURED = {  # on one core of an AMD EPYC (Zen 5); numpy 2.4 with OpenBLAS 0.3.
     "texts, per pair": Constant(0.4e-9, "s", "measured: growth, beside the product"),
     "pictures, per pair": Constant(3.0e-9, "s", "measured: growth, beside the product"),
     "rest, per item": Constant(22e-6, "s", "measured: growth: checks, statistics, tables"),
-    "memory": Constant(3.9e8, "bytes", "measured: growth: tiles, and float32 copies of unit vectors"),
-    "memory, per item": Constant(1.8e3, "bytes", "measured: growth: of the process that gathers the answer"),
+    "memory": Constant(3.3e8, "bytes", "measured: growth: tiles, and float32 copies of unit vectors"),
+    "memory, per item": Constant(2.3e3, "bytes", "measured: growth: of the process that gathers the answer"),
     "uneven lists": Constant(1.3, "", "measured: faiss IVF-flat, vectors looked at against equal lists"),
 }
 ASSUMED = {
