@@ -1,6 +1,7 @@
 """What all tests share: where the real data is, and how hypothesis runs."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 settings.register_profile("xlingual", deadline=None)
 settings.load_profile("xlingual")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of programs that a shell starts with &
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def real_data_folder():

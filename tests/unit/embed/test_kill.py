@@ -91,8 +91,11 @@ def test_fifty_kills_at_random_moments(tmp_path):
         root, log = tmp_path / f"store{number}", tmp_path / f"log{number}"
         before = own = 0
         while kills < 50:
+            moment = encoded(log) + int(rng.integers(0, 3 * SHARD))  # by the work done: machines differ
             process = in_child(embed, root, log, N, 0.0005)
-            time.sleep(float(rng.uniform(0.005, 0.05)))
+            while process.is_alive() and encoded(log) < moment:
+                time.sleep(0.0005)
+            time.sleep(float(rng.uniform(0, 0.002)))
             process.kill()
             process.join()
             if process.exitcode == 0:
