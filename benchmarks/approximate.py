@@ -6,13 +6,13 @@ Larger sizes: python -c "from benchmarks.approximate import main; main([300_000,
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 
 import numpy as np
 
-from benchmarks.vectors import Given, spectrum, two_languages
-from xlingual import Results, backretrieval
+from benchmarks import timed
+from benchmarks.vectors import spectrum
+from xlingual import Results
 from xlingual.ranking.approximate import Approximate, Search
 
 SIZES = (10_000, 30_000)
@@ -26,18 +26,7 @@ def evaluated(n: int, ranker: Approximate | None) -> tuple[Results, float]:
     meaning = spectrum(rng, 2 * n, SHARED)
     texts = np.concatenate([meaning, spectrum(rng, 2 * n, TEXT_DIM - SHARED)], axis=1)
     images = np.concatenate([meaning * 2, spectrum(rng, 2 * n, IMAGE_DIM - SHARED)], axis=1)
-    manifest = two_languages(n)
-    begun = time.process_time()
-    results = backretrieval(
-        manifest,
-        text_encoders={"given": Given(texts)},
-        image_encoder=Given(images, "images"),
-        pairs="en-de",
-        ranker=ranker,
-        examples=False,
-        store=None,
-    )
-    return results, time.process_time() - begun
+    return timed.evaluated(texts, images, ranker=ranker)
 
 
 def assert_whole_is_exact() -> None:

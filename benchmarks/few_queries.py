@@ -6,13 +6,12 @@ Larger sizes: python -c "from benchmarks.few_queries import main; main([300_000,
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks import timed
 from benchmarks.growth_run import stored
-from benchmarks.vectors import Given, two_languages
-from xlingual import Results, backretrieval
+from xlingual import Results
 
 SIZES, DIMS = (10_000, 30_000), (128, 256)
 QUERIES = 10_000
@@ -20,20 +19,8 @@ QUERIES = 10_000
 
 def evaluated(n: int, queries: int | None, dims: tuple[int, int]) -> tuple[Results, float]:
     """Return the results of so many queries among n targets and n pictures, and the seconds they took."""
-    manifest = two_languages(n)
     with tempfile.TemporaryDirectory() as folder:
-        texts, images = stored(Path(folder), n, dims)
-        begun = time.process_time()
-        results = backretrieval(
-            manifest,
-            text_encoders={"given": Given(texts)},
-            image_encoder=Given(images, "images"),
-            pairs="en-de",
-            queries=queries,
-            examples=False,
-            store=None,
-        )
-        return results, time.process_time() - begun
+        return timed.evaluated(*stored(Path(folder), n, dims), queries=queries)
 
 
 def assert_equal(part: Results, whole: Results) -> None:

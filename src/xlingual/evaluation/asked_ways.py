@@ -6,10 +6,11 @@ pictures (the oracle), and to the pictures that some way starts from against all
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from xlingual.arrays import distinct_values
-from xlingual.evaluation.nearest import tie_cap
 from xlingual.evaluation.setup import Tally
 from xlingual.evaluation.side_ranks import SideRanks
 from xlingual.ranking import Counts, PictureScores, Progress, Ranker, Top, TopK, Transposed
@@ -22,7 +23,8 @@ def rank_asked(ranks: SideRanks, ranker: Ranker, progress: Progress | None, tall
     The pictures must have vectors (`PicturePass.has_vectors`).
     """
     ranks.asked_alone = True
-    ranks.oracle = _oracle(ranks, ranker, progress, tally)
+    asked = distinct_values(np.concatenate([ranks.source_columns(task) for task in ranks.sides.tasks]))
+    ranks.oracle = nearest_targets(ranks, asked, ranker, progress, tally)
     used = distinct_values(np.concatenate([ranks.counts.query, ranks.oracle.candidate]))
     similarity = ranks.over.among(used, np.arange(ranks.over.similarity.shape[1]))
     assert similarity is not None
@@ -40,21 +42,22 @@ def rank_asked(ranks: SideRanks, ranker: Ranker, progress: Progress | None, tall
     _add(tally, similarity)
 
 
-def _oracle(ranks: SideRanks, ranker: Ranker, progress: Progress | None, tally: Tally | None) -> TopK:
-    """Return the nearest target pictures of the asked sources."""
-    asked = distinct_values(np.concatenate([ranks.source_columns(task) for task in ranks.sides.tasks]))
+def nearest_targets(
+    ranks: SideRanks, columns: Ints, ranker: Ranker, progress: Progress | None, tally: Tally | None
+) -> TopK:
+    """Return the nearest target pictures of source columns (sorted), ties drawn as where all are asked.
+
+    The pictures must have vectors (`PicturePass.has_vectors`).
+    """
     height = ranks.over.similarity.shape[0]
-    similarity = ranks.over.among(np.arange(height), asked)
+    similarity = ranks.over.among(np.arange(height), columns)
     assert similarity is not None
-    top = Top(1, (len(asked), height), weights=ranks.target_weights, cap=tie_cap(len(asked)))
+    cap = ranks.nearest_target.cap
+    top = Top(1, (len(columns), height), weights=ranks.target_weights, cap=cap)
     ranker.scan(similarity, [Transposed(top)], progress=progress)
     _add(tally, similarity)
-    return _numbered(top.result(), asked)
-
-
-def _numbered(found: TopK, query: Ints) -> TopK:
-    """Return the lines with the queries' own numbers; `unlisted` stays in the order of those that asked."""
-    return TopK(query[found.query], found.candidate, found.weight, found.above, found.tied, found.unlisted)
+    found = top.result()
+    return replace(found, query=columns[found.query])
 
 
 def _add(tally: Tally | None, similarity: PictureScores) -> None:

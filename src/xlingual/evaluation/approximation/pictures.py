@@ -9,12 +9,13 @@ import numpy as np
 
 from xlingual.arrays import distinct_values
 from xlingual.evaluation.approximation.sampled import SampledRanks, estimated_ranks
+from xlingual.evaluation.asked_ways import nearest_targets
 from xlingual.evaluation.nearest import Nearest
 from xlingual.evaluation.ragged import sums
 from xlingual.evaluation.setup import Tally
 from xlingual.evaluation.side_ranks import Routes, SideRanks
 from xlingual.measures import RecallAt
-from xlingual.ranking import Counts, PictureScores, Ranker, Reduction, Top, TopK, Transposed, as_scores
+from xlingual.ranking import Counts, PictureScores, Ranker, Reduction, Top, TopK, as_scores
 from xlingual.records import Floats, Ints
 from xlingual.streams import stream
 
@@ -73,19 +74,12 @@ class _Oracle:
 
 def _oracle(ranks: SideRanks, columns: Ints, ranker: Ranker, tally: Tally) -> _Oracle:
     distinct = distinct_values(columns)
-    height = ranks.over.similarity.shape[0]
-    similarity = ranks.over.among(np.arange(height), distinct)
-    if similarity is None:  # all scores are given: what was found is exact
-        own = np.isin(ranks.oracle.query, distinct)
-        found, column = _chosen(ranks.oracle, own), ranks.oracle.query[own]
-    else:
-        top = Top(1, (len(distinct), height), weights=ranks.target_weights, cap=ranks.nearest_target.cap)
-        ranker.scan(similarity, [Transposed(top)])
-        tally.add(similarity)
-        found = top.result()
-        column = distinct[found.query]
-    share = found.weight / np.bincount(column, found.weight)[column]
-    return _Oracle(found.candidate, column, share)
+    if ranks.over.has_vectors:
+        found = nearest_targets(ranks, distinct, ranker, None, tally)
+    else:  # all scores are given: what was found is exact
+        found = _chosen(ranks.oracle, np.isin(ranks.oracle.query, distinct))
+    share = found.weight / np.bincount(found.query, found.weight)[found.query]
+    return _Oracle(found.candidate, found.query, share)
 
 
 def _chosen(found: TopK, lines: np.ndarray) -> TopK:
