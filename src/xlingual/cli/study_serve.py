@@ -19,7 +19,13 @@ from xlingual.extras import missing
 @click.option(
     "--url", metavar="URL", help="What raters' links begin with, where a proxy stands before the server."
 )
-def serve(study: Path, host: str, port: int, url: str | None) -> None:
+@click.option(
+    "--trust-proxy",
+    metavar="ADDRESS",
+    help="Address of the proxy (several with commas) whose X-Forwarded-For names the raters' addresses. "
+    "[default: nobody's is believed]",
+)
+def serve(study: Path, host: str, port: int, url: str | None, trust_proxy: str | None) -> None:
     """Serve the study in the folder STUDY to raters, until Ctrl-C.
 
     Prints a personal link for each rater and the organiser's. Every answer is on the disk before the page
@@ -29,7 +35,7 @@ def serve(study: Path, host: str, port: int, url: str | None) -> None:
         raise MissingExtraError("the study's server", "study")
     from xlingual.study.server.run import serve as run
 
-    run(study, host, port, lambda base, links: _announce(study, host, base, links, url), url)
+    run(study, host, port, lambda base, links: _announce(study, host, base, links, url), url, trust_proxy)
     click.echo("\nStopped. Every answer that raters saw as saved is in the study's folder.")
 
 

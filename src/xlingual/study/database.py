@@ -1,8 +1,9 @@
 """What raters said, in one SQLite file: an answer is on the disk before anybody is told that it is saved.
 
 The file is in WAL mode with synchronous=FULL: a commit that returned survives a killed process and a cut of
-the power. There is one connection for each `Ratings`, used by one thread at a time; other processes (an
-import beside a running server) wait for each other. Every change is written to a log too, which is never
+the power. Each `Ratings` has a connection that reads and one that writes, each used by one thread at a time:
+reading never waits for writing. Writers, other processes too (an import beside a running server), wait for
+each other, ten seconds at most. Every change is written to a log too, which is never
 shortened: it shows how answers came about, and it is what "undo" goes back by.
 
 Only digests of the raters' tokens are in the file: who reads it cannot rate in another's name.
@@ -11,6 +12,7 @@ Only digests of the raters' tokens are in the file: who reads it cannot rate in 
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +23,7 @@ from types import TracebackType
 from xlingual.errors import InputError
 from xlingual.study.folder import RATINGS
 from xlingual.study.records import Rating
-from xlingual.study.tables import connect, in_words, now, put, take_back
+from xlingual.study.tables import WAIT_S, BusyError, connect, in_words, now, put, take_back
 
 _COLUMNS = "rater, query, suggestion, occasion, score, at, seconds"
 
@@ -57,16 +59,17 @@ class Ratings:
 
     Args:
         folder: the study's folder.
+        wait_s: how many seconds a writer waits for others who write.
 
     Raises:
         InputError: (from any method) the file is not a database of ratings, or cannot be opened.
+        BusyError: (from methods that write) others write for longer than `wait_s`.
 
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / RATINGS
-        self._lock = RLock()
-        self._open: sqlite3.Connection | None = None
+    def __init__(self, folder: Path, wait_s: float = WAIT_S) -> None:
+        self.path, self.wait_s = folder / RATINGS, wait_s
+        self._reader, self._writer = _Held(self.path), _Held(self.path)
 
     def add(self, rating: Rating) -> bool:
         """Keep a rating: on the disk when this returns. The last one given for a suggestion counts.
@@ -159,10 +162,14 @@ class Ratings:
         with self._writing() as db:
             db.execute("UPDATE raters SET token_digest = ? WHERE number = ?", (token_digest, number))
 
-    def note_seen(self, number: int) -> None:
-        """Note that a rater opened a page now."""
-        with self._writing() as db:
-            db.execute("UPDATE raters SET seen = ? WHERE number = ?", (now(), number))
+    def note_seen(self, number: int) -> bool:
+        """Note that a rater opened a page now; return False where somebody is writing, without waiting."""
+        try:
+            with self._writing(wait_s=0) as db:
+                db.execute("UPDATE raters SET seen = ? WHERE number = ?", (now(), number))
+        except BusyError:
+            return False
+        return True
 
     def setting(self, name: str) -> str | None:
         """Return what was kept under a name, or None."""
@@ -176,10 +183,8 @@ class Ratings:
 
     def close(self) -> None:
         """Close the file; what the WAL holds goes into it, so that the study is one file again."""
-        with self._lock:
-            if self._open is not None:
-                self._open.close()
-                self._open = None
+        self._reader.close()
+        self._writer.close()
 
     def __enter__(self) -> Ratings:
         return self
@@ -190,16 +195,23 @@ class Ratings:
         self.close()
 
     def _rows(self, sql: str, *values: object) -> list[tuple]:  # type: ignore[type-arg]
-        with self._lock, in_words(self.path):
-            if self._open is None and not self.path.exists():
+        with self._reader.used(), in_words(self.path):
+            if self._reader.connection is None and not self.path.exists():
                 return []  # nobody has rated: reading makes no file
-            return self._connection().execute(sql, values).fetchall()
+            return self._reader.opened().execute(sql, values).fetchall()
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Hold the lock for a transaction; on the disk after the block, or undone by an error."""
-        with self._lock, in_words(self.path):
-            db = self._connection()
+    def _writing(self, wait_s: float | None = None) -> Iterator[sqlite3.Connection]:
+        """Hold a transaction; on the disk after the block, or undone by an error.
+
+        Raises BusyError where others write for longer than `wait_s` (None: as this object waits).
+        """
+        wait_s = self.wait_s if wait_s is None else wait_s
+        until = time.monotonic() + wait_s
+        with self._writer.used(wait_s), in_words(self.path):
+            db = self._writer.opened()
+            left_ms = max(0, round((until - time.monotonic()) * 1000))
+            db.execute(f"PRAGMA busy_timeout = {left_ms}")
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db
@@ -208,10 +220,34 @@ class Ratings:
                 db.execute("ROLLBACK")
                 raise
 
-    def _connection(self) -> sqlite3.Connection:
-        if self._open is None:
-            self._open = connect(self.path)
-        return self._open
+
+class _Held:
+    """A connection that is opened when it is first used, and used by one thread at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.connection: sqlite3.Connection | None = None
+        self._path, self._lock = path, RLock()
+
+    @contextmanager
+    def used(self, wait_s: float = WAIT_S) -> Iterator[None]:
+        """Keep other threads away; raise BusyError where another one has it for longer."""
+        if not self._lock.acquire(timeout=wait_s):
+            raise BusyError(f"{self._path}: others are writing: try again")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def opened(self) -> sqlite3.Connection:
+        if self.connection is None:
+            self.connection = connect(self._path)
+        return self.connection
+
+    def close(self) -> None:
+        with self._lock:
+            if self.connection is not None:
+                self.connection.close()
+                self.connection = None
 
 
 def _free_name(number: int, raters: list[Rater]) -> str:

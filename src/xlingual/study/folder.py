@@ -21,7 +21,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from xlingual.errors import InputError
-from xlingual.results.files import make_folder, read_json, to_json, write_json
+from xlingual.results.files import make_folder, read_json, to_json
 from xlingual.results.reading import fields_of, record
 from xlingual.study.records import Credit, Key, Page, Query, Shown, Study
 from xlingual.study.validity import checked_key, checked_study
@@ -55,7 +55,7 @@ def write_study(folder: str | Path, study: Study, key: Key, title: str) -> Study
     study = replace(checked_study(study), key_digest=_digest(text.encode("utf-8")))
     if not (root / TITLE_FILE).exists():
         (root / TITLE_FILE).write_text(title, encoding="utf-8")
-    write_json(root / STUDY_FILE, {"schema": STUDY_SCHEMA} | asdict(study))
+    write_private(root / STUDY_FILE, to_json({"schema": STUDY_SCHEMA} | asdict(study)))
     return study
 
 

@@ -13,7 +13,7 @@ from xlingual.errors import InputError
 from xlingual.study.records import BEST, WORST, Rating
 
 _VERSION = 1  # of the tables; SQLite keeps it as user_version
-_BUSY_MS = 10_000
+WAIT_S = 10.0  # for others who write, at most
 _TABLES = f"""
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE raters (
@@ -32,6 +32,10 @@ CREATE TABLE log (
 CREATE INDEX log_by_rater ON log (rater, number);
 """
 _AT = "WHERE rater = ? AND query = ? AND suggestion = ? AND occasion = ?"
+
+
+class BusyError(InputError):
+    """Others write to the ratings for longer than was to be waited."""
 
 
 def now() -> str:
@@ -84,9 +88,8 @@ def connect(path: Path) -> sqlite3.Connection:
     """Open the file, and make its tables where it is new: for its owner alone (mode 600)."""
     if path.parent.is_dir():
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # a new file is its owner's alone
-    db = sqlite3.connect(path, timeout=_BUSY_MS / 1000, isolation_level=None, check_same_thread=False)
+    db = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
     try:
-        db.execute(f"PRAGMA busy_timeout = {_BUSY_MS}")
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")
         _prepare(db, path)
@@ -120,7 +123,15 @@ def in_words(path: Path) -> Iterator[None]:
     """Say what is wrong with the file in one line."""
     try:
         yield
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+            raise BusyError(f"{path}: another program is writing: try again when it is done") from None
+        raise _unusable(path, error) from None
     except (sqlite3.Error, OSError) as error:
-        raise InputError(
-            f"{path}: the ratings cannot be read or written ({error}): is it a study's, is the disk full?"
-        ) from None
+        raise _unusable(path, error) from None
+
+
+def _unusable(path: Path, error: Exception) -> InputError:
+    return InputError(
+        f"{path}: the ratings cannot be read or written ({error}): is it a study's, is the disk full?"
+    )

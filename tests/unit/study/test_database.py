@@ -132,7 +132,7 @@ def test_two_openings_at_a_time_and_threads(tmp_path):
 
 def test_it_is_durable_by_its_settings(ratings):
     ratings.add(ONE)
-    db = ratings._connection()
+    db = ratings._writer.opened()
     assert db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
     assert db.execute("PRAGMA synchronous").fetchone()[0] == 2  # FULL
 

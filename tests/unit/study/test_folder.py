@@ -49,6 +49,7 @@ def test_reading_gives_back_what_was_written(written: tuple[Path, Study, Key]) -
 def test_the_key_is_its_owners_alone(written: tuple[Path, Study, Key]) -> None:
     folder = written[0]
     assert (folder / KEY_FILE).stat().st_mode & 0o777 == 0o600
+    assert (folder / STUDY_FILE).stat().st_mode & 0o777 == 0o600
     assert (folder / KEY_FILE).parent.stat().st_mode & 0o777 == 0o700
     write_private(folder / "links.csv", "who,path\n")
     assert (folder / "links.csv").stat().st_mode & 0o777 == 0o600

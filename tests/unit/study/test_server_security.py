@@ -71,6 +71,8 @@ def test_pages_with_a_token_are_not_kept_by_caches(client, made):
         "/static/..%2fapp.py", "/static/htmx-LICENSE.txt", "/secret/key.json",
         "/r/{rater}/image/%2fetc%2fpasswd",
         "/r/%ff%fe", "/r/%00",
+        pytest.param("/r/{rater}/page/" + "1" * 5000, id="5000-digits"),
+        pytest.param("/r/{rater}/page/²", id="not-a-number"),
     ],
 )  # fmt: skip
 def test_what_is_not_there_gives_the_same_words_whatever_it_is(client, made, path):
@@ -118,6 +120,14 @@ def test_large_bodies_are_refused_told_or_not(client, made):
 
     assert client.post(path, content=chunks()).status_code == 413
     assert client.post(path, content=b"", headers={"Content-Length": "-1"}).status_code == 413
+
+
+def test_numbers_of_5000_digits_are_refused_in_forms_and_headers(client, made):
+    digits = "1" * 5000
+    answer = client.post(f"{made.link()}/undo", data={"change": digits})
+    assert (answer.status_code, answer.headers["location"]) == (303, f"{made.link()}/next")
+    assert client.post(f"/o/{made.organiser}/raters/{digits}/link").status_code == 404
+    assert client.post(f"{made.link()}/undo", headers={"Content-Length": digits}).status_code == 413
 
 
 def test_odd_bodies_and_methods_are_refused(client, made):

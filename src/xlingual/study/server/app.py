@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from anyio import CapacityLimiter
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -24,6 +25,7 @@ _WORDS = {
     404: ("Nothing here", "Please open the whole of the personal link that you were given."),
     429: ("A moment, please", "That was a lot at once. Wait a little and load the page again."),
 }
+_WRITERS = 16  # threads that may wait to write at once
 _OTHER = ("That did not work", "Go back and load the page again. What was saved stays saved.")
 _FAILED = dict(zip(("title", "words"), _OTHER, strict=True))
 _DISK = {
@@ -46,7 +48,8 @@ def create_app(study: Study, folder: Path, limits: Limits | None = None, url: st
     static = Static()
 
     @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+    async def lifespan(running: Starlette) -> AsyncIterator[None]:
+        running.state.writers = CapacityLimiter(_WRITERS)
         yield
         desk.ratings.close()
 
@@ -68,8 +71,8 @@ def _routes() -> list[Route]:
     return [
         Route(rater, endpoint(pages.start)),
         Route(f"{rater}/next", endpoint(pages.onward)),
-        Route(f"{rater}/page/{{number:int}}", endpoint(pages.show), methods=["GET"]),
-        Route(f"{rater}/page/{{number:int}}", endpoint(pages.rate), methods=["POST"]),
+        Route(f"{rater}/page/{{number}}", endpoint(pages.show), methods=["GET"]),
+        Route(f"{rater}/page/{{number}}", endpoint(pages.rate), methods=["POST"]),
         Route(f"{rater}/undo", endpoint(pages.undo), methods=["POST"]),
         Route(f"{rater}/end", endpoint(pages.end)),
         Route(f"{rater}/image/{{shown}}", endpoint(pages.image)),
@@ -77,7 +80,7 @@ def _routes() -> list[Route]:
         Route(f"{holder}/people", endpoint(organiser.people)),
         Route(f"{holder}/preview", endpoint(organiser.preview)),
         Route(f"{holder}/raters", endpoint(organiser.add), methods=["POST"]),
-        Route(f"{holder}/raters/{{number:int}}/link", endpoint(organiser.renew), methods=["POST"]),
+        Route(f"{holder}/raters/{{number}}/link", endpoint(organiser.renew), methods=["POST"]),
     ]
 
 

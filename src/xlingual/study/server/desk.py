@@ -79,9 +79,9 @@ class Desk:
         """Note that a rater opened a page: seconds count from now."""
         moment = self._clock()
         self._acted[rater.name] = moment
-        if moment - self._seen.get(rater.number, -_SEEN_S) >= _SEEN_S:
+        due = moment - self._seen.get(rater.number, -_SEEN_S) >= _SEEN_S
+        if due and self.ratings.note_seen(rater.number):
             self._seen[rater.number] = moment
-            self.ratings.note_seen(rater.number)
 
     def rate(self, rater: Rater, place: Place, answers: Mapping[str, int]) -> int:
         """Keep the answers of a page, by suggestion; return how many were new. They are then on the disk."""

@@ -12,7 +12,7 @@ from xlingual.study.links import Link, add_rater, is_organiser, renew_link
 from xlingual.study.server.course import asked, given
 from xlingual.study.server.desk import Desk
 from xlingual.study.server.pages import instructions
-from xlingual.study.server.web import Form, page, see
+from xlingual.study.server.web import Form, page, see, whole_number
 
 
 def overview(desk: Desk, request: Request, _: Form) -> Response:
@@ -44,7 +44,7 @@ def add(desk: Desk, request: Request, form: Form) -> Response:
 def renew(desk: Desk, request: Request, _: Form) -> Response:
     """Give a rater another link; the next page shows it."""
     base = _enter(desk, request)
-    number = request.path_params["number"]
+    number = whole_number(request.path_params["number"])
     rater = next((one for one in desk.ratings.raters() if one.number == number), None)
     if rater is None:
         raise HTTPException(404)

@@ -11,7 +11,7 @@ from xlingual.study.links import find_rater
 from xlingual.study.server.course import Place, asked, first_open, given
 from xlingual.study.server.desk import Desk
 from xlingual.study.server.limits import Buckets
-from xlingual.study.server.web import Form, page, see
+from xlingual.study.server.web import Form, page, see, whole_number
 
 _KEPT = "private, max-age=86400"  # pictures do not change; a shared cache shall not keep them
 
@@ -60,8 +60,8 @@ def rate(desk: Desk, request: Request, form: Form) -> Response:
 def undo(desk: Desk, request: Request, form: Form) -> Response:
     """Take the last answer back and show where it was; the same form sent twice takes back one."""
     rater = _rater(desk, request)
-    number = form.get("change", "")
-    change = desk.ratings.undo(rater.name, int(number)) if number.isascii() and number.isdigit() else None
+    number = whole_number(form.get("change", ""))
+    change = None if number is None else desk.ratings.undo(rater.name, number)
     base = _base(request)
     for place in desk.places(rater):
         if change and (place.query.shown.id, place.occasion) == (change.query, change.occasion):
@@ -104,8 +104,8 @@ def _rater(desk: Desk, request: Request, permits: Buckets | None = None) -> Rate
 
 
 def _place(desk: Desk, request: Request, rater: Rater) -> Place:
-    places, number = desk.places(rater), int(request.path_params["number"])
-    if not 1 <= number <= len(places):
+    places, number = desk.places(rater), whole_number(request.path_params["number"])
+    if number is None or not 1 <= number <= len(places):
         raise HTTPException(404)
     return places[number - 1]
 

@@ -6,11 +6,16 @@ import socket
 from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xlingual.errors import InputError
 from xlingual.study.folder import read_study
 from xlingual.study.links import Link, addresses, ensure_links
 from xlingual.study.server.lock import sole_server
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.types import ASGIApp
 
 _BACKLOG = 512
 
@@ -21,6 +26,7 @@ def serve(
     port: int,
     ready: Callable[[str, list[tuple[str, str]]], None],
     url: str | None = None,
+    trust_proxy: str | None = None,
 ) -> None:
     """Serve the study in a folder until Ctrl-C or SIGTERM.
 
@@ -30,6 +36,8 @@ def serve(
         port: port to listen on; 0 takes a free one.
         ready: called once the port is open, with the server's address and whose each link is.
         url: what links begin with that are made later, where a proxy stands before the server.
+        trust_proxy: addresses of proxies whose `X-Forwarded-For` says who asks, with commas between; None:
+            nobody's, every request comes from the address that it comes from.
 
     Raises:
         InputError: no study there, served already, the port is taken, a picture is missing.
@@ -44,14 +52,23 @@ def serve(
         links: list[Link] = ensure_links(folder, study.raters)
         app = create_app(study, folder, url=url)
         base = f"http://{_in_address(host)}:{listening.getsockname()[1]}"
-        # No access log: an address holds a rater's token.
-        config = uvicorn.Config(
-            app, log_level="warning", access_log=False, server_header=False, ws="none", lifespan="on",
-            timeout_graceful_shutdown=3, limit_concurrency=900,
-        )  # fmt: skip
         ready(base, list(addresses(links, base)))
         with suppress(KeyboardInterrupt):  # uvicorn has shut down in order when it raises this
-            uvicorn.Server(config).run(sockets=[listening])
+            uvicorn.Server(server_config(app, trust_proxy)).run(sockets=[listening])
+
+
+def server_config(app: ASGIApp, trust_proxy: str | None) -> uvicorn.Config:
+    """Return how uvicorn serves the application; see `serve` for the arguments."""
+    import uvicorn
+
+    from xlingual.study.server.connections import Patience, patient_protocol
+
+    # No access log: an address holds a rater's token.
+    return uvicorn.Config(
+        app, log_level="warning", access_log=False, server_header=False, ws="none", lifespan="on",
+        timeout_graceful_shutdown=3, limit_concurrency=900, http=patient_protocol(Patience()),
+        proxy_headers=trust_proxy is not None, forwarded_allow_ips=trust_proxy or "",
+    )  # fmt: skip
 
 
 def is_loopback(host: str) -> bool:

@@ -13,6 +13,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from xlingual.study.server.limits import Buckets, Limits
+from xlingual.study.server.web import whole_number
 
 POLICY = "; ".join(
     (
@@ -90,8 +91,8 @@ class Guard:
             return 429, "Too many requests: wait a little."
         if scope["method"] not in _METHODS:
             return 405, "Not allowed."
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > self._limits.body:
+        length = whole_number(headers.get("content-length", "0"))
+        if length is None or length > self._limits.body:
             return 413, "The request is too large."
         if scope["method"] == "POST" and not from_here(headers):
             return 403, "Sent from another site."

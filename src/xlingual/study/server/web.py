@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
-from starlette.concurrency import run_in_threadpool
+from anyio import to_thread
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -23,6 +23,7 @@ _HERE = Path(__file__).parent
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 _FOR_EVER = "public, max-age=31536000, immutable"
 _FIELDS = 2000  # of a form, at most
+_DIGITS = 15  # of a number in a path or form: more than any page or change has
 
 Form = Mapping[str, str]
 Handler = Callable[[Desk, Request, Form], Response]
@@ -65,13 +66,28 @@ def environment(static: Static) -> jinja2.Environment:
 
 
 def endpoint(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
-    """Return the endpoint of a handler, which may wait for the disk: it runs in a thread."""
+    """Return the endpoint of a handler, which may wait for the disk: it runs in a thread.
+
+    What writes has threads of its own: where all of them wait for another program, pages are still read.
+    """
 
     async def run(request: Request) -> Response:
-        form = await _form(request) if request.method == "POST" else {}
-        return await run_in_threadpool(handler, request.app.state.desk, request, form)
+        writes = request.method == "POST"
+        form = await _form(request) if writes else {}
+        state = request.app.state
+        threads = state.writers if writes else None
+        return await to_thread.run_sync(handler, state.desk, request, form, limiter=threads)
 
     return run
+
+
+def whole_number(text: str) -> int | None:
+    """Return the number of a path or form, or None where it is none; Python refuses to read 5,000 digits.
+
+    >>> whole_number("12"), whole_number("-1"), whole_number("1" * 5000)
+    (12, None, None)
+    """
+    return int(text) if len(text) <= _DIGITS and text.isascii() and text.isdigit() else None
 
 
 def page(request: Request, name: str, values: Mapping[str, object], status: int = 200) -> HTMLResponse:
