@@ -1,4 +1,4 @@
-"""Connections that bring no request shut nobody out: they are closed after seconds, or when places run short."""
+"""Connections that bring no request shut nobody out: they are closed in time, or when places run short."""
 
 from __future__ import annotations
 
