@@ -1,0 +1,84 @@
+"""Run a command and keep what it prints as the figures of a page: docs/results/PAGE.json.
+
+    python -m benchmarks.keep mlmme python -m benchmarks mlmme_runs
+
+Every number of a page under docs/results comes out of its file. Under each command the file has the version,
+the date and the libraries, and the output: tables of Markdown as rows of cells, all else as lines. A command
+that is run again replaces what it wrote before; one that fails changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import shlex
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from xlingual.results.files import write_json
+from xlingual.signature import CONVENTIONS
+
+FOLDER = Path("docs/results")
+SCHEMA = "xlingual/figures/1"
+LIBRARIES = ("numpy", "scipy", "scikit-learn")
+
+
+def blocks(lines: list[str]) -> list[dict[str, Any]]:
+    """Return printed lines as blocks: {"table": rows of cells} or {"line": text}; empty lines are left out.
+
+    >>> blocks(["### T", "| a | b |", "|---|---|", "| 1 | 2 |"])
+    [{'line': '### T'}, {'table': [['a', 'b'], ['1', '2']]}]
+    """
+    found: list[dict[str, Any]] = []
+    inside = False
+    for line in lines:
+        is_row = line.startswith("|") and line.endswith("|")
+        if is_row and not inside:
+            found.append({"table": []})
+        inside = is_row
+        if is_row and set(line) - set("|-: "):
+            found[-1]["table"].append([cell.strip() for cell in line[1:-1].split("|")])
+        elif line.strip() and not is_row:
+            found.append({"line": line.strip()})
+    return found
+
+
+def keep(page: str, command: list[str], lines: list[str], folder: Path = FOLDER) -> Path:
+    """Write what a command printed into the figures of a page; return their file."""
+    path = folder / f"{page}.json"
+    content = json.loads(path.read_text("utf-8")) if path.exists() else {"schema": SCHEMA, "commands": {}}
+    content["commands"][shlex.join(command)] = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "xlingual": version("xlingual"),
+        "conventions": CONVENTIONS,
+        "python": platform.python_version(),
+        "libraries": {name: version(name) for name in LIBRARIES},
+        "output": blocks(lines),
+    }
+    write_json(path, content)
+    return path
+
+
+def main() -> None:
+    """Run the command that the arguments give after the page's name."""
+    if len(sys.argv) < 3:
+        raise SystemExit("usage: python -m benchmarks.keep PAGE COMMAND…")
+    page, command = sys.argv[1], sys.argv[2:]
+    executable = [sys.executable if command[0] == "python" else command[0], *command[1:]]
+    process = subprocess.Popen(executable, stdout=subprocess.PIPE, text=True)
+    lines = []
+    assert process.stdout is not None
+    for line in process.stdout:
+        print(line, end="", flush=True)
+        lines.append(line.rstrip("\n"))
+    if process.wait() != 0:
+        raise SystemExit(f"{shlex.join(command)} failed: {FOLDER / page}.json is as it was")
+    print(f"kept in {keep(page, command, lines)}")
+
+
+if __name__ == "__main__":
+    main()
