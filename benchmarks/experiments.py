@@ -90,3 +90,9 @@ def shown(found: tuple[float, Interval], factor: float = PERCENT, digits: int = 
     """Return "42.0 [40.1, 43.9]"."""
     value, ci = found
     return f"{factor * value:.{digits}f} [{factor * ci.low:.{digits}f}, {factor * ci.high:.{digits}f}]"
+
+
+def marked(gap: tuple[float, Interval], digits: int = 1) -> str:
+    """Return a difference as `shown` does, in bold where its interval excludes zero."""
+    mark = "**" if gap[1].low > 0 or gap[1].high < 0 else ""
+    return f"{mark}{shown(gap, digits=digits)}{mark}"

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.experiments import Values, difference, kept_run, mean_of, shown, values_of
+from benchmarks.experiments import Values, difference, kept_run, marked, mean_of, shown, values_of
 from xlingual import (
     Manifest,
     backretrieval,
@@ -201,9 +201,7 @@ def recalls(runs: Mapping[str, list[dict[str, Values]]], tag: str) -> list[list[
         cells = [shown(mean_of(own))]
         for other in others:
             theirs = [[found[key] for key in keys] for found in runs[other]]
-            gap = difference(theirs, own)
-            mark = "**" if gap[1].low > 0 or gap[1].high < 0 else ""
-            cells.append(f"{100 * mean_of(theirs)[0]:.1f} ({mark}{shown(gap)}{mark})")
+            cells.append(f"{100 * mean_of(theirs)[0]:.1f} ({marked(difference(theirs, own))})")
         rows.append([name, *cells])
     return rows
 
@@ -236,11 +234,12 @@ def differences(
     }
 
 
-def aligned_rows(found: Mapping[str, Mapping[str, tuple[float, Any]]]) -> list[list[str]]:
+def aligned_rows(
+    found: Mapping[str, Mapping[str, tuple[float, Any]]], cell: Callable[[tuple[float, Any]], str]
+) -> list[list[str]]:
     """Return the rows of a table of them."""
     rows = [
-        [model, *(shown(own[kind]) if kind in own else "" for kind in ALIGNED)]
-        for model, own in found.items()
+        [model, *(cell(own[kind]) if kind in own else "" for kind in ALIGNED)] for model, own in found.items()
     ]
     return [["", *ALIGNED], *rows]
 
@@ -301,8 +300,8 @@ def main(names: Sequence[str] = tuple(SETS), seeds: int | None = None) -> None:
                 continue
             table(f"{name}, {tag}: {seeds or usual} seeds, {parts.test.n_items} items", recalls(runs, tag))
         found, gaps = alignment(runs), differences(runs)
-        table(f"{name}: image alignment and language alignment", aligned_rows(found))
-        table(f"{name}: differences to two β=1", aligned_rows(gaps))
+        table(f"{name}: image alignment and language alignment", aligned_rows(found, shown))
+        table(f"{name}: differences to two β=1", aligned_rows(gaps, marked))
         draw(name, gaps, Path(f"docs/images/mlmme-{name}.png"))
         best = {kind: max(own[kind][0] for own in found.values() if kind in own) for kind in ALIGNED}
         assert best["XLR R@10"] > 10 / len(parts.test) * 5, "nothing was learnt"

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.experiments import Values, difference, kept_run, mean_of, shown
+from benchmarks.experiments import Values, difference, kept_run, marked, mean_of, shown
 from benchmarks.mlmme_runs import table
 from xlingual import MultilingualPool
 from xlingual.data.pools.parallel import of_pool
@@ -100,7 +100,7 @@ def main(seeds: int = SEEDS) -> None:
             row.append(shown(mean_of(_of(runs, regime, kind))))
             for other in (following, "untrained"):
                 gap = difference(_of(runs, regime, kind), _of(runs, other, kind))
-                row.append("" if regime == "untrained" else shown(gap, digits=2))
+                row.append("" if regime == "untrained" else marked(gap, digits=2))
         rows.append(row)
     table(f"XQuAD-R, articles apart, {seeds} seeds", rows)
     pooled = {regime: mean_of([[found["pool"]] for found in own])[0] for regime, own in runs.items()}
