@@ -387,9 +387,9 @@ def test_damaged_files_are_one_line(made: dict[str, list[Any]], name: str, tmp_p
         (text[: len(text) // 2], "not valid JSON"),
         ("[]", "holds no results"),
         (changed(content(), name, (first,), None), f"the field '{first}' is missing"),
-        (changed(content(), name, INNER[name], None), f"the field '{INNER[name][-1]}' is missing"),
-        (changed(content(), name, (first,), 3), "a field is not what it must be"),
-        (changed(content(), name, INNER[name][:2], "text"), "a field is not what it must be"),
+        (changed(content(), name, INNER[name], None), f"the field '.*{INNER[name][-1]}' is missing"),
+        (changed(content(), name, (first,), "text"), f'{first} must be a.* found "text"'),
+        (changed(content(), name, INNER[name][:2], "text"), 'must be an object, found "text"'),
     ]
     for damaged, words in cases:
         path.write_text(damaged, encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -14,6 +14,8 @@ from xlingual.errors import InputError
 from xlingual.regular import regular_file
 from xlingual.results.schema import problem_of
 from xlingual.visible import visible_json
+
+REPORT = "report.html"
 
 
 def to_json(content: Mapping[str, Any]) -> str:
@@ -64,12 +66,17 @@ def atomic_file(path: Path, *, durable: bool = True) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write JSON to `path` atomically, in a folder that is made if need be."""
+def write_json(path: Path, content: Mapping[str, Any], *, derived: Iterable[str] = ()) -> None:
+    """Write JSON to `path` atomically, in a folder that is made if need be.
+
+    `derived` are files beside it that were made from what it held before: they are removed first.
+    """
     text = to_json(content)  # refuses what is not a number before any file is touched
     make_folder(path.parent)
     with atomic_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+        for name in derived:
+            (path.parent / name).unlink(missing_ok=True)
 
 
 def read_json(path: Path, schema: str, made_by: str) -> dict[str, Any]:

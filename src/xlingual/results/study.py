@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.results.evaluation import Interval
-from xlingual.results.files import read_json, write_json
+from xlingual.results.files import REPORT, read_json, write_json
 from xlingual.results.reading import fields_of, record
 
 SCHEMA = "xlingual/study_analysis/1"
@@ -160,7 +160,7 @@ class StudyAnalysis:
 
     def write(self, path: str | Path) -> None:
         """Write the analysis as JSON into the folder `path`, atomically."""
-        write_json(Path(path) / FILE, self.to_dict())
+        write_json(Path(path) / FILE, self.to_dict(), derived=(REPORT,))
 
     @classmethod
     def read(cls, path: str | Path) -> StudyAnalysis:
