@@ -16,7 +16,7 @@ _UNSEEN = re.compile(f"[\x00-\x1f\x7f-\x9f{_DIRECTIONS}]")
 _UNSEEN_IN_JSON = re.compile(f"[\x7f-\x9f{_DIRECTIONS}]")  # JSON has its own way with the others
 _ISOLATED = re.compile("\u2068([^\u2066-\u2069]*)\u2069")
 _COMMAND = re.compile(r"^([^\S\n]*):(?=:)|#(?=#(?:\[|vso|teamcity))", re.MULTILINE)
-_FORMULA = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
+_FORMULA = re.compile(r"'*(?:[=+\-@＝＋－＠]|::)")  # or, in the log of a CI system, a command
 
 
 def visible(text: str, *, keep: str = "") -> str:
@@ -32,6 +32,14 @@ def visible(text: str, *, keep: str = "") -> str:
     parts = _ISOLATED.split(text)  # odd places hold what is isolated
     shown = [_UNSEEN.sub(lambda found: found[0] if found[0] in keep else _escape(found[0]), p) for p in parts]
     return "".join(f"\u2068{part}\u2069" if place % 2 else part for place, part in enumerate(shown))
+
+
+def visible_value(value: object) -> object:
+    """Return what an expression of an HTML template stands for, with control characters visible in texts.
+
+    Line ends stay: HTML makes spaces of them. What a filter has made safe (Markup) is left as it is.
+    """
+    return visible(value, keep="\n\t") if type(value) is str else value
 
 
 def visible_json(text: str) -> str:

@@ -18,6 +18,7 @@ import click
 
 from xlingual.cli import interruption
 from xlingual.errors import XlingualError, did_you_mean
+from xlingual.visible import visible_line
 
 _PIPE = 141  # 128 + SIGPIPE, as of other programs
 
@@ -183,5 +184,5 @@ def _output_failed(error: OSError) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    click.echo(f"error: {' '.join(message.split())}", err=True)
+    click.echo(f"error: {visible_line(message)}", err=True)
     return code

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from xlingual.errors import InputError
 from xlingual.report import numbers
 from xlingual.results import atomic_file, make_folder
+from xlingual.visible import visible, visible_value
 
 if TYPE_CHECKING:
     import jinja2
@@ -26,6 +27,7 @@ def environment(names: Iterable[str]) -> jinja2.Environment:
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
+        finalize=visible_value,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -61,8 +63,8 @@ def _emphasis(labels: Iterable[str]) -> Callable[[str], Any]:
 
     def emphasise(sentence: str) -> Any:  # noqa: ANN401  (Markup)
         if not ordered:
-            return Markup.escape(sentence)
-        parts = names.split(sentence)  # odd places hold names
+            return Markup.escape(visible(sentence))
+        parts = map(visible, names.split(sentence))  # odd places hold names
         wrapped = (Markup("<bdi>{}</bdi>").format(part) if i % 2 else part for i, part in enumerate(parts))
         return Markup("").join(wrapped)
 
