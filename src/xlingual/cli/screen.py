@@ -55,12 +55,10 @@ def _console(**options: Any) -> Console:  # noqa: ANN401
         def render(
             self, renderable: RenderableType, options: ConsoleOptions | None = None
         ) -> Iterator[Segment]:
-            """Render with control characters visible; only texts that the program broke have several lines."""
+            """Render with control characters visible, and line ends that the program has not made."""
             if type(renderable) is Text and (seen := visible(renderable.plain)) != renderable.plain:
-                how = {
-                    name: getattr(renderable, name) for name in ("style", "justify", "overflow", "no_wrap")
-                }
-                renderable = Text(seen, end=renderable.end, **how)
+                kept = ("style", "justify", "overflow", "no_wrap", "end")
+                renderable = Text(seen, **{name: getattr(renderable, name) for name in kept})
             elif isinstance(renderable, str):
                 renderable = visible(renderable)
             for part in super().render(renderable, options):
@@ -71,7 +69,7 @@ def _console(**options: Any) -> Console:  # noqa: ANN401
 
 
 class _Unpadded:
-    """Standard output without the spaces that tables have at the ends of their lines, or lines that CI obeys."""
+    """Standard output without spaces at the ends of lines, as tables have them, and lines that CI obeys."""
 
     encoding = "utf-8"
 

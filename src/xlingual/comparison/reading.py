@@ -339,7 +339,8 @@ def _check_means(
             raise InputError(
                 f"{member.folder / 'per_query.parquet'} does not belong to results.json, where "
                 f"{entry.encoder}, {measure} ({source}-{target}, seed {seed}), is {entry.value:.6g}: "
-                f"the mean over its queries is {mean:.6g}; copy the whole folder of results again, or run it again"
+                f"the mean over its queries is {mean:.6g}; copy the whole folder of results again, or run "
+                "it again"
             )
 
 

@@ -12,8 +12,9 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from xlingual.errors import InputError
 from xlingual.regular import regular_file
@@ -72,7 +73,7 @@ def write_together(
     sync(folder)
 
 
-def open_part(path: Path, digest: str | None) -> BinaryIO:
+def open_part(path: Path, digest: str | None) -> BufferedReader:
     """Open a file that the main file beside it lists with a digest; None: it lists none, as of old.
 
     Raises FileNotFoundError where there is none, InputError where what is there belongs to another result.
@@ -117,7 +118,7 @@ def _has(path: Path, digest: str) -> bool:
         return _digest(file) == digest
 
 
-def _digest(file: BinaryIO) -> str:
+def _digest(file: BufferedReader) -> str:
     return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -128,7 +128,7 @@ def _read(path: Path, name: str, digest: str | None) -> pa.Table:
                 path, table, column, kind, column in labels or column in _NULLABLE.get(name, ())
             )
             table = table.set_column(place, column, checked)
-        elif column in COLUMNS[name]:
+        elif column in COLUMNS[name] and len(table):
             raise InputError(f"{path} has no column {column!r}: {remedy}")
     return table
 
