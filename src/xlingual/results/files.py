@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from xlingual.errors import InputError
+from xlingual.errors import InputError, why
 from xlingual.regular import regular_file
 from xlingual.results.schema import problem_of
 from xlingual.visible import visible_json
@@ -33,7 +33,7 @@ def make_folder(folder: str | Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
-            f"cannot make the output folder {folder}: {error.strerror}: choose another --out"
+            f"cannot make the output folder {folder} ({why(error)}): choose another --out"
         ) from error
     return folder
 
@@ -45,6 +45,15 @@ def sync(path: Path) -> None:
         os.fsync(number)
     finally:
         os.close(number)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what the system refuses while `path` is written into one InputError that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({why(error)})") from error
 
 
 @contextmanager
@@ -73,7 +82,7 @@ def write_json(path: Path, content: Mapping[str, Any], *, derived: Iterable[str]
     """
     text = to_json(content)  # refuses what is not a number before any file is touched
     make_folder(path.parent)
-    with atomic_file(path) as temporary:
+    with writing(path), atomic_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
         for name in derived:
             (path.parent / name).unlink(missing_ok=True)
@@ -94,7 +103,7 @@ def read_json(path: Path, schema: str, made_by: str) -> dict[str, Any]:
     except ValueError as error:
         raise InputError(f"{path} is not valid JSON ({error}): run {made_by} again") from error
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+        raise InputError(f"{path} cannot be read: {why(error)}") from error
     if not isinstance(content, dict):
         raise InputError(f"{path} holds no results: expected an object with the key 'schema'")
     found = content.get("schema")

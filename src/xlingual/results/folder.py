@@ -18,7 +18,7 @@ from typing import Any
 
 from xlingual.errors import InputError
 from xlingual.regular import regular_file
-from xlingual.results.files import make_folder, sync, to_json
+from xlingual.results.files import make_folder, sync, to_json, writing
 
 DIGESTS = "files"  # the key of the main file: name → SHA-256
 _WAITING = ".new"
@@ -48,14 +48,16 @@ def write_together(
     try:
         for name, write in parts.items():
             waiting = _waiting(folder / name)
-            write(waiting)
-            sync(waiting)
-            with waiting.open("rb") as file:
-                digests[name] = _digest(file)
+            with writing(folder / name):
+                write(waiting)
+                sync(waiting)
+                with waiting.open("rb") as file:
+                    digests[name] = _digest(file)
         waiting = _waiting(folder / main)
-        waiting.write_text(to_json({**content, DIGESTS: digests}), encoding="utf-8")
-        sync(waiting)
-        sync(folder)
+        with writing(folder / main):
+            waiting.write_text(to_json({**content, DIGESTS: digests}), encoding="utf-8")
+            sync(waiting)
+            sync(folder)
         for name in derived:
             (folder / name).unlink(missing_ok=True)
         os.replace(waiting, folder / main)
