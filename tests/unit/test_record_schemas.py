@@ -189,7 +189,7 @@ def _analyses() -> list[Any]:
     ci = Interval(0.5, 1.5, 0.95, "bootstrap")
     systems = [
         analyses.SystemScores("a", 1.0, ci, 0.2, 2.5, ci, [10, 5, 3, 2], 20, 0.4),
-        analyses.SystemScores("b", 0.0, None, 0.0, 3.5, None, [0, 0, 10, 10], 20),
+        *(analyses.SystemScores(name, 0.0, None, 0.0, 3.5, None, [0, 0, 10, 10], 20) for name in ("b", "c")),
     ]
     even = (0.5, ci, 0.01, 0.02, 0.03)
     pairs = [
