@@ -118,9 +118,8 @@ def test_an_evaluation(tmp_path, capsys):
     task, names = "backretrieval", (NASTY, "other")
     entries = [entry(task, "en", "de", name, "R@10", 0.3, note=NASTY) for name in names]
     summaries = [summary(task, name, "R@10", 0.3, "en", "de", note=NASTY) for name in names]
-    shown = parts.examples_table(
-        [example(NASTY, "en", "de", "best", 0, query_text=NASTY, retrieved_text=NASTY)]
-    )
+    texts = {"query_text": NASTY, "retrieved_text": NASTY}
+    shown = parts.examples_table([example(NASTY, "en", "de", "best", 0, **texts)])
     results = parts.results_of(entries, summaries, examples=shown, warnings=[NASTY])
     screen.show_results([results], as_json=False, quiet=False)
     check(capsys.readouterr().out)
@@ -137,9 +136,7 @@ def test_a_study(capsys):
 
 def test_a_validation(tmp_path, capsys):
     parts = made("validation/conftest.py")
-    text = json.dumps(parts.full().to_dict(), ensure_ascii=False).replace(
-        f'"{parts.NAMES[0]}"', json.dumps(NASTY)
-    )
+    text = json.dumps(parts.full().to_dict()).replace(f'"{parts.NAMES[2]}"', json.dumps(NASTY))
     (tmp_path / "validation.json").write_text(text, encoding="utf-8")
     found = Validation.read(tmp_path)
     check_page(validation_page.render(found))

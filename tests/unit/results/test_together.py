@@ -138,7 +138,9 @@ def test_a_write_that_fails_leaves_the_old_result_and_nothing_else(tmp_path, mon
 
     with monkeypatch.context() as patch:
         patch.setattr(folders, "sync", full)
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(
+            InputError, match=r"per_query\.parquet cannot be written \(No space left .*make room"
+        ):
             result(0.75).write(tmp_path)
     assert values_in(tmp_path) == [0.25] * 4 and {path.name for path in tmp_path.iterdir()} == before
     result(0.75).write(tmp_path)
