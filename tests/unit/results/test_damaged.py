@@ -139,8 +139,6 @@ def test_columns_are_given_as_the_program_writes_them(tmp_path):
 def test_a_table_with_bad_bytes_in_a_text_is_damaged(tmp_path):
     offsets = pa.array(["ab", "cd"]).buffers()[:2]
     bad = pa.Array.from_buffers(pa.string(), 2, [*offsets, pa.py_buffer(b"\xff\xfe\xff\xfe")])
-        pa.string(), 2, pa.array(["ab", "cd"]).buffers()[:2] + [pa.py_buffer(b"\xff\xfe\xff\xfe")]
-    )
     with pytest.raises(InputError, match="is damaged"):
         read_tables(written(tmp_path, query=bad), None)
 
