@@ -6,6 +6,7 @@ expected and what to do. The command line prints it and exits with code 2.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -32,6 +33,24 @@ class MissingExtraError(XlingualError, ImportError):
 
 class DataWarning(UserWarning):
     """The data can be used, but something in it deserves a look; the text is one line."""
+
+
+_REMEDIES = {
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "choose one that you may read and write"),
+    errno.EROFS: "choose a place that can be written to",
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room there, or choose another place"),
+    errno.ENAMETOOLONG: "use a shorter name",
+    errno.EISDIR: "name a file, not a folder",
+    errno.ENOTDIR: "a file is in the way of a folder",
+    errno.EMFILE: "allow more open files (ulimit -n)",
+}
+
+
+def why(error: OSError) -> str:
+    """Return what the system refused, and what to do about it, where that is known."""
+    reason = error.strerror or " ".join(str(error).split()) or type(error).__name__
+    remedy = _REMEDIES.get(error.errno or 0)
+    return f"{reason}: {remedy}" if remedy else reason
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -47,7 +47,7 @@ def test_report_of_what_is_no_result(xlingual: Any, bkr: Any) -> None:
         (content[:-20], ["not valid JSON", "again"]),
         ("[]", ["holds no results"]),
         (content.replace("results/1", "results/9"), ["'xlingual/results/9'", "another version"]),
-        (content.replace('"measure"', '"mesure"'), ["lacks a field", "again"]),
+        (content.replace('"measure"', '"mesure"'), ["the field", "is missing", "again"]),
     ):
         file.write_text(broken, encoding="utf-8")
         refused(xlingual("report", "kept", "--out", "r.html"), "kept/results.json", *words)

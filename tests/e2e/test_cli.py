@@ -364,7 +364,7 @@ def test_a_closed_pipe_is_no_error(process: Any, arguments: list[str]) -> None:
 def test_a_full_disk_is_one_line(process: Any, arguments: list[str]) -> None:
     with Path("/dev/full").open("wb") as full:
         outcome = process(*arguments, stdout=full)
-    assert outcome.code == 1 and re.fullmatch(r"error: .*No space left on device\n", outcome.err)
+    assert outcome.code == 2 and re.fullmatch(r"error: .*No space left on device: make room.*\n", outcome.err)
 
 
 def test_output_in_an_encoding_without_our_letters(process: Any) -> None:

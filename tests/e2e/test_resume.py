@@ -66,7 +66,7 @@ def test_an_error_after_the_passes_leaves_what_is_finished(
 
     with monkeypatch.context() as patch:
         patch.setattr("xlingual.cli.evaluate.write_and_show", fails)
-        assert xlingual(*COMMAND, "--out", "r").code == 1
+        assert xlingual(*COMMAND, "--out", "r").code == 2
     assert parts() == passes["made"]
     passes["made"] = 0
     assert xlingual(*COMMAND, "--out", "r").code == 0

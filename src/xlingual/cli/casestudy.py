@@ -111,7 +111,6 @@ def casestudy(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # n
             store=store,
             progress=progress,
         )
-    (out / "report.html").unlink(missing_ok=True)  # of an earlier run, with other numbers
     if given["as_json"]:
         screen.print_json(study.to_dict())
     elif not given["quiet"]:

@@ -59,7 +59,7 @@ def check(ctx: click.Context, /, manifest: Path, as_json: bool, quiet: bool, **g
     if not quiet:
         _print_tables(found)
     for warning in found.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        screen.say(f"warning: {warning}", err=True)
 
 
 def _print_json(found: Check) -> None:

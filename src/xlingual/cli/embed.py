@@ -127,5 +127,5 @@ def _show(found: list[Exported]) -> None:
         option = "--image-encoder" if one.kind == "pictures" else "--text-encoder"
         files = "a file" if len(one.files) == 1 else f"{len(one.files)} files"
         kept = "" if one.kept else " (not in the store)"
-        click.echo(f"{one.name}: {sum(one.files.values()):,} {one.kind}, {one.dim} dimensions, {files}{kept}")
-        click.echo(f"  use: {option} {shlex.quote(one.spec)}")
+        screen.say(f"{one.name}: {sum(one.files.values()):,} {one.kind}, {one.dim} dimensions, {files}{kept}")
+        screen.say(f"  use: {option} {shlex.quote(one.spec)}")

@@ -10,7 +10,7 @@ import click
 
 from xlingual.cli import screen
 from xlingual.cli.options import check_output
-from xlingual.errors import InputError
+from xlingual.errors import InputError, why
 
 if TYPE_CHECKING:
     from xlingual.results.gate import Gate
@@ -113,14 +113,14 @@ def _write(found: Gate, summary: Path | None, junit: Path | None, quiet: bool) -
                 path.write_bytes(report.junit(found).encode("utf-8", "replace"))
             screen.wrote(junit, quiet=quiet)
         except OSError as error:
-            problems.append(f"--junit {junit} cannot be written ({error.strerror}): name another file")
+            problems.append(f"--junit {junit} cannot be written ({why(error)}): name another file")
     if summary is not None:
         try:
             with summary.open("ab") as handle:
                 handle.write(report.markdown(found).encode("utf-8", "replace") + b"\n")
         except OSError as error:
             problems.append(
-                f"the file that {_SUMMARY} names, {summary}, cannot be written ({error.strerror}): "
+                f"the file that {_SUMMARY} names, {summary}, cannot be written ({why(error)}): "
                 "set it to another, or leave out --github"
             )
     if problems:

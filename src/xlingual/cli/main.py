@@ -1,8 +1,9 @@
 """The command `xlingual`: finds the verb, and turns errors into one line and an exit code.
 
-Exit codes: 0 done, 1 an unexpected failure (or a gate that fails), 2 bad input or usage, 3 a gate that cannot
-tell, 130 interrupted, 141 where the reader of standard output (such as `head`) had enough. A verb's module is
-imported only when the verb is used, so that `--help` loads nothing heavy.
+Exit codes: 0 done, or yes; 1 the answer is no (a gate that fails, a store that is damaged), or a bug; 2 bad
+input or usage, or what the machine refuses (no room, no right to write, no memory); 3 cannot tell; 130
+interrupted; 141 where the reader of standard output (such as `head`) had enough. A verb's module is imported
+only when the verb is used, so that `--help` loads nothing heavy.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import Any, NoReturn
 import click
 
 from xlingual.cli import interruption
-from xlingual.errors import XlingualError, did_you_mean
+from xlingual.errors import XlingualError, did_you_mean, why
+from xlingual.visible import visible_line
 
 _PIPE = 141  # 128 + SIGPIPE, as of other programs
 
@@ -156,10 +158,10 @@ def run(arguments: list[str]) -> int:
         return _output_failed(BrokenPipeError())
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _fail(f"{where}{error.strerror or error}", 1)
+        return _fail(f"{where}{why(error)}", 2)
     except MemoryError:
         return _fail(
-            "out of memory: evaluate fewer items (--sample-size N) or fewer threads (--threads 1)", 1
+            "out of memory: evaluate fewer items (--sample-size N) or fewer threads (--threads 1)", 2
         )
 
 
@@ -179,9 +181,9 @@ def _output_failed(error: OSError) -> int:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(error, BrokenPipeError):
         return _PIPE
-    return _fail(f"standard output: {error.strerror or error}", 1)
+    return _fail(f"standard output: {why(error)}", 2)
 
 
 def _fail(message: str, code: int) -> int:
-    click.echo(f"error: {' '.join(message.split())}", err=True)
+    click.echo(f"error: {visible_line(message)}", err=True)
     return code

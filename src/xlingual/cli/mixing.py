@@ -106,7 +106,8 @@ def mix_pool(
     if not quiet:
         output = screen.console()
         n, m, relevant = len(pool.questions), len(pool.candidates), len(pool.relevant[0])
-        output.print(f"\n{n:,} questions, {m:,} candidates, {relevant / n:.2f} relevant to a question")
+        output.print()
+        output.print(f"{n:,} questions, {m:,} candidates, {relevant / n:.2f} relevant to a question")
         output.print(_table(pool))
     screen.wrote(out, quiet=quiet, replaced=replaced)
 

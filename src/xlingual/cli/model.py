@@ -41,7 +41,7 @@ def show(folder: Path, markdown: bool, as_json: bool) -> None:
         click.echo(card(found).markdown().encode(), nl=False)
     else:
         for line in _lines(card(found, str(folder))):
-            click.echo(line)
+            screen.say(line)
 
 
 @model.command()
@@ -82,7 +82,7 @@ def export(
     with screen.warnings_as_lines():
         made = export_model(folder, to, out, base=base, field=field, replace=force)
     if not quiet:
-        click.echo(
+        screen.say(
             f"Gives the model's vectors ({made.dim:,} dimensions); the largest difference found is "
             f"{made.difference:.1g}."
         )

@@ -13,6 +13,7 @@ import click
 
 from xlingual.cli.sections import section
 from xlingual.errors import InputError, listed
+from xlingual.regular import regular_file
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
@@ -220,9 +221,9 @@ def check_output(out: Path | None, report: bool, task: str | None = None) -> Non
 def _tasks_in(folder: Path) -> set[str]:
     """Return the tasks whose results a folder holds; none where it holds no results that can be read."""
     try:
-        content = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+        content = json.loads(regular_file(folder / "results.json", "results").read_text(encoding="utf-8"))
         return {str(entry["task"]) for entry in content["results"]}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return set()  # nothing that could be lost
 
 

@@ -17,7 +17,6 @@ def write_and_show(results: Results, given: Mapping[str, Any]) -> None:
     out: Path | None = given["out"]
     if out is not None:
         results.write(out)
-        (out / "report.html").unlink(missing_ok=True)  # of an earlier run, with other numbers
     screen.show_results([results], as_json=given["as_json"], quiet=given["quiet"])
 
 

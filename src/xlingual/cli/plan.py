@@ -87,7 +87,8 @@ def _table(found: Plan, name_width: int, intervals: bool, last: int | None) -> T
     from rich.text import Text
 
     from xlingual.report.plan import cells, header
-    from xlingual.report.terminal import plain_table
+    from xlingual.report.terminal import of_lines, plain_table
+    from xlingual.visible import visible
 
     if not any(
         row.planned and row.limit != 0 for row in found.rows
@@ -96,7 +97,7 @@ def _table(found: Plan, name_width: int, intervals: bool, last: int | None) -> T
     table = plain_table()
     table.add_column("encoder", overflow="fold", min_width=12, max_width=name_width)
     for head in header(found)[1:last]:
-        table.add_column(Text("\n".join(head.rsplit(" ", 1))), justify="right", no_wrap=True)
+        table.add_column(of_lines()("\n".join(visible(head).rsplit(" ", 1))), justify="right", no_wrap=True)
     for row in found.rows:
         table.add_row(*(Text(cell) for cell in cells(found, row, intervals=intervals)[:last]))
     return table

@@ -10,6 +10,7 @@ import click
 
 from xlingual.cli import screen
 from xlingual.errors import InputError
+from xlingual.regular import regular_file
 
 
 @click.command()
@@ -109,12 +110,12 @@ def _kind(path: Path) -> str | None:
     files = {file: kind for kind, file in _FILES.items()}
     if path.name in files and not path.is_dir():
         return files[path.name]
-    return next((kind for name, kind in files.items() if (path / name).is_file()), None)
+    return next((kind for name, kind in files.items() if (path / name).exists()), None)
 
 
 def _refuse_others(path: Path) -> None:
     """Raise InputError that says what else a path holds; do nothing where that is nothing known."""
-    for file in sorted(path.glob("*.json")) if path.is_dir() else [path]:
+    for file in sorted(path.glob("*.json")) if path.is_dir() else [regular_file(path, "a file of results")]:
         kind = _schema_of(file)
         where = f"{path} is" if file == path else f"{path} holds"
         if kind in _USES:
@@ -134,9 +135,11 @@ def _refuse_others(path: Path) -> None:
 
 def _schema_of(file: Path) -> str | None:
     """Return "gate" for a file whose schema is xlingual/gate/1, None for anything else."""
+    if not file.is_file():  # a device has no end, and a named pipe waits for ever
+        return None
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     schema = content.get("schema") if isinstance(content, dict) else None
     parts = schema.split("/") if isinstance(schema, str) else []

@@ -68,7 +68,7 @@ def features(nbest: Path, out: Path, quiet: bool, **given: Any) -> None:  # noqa
     with screen.warnings_as_lines(), screen.progress(quiet) as progress:
         found = add_features(nbest, out, store=store, progress=progress, **given)
     if not quiet:
-        click.echo(
+        screen.say(
             f"added {', '.join(found.features)} to {found.n_hypotheses:,} hypotheses ({found.n_distinct:,} "
             f"different) of {found.n_lists:,} sentences",
             err=True,

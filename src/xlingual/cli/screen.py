@@ -16,6 +16,7 @@ import click
 
 from xlingual.cli import interruption
 from xlingual.errors import DataWarning
+from xlingual.visible import visible, visible_line, without_commands
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,7 +35,16 @@ _PADDING = re.compile(r" +(?=\n)")
 
 def console() -> Console:
     """Return the console of standard output; plain, wide and without padding where it is not a terminal."""
-    from rich.console import Console
+    if sys.stdout.isatty():
+        return _console()
+    return _console(width=_PLAIN_WIDTH, file=cast("IO[str]", _Unpadded(sys.stdout)))
+
+
+def _console(**options: Any) -> Console:  # noqa: ANN401
+    """Return a console that shows texts as they are: no markup in them, and nothing that a terminal obeys."""
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+    from rich.text import Text
 
     class Plain(Console):
         """Leaves a reader that has enough (such as `head`) to the command line, which ends in silence."""
@@ -42,13 +52,24 @@ def console() -> Console:
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    if sys.stdout.isatty():
-        return Plain(highlight=False)
-    return Plain(highlight=False, width=_PLAIN_WIDTH, file=cast("IO[str]", _Unpadded(sys.stdout)))
+        def render(
+            self, renderable: RenderableType, options: ConsoleOptions | None = None
+        ) -> Iterator[Segment]:
+            """Render with control characters visible, and line ends that the program has not made."""
+            if type(renderable) is Text and (seen := visible(renderable.plain)) != renderable.plain:
+                kept = ("style", "justify", "overflow", "no_wrap", "end")
+                renderable = Text(seen, **{name: getattr(renderable, name) for name in kept})
+            elif isinstance(renderable, str):
+                renderable = visible(renderable)
+            for part in super().render(renderable, options):
+                shown = part.text if part.control else visible(part.text, keep="\n")
+                yield part if shown == part.text else Segment(shown, part.style)
+
+    return Plain(markup=False, emoji=False, highlight=False, **options)
 
 
 class _Unpadded:
-    """Standard output without the spaces that tables have at the ends of their lines."""
+    """Standard output without spaces at the ends of lines, as tables have them, and lines that CI obeys."""
 
     encoding = "utf-8"
 
@@ -56,7 +77,7 @@ class _Unpadded:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        return self._stream.write(_PADDING.sub("", text))
+        return self._stream.write(without_commands(_PADDING.sub("", text)))
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
         return getattr(self._stream, name)
@@ -76,7 +97,7 @@ def warnings_as_lines() -> Iterator[None]:
 
         def keep(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:  # noqa: ANN401
             if issubclass(category, DataWarning):
-                lines[f"warning: {' '.join(str(message).split())}"] = None
+                lines[f"warning: {visible_line(str(message))}"] = None
             else:
                 others.append(partial(usual, message, category, *rest, **more))
 
@@ -92,13 +113,18 @@ def warnings_as_lines() -> Iterator[None]:
 
 def note(sentence: str) -> None:
     """Show a sentence about the work on standard error, so that what is printed stays what was asked for."""
-    click.echo(click.style(sentence, dim=True), err=True)
+    click.echo(click.style(visible_line(sentence), dim=True), err=True)
+
+
+def say(text: str = "", *, err: bool = False) -> None:
+    """Print lines of text on standard output or error, with control characters visible."""
+    click.echo(without_commands(visible(text, keep="\n")), err=err)
 
 
 def _sentences(what: str, done: int, total: int) -> None:
     interruption.repeat()
     if total < 0:
-        click.echo(what, err=True)
+        say(what, err=True)
 
 
 @contextmanager
@@ -116,9 +142,7 @@ def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     if not sys.stderr.isatty():
         yield _sentences
         return
-    from rich.console import Console
-
-    bar = progress_bar(Console(stderr=True))
+    bar = progress_bar(_console(stderr=True))
     line, current = None, ""
 
     def report(what: str, done: int, total: int) -> None:
@@ -274,4 +298,4 @@ def print_json(content: Mapping[str, Any]) -> None:
 def wrote(path: Path, *, quiet: bool, replaced: str = "") -> None:
     """Say that a file or folder was written, and what it replaced."""
     if not quiet:
-        click.echo(f"wrote {path}{f', replacing {replaced}' if replaced else ''}", err=True)
+        say(f"wrote {path}{f', replacing {replaced}' if replaced else ''}", err=True)

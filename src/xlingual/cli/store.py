@@ -80,16 +80,16 @@ def verify(root: Path | None, encoder: str | None, quiet: bool) -> int:
     damaged = vectors = 0
     for found in verify(_opened(root), encoder):
         for sentence in found.damaged:
-            click.echo(f"damaged: {sentence}", err=True)
+            screen.say(f"damaged: {sentence}", err=True)
         damaged += len(found.damaged)
         vectors += found.vectors
         if not quiet:
             files = f"{_count(found.shards, 'file')} {'is' if found.vectors == 1 else 'are'} whole"
-            click.echo(f"{found.identity}: {_count(found.vectors, 'vector')} in {files}")
+            screen.say(f"{found.identity}: {_count(found.vectors, 'vector')} in {files}")
     if not quiet:
         wrong = "file or line is" if damaged == 1 else "files or lines are"
         found_wrong = f", {damaged:,} {wrong} damaged: xlingual store gc removes them" if damaged else ""
-        click.echo(f"{_count(vectors, 'vector')} {'is' if vectors == 1 else 'are'} whole{found_wrong}")
+        screen.say(f"{_count(vectors, 'vector')} {'is' if vectors == 1 else 'are'} whole{found_wrong}")
     return 1 if damaged else 0
 
 
@@ -112,10 +112,10 @@ def gc(root: Path | None, older_than: float | None, encoder: str | None) -> None
 
     freed = collect_garbage(_opened(root), older_than=older_than, encoder=encoder)
     for identity in freed.encoders:
-        click.echo(f"removed all vectors of {identity}")
+        screen.say(f"removed all vectors of {identity}")
     for sentence in freed.damaged:
-        click.echo(f"damaged: {sentence}", err=True)
-    click.echo(f"removed {_count(freed.files, 'file')}, {_size(freed.size)}")
+        screen.say(f"damaged: {sentence}", err=True)
+    screen.say(f"removed {_count(freed.files, 'file')}, {_size(freed.size)}")
 
 
 @store.command()
@@ -133,7 +133,7 @@ def export(root: Path | None, encoder: str | None, out: Path) -> None:
 
     check_folder(out)
     for identity, path, count in export(_opened(root), out, encoder):
-        click.echo(f"{identity}: {_count(count, 'vector')} in {path}")
+        screen.say(f"{identity}: {_count(count, 'vector')} in {path}")
 
 
 def _opened(root: Path | None) -> Store:

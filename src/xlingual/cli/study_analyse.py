@@ -73,7 +73,6 @@ def analyse(
             show(screen.console(), found)
     finally:  # also where the reader of standard output has gone
         if out is not None:
-            (out / "report.html").unlink(missing_ok=True)  # of an earlier analysis, with other numbers
             found.write(out)
             screen.wrote(out / "analysis.json", quiet=quiet)
         if out is not None and report:

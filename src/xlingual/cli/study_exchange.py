@@ -68,7 +68,7 @@ def import_(study: Path, files: tuple[Path, ...], prefer: str | None, quiet: boo
             parts += [f"{done.replaced} replaced"] if done.replaced else []
             parts += [f"{done.kept} that differ left out"] if done.kept else []
             parts += [f"new raters: {listed(done.raters)}"] if done.raters else []
-            click.echo(f"{path}: {', '.join(parts)}")
+            screen.say(f"{path}: {', '.join(parts)}")
 
 
 def _export_ratings(study: Path, out: Path, with_key: bool, quiet: bool) -> None:
@@ -81,7 +81,7 @@ def _export_ratings(study: Path, out: Path, with_key: bool, quiet: bool) -> None
         rows = ratings.all()
     write_ratings(out, rows, read_key(study, read_study(study)) if with_key else None)
     if not quiet:
-        click.echo(f"{len(rows)} ratings, raters: {listed({row.rater: None for row in rows}) or 'none'}")
+        screen.say(f"{len(rows)} ratings, raters: {listed({row.rater: None for row in rows}) or 'none'}")
     screen.wrote(out, quiet=quiet)
 
 
@@ -99,7 +99,7 @@ def _export_sheet(study: Path, sheet: Path, name: str, quiet: bool) -> None:
     write_sheet(sheet, study, read_study(study), rater)
     if not quiet:
         new = "" if name in known else " (a new rater)"
-        click.echo(
+        screen.say(
             f"sheet of rater {name}{new}; what it saves comes back by: xlingual study import {study} FILE"
         )
     screen.wrote(sheet, quiet=quiet)

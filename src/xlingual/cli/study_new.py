@@ -122,14 +122,14 @@ def _show(study: Study, out: Path) -> None:
     from xlingual.study.links import addresses, read_links
 
     suggestions = sum(len(query.suggestions) for query in study.queries)
-    click.echo(
+    screen.say(
         f"{len(study.queries)} queries ({study.source}) with {suggestions} suggestions ({study.target}); "
         f"{len(study.orders[0])} pages for each rater"
     )
-    click.echo(f"\nLinks, each for one person, good while the server runs (also in {out / LINKS_FILE}):")
+    screen.say(f"\nLinks, each for one person, good while the server runs (also in {out / LINKS_FILE}):")
     for who, address in addresses(read_links(out), _ADDRESS):
-        click.echo(f"  {who:<10} {address}")
-    click.echo(
+        screen.say(f"  {who:<10} {address}")
+    screen.say(
         "\nNext:\n"
         f"  edit {out / TITLE_FILE}, the title and instructions\n"
         f"  xlingual study serve {out}\n"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from xlingual.cli import screen
 from xlingual.errors import MissingExtraError
 from xlingual.extras import missing
 
@@ -36,31 +37,31 @@ def serve(study: Path, host: str, port: int, url: str | None, trust_proxy: str |
     from xlingual.study.server.run import serve as run
 
     run(study, host, port, lambda base, links: _announce(study, host, base, links, url), url, trust_proxy)
-    click.echo("\nStopped. Every answer that raters saw as saved is in the study's folder.")
+    screen.say("\nStopped. Every answer that raters saw as saved is in the study's folder.")
 
 
 def _announce(study: Path, host: str, base: str, links: list[tuple[str, str]], url: str | None) -> None:
     """Print where the study is served, and the links to hand out."""
     from xlingual.study.server.run import is_loopback, is_unspecified
 
-    click.echo(f"Serving {study} at {base}  (Ctrl-C stops it)\n")
+    screen.say(f"Serving {study} at {base}  (Ctrl-C stops it)\n")
     width = max((len(who) for who, _ in links), default=0)
     for who, address in links:
         shown = address if url is None else url.rstrip("/") + address.removeprefix(base)
-        click.echo(f"  {who:<{width}}  {shown}")
+        screen.say(f"  {who:<{width}}  {shown}")
     if not links:
-        click.echo("  links.csv is not in the folder: raters use the links they have.")
+        screen.say("  links.csv is not in the folder: raters use the links they have.")
     if is_unspecified(host) and url is None and links:
-        click.echo(
+        screen.say(
             f"\n{host} stands for every address of this machine: in the links, put its name or address as"
             " raters' devices know it in its place, or give it by --url."
         )
     if not is_loopback(host):
-        click.echo(
+        screen.say(
             "\nwarning: other machines can reach this server, over http without encryption: whoever listens"
             " on the network can read answers and links. Outside a network you trust leave --host at"
             " 127.0.0.1 and put a proxy with TLS before it (--url names its address).",
             err=True,
         )
     elif url is None:
-        click.echo("\nOnly this machine reaches it; --host 0.0.0.0 opens it to the network.")
+        screen.say("\nOnly this machine reaches it; --host 0.0.0.0 opens it to the network.")

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
+from xlingual.cli import screen
 from xlingual.cli.training_options import is_file
 from xlingual.report.numbers import duration
 
@@ -28,7 +27,7 @@ def told_how_to_go_on(out: Path) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if (out / "checkpoint" / "state.json").is_file():
-            click.echo(f"{out} keeps the training up to its last epoch: go on with --resume", err=True)
+            screen.say(f"{out} keeps the training up to its last epoch: go on with --resume", err=True)
         raise
 
 
@@ -47,21 +46,21 @@ def show(trained: Trained, lines: Sequence[str]) -> None:
     )
     column = max(map(len, trained.scores), default=0)
     for name, value in trained.scores.items():
-        click.echo(f"  {name:<{column}}  {value:6.1f}  (chance {trained.chance.parts[name]:.1f})")
+        screen.say(f"  {name:<{column}}  {value:6.1f}  (chance {trained.chance.parts[name]:.1f})")
     show_uses(lines)
 
 
 def show_uses(lines: Sequence[str]) -> None:
     """Tell how a model is used; what is to be copied is left in one line."""
     for number, line in enumerate(lines):
-        click.echo(f"  {'use:' if number == 0 else '    '} {line}")
+        screen.say(f"  {'use:' if number == 0 else '    '} {line}")
 
 
 def show_wrapped(text: str) -> None:
     """Print a sentence in lines that fit the terminal."""
     width = max(_LEAST, min(shutil.get_terminal_size((_WIDEST, 24)).columns, _WIDEST))
     for line in textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False):
-        click.echo(line)
+        screen.say(line)
 
 
 def uses(option: str, model: str, base: str | None, what: str) -> list[str]:

@@ -69,7 +69,6 @@ def backretrieval(ctx: click.Context, /, manifest: Path, **given: Any) -> None: 
         validation = validate_backretrieval(read_manifest(manifest, given), progress=progress, **options)
     if out is not None:
         validation.write(out)
-        (out / "report.html").unlink(missing_ok=True)  # of an earlier run, with other numbers
     if given["as_json"]:
         screen.print_json(validation.to_dict())
     elif not given["quiet"]:

@@ -6,6 +6,7 @@ the field in which they differ is named.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ from xlingual.records import Ints
 from xlingual.results import Entry, Results
 from xlingual.signature import Signature
 
+_ROUNDED = 1e-6  # a mean in another order of adding differs by far less
 NOT_PER_QUERY = {
     "CORR": "CORR has no value for each query, so no paired test; use BkR, SIM or XLR",
     **{
@@ -270,6 +272,8 @@ def _align(
     blocks = [rows[member.folder].of_encoder(task, measure, member.encoder, pairs) for member in found]
     for member, block in zip(found[1:], blocks[1:], strict=True):
         _check_same(found[0], blocks[0], member, block, pairs)
+    for member, block in zip(found, blocks, strict=True):
+        _check_means(member, entries[member], block, (task, measure), pairs)
     labels: dict[str, Labels] = {}
     for block in blocks:  # a folder written by an earlier version has fewer
         labels = block.labels(pairs) | labels
@@ -311,6 +315,33 @@ def _identity(member: Member, task: str, own: Mapping[_Key, Entry]) -> str:
     """Return what an encoder is, whatever else it is compared with: its name and system."""
     signature = next(entry.signature for key, entry in own.items() if key[0] == task)
     return f"{member.encoder}|{signature.partition('|system:')[2]}"
+
+
+def _check_means(
+    member: Member,
+    own: Mapping[_Key, Entry],
+    block: Block,
+    wanted: tuple[str, str],
+    pairs: Sequence[tuple[str, str]],
+) -> None:
+    """Raise InputError where a number is not the mean of its queries: they are of another run.
+
+    Folders of an earlier version list no digests, so that this is all that tells.
+    """
+    for (task, measure, source, target, seed), entry in own.items():
+        if (task, measure) != wanted or (source, target) not in pairs:
+            continue
+        if entry.value is None or entry.approximation is not None or (entry.views or {}).get("folds"):
+            continue
+        rows = (block.pair == pairs.index((source, target))) & (block.seed == seed)
+        mean = float(block.value[rows].mean()) if rows.any() else math.nan
+        if not math.isclose(mean, entry.value, rel_tol=_ROUNDED, abs_tol=_ROUNDED):
+            raise InputError(
+                f"{member.folder / 'per_query.parquet'} does not belong to results.json, where "
+                f"{entry.encoder}, {measure} ({source}-{target}, seed {seed}), is {entry.value:.6g}: "
+                f"the mean over its queries is {mean:.6g}; copy the whole folder of results again, or run "
+                "it again"
+            )
 
 
 def _check_same(

@@ -12,11 +12,11 @@ import numpy as np
 from xlingual.comparison.queries import NO_LABEL, Labels
 from xlingual.errors import InputError
 from xlingual.records import Floats, Ints
+from xlingual.results.tables import LABEL_PREFIX
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-LABEL_PREFIX = "by."  # columns of per_query.parquet that divide queries into slices
 _WORDS = ("task", "encoder", "source", "target", "measure", "query")
 
 

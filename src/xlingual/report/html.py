@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from xlingual.errors import InputError
 from xlingual.report import numbers
 from xlingual.results import atomic_file, make_folder
+from xlingual.results.files import writing
+from xlingual.visible import visible, visible_value
 
 if TYPE_CHECKING:
     import jinja2
@@ -26,6 +28,7 @@ def environment(names: Iterable[str]) -> jinja2.Environment:
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
+        finalize=visible_value,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -40,7 +43,7 @@ def write_page(path: Path, content: str) -> None:
     if path.is_dir():
         raise InputError(f"{path} is a folder: give the name of the report's file, for example report.html")
     make_folder(path.parent)
-    with atomic_file(path) as temporary:
+    with writing(path), atomic_file(path) as temporary:
         temporary.write_bytes(content.encode("utf-8", "replace"))
 
 
@@ -61,8 +64,8 @@ def _emphasis(labels: Iterable[str]) -> Callable[[str], Any]:
 
     def emphasise(sentence: str) -> Any:  # noqa: ANN401  (Markup)
         if not ordered:
-            return Markup.escape(sentence)
-        parts = names.split(sentence)  # odd places hold names
+            return Markup.escape(visible(sentence))
+        parts = map(visible, names.split(sentence))  # odd places hold names
         wrapped = (Markup("<bdi>{}</bdi>").format(part) if i % 2 else part for i, part in enumerate(parts))
         return Markup("").join(wrapped)
 

@@ -1,29 +1,48 @@
-"""Texts made safe for Markdown, XML and spreadsheets."""
+"""Texts made safe for Markdown, LaTeX and XML; `xlingual.visible` has spreadsheets."""
 
 from __future__ import annotations
 
 import re
 
+from xlingual.visible import visible
+
 _MARKDOWN = re.compile(r"([\\`*_\[\]|~#@])")
-_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_LINK = re.compile(r"^:(?=:)|:(?=//)")  # what begins a command to GitHub, and what it makes a link of
+_NOT_XML = re.compile("[\ufffe\uffff]")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "−": "$-$",
+    "–": "--",
+    "<": "$<$",
+    "→": r"$\to$",
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+}
 
 
 def markdown_text(text: str) -> str:
     """Return text that Markdown and HTML show as it is, in one line."""
-    text = " ".join(text.split())
+    text = visible(" ".join(text.split()))
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _MARKDOWN.sub(r"\\\1", text)
+    return _LINK.sub(r"\:", _MARKDOWN.sub(r"\\\1", text))
 
 
-def csv_text(text: str) -> str:
-    """Return text that a spreadsheet shows, not computes: a formula's first character gets an apostrophe.
+def latex_text(text: str) -> str:
+    r"""Return text that LaTeX sets as it is, in one line; no command to a CI system can begin it.
 
-    >>> csv_text("=1+1"), csv_text("a=b")
-    ("'=1+1", 'a=b')
+    >>> latex_text("50 %\n\\input{x}")
+    '50 \\% \\textbackslash{}input\\{x\\}'
     """
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    text = visible(" ".join(text.split()))
+    return "".join(_LATEX.get(letter, letter) for letter in text).replace("::", ":{}:")
+
+
+def latex_comment(text: str) -> str:
+    """Return a line of LaTeX that is a comment as a whole."""
+    return f"% {visible(' '.join(text.split()))}"
 
 
 def xml_text(text: str) -> str:
-    """Return the text without characters that XML cannot hold, such as control characters."""
-    return _NOT_XML.sub("�", text)
+    """Return the text with visible control characters, which XML cannot hold."""
+    return _NOT_XML.sub("�", visible(text, keep="\n"))

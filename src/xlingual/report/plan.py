@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from xlingual.report import numbers, words
-from xlingual.report.markup import csv_text, markdown_text
+from xlingual.report.markup import markdown_text
 from xlingual.results.plan import Plan, Row
+from xlingual.visible import csv_text
 
 _NONE = "none"  # no difference is shown
 FORMATS = ("table", "markdown", "csv", "json")

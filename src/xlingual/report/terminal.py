@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from xlingual.report import numbers
@@ -10,6 +11,7 @@ from xlingual.report import numbers
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
 
 def fitting(
@@ -52,6 +54,17 @@ def _widen(table: Table, room: int) -> None:
         if column.overflow == "fold" and column.max_width is not None and room > 0:
             column.max_width += room
             break
+
+
+@cache
+def of_lines() -> type[Text]:
+    """Return the kind of text whose line ends the program made; the console shows those of other texts."""
+    from rich.text import Text
+
+    class Lines(Text):
+        """Text of several lines."""
+
+    return Lines
 
 
 def plain_table(title: str | None = None, *, header: bool = True) -> Table:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.results.evaluation import Interval
-from xlingual.results.files import read_json, write_json
+from xlingual.results.files import REPORT, read_json, write_json
 from xlingual.results.reading import fields_of, record
 
 SCHEMA = "xlingual/case_study/1"
@@ -145,7 +145,7 @@ class CaseStudy:
 
     def write(self, folder: str | Path) -> None:
         """Write `case_study.json` into `folder` (made if need be), atomically."""
-        write_json(Path(folder) / FILE, self.to_dict())
+        write_json(Path(folder) / FILE, self.to_dict(), derived=(REPORT,))
 
     @classmethod
     def read(cls, path: str | Path) -> CaseStudy:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from xlingual.errors import InputError
 from xlingual.results.evaluation import Interval
 from xlingual.results.files import read_json, write_json
 from xlingual.results.reading import fields_of, record
@@ -110,7 +111,14 @@ class Comparison:
         path = path / FILE if path.is_dir() else path
         content = read_json(path, SCHEMA, _MADE_BY)
         with fields_of(path, _MADE_BY):
-            return record(cls, content, boards=[_board(row) for row in content["boards"]])
+            found = record(cls, content, boards=[_board(row) for row in content["boards"]])
+        for board in found.boards:
+            if board.baseline not in {row.encoder for row in board.rows}:
+                raise InputError(
+                    f"{path}: the baseline {board.baseline!r} is not among the encoders of its board: "
+                    f"run {_MADE_BY} again"
+                )
+        return found
 
 
 def _board(content: Mapping[str, Any]) -> Board:

@@ -1,27 +1,27 @@
 """Results: what an evaluation found, with an interval on every number, in memory and on disk.
 
 A folder of results holds `results.json` (schema `xlingual/results/1`), `per_query.parquet` (the sufficient
-statistics) and `examples.parquet` (texts and thumbnails for the report). Files are written atomically: a
-crash leaves the old file or the new one.
+statistics) and `examples.parquet` (texts and thumbnails for the report). They are written together: a crash
+leaves the old result or the new one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlingual.errors import InputError, XlingualError
-from xlingual.results.files import atomic_file, make_folder, read_json, to_json
+from xlingual.errors import XlingualError
+from xlingual.results.files import REPORT, read_json
+from xlingual.results.folder import DIGESTS, write_together
+from xlingual.results.tables import EXAMPLES, PER_QUERY, TABLES, file_of, read_tables, write_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 SCHEMA = "xlingual/results/1"
-# of a multilingual pool: the picture of the space, hubs, how often each candidate is found, worst questions;
-# of textual similarity: the scored pairs
-TABLES = ("points", "hubs", "occurrences", "worst", "pairs")
 
 
 @dataclass(frozen=True)
@@ -177,69 +177,41 @@ class Results:
         return pd.DataFrame(flat)
 
     def write(self, folder: str | Path) -> None:
-        """Write the files of the result into `folder` (made if need be), each atomically."""
-        import pyarrow.parquet as pq
+        """Write the files into `folder` (made if need be): a crash leaves the old result or the new one.
 
-        content = to_json(self.to_dict())  # refuses what is not a number before any file is touched
-        folder = make_folder(folder)
-        with atomic_file(folder / "per_query.parquet") as path:
-            pq.write_table(self.per_query, path, compression="zstd")
-        examples = folder / "examples.parquet"
-        if self.examples is not None:
-            with atomic_file(examples) as path:
-                pq.write_table(self.examples, path, compression="zstd")
-        else:
-            examples.unlink(missing_ok=True)
-        for name in TABLES:
-            if name in self.tables:
-                with atomic_file(folder / f"{name}.parquet") as path:
-                    pq.write_table(self.tables[name], path, compression="zstd")
-            else:
-                (folder / f"{name}.parquet").unlink(missing_ok=True)
-        with atomic_file(folder / "results.json") as path:
-            path.write_text(content, encoding="utf-8")
+        A report of an earlier result is removed.
+        """
+        tables: dict[str, pa.Table | None] = {PER_QUERY: self.per_query, EXAMPLES: self.examples}
+        tables |= {name: self.tables.get(name) for name in TABLES}
+        parts = {
+            file_of(name): partial(write_table, table) for name, table in tables.items() if table is not None
+        }
+        write_together(
+            folder,
+            "results.json",
+            self.to_dict(),
+            parts,
+            derived=(REPORT,),
+            obsolete=map(file_of, tables),
+        )
 
     @classmethod
     def read(cls, folder: str | Path) -> Results:
         """Read a folder of results; raise InputError where it is not one or has another schema."""
         folder = Path(folder)
         content = read_json(folder / "results.json", SCHEMA, "xlingual evaluate … --out DIR")
-        try:
-            entries = [_record(Entry, row) for row in content["results"]]
-            summary = [_record(Summary, row) for row in content["summary"]]
-        except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(
-                f"{folder / 'results.json'}: an entry lacks a field ({error}): run it again"
-            ) from error
-        per_query = folder / "per_query.parquet"
-        if not per_query.is_file():
-            raise InputError(f"{per_query} is missing: copy the whole folder of results, or run it again")
-        examples = folder / "examples.parquet"
+        tables = read_tables(folder, content.get(DIGESTS))
         return cls(
-            entries=entries,
-            summary=summary,
-            per_query=_read_table(per_query),
-            examples=_read_table(examples) if examples.is_file() else None,
+            entries=[_record(Entry, row) for row in content["results"]],
+            summary=[_record(Summary, row) for row in content["summary"]],
+            per_query=tables.pop(PER_QUERY),
+            examples=tables.pop(EXAMPLES, None),
             warnings=list(content.get("warnings", [])),
             timings=dict(content.get("timings", {})),
             diagnostics=dict(content.get("diagnostics", {})),
             truncated={name: dict(counts) for name, counts in content.get("truncated", {}).items()},
-            tables={
-                name: _read_table(folder / f"{name}.parquet")
-                for name in TABLES
-                if (folder / f"{name}.parquet").is_file()
-            },
+            tables=tables,
         )
-
-
-def _read_table(path: Path) -> pa.Table:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return pq.read_table(path)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path} is damaged: copy the folder of results again, or run it again") from error
 
 
 def _record(kind: type[Any], row: Mapping[str, Any]) -> Any:  # noqa: ANN401  (Entry or Summary)

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
-from xlingual.errors import InputError
+from xlingual.errors import InputError, why
+from xlingual.regular import regular_file
+from xlingual.results.schema import problem_of
+from xlingual.visible import visible_json
+
+REPORT = "report.html"
 
 
 def to_json(content: Mapping[str, Any]) -> str:
-    """Return readable JSON; not-a-number values are refused (ValueError), never written."""
-    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    """Return readable JSON; not-a-number values are refused (ValueError), never written.
+
+    Characters that a terminal obeys or that reorder a line stand as escapes: they mean the same to a reader.
+    """
+    return visible_json(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def make_folder(folder: str | Path) -> Path:
@@ -25,30 +33,59 @@ def make_folder(folder: str | Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
-            f"cannot make the output folder {folder}: {error.strerror}: choose another --out"
+            f"cannot make the output folder {folder} ({why(error)}): choose another --out"
         ) from error
     return folder
 
 
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, have reached the disk."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
 @contextmanager
-def atomic_file(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path`, moved there on success and removed on failure."""
+def writing(path: Path) -> Iterator[None]:
+    """Turn what the system refuses while `path` is written into one InputError that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({why(error)})") from error
+
+
+@contextmanager
+def atomic_file(path: Path, *, durable: bool = True) -> Iterator[Path]:
+    """Give a temporary path beside `path`, moved there on success and removed on failure.
+
+    What was written reaches the disk before it is moved, so that a power failure leaves the old file or the
+    new one as well; with `durable=False`, for thousands of small files that can be made again, it need not.
+    """
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as handle:
         temporary = Path(handle.name)
     try:
         yield temporary
         temporary.chmod(0o644)
+        if durable:
+            sync(temporary)
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write JSON to `path` atomically, in a folder that is made if need be."""
+def write_json(path: Path, content: Mapping[str, Any], *, derived: Iterable[str] = ()) -> None:
+    """Write JSON to `path` atomically, in a folder that is made if need be.
+
+    `derived` are files beside it that were made from what it held before: they are removed first.
+    """
     text = to_json(content)  # refuses what is not a number before any file is touched
     make_folder(path.parent)
-    with atomic_file(path) as temporary:
+    with writing(path), atomic_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+        for name in derived:
+            (path.parent / name).unlink(missing_ok=True)
 
 
 def read_json(path: Path, schema: str, made_by: str) -> dict[str, Any]:
@@ -56,18 +93,29 @@ def read_json(path: Path, schema: str, made_by: str) -> dict[str, Any]:
 
     `made_by` says in words what writes such a file ("xlingual evaluate … --out DIR").
     """
-    if not path.is_file():
+    if not path.exists():
         raise InputError(f"{path} is missing: give what was written by {made_by}")
+    regular_file(path, f"what was written by {made_by}")
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
+    except RecursionError as error:
+        raise InputError(f"{path} is not valid JSON (nested too deep): run {made_by} again") from error
+    except ValueError as error:
         raise InputError(f"{path} is not valid JSON ({error}): run {made_by} again") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {why(error)}") from error
     if not isinstance(content, dict):
         raise InputError(f"{path} holds no results: expected an object with the key 'schema'")
     found = content.get("schema")
     if found != schema:
         raise InputError(_wrong_schema(path, found, schema, made_by))
+    if problem := problem_of(content, schema):
+        raise InputError(f"{path}: {problem}: run {made_by} again")
     return content
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number")
 
 
 def _wrong_schema(path: Path, found: object, schema: str, made_by: str) -> str:

@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from xlingual.errors import InputError
 from xlingual.results.evaluation import Interval
-from xlingual.results.files import read_json, write_json
+from xlingual.results.files import REPORT, read_json, write_json
 from xlingual.results.reading import fields_of, record
 
 SCHEMA = "xlingual/study_analysis/1"
@@ -160,7 +161,7 @@ class StudyAnalysis:
 
     def write(self, path: str | Path) -> None:
         """Write the analysis as JSON into the folder `path`, atomically."""
-        write_json(Path(path) / FILE, self.to_dict())
+        write_json(Path(path) / FILE, self.to_dict(), derived=(REPORT,))
 
     @classmethod
     def read(cls, path: str | Path) -> StudyAnalysis:
@@ -180,4 +181,12 @@ class StudyAnalysis:
             lists: dict[str, Any] = {
                 name: [record(kind, row) for row in content[name]] for name, kind in rows.items()
             }
-            return record(cls, content, agreement=record(Agreement, content["agreement"]), **lists)
+            found = record(cls, content, agreement=record(Agreement, content["agreement"]), **lists)
+        systems = {row.system for row in found.systems}
+        for row in found.pairs:
+            if not {row.first, row.second} <= systems:
+                raise InputError(
+                    f"{path}: {row.first!r} against {row.second!r}: one is not among 'systems': "
+                    f"run {_MADE_BY} again"
+                )
+        return found

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.results.evaluation import Interval
-from xlingual.results.files import read_json, write_json
+from xlingual.results.files import REPORT, read_json, write_json
 from xlingual.results.reading import fields_of, record
 
 SCHEMA = "xlingual/validation/1"
@@ -166,7 +166,7 @@ class Validation:
 
     def write(self, folder: str | Path) -> None:
         """Write `validation.json` into `folder` (made if need be), atomically."""
-        write_json(Path(folder) / FILE, self.to_dict())
+        write_json(Path(folder) / FILE, self.to_dict(), derived=(REPORT,))
 
     @classmethod
     def read(cls, path: str | Path) -> Validation:

@@ -24,6 +24,7 @@ from xlingual.study.folder import IMAGES
 from xlingual.study.records import Shown, Study
 from xlingual.study.server.languages import direction
 from xlingual.study.server.title import read_title
+from xlingual.visible import visible_value
 
 _FILES = Path(__file__).parent / "sheet_files"
 
@@ -36,7 +37,10 @@ def write_sheet(path: Path, folder: str | Path, study: Study, rater: Rater) -> N
     title = read_title(Path(folder), study.title)
     style, script = ((_FILES / name).read_text(encoding="utf-8") for name in ("sheet.css", "sheet.js"))
     template = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_FILES), autoescape=True, undefined=jinja2.StrictUndefined
+        loader=jinja2.FileSystemLoader(_FILES),
+        autoescape=True,
+        finalize=visible_value,
+        undefined=jinja2.StrictUndefined,
     ).get_template("sheet.html")
     page = template.render(
         title=title.text,

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.errors import InputError, listed
-from xlingual.results.files import atomic_file, make_folder
+from xlingual.results.files import atomic_file, make_folder, writing
 from xlingual.study.records import Key, Rating
+from xlingual.visible import csv_text, from_csv_text
 
 COLUMNS = ("rater", "query", "suggestion", "occasion", "score", "at", "seconds")
 KEY_COLUMNS = ("systems", "ranks", "control")  # further ones, where the key is given
@@ -33,7 +34,7 @@ def write_ratings(path: Path, ratings: Sequence[Rating], key: Key | None = None)
     rows = [_row(rating, key) for rating in ratings]
     columns = COLUMNS if key is None else (*COLUMNS, *KEY_COLUMNS)
     make_folder(path.parent)
-    with atomic_file(path) as temporary:
+    with writing(path), atomic_file(path) as temporary:
         if path.suffix.lower() == ".csv":
             temporary.write_text(_csv(columns, rows), encoding="utf-8", newline="")
         else:
@@ -75,7 +76,8 @@ def _csv(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
     out = StringIO()
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    guarded = ({k: csv_text(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows)
+    writer.writerows(guarded)
     return out.getvalue()
 
 
@@ -91,7 +93,8 @@ def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Mapping[st
 def _read_csv(path: Path) -> tuple[list[dict[str, Any]], list[str]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file)
-        return list(reader), list(reader.fieldnames or [])
+        rows = [{k: from_csv_text(v) if isinstance(v, str) else v for k, v in row.items()} for row in reader]
+        return rows, list(reader.fieldnames or [])
 
 
 def _read_parquet(path: Path) -> tuple[list[dict[str, Any]], list[str]]:

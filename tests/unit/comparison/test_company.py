@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from xlingual.comparison.compare import compare
@@ -15,6 +14,7 @@ from xlingual.comparison.ranks import pairwise_p, rank_intervals
 from xlingual.comparison.reading import read_aligned
 from xlingual.comparison.rows import _without_gaps
 from xlingual.errors import InputError
+from xlingual.results import Results
 from xlingual.results import comparison as record
 from xlingual.stats.paired import t_test
 
@@ -53,13 +53,13 @@ def test_labels_that_change_with_the_company_change_no_p(folders):
 
 def test_seeds_are_compared_row_by_row(folders):
     path = folders.xlr("one", [folders.given("a", 0.2), folders.given("b", 0.3, 1)], seeds=2, sample_size=40)
-    table = pq.read_table(f"{path}/per_query.parquet")
-    rows = table.to_pylist()
+    results = Results.read(path)
+    rows = results.per_query.to_pylist()
     own = [row for row in rows if row["encoder"] == "b" and row["source"] == "en"]
     drawn = [{row["query"] for row in own if row["seed"] == seed} for seed in (0, 1)]
     only = sorted(drawn[0] - drawn[1])[0]
     next(row for row in own if row["query"] == only)["seed"] = 1
-    pq.write_table(pa.Table.from_pylist(rows, table.schema), f"{path}/per_query.parquet")
+    replace(results, per_query=pa.Table.from_pylist(rows, results.per_query.schema)).write(path)
     with pytest.raises(InputError, match="did not answer the same queries"):
         read_aligned([path])
 

@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from xlingual.cli.main import run
@@ -258,11 +257,13 @@ def test_the_first_measures_must_be_the_same(folders):
 
 def test_encoders_that_agree_need_as_many_queries_as_the_rule_of_three_says(tmp_path):
     folder = write(tmp_path / "twins", {"one": 0.5, "two": 0.5}, n=100, pairs=PAIRS[:1])
-    path = tmp_path / "twins" / "per_query.parquet"
-    table = pq.read_table(path)
+    results = Results.read(folder)
+    table = results.per_query
     half = table.column("value").to_numpy()[:100]
     place = table.schema.get_field_index("value")
-    pq.write_table(table.set_column(place, "value", pa.array(np.concatenate([half, half]))), path)
+    same = table.set_column(place, "value", pa.array(np.concatenate([half, half])))
+    entries = [replace(entry, value=float(half.mean())) for entry in results.entries]
+    replace(results, per_query=same, entries=entries).write(folder)
     found = gate(f"{folder}#one", f"{folder}#two", margin=0.02, replicates=999)
     (decision,) = found.decisions
     assert found.outcome == "cannot tell" and decision.if_equal is None
@@ -326,9 +327,12 @@ def test_a_plan_shows_no_impossible_differences(tmp_path):
         (lambda content: content.update(results=[]), "holds no numbers"),
         (lambda content: content["results"][0].update(signature="nonsense"), "signature"),
         (lambda content: content["results"][0].update(signature=None), "signature"),
-        (lambda content: content["results"][0].update(value=float("nan")), "value nan"),
-        (lambda content: content["results"][0].update(n_source="x"), "n_source 'x'"),
-        (lambda content: content.update(results=None), "run it again"),
+        (lambda content: content["results"][0].update(value=float("nan")), "NaN is no number"),
+        (
+            lambda content: content["results"][0].update(n_source="x"),
+            'n_source must be a whole number, found "x"',
+        ),
+        (lambda content: content.update(results=None), "results must be a list, found null"),
     ],
 )
 def test_damaged_results_are_one_line(made, change, message, capsys):

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from xlingual.cli.main import run
@@ -101,11 +100,14 @@ def test_each_question_language_is_gated(folder, tmp_path):
 
 def test_one_language_that_falls_fails_the_gate(tmp_path):
     write(tmp_path / "p", {"old": 5, "new": 5})
-    path = tmp_path / "p" / "per_query.parquet"
-    table = pq.read_table(path)
+    results = Results.read(tmp_path / "p")
+    table = results.per_query
     arabic = (table["by.language"].to_numpy() == "ar") & (table["encoder"].to_numpy() == "new")
     value = np.where(arabic, 0.3 * table["value"].to_numpy(), table["value"].to_numpy())
-    pq.write_table(table.set_column(table.schema.get_field_index("value"), "value", pa.array(value)), path)
+    table = table.set_column(table.schema.get_field_index("value"), "value", pa.array(value))
+    mean = {name: value[table["encoder"].to_numpy() == name].mean() for name in ("old", "new")}
+    entries = [replace(entry, value=float(mean[entry.encoder])) for entry in results.entries]
+    replace(results, per_query=table, entries=entries).write(tmp_path / "p")
     names = f"{tmp_path / 'p'}#new", f"{tmp_path / 'p'}#old"
     found = gate(*names, margin=0.1, by="language", replicates=999)
     assert [one.outcome for one in found.decisions] == ["fail", found.decisions[1].outcome]

@@ -1,7 +1,8 @@
 """Folders of results become aligned queries, or an error that names what differs."""
 
+from dataclasses import replace
+
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 
 from xlingual.comparison.queries import sample_weights
@@ -48,8 +49,8 @@ def test_retrieved_nodes_share_the_name_space_of_own_clusters(folders, pair):
 def test_tables_without_retrieved_clusters_are_read_by_the_queries_ids(folders, pair):
     folder = folders.bkr("both", pair, seeds=24)
     now = read_aligned([folder]).queries[0]
-    path = f"{folder}/per_query.parquet"
-    pq.write_table(pq.read_table(path).drop_columns(["retrieved_cluster"]), path)
+    results = Results.read(folder)
+    replace(results, per_query=results.per_query.drop_columns(["retrieved_cluster"])).write(folder)
     then = read_aligned([folder]).queries[0]
     np.testing.assert_array_equal(then.retrieved, now.retrieved)  # every text is a query in some seed
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlingual.report import numbers, words
-from xlingual.report.markup import csv_text, markdown_text
+from xlingual.report.markup import latex_comment, latex_text, markdown_text
 from xlingual.report.validation.wording import counted
 from xlingual.results.comparison import Board, Compared, Comparison
+from xlingual.visible import csv_text
 
 FORMATS = ("table", "markdown", "latex", "csv", "json")
 HEADER = ("rank", "encoder", "value", "difference", "p", "adjusted p", "outcome")
@@ -116,7 +117,7 @@ def as_text(comparison: Comparison, form: str, verdict: Sequence[str]) -> str:
     write = {"markdown": _markdown, "latex": _latex}[form]
     blocks = [write(board, comparison.margin) for board in comparison.boards]
     texts = [*comparison.notes, *verdict]
-    said = [f"% {text}" if form == "latex" else markdown_text(text) for text in texts]
+    said = [latex_comment(text) if form == "latex" else markdown_text(text) for text in texts]
     return "\n\n".join([*blocks, *said]) + "\n"
 
 
@@ -152,12 +153,12 @@ def _latex(board: Board, margin: float | None) -> str:
     found = lines(board, margin)
     shown = _shown(found)
     columns = "".join("l" if HEADER[i] in ("encoder", "outcome") else "r" for i in shown)
-    rows = [" & ".join(_escaped(line.cells()[i]) for i in shown) + r" \\" for line in found]
+    rows = [" & ".join(latex_text(line.cells()[i]) for i in shown) + r" \\" for line in found]
     head = " & ".join(_math("p", HEADER[i]) for i in shown) + r" \\"
     return "\n".join(
         [
-            f"% {title(board)} ({size(board)}; baseline {board.baseline})",
-            *(f"% {remark}" for remark in remarks(board)),
+            latex_comment(f"{title(board)} ({size(board)}; baseline {board.baseline})"),
+            *map(latex_comment, remarks(board)),
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
             head,
@@ -171,13 +172,6 @@ def _latex(board: Board, margin: float | None) -> str:
 
 def _math(letter: str, text: str) -> str:
     return " ".join(f"${letter}$" if word == letter else word for word in text.split())
-
-
-def _escaped(text: str) -> str:
-    special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    special |= {"−": "$-$", "–": "--", "<": "$<$", "→": r"$\to$"}
-    special |= {letter: f"\\{letter}" for letter in "&%$#_{}"}
-    return "".join(special.get(letter, letter) for letter in text)
 
 
 _CSV = (

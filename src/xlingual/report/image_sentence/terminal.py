@@ -13,8 +13,9 @@ from xlingual.report.image_sentence.reading import (
     Line,
     language_tables,
 )
-from xlingual.report.terminal import plain_table
+from xlingual.report.terminal import of_lines, plain_table
 from xlingual.results import Results
+from xlingual.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -91,10 +92,12 @@ def _drawn(table: LanguageTable, systems: Sequence[int], with_intervals: bool, w
     drawn = plain_table()
     drawn.add_column("", no_wrap=True)
     for i in systems:
-        name = table.systems[i]
+        name = visible(table.systems[i])
         room = max(width, _widest(table, i, with_intervals))
-        head = f"{folded(name, room)}\n(baseline)" if name == table.baseline else folded(name, room)
-        drawn.add_column(Text(head), justify="right", overflow="fold", max_width=room)
+        mark = "\n(baseline)" if table.systems[i] == table.baseline else ""
+        drawn.add_column(
+            of_lines()(f"{folded(name, room)}{mark}"), justify="right", overflow="fold", max_width=room
+        )
     for title_of_block, lines in table.blocks:
         drawn.add_row(Text(title_of_block, style="dim"), *([""] * len(systems)))
         for line in lines:

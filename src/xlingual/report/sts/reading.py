@@ -103,7 +103,7 @@ def grid_of(run: Results, measure: str) -> Grid | None:
 
 
 def _against(found: Mapping[str, Any] | None) -> Against | None:
-    if not found:
+    if not found or found["ci"] is None:
         return None
     ends = found["ci"]
     ci = Interval(ends["low"], ends["high"], ends["level"], ends["method"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xlingual.report import numbers, tables
 from xlingual.report.sts.reading import MEAN, TASK, Cell, Grid, grid_of
 from xlingual.report.sts.sentences import p_text
-from xlingual.report.terminal import plain_table
+from xlingual.report.terminal import of_lines, plain_table
 from xlingual.results import Results
 
 if TYPE_CHECKING:
@@ -78,8 +78,6 @@ def _by_file(grid: Grid, title: str, width: int, *, stacked: bool) -> Table:
 
 def _stack(grid: Grid, row: str | None, name: str, *, stacked: bool) -> Text:
     """Return what a cell says, in lines: value and interval, difference and interval."""
-    from rich.text import Text
-
     cell = grid.cells[row, name]
     value, interval = _value(cell), numbers.interval(cell.ci)
     lines = [(value, "bold" if cell.best else ""), (interval, "")]
@@ -89,7 +87,7 @@ def _stack(grid: Grid, row: str | None, name: str, *, stacked: bool) -> Text:
         lines += [(gap, style), (ends, style)]
     elif name == grid.reference:
         lines += [(REFERENCE, "dim"), ("", "")]
-    text = Text(justify="right")
+    text = of_lines()(justify="right")
     for place, (line, style) in enumerate(lines):
         if not line:
             continue

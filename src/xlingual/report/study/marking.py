@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from xlingual.visible import visible
+
 if TYPE_CHECKING:
     from rich.text import Text
 
@@ -70,4 +72,4 @@ def _unbroken(text: str) -> str:
 
 
 def _without_marks(text: str) -> str:
-    return text.replace(_OPEN, "").replace(_CLOSE, "")
+    return visible(text.replace(_OPEN, "").replace(_CLOSE, ""))

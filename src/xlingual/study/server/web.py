@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from xlingual.study.server.desk import Desk
 from xlingual.study.server.languages import direction
+from xlingual.visible import visible_value
 
 if TYPE_CHECKING:
     import jinja2
@@ -55,6 +56,7 @@ def environment(static: Static) -> jinja2.Environment:
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_HERE / "templates"),
         autoescape=True,
+        finalize=visible_value,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
