@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., Any] | click.Command")
 
-COLUMNS = ("text_column", "image_column", "item_column", "id_column", "lang_column", "cluster_column")
-
+# options that say how a manifest is read, but for which rows are taken
+COLUMNS = (
+    *("text_column", "image_column", "item_column", "id_column", "lang_column", "cluster_column"),
+    *("separator", "encoding"),
+)
 
 text_encoder_option = click.option(
     "--text-encoder",
@@ -100,6 +103,14 @@ def manifest_options(function: F) -> F:
         click.option("--id-column", metavar="NAME", help="Column of ids."),
         click.option("--lang-column", metavar="NAME", help="Column of languages (long form)."),
         click.option("--cluster-column", metavar="NAME", help="Column of what makes texts dependent."),
+        click.option(
+            "--separator",
+            metavar="CHAR",
+            help="What separates the columns of a text file, such as ';' or tab.",
+        ),
+        click.option(
+            "--encoding", metavar="NAME", help="Encoding of a text file, such as cp1252.  [default: UTF-8]"
+        ),
         click.option("--split", metavar="NAME", help="Use only the rows of this split."),
         click.option("--rows", metavar="A:B", help="Use only rows A to B, counted from 0, B left out."),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from xlingual.errors import InputError
@@ -62,13 +62,21 @@ _SUBTAGS = {
 
 def check_tags(tags: Iterable[str], source: str) -> None:
     """Raise InputError where two tags differ only in case."""
-    seen: dict[str, str] = {}
+    for alike in differing_in_case(tags):
+        raise InputError(f"{source}: {case_problem(alike)}")
+
+
+def differing_in_case(tags: Iterable[str]) -> list[list[str]]:
+    """Return the tags that differ only in case, those that are alike together."""
+    seen: dict[str, dict[str, None]] = {}
     for tag in tags:
-        other = seen.setdefault(tag.lower(), tag)
-        if other != tag:
-            raise InputError(
-                f"{source}: the languages {other!r} and {tag!r} differ only in case: write one of them"
-            )
+        seen.setdefault(tag.lower(), {})[tag] = None
+    return [list(alike) for alike in seen.values() if len(alike) > 1]
+
+
+def case_problem(alike: Sequence[str]) -> str:
+    """Return what is wrong with tags that differ only in case, and what to do."""
+    return f"the languages {' and '.join(map(repr, alike))} differ only in case: write one of them"
 
 
 def tag_problem(tag: str) -> str | None:

@@ -93,12 +93,11 @@ def _known(told: str) -> str:
     """Return the name of the encoding as Python knows it."""
     try:
         found = codecs.lookup(told.strip())
-        text = b"".decode(found.name)
+        b"".decode(found.name)  # which refuses encodings of anything but text
     except (LookupError, ValueError, UnicodeError):
         raise InputError(
             f"--encoding {told!r:.40}: no such encoding: say one such as utf-8, utf-16, cp1252 or gb18030"
         ) from None
-    assert text == ""  # noqa: S101  (an encoding of texts, not of bytes)
     return UTF8 if found.name in ("utf-8", "utf-8-sig") else found.name
 
 
@@ -182,9 +181,7 @@ def _fits_alphabet(cell: str, encoding: str) -> bool:
             if not latin and any(beside.isascii() and beside.isalpha() for beside in (before, after)):
                 return False  # as in "grцЯe"
             letters.add(sign.lower())
-        elif sign not in _PUNCTUATION or (
-            sign not in _WITHIN_WORDS and before.isalpha() and after.isalpha()
-        ):
+        elif sign not in _PUNCTUATION or (sign not in _WITHIN_WORDS and before.isalpha() and after.isalpha()):
             return False
     return any(letters <= alphabet for alphabet in _alphabets(encoding))
 
@@ -198,7 +195,7 @@ def _fits_east_asian(cell: str, encoding: str) -> bool:
     """Return whether a cell is of common characters of the language that an encoding is used for."""
     wide = [sign for sign in cell if not sign.isascii()]
     if encoding == "cp949":
-        return all("가" <= sign <= "힣" and _is_common(sign, "euc_kr") or _is_sign(sign) for sign in wide)
+        return all(("가" <= sign <= "힣" and _is_common(sign, "euc_kr")) or _is_sign(sign) for sign in wide)
     if encoding == "cp932":
         return all(_is_common(sign, "shift_jis") for sign in wide)
     return all(_is_common(sign, "gb2312" if encoding == "gb18030" else "big5") for sign in wide)
