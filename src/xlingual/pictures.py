@@ -11,6 +11,7 @@ import re
 import struct
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from errno import ENOENT
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from xlingual.columns import Lookup, Paths
 from xlingual.errors import InputError
 from xlingual.records import Ints
+from xlingual.regular import regular_file
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -28,6 +30,8 @@ PICTURE_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")
 MOST_PIXELS = 80_000_000  # larger pictures are refused before anything is decoded
 THREADS = min(8, os.cpu_count() or 1)  # that open pictures; each may hold one of MOST_PIXELS pixels
 MAX_BYTES = 200_000_000
+NO_URL = "download it and name the file, or use vectors of the pictures (vectors:PATH)"
+_URL = re.compile(r"(?:^|/)(?:https?|ftp|s3|gs):/")  # also where a folder stands before it
 _ORIENTATION = 0x0112  # EXIF's number of the tag that says how a picture is to be turned
 _TURNS = {
     2: "FLIP_LEFT_RIGHT",
@@ -48,7 +52,12 @@ def read_bytes(source: bytes | Path | None, *, row: str | None = None) -> bytes:
         raise InputError(f"{who} has no picture: give one, or use vectors of the pictures (vectors:PATH)")
     if isinstance(source, bytes):
         return source
+    if _URL.search(source.as_posix()):
+        raise InputError(f"{where}the picture is a URL ({source.as_posix()}): {NO_URL}")
     try:
+        if not source.exists():
+            raise FileNotFoundError(ENOENT, "No such file or directory")
+        regular_file(source, f"{where}the picture")
         if source.stat().st_size > MAX_BYTES:
             raise InputError(
                 f"{where}the picture {source} is larger than {MAX_BYTES // 10**6} MB: make it smaller"

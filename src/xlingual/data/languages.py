@@ -45,6 +45,7 @@ _SCRIPTS = {
     "THAANA": "dv",
 }
 _SCRIPTS_OF = {code: tuple(scripts.split()) for scripts, codes in _SCRIPTS.items() for code in codes.split()}
+_DENSE = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO")
 _SUBTAGS = {
     "latn": ("LATIN",),
     "cyrl": ("CYRILLIC",),
@@ -114,7 +115,19 @@ def script_of(character: str) -> str | None:
 
 
 def in_other_script(text: str, scripts: tuple[str, ...]) -> bool:
-    """Return whether most letters of the text (three different ones at least) are of other scripts."""
-    found = [script for script in map(script_of, set(text.lower())) if script is not None]
-    foreign = sum(script not in scripts for script in found)
-    return foreign >= 3 and 2 * foreign > len(found)
+    """Return whether most letters of the text (three different ones at least) are of other scripts.
+
+    Brands, models and units are written in Latin letters everywhere: where the rest is in a script of the
+    language, Latin letters count as foreign only from ten times as many on. A letter of a script with
+    thousands or with syllables is worth three.
+    """
+    lower = text.lower()
+    found = [script for script in map(script_of, set(lower)) if script is not None]
+    foreign = [script for script in found if script not in scripts]
+    if len(foreign) < 3 or 2 * len(foreign) <= len(found):
+        return False
+    if 2 * foreign.count("LATIN") <= len(foreign):
+        return True
+    every = [script_of(letter) for letter in lower]
+    own = sum(3 if script in _DENSE else 1 for script in every if script in scripts)
+    return 10 * own < every.count("LATIN")
