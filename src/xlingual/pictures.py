@@ -11,7 +11,6 @@ import re
 import struct
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from errno import ENOENT
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -44,6 +43,11 @@ _TURNS = {
 }
 
 
+def is_url(path: str) -> bool:
+    """Return whether a path was meant as the address of a picture on the net."""
+    return _URL.search(path) is not None
+
+
 def read_bytes(source: bytes | Path | None, *, row: str | None = None) -> bytes:
     """Return the encoded image of a picture; `row`, the id of the row that shows it, is for messages."""
     where = "" if row is None else f"row {row!r}: "
@@ -52,13 +56,12 @@ def read_bytes(source: bytes | Path | None, *, row: str | None = None) -> bytes:
         raise InputError(f"{who} has no picture: give one, or use vectors of the pictures (vectors:PATH)")
     if isinstance(source, bytes):
         return source
-    if _URL.search(source.as_posix()):
+    if is_url(source.as_posix()):
         raise InputError(f"{where}the picture is a URL ({source.as_posix()}): {NO_URL}")
     try:
-        if not source.exists():
-            raise FileNotFoundError(ENOENT, "No such file or directory")
+        size = source.stat().st_size  # raises what is told below where there is no file
         regular_file(source, f"{where}the picture")
-        if source.stat().st_size > MAX_BYTES:
+        if size > MAX_BYTES:
             raise InputError(
                 f"{where}the picture {source} is larger than {MAX_BYTES // 10**6} MB: make it smaller"
             )

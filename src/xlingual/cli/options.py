@@ -190,7 +190,12 @@ def read_manifest(path: Path, given: Mapping[str, Any]) -> Manifest:
     """Read the manifest named on the command line with its options; they are taken out of `given`."""
     from xlingual.data.manifest import Manifest
 
-    return Manifest.read(path, **{name: given[name] for name in (*COLUMNS, "split", "rows")})
+    return Manifest.read(path, **read_options(given))
+
+
+def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of `Manifest.read` among those of a command."""
+    return {name: given[name] for name in (*COLUMNS, "split", "rows")}
 
 
 def refuse_extra(ctx: click.Context) -> None:

@@ -10,6 +10,7 @@ from xlingual.errors import InputError
 
 TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 SHORT_TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
+_REGIONAL = re.compile(r"([A-Za-z]{2,3})-(?:[A-Za-z]{2}|[0-9]{3})")
 # A tag as some programs write it, with an underscore: zh_Hant, pt_BR.
 UNDERSCORED = re.compile(r"[a-z]{2,3}_([A-Z][a-z]{3}|[A-Z]{2})")
 
@@ -78,6 +79,17 @@ def differing_in_case(tags: Iterable[str]) -> list[list[str]]:
 def case_problem(alike: Sequence[str]) -> str:
     """Return what is wrong with tags that differ only in case, and what to do."""
     return f"the languages {' and '.join(map(repr, alike))} differ only in case: write one of them"
+
+
+def regional_variants(tags: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs of tags of which one is the other with a region: `en` and `en-US`.
+
+    >>> regional_variants(["en", "zh", "zh-Hant", "en-US"])
+    [('en', 'en-US')]
+    """
+    known = {tag.lower(): tag for tag in tags}
+    matches = ((_REGIONAL.fullmatch(tag), tag) for tag in tags)
+    return [(known[match[1].lower()], tag) for match, tag in matches if match and match[1].lower() in known]
 
 
 def tag_problem(tag: str) -> str | None:

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.columns import Lookup, view
-from xlingual.data.reading.build import build_rows, empty_texts_warning, table_splits
+from xlingual.data.reading.build import (
+    build_rows,
+    doubled_language_warning,
+    empty_texts_warning,
+    table_splits,
+)
 from xlingual.data.reading.columns import ColumnNames, ColumnOptions, find_columns
 from xlingual.data.reading.numbering import numberings
 from xlingual.data.reading.opening import open_table
@@ -145,8 +150,9 @@ class Manifest(TextRows):
             ways = numberings(part) + tuple(
                 way.take(np.isin(whole.table_row, chosen).nonzero()[0]) for way in before
             )
-        if warning := empty_texts_warning(part):
-            warnings.warn(warning, DataWarning, stacklevel=3)
+        for warning in (empty_texts_warning(part), doubled_language_warning(part)):
+            if warning and table.how.problems is None:
+                warnings.warn(warning, DataWarning, stacklevel=3)
         values = {f.name: getattr(part, f.name) for f in fields(TextRows)}
         return cls(**(values | {"path": path}), numberings=ways, columns=options)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from xlingual.arrays import distinct_values
 from xlingual.columns import Column, Lookup, Strings, view
-from xlingual.data.languages import case_problem, differing_in_case, tag_problem
+from xlingual.data.languages import case_problem, differing_in_case, regional_variants, tag_problem
 from xlingual.data.reading.cells import field_cells, label_cells, name_cells, split_cells, text_cells
 from xlingual.data.reading.columns import Columns
 from xlingual.data.reading.sources import pictures_in
@@ -41,6 +41,25 @@ def empty_texts_warning(rows: TextRows) -> str | None:
         f"{rows.source}: {len(empty)} of {len(rows)} texts are empty "
         f"(ids {shown(view(rows.ids, empty))}): fill them in or remove their rows"
     )
+
+
+def doubled_language_warning(rows: TextRows) -> str | None:
+    """Return one sentence on languages with and without a region (`en`, `en-US`) that share few items.
+
+    They are two languages to every command. Those that have most items in common are meant to be two.
+    """
+    for bare, regional in regional_variants(rows.languages):
+        first, second = rows.languages.index(bare), rows.languages.index(regional)
+        items = [distinct_values(rows.item[rows.language == code]) for code in (first, second)]
+        shared = len(np.intersect1d(*items, assume_unique=True))
+        if 2 * shared < min(map(len, items)):
+            counts = np.bincount(rows.language, minlength=len(rows.languages))
+            return (
+                f"{rows.source}: {bare!r} ({counts[first]:,} texts) and {regional!r} ({counts[second]:,}) "
+                f"count as two languages, with {shared:,} items in common: write one tag if they are meant "
+                "to be one language"
+            )
+    return None
 
 
 def table_splits(table: Table, columns: Columns) -> Lookup[str] | None:

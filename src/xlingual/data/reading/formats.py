@@ -242,7 +242,7 @@ def _delimited_rows(
 def _tell_guess(path: Path, how: Reading, encoding: Encoding, separator: Separator | None = None) -> None:
     """Tell what was guessed, and how sure it is."""
     found = {
-        "--encoding": (encoding.name, encoding.confidence),
+        "--encoding": (f"encoding {encoding.name}", encoding.confidence),
         "--separator": (
             f"separator {separator.shown}" if separator else "",
             separator and separator.confidence,
@@ -250,14 +250,14 @@ def _tell_guess(path: Path, how: Reading, encoding: Encoding, separator: Separat
     }
     guessed = {option: (words, sure) for option, (words, sure) in found.items() if sure is not None}
     if guessed:
-        words = ", ".join(words for words, _ in guessed.values())
+        words = " and ".join(words for words, _ in guessed.values())
         sure = min(sure for _, sure in guessed.values())
         how.tell(
             Problem(
                 "warning",
                 "guessed format",
-                f"{path}: read as {words} (confidence {sure:.2f}): say {' and '.join(guessed)} if that is "
-                "wrong, or save the file as UTF-8 with the separator that its name says",
+                f"{path}: read with {words} (confidence {sure:.2f}): say {' and '.join(guessed)} if that is "
+                "wrong",
             )
         )
     elif how.encoding is None and encoding.name != UTF8:
