@@ -48,18 +48,21 @@ def doubled_language_warning(rows: TextRows) -> str | None:
 
     They are two languages to every command. Those that have most items in common are meant to be two.
     """
-    for bare, regional in regional_variants(rows.languages):
-        first, second = rows.languages.index(bare), rows.languages.index(regional)
-        items = [distinct_values(rows.item[rows.language == code]) for code in (first, second)]
+    counts = np.bincount(rows.language, minlength=len(rows.languages))
+    found = []
+    for pair in regional_variants(rows.languages):
+        codes = [rows.languages.index(tag) for tag in pair]
+        items = [distinct_values(rows.item[rows.language == code]) for code in codes]
         shared = len(np.intersect1d(*items, assume_unique=True))
         if 2 * shared < min(map(len, items)):
-            counts = np.bincount(rows.language, minlength=len(rows.languages))
-            return (
-                f"{rows.source}: {bare!r} ({counts[first]:,} texts) and {regional!r} ({counts[second]:,}) "
-                f"count as two languages, with {shared:,} items in common: write one tag if they are meant "
-                "to be one language"
-            )
-    return None
+            first, second = (f"{tag!r} {counts[code]:,}" for tag, code in zip(pair, codes, strict=True))
+            found.append(f"texts in {first}, in {second}, items with both {shared:,}")
+    if not found:
+        return None
+    return (
+        f"{rows.source}: a language with and without a region counts as two ({'; '.join(found)}): write one "
+        "tag for both if they are meant to be one language"
+    )
 
 
 def table_splits(table: Table, columns: Columns) -> Lookup[str] | None:
