@@ -30,7 +30,7 @@ MOST_PIXELS = 80_000_000  # larger pictures are refused before anything is decod
 THREADS = min(8, os.cpu_count() or 1)  # that open pictures; each may hold one of MOST_PIXELS pixels
 MAX_BYTES = 200_000_000
 NO_URL = "download it and name the file, or use vectors of the pictures (vectors:PATH)"
-_URL = re.compile(r"(?:^|/)(?:https?|ftp|s3|gs):/")  # also where a folder stands before it
+_URL = re.compile(r"(?:^|/)(https?|ftp|s3|gs):/")  # also where a folder stands before it
 _ORIENTATION = 0x0112  # EXIF's number of the tag that says how a picture is to be turned
 _TURNS = {
     2: "FLIP_LEFT_RIGHT",
@@ -43,9 +43,14 @@ _TURNS = {
 }
 
 
-def is_url(path: str) -> bool:
-    """Return whether a path was meant as the address of a picture on the net."""
-    return _URL.search(path) is not None
+def url_in(path: str) -> str | None:
+    """Return the address on the net that a path was meant as, whatever folder it was put behind.
+
+    >>> url_in("photos/https:/shop.example/1.jpg")
+    'https://shop.example/1.jpg'
+    """
+    found = _URL.search(path)
+    return None if found is None else f"{found[1]}://{path[found.end() :].lstrip('/')}"
 
 
 def read_bytes(source: bytes | Path | None, *, row: str | None = None) -> bytes:
@@ -56,8 +61,8 @@ def read_bytes(source: bytes | Path | None, *, row: str | None = None) -> bytes:
         raise InputError(f"{who} has no picture: give one, or use vectors of the pictures (vectors:PATH)")
     if isinstance(source, bytes):
         return source
-    if is_url(source.as_posix()):
-        raise InputError(f"{where}the picture is a URL ({source.as_posix()}): {NO_URL}")
+    if (url := url_in(source.as_posix())) is not None:
+        raise InputError(f"{where}the picture is a URL ({url}): {NO_URL}")
     try:
         size = source.stat().st_size  # raises what is told below where there is no file
         regular_file(source, f"{where}the picture")

@@ -10,7 +10,7 @@ from xlingual.data.checks.findings import Finding
 from xlingual.data.reading.build import doubled_language_warning
 from xlingual.data.reading.values import shown
 from xlingual.errors import listed
-from xlingual.pictures import NO_URL, is_url
+from xlingual.pictures import NO_URL, url_in
 
 if TYPE_CHECKING:
     from xlingual.data.checks.records import Check, LanguageCheck, PictureCheck
@@ -55,10 +55,13 @@ def _warning(kind: str, count: int, sentence: str) -> Finding:
 
 
 def _on_pictures(pictures: PictureCheck) -> Iterator[Finding]:
-    urls = [path for _, path in pictures.missing if is_url(path)]
-    several = [path for _, path in pictures.missing if not is_url(path) and _SEVERAL.search(path)]
-    named = {*urls, *several}
-    if missing := [path for _, path in pictures.missing if path not in named]:
+    urls, several, missing = [], [], []
+    for _, path in pictures.missing:
+        if (url := url_in(path)) is not None:
+            urls.append(url)
+        else:
+            (several if _SEVERAL.search(path) else missing).append(path)
+    if missing:
         yield _warning(
             "missing pictures",
             len(missing),

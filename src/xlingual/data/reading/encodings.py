@@ -93,7 +93,7 @@ def _known(told: str) -> str:
     """Return the name of the encoding as Python knows it."""
     try:
         found = codecs.lookup(told.strip())
-        b"".decode(found.name)  # which refuses encodings of anything but text
+        b"aaaa".decode(found.name, errors="ignore")  # which refuses encodings of anything but text
     except (LookupError, ValueError, UnicodeError):
         raise InputError(
             f"--encoding {told!r:.40}: no such encoding: say one such as utf-8, utf-16, cp1252 or gb18030"

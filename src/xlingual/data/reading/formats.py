@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,8 @@ from xlingual.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_MANY_COLUMNS = 1_000
+
 
 @contextmanager
 def _opened(path: Path, format_name: str) -> Iterator[None]:
@@ -52,12 +54,14 @@ def read_parquet(path: Path, how: Reading = AT_ONCE) -> Table:
         schema, n_rows = file.schema_arrow, file.metadata.num_rows
         names = tuple(schema.names)
         metadata = file.metadata
+    # Of very many columns the file stays open: opening it for each of them would cost their square.
+    many = pq.ParquetFile(path, metadata=metadata) if len(names) > _MANY_COLUMNS else None
     check_names(names, str(path))
     types = dict(zip(names, schema.types, strict=True))
 
     def column(name: str) -> pa.ChunkedArray:
         try:
-            with pq.ParquetFile(path, metadata=metadata) as file:
+            with nullcontext(many) if many else pq.ParquetFile(path, metadata=metadata) as file:
                 found = file.read(columns=[name]).column(name)
         except Exception as error:  # of many kinds, where a file is damaged
             raise InputError(

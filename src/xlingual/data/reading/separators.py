@@ -16,6 +16,7 @@ _MARKS = (",", ";", "\t", "|")
 _WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 _SAMPLE = 1 << 20  # characters
 _ROWS = 200
+_FEW = 5  # lines
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ def find_separator(path: Path, encoding: str, usual: str, told: str | None = Non
         return Separator(usual)
     others = {mark: _confidence(sample, mark)[0] for mark in _MARKS if mark != usual}
     best = max(others, key=lambda mark: others[mark])
-    if others[best] >= LEAST and others[best] > own + _LEAD:
+    least = LEAST if own or sample.count("\n") < _FEW else LEAST / 2  # one column is no table
+    if others[best] >= least and others[best] > own + _LEAD:
         return Separator(best, others[best])
     return Separator(usual)
 
