@@ -55,7 +55,9 @@ def _warning(kind: str, count: int, sentence: str) -> Finding:
 
 
 def _on_pictures(pictures: PictureCheck) -> Iterator[Finding]:
-    urls, several, missing = [], [], []
+    urls: list[str] = []
+    several: list[str] = []
+    missing: list[str] = []
     for _, path in pictures.missing:
         if (url := url_in(path)) is not None:
             urls.append(url)

@@ -52,9 +52,9 @@ def doubled_language_warning(rows: TextRows) -> str | None:
     found = []
     for pair in regional_variants(rows.languages):
         codes = [rows.languages.index(tag) for tag in pair]
-        items = [distinct_values(rows.item[rows.language == code]) for code in codes]
-        shared = len(np.intersect1d(*items, assume_unique=True))
-        if 2 * shared < min(map(len, items)):
+        one, other = (distinct_values(rows.item[rows.language == code]) for code in codes)
+        shared = len(np.intersect1d(one, other, assume_unique=True))
+        if 2 * shared < min(len(one), len(other)):
             first, second = (f"{tag!r} {counts[code]:,}" for tag, code in zip(pair, codes, strict=True))
             found.append(f"texts in {first}, in {second}, items with both {shared:,}")
     if not found:

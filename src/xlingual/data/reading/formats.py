@@ -245,14 +245,11 @@ def _delimited_rows(
 
 def _tell_guess(path: Path, how: Reading, encoding: Encoding, separator: Separator | None = None) -> None:
     """Tell what was guessed, and how sure it is."""
-    found = {
-        "--encoding": (f"encoding {encoding.name}", encoding.confidence),
-        "--separator": (
-            f"separator {separator.shown}" if separator else "",
-            separator and separator.confidence,
-        ),
-    }
-    guessed = {option: (words, sure) for option, (words, sure) in found.items() if sure is not None}
+    guessed: dict[str, tuple[str, float]] = {}
+    if encoding.confidence is not None:
+        guessed["--encoding"] = f"encoding {encoding.name}", encoding.confidence
+    if separator is not None and separator.confidence is not None:
+        guessed["--separator"] = f"separator {separator.shown}", separator.confidence
     if guessed:
         words = " and ".join(words for words, _ in guessed.values())
         sure = min(sure for _, sure in guessed.values())
