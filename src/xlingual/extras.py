@@ -21,6 +21,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "ray": ("ray>=2.40", "fsspec>=2024.6"),
     "ann": ("faiss-cpu>=1.8",),
     "segment": ("sentencex>=1.0",),
+    "excel": ("openpyxl>=3.1",),
     "track": ("tensorboard>=2.14",),
 }
 _MODULES = {

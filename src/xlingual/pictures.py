@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from xlingual.columns import Lookup, Paths
 from xlingual.errors import InputError
 from xlingual.records import Ints
+from xlingual.regular import regular_file
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -28,6 +29,8 @@ PICTURE_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")
 MOST_PIXELS = 80_000_000  # larger pictures are refused before anything is decoded
 THREADS = min(8, os.cpu_count() or 1)  # that open pictures; each may hold one of MOST_PIXELS pixels
 MAX_BYTES = 200_000_000
+NO_URL = "download it and name the file, or use vectors of the pictures (vectors:PATH)"
+_URL = re.compile(r"(?:^|/)(https?|ftp|s3|gs):/")  # also where a folder stands before it
 _ORIENTATION = 0x0112  # EXIF's number of the tag that says how a picture is to be turned
 _TURNS = {
     2: "FLIP_LEFT_RIGHT",
@@ -40,6 +43,16 @@ _TURNS = {
 }
 
 
+def url_in(path: str) -> str | None:
+    """Return the address on the net that a path was meant as, whatever folder it was put behind.
+
+    >>> url_in("photos/https:/shop.example/1.jpg")
+    'https://shop.example/1.jpg'
+    """
+    found = _URL.search(path)
+    return None if found is None else f"{found[1]}://{path[found.end() :].lstrip('/')}"
+
+
 def read_bytes(source: bytes | Path | None, *, row: str | None = None) -> bytes:
     """Return the encoded image of a picture; `row`, the id of the row that shows it, is for messages."""
     where = "" if row is None else f"row {row!r}: "
@@ -48,8 +61,12 @@ def read_bytes(source: bytes | Path | None, *, row: str | None = None) -> bytes:
         raise InputError(f"{who} has no picture: give one, or use vectors of the pictures (vectors:PATH)")
     if isinstance(source, bytes):
         return source
+    if (url := url_in(source.as_posix())) is not None:
+        raise InputError(f"{where}the picture is a URL ({url}): {NO_URL}")
     try:
-        if source.stat().st_size > MAX_BYTES:
+        size = source.stat().st_size  # raises what is told below where there is no file
+        regular_file(source, f"{where}the picture")
+        if size > MAX_BYTES:
             raise InputError(
                 f"{where}the picture {source} is larger than {MAX_BYTES // 10**6} MB: make it smaller"
             )

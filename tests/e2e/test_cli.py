@@ -276,6 +276,26 @@ def test_data_check(xlingual: Any) -> None:
     assert [row for row, _ in found["pictures"]["missing"]] == ["scene-000003"]
 
 
+def test_data_check_lists_all_problems_and_fails_for_errors(xlingual: Any) -> None:
+    rows = [f"{i};{tag};Stühle und Größe {i}" for i in range(20) for tag in ("de", "en")]
+    rows.insert(0, "id;lang;titel")
+    rows[3:5] = ["1;de_DE;Stuhl", "2;;Tisch"]
+    Path("shop.csv").write_bytes("\n".join(rows).encode("cp1252"))
+    outcome = xlingual("data", "check", "shop.csv", "--text-column", "titel")
+    told = outcome.err.splitlines()
+    assert outcome.code == 2 and re.search(r"texts +38", outcome.out)
+    assert [line.partition(" ")[0] for line in told] == ["error:", "error:"] + ["warning:"] * (len(told) - 2)
+    assert "write 'de-DE'" in outcome.err and "empty language" in outcome.err
+    assert "with encoding cp1252 and separator ';' (confidence 0.9" in outcome.warnings[0]
+    told_how = ("--text-column", "titel", "--encoding", "cp1252", "--separator", ";")
+    found = json.loads(xlingual("data", "check", "shop.csv", *told_how, "--json").out)
+    assert [one["kind"] for one in found["findings"]][:2] == ["empty language", "language tag"]
+    assert "guessed format" not in {one["kind"] for one in found["findings"]}
+    outcome = xlingual("data", "check", "nothing.csv", "--json")
+    (one,) = json.loads(outcome.out)["findings"]
+    assert outcome.code == 2 and one["severity"] == "error" and "no such file" in one["sentence"]
+
+
 def test_data_scenes_gives_the_same_bytes_twice(xlingual: Any) -> None:
     make = ("data", "scenes", "--n", "12", "--languages", "en, ja", "--seed", "3", "--out")
     for out in ("one", "two"):

@@ -1,4 +1,5 @@
 import io
+import os
 
 import pytest
 from PIL import Image, ImageOps
@@ -78,8 +79,16 @@ def test_files(tmp_path, monkeypatch):
     path = tmp_path / "a.png"
     with pytest.raises(InputError, match=r"row 'r1': cannot read the picture .*a\.png \(No such file"):
         read_bytes(path, row="r1")
-    with pytest.raises(InputError, match="cannot read the picture"):
+    with pytest.raises(InputError, match="is a folder: the picture must be a regular file"):
         read_bytes(tmp_path)
+    pipe = tmp_path / "pipe.png"
+    os.mkfifo(pipe)  # reading it would wait for ever
+    with pytest.raises(
+        InputError, match=r"pipe\.png is a named pipe: row 'r2': the picture must be a regular"
+    ):
+        open_picture(pipe, row="r2")
+    with pytest.raises(InputError, match=r"row 'r3': the picture is a URL .*: download it and name the file"):
+        read_bytes(tmp_path / "https://shop.example/a.png", row="r3")
     path.write_bytes(encoded(Image.new("RGB", (3, 2))))
     assert open_picture(path).size == (3, 2)
     assert read_bytes(path) == path.read_bytes()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,15 +10,15 @@ import click
 
 from xlingual.cli import pools, screen
 from xlingual.cli.mixing import mix_pool
-from xlingual.cli.options import manifest_options, read_manifest, refuse_extra
+from xlingual.cli.options import manifest_options, read_options, refuse_extra
 from xlingual.cli.scenes import scenes
 from xlingual.cli.sections import Sectioned
-from xlingual.errors import DataWarning
 from xlingual.report.terminal import fitting, plain_table
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from xlingual.data.checks.findings import Finding
     from xlingual.data.checks.records import Check
 
 _MOST_PAIRS = 6  # shown of the language pairs
@@ -36,39 +36,62 @@ data.add_command(scenes)
 
 
 @data.command(
-    cls=Sectioned, context_settings={"allow_extra_args": True}, short_help="Count what a manifest holds."
+    cls=Sectioned,
+    context_settings={"allow_extra_args": True},
+    short_help="List what is wrong with a manifest.",
 )
 @manifest_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
-@click.option("--quiet", is_flag=True, help="Print warnings only.")
+@click.option("--quiet", is_flag=True, help="Print errors and warnings only.")
 @click.pass_context
-def check(ctx: click.Context, /, manifest: Path, as_json: bool, quiet: bool, **given: Any) -> None:  # noqa: ANN401
-    """Count what a manifest holds, and warn of what deserves a look."""
+def check(ctx: click.Context, /, manifest: Path, as_json: bool, quiet: bool, **given: Any) -> int:  # noqa: ANN401
+    """Count what a manifest holds, and list all that is wrong with it or deserves a look.
+
+    Errors stop every command that reads the manifest; rows that have one are not counted. Warnings and notes
+    stop none. The exit code is 2 where there are errors.
+    """
     from xlingual.data.checks.check import check
+    from xlingual.data.checks.findings import findings_of, ordered
+    from xlingual.data.manifest import Manifest
 
     refuse_extra(ctx)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # the check itself tells more of the same
-        read = read_manifest(manifest, given)
-    with screen.progress(quiet or as_json) as progress:
-        tell = None if progress is None else lambda done, total: progress("opening pictures", done, total)
-        found = check(read, tell)
+    read, problems = Manifest.read_gathering(manifest, **read_options(given))
+    found = None
+    if read is not None:
+        with screen.progress(quiet or as_json) as progress:
+            tell = None if progress is None else lambda done, total: progress("opening pictures", done, total)
+            found = check(read, tell, problems=problems)
+    findings = ordered(findings_of(problems)) if found is None else found.findings
     if as_json:
-        _print_json(found)
-        return
-    if not quiet:
-        _print_tables(found)
-    for warning in found.warnings:
-        screen.say(f"warning: {warning}", err=True)
+        _print_json(manifest, found, findings)
+    else:
+        if not quiet and found is not None:
+            _print_tables(found)
+        _print_findings(findings, quiet)
+    return 2 if any(finding.severity == "error" for finding in findings) else 0
 
 
-def _print_json(found: Check) -> None:
+def _print_json(manifest: Path, found: Check | None, findings: Sequence[Finding]) -> None:
     from dataclasses import asdict
 
+    if found is None:  # no row could be read
+        screen.print_json({"source": str(manifest), "findings": [asdict(finding) for finding in findings]})
+        return
     content = asdict(found)
     for name in ("pairs", "shared_texts"):
         content[name] = {f"{a}-{b}": count for (a, b), count in content[name].items()}
     screen.print_json(content)
+
+
+def _print_findings(findings: Sequence[Finding], quiet: bool) -> None:
+    """Print one line for each finding on standard error; notes only where not all is to be quiet."""
+    for finding in findings:
+        if finding.severity == "note" and quiet:
+            continue
+        times = f" ({finding.count:,} times)" if finding.examples and finding.count > 1 else ""
+        examples = f"; such as: {'; '.join(finding.examples)}" if finding.examples else ""
+        line = f"{finding.severity}{times}: {' '.join(finding.sentence.split())}{examples}"
+        click.echo(line, err=True)
 
 
 def _print_tables(found: Check) -> None:

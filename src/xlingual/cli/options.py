@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., Any] | click.Command")
 
-COLUMNS = ("text_column", "image_column", "item_column", "id_column", "lang_column", "cluster_column")
-
+# options that say how a manifest is read, but for which rows are taken
+COLUMNS = (
+    *("text_column", "image_column", "item_column", "id_column", "lang_column", "cluster_column"),
+    *("separator", "encoding"),
+)
 
 text_encoder_option = click.option(
     "--text-encoder",
@@ -101,6 +104,14 @@ def manifest_options(function: F) -> F:
         click.option("--id-column", metavar="NAME", help="Column of ids."),
         click.option("--lang-column", metavar="NAME", help="Column of languages (long form)."),
         click.option("--cluster-column", metavar="NAME", help="Column of what makes texts dependent."),
+        click.option(
+            "--separator",
+            metavar="CHAR",
+            help="What separates the columns of a text file, such as ';' or tab.",
+        ),
+        click.option(
+            "--encoding", metavar="NAME", help="Encoding of a text file, such as cp1252.  [default: UTF-8]"
+        ),
         click.option("--split", metavar="NAME", help="Use only the rows of this split."),
         click.option("--rows", metavar="A:B", help="Use only rows A to B, counted from 0, B left out."),
     ]
@@ -180,7 +191,12 @@ def read_manifest(path: Path, given: Mapping[str, Any]) -> Manifest:
     """Read the manifest named on the command line with its options; they are taken out of `given`."""
     from xlingual.data.manifest import Manifest
 
-    return Manifest.read(path, **{name: given[name] for name in (*COLUMNS, "split", "rows")})
+    return Manifest.read(path, **read_options(given))
+
+
+def read_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of `Manifest.read` among those of a command."""
+    return {name: given[name] for name in (*COLUMNS, "split", "rows")}
 
 
 def refuse_extra(ctx: click.Context) -> None:

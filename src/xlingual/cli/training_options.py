@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -137,6 +138,6 @@ def validation_of(reference: str | None, path: Path, given: Mapping[str, Any]) -
         if not 0 < share < 1:
             raise InputError(f"--validation {reference}: a share is between 0 and 1, such as 0.1")
         return share
-    if "#" in reference or Path(reference).exists():
+    if "#" in reference or os.path.exists(reference):
         return read_reference(reference, **columns)
     return Manifest.read(path, **columns, split=reference)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from xlingual.errors import InputError
 
 TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 SHORT_TAG = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
+_REGIONAL = re.compile(r"([A-Za-z]{2,3})-(?:[A-Za-z]{2}|[0-9]{3})")
 # A tag as some programs write it, with an underscore: zh_Hant, pt_BR.
 UNDERSCORED = re.compile(r"[a-z]{2,3}_([A-Z][a-z]{3}|[A-Z]{2})")
 
@@ -45,6 +46,7 @@ _SCRIPTS = {
     "THAANA": "dv",
 }
 _SCRIPTS_OF = {code: tuple(scripts.split()) for scripts, codes in _SCRIPTS.items() for code in codes.split()}
+_DENSE = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO")
 _SUBTAGS = {
     "latn": ("LATIN",),
     "cyrl": ("CYRILLIC",),
@@ -62,13 +64,32 @@ _SUBTAGS = {
 
 def check_tags(tags: Iterable[str], source: str) -> None:
     """Raise InputError where two tags differ only in case."""
-    seen: dict[str, str] = {}
+    for alike in differing_in_case(tags):
+        raise InputError(f"{source}: {case_problem(alike)}")
+
+
+def differing_in_case(tags: Iterable[str]) -> list[list[str]]:
+    """Return the tags that differ only in case, those that are alike together."""
+    seen: dict[str, dict[str, None]] = {}
     for tag in tags:
-        other = seen.setdefault(tag.lower(), tag)
-        if other != tag:
-            raise InputError(
-                f"{source}: the languages {other!r} and {tag!r} differ only in case: write one of them"
-            )
+        seen.setdefault(tag.lower(), {})[tag] = None
+    return [list(alike) for alike in seen.values() if len(alike) > 1]
+
+
+def case_problem(alike: Sequence[str]) -> str:
+    """Return what is wrong with tags that differ only in case, and what to do."""
+    return f"the languages {' and '.join(map(repr, alike))} differ only in case: write one of them"
+
+
+def regional_variants(tags: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the pairs of tags of which one is the other with a region: `en` and `en-US`.
+
+    >>> regional_variants(["en", "zh", "zh-Hant", "en-US"])
+    [('en', 'en-US')]
+    """
+    known = {tag.lower(): tag for tag in tags}
+    matches = ((_REGIONAL.fullmatch(tag), tag) for tag in tags)
+    return [(known[match[1].lower()], tag) for match, tag in matches if match and match[1].lower() in known]
 
 
 def tag_problem(tag: str) -> str | None:
@@ -106,7 +127,19 @@ def script_of(character: str) -> str | None:
 
 
 def in_other_script(text: str, scripts: tuple[str, ...]) -> bool:
-    """Return whether most letters of the text (three different ones at least) are of other scripts."""
-    found = [script for script in map(script_of, set(text.lower())) if script is not None]
-    foreign = sum(script not in scripts for script in found)
-    return foreign >= 3 and 2 * foreign > len(found)
+    """Return whether most letters of the text (three different ones at least) are of other scripts.
+
+    Brands, models and units are written in Latin letters everywhere: where the rest is in a script of the
+    language, Latin letters count as foreign only from ten times as many on. A letter of a script with
+    thousands or with syllables is worth three.
+    """
+    lower = text.lower()
+    found = [script for script in map(script_of, set(lower)) if script is not None]
+    foreign = [script for script in found if script not in scripts]
+    if len(foreign) < 3 or 2 * len(foreign) <= len(found):
+        return False
+    if 2 * foreign.count("LATIN") <= len(foreign):
+        return True
+    every = [script_of(letter) for letter in lower]
+    own = sum(3 if script in _DENSE else 1 for script in every if script in scripts)
+    return 10 * own < every.count("LATIN")

@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.columns import Lookup, view
-from xlingual.data.reading.build import build_rows, empty_texts_warning, table_splits
+from xlingual.data.reading.build import (
+    build_rows,
+    doubled_language_warning,
+    empty_texts_warning,
+    table_splits,
+)
 from xlingual.data.reading.columns import ColumnNames, ColumnOptions, find_columns
 from xlingual.data.reading.numbering import numberings
 from xlingual.data.reading.opening import open_table
+from xlingual.data.reading.problems import Problem, Reading
 from xlingual.data.reading.select import choose, split_reference
 from xlingual.data.reading.tables import Table, table_of_arrow, table_of_rows
 from xlingual.data.reading.textrows import TextRows, chosen_rows
@@ -64,20 +70,42 @@ class Manifest(TextRows):
         id_column: str | None = None,
         lang_column: str | None = None,
         cluster_column: str | None = None,
+        separator: str | None = None,
+        encoding: str | None = None,
         split: str | None = None,
         rows: str | None = None,
     ) -> Manifest:
-        """Read a Parquet, JSONL, CSV or TSV file, or the folder that holds one.
+        """Read a Parquet, Arrow, JSONL, CSV, TSV or XLSX file, or the folder that holds one.
 
         Columns have their usual names unless told; `text_column="name_{lang}"` is a pattern for the wide
         form. `split` and `rows` ("A:B", counted from 0, B left out) choose rows of the file before items are
-        numbered. Raises InputError for anything that cannot be right; warns (DataWarning) of empty texts.
+        numbered. `separator` and `encoding` are of text files; without them, what differs from the file's
+        name and from UTF-8 is guessed with a DataWarning, or refused. Raises InputError for anything that
+        cannot be right; warns (DataWarning) of empty texts.
         """
         options = ColumnOptions(
-            text_column, image_column, item_column, id_column, lang_column, cluster_column
+            *(text_column, image_column, item_column, id_column, lang_column, cluster_column),
+            separator=separator,
+            encoding=encoding,
         )
-        table, file = open_table(path)
+        table, file = open_table(path, Reading(separator, encoding))
         return cls._of_table(table, options, split, rows, file)
+
+    @classmethod
+    def read_gathering(
+        cls, path: str | Path, **options: Unpack[ReadOptions]
+    ) -> tuple[Manifest | None, list[Problem]]:
+        """Read as `read` does, but gather all problems; the manifest is of the rows that have none.
+
+        It is None where no row can be read.
+        """
+        columns, split, rows = _split_options(options)
+        problems: list[Problem] = []
+        try:
+            table, file = open_table(path, Reading(columns.separator, columns.encoding, problems))
+            return cls._of_table(table, columns, split, rows, file), problems
+        except InputError as error:
+            return None, [*problems, Problem("error", "unreadable", str(error))]
 
     @classmethod
     def from_rows(
@@ -111,8 +139,10 @@ class Manifest(TextRows):
         columns = find_columns(table, options)
         whole = build_rows(table, columns)
         part, ways = whole, numberings(whole)
-        if split is not None or rows is not None:
+        bad = [row for problem in table.how.problems or () for row in problem.rows]
+        if split is not None or rows is not None or bad:
             chosen = choose(whole, table_splits(table, columns), split, rows)
+            chosen = np.setdiff1d(chosen, np.array(bad, dtype=np.int64))
             part = chosen_rows(whole, chosen)
             if not len(part):
                 raise InputError(f"{table.source}: the chosen rows have no text: choose others")
@@ -120,8 +150,9 @@ class Manifest(TextRows):
             ways = numberings(part) + tuple(
                 way.take(np.isin(whole.table_row, chosen).nonzero()[0]) for way in before
             )
-        if warning := empty_texts_warning(part):
-            warnings.warn(warning, DataWarning, stacklevel=3)
+        for warning in (empty_texts_warning(part), doubled_language_warning(part)):
+            if warning and table.how.problems is None:
+                warnings.warn(warning, DataWarning, stacklevel=3)
         values = {f.name: getattr(part, f.name) for f in fields(TextRows)}
         return cls(**(values | {"path": path}), numberings=ways, columns=options)
 
@@ -195,7 +226,7 @@ def _split_options(options: Mapping[str, Any]) -> tuple[ColumnOptions, str | Non
     """Return the column options, the split and the rows."""
     rest = dict(options)
     split, rows = rest.pop("split", None), rest.pop("rows", None)
-    known = {f"{f.name}_column": f.name for f in fields(ColumnOptions)}
+    known = dict(zip(ColumnOptions().as_read(), (f.name for f in fields(ColumnOptions)), strict=True))
     for name in rest:
         if name not in known:
             raise TypeError(f"unexpected option {name!r}.{did_you_mean(name, known)}")

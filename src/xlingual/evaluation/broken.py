@@ -12,6 +12,12 @@ from xlingual.encoders.decoding import broken
 from xlingual.errors import DataWarning, InputError
 
 
+def counted_out(asked: np.ndarray, part: np.ndarray) -> dict[str, int]:
+    """Return how many of the rows asked for, bool [n], take no part, as results keep it; {} where all do."""
+    left_out = int((asked & ~part).sum())
+    return {"texts": left_out, "of": int(asked.sum())} if left_out else {}
+
+
 def usable_rows(manifest: Manifest, languages: Sequence[str]) -> np.ndarray:
     """Return for each text row, bool [n], whether its picture can be opened; rows of other languages can.
 

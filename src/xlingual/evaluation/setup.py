@@ -27,7 +27,7 @@ from xlingual.embed import (
 )
 from xlingual.encoders import EncoderLike, ImageModelLike, OwnSimilarity
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.evaluation.broken import usable_rows
+from xlingual.evaluation.broken import counted_out, usable_rows
 from xlingual.evaluation.picture_space import PictureSpace, compared_pictures
 from xlingual.ranking import Cpu, PictureScores, Ranker
 from xlingual.records import Encoder, Ints
@@ -259,6 +259,7 @@ class Workspace:
             for name, encoder in self.text_encoders.items()
         }
         self.truncated: dict[str, dict[str, int]] = {}
+        self._dropped = self._count_dropped(usable)
 
     def encoded(self) -> Iterator[tuple[str, TextVectors]]:
         """Yield each encoder's name and vectors, one at a time: no more than one set is held."""
@@ -301,10 +302,20 @@ class Workspace:
         with self.timings.stage("pictures: open"), self.working("opening pictures"):
             return usable_rows(self.manifest, languages)
 
+    def _count_dropped(self, usable: np.ndarray | None) -> dict[str, int]:
+        """Count the texts of the pairs asked for that are unusable, or whose pairs were all left out."""
+        pairs = resolve_pairs(self.options.pairs, self.manifest.languages)
+        asked = dict.fromkeys(language for pair in pairs for language in pair)
+        codes = [code for code, tag in enumerate(self.manifest.languages) if tag in asked]
+        kept = [code for code in codes if self.manifest.languages[code] in self.languages]
+        part = np.isin(self.manifest.language, kept)
+        return counted_out(np.isin(self.manifest.language, codes), part if usable is None else part & usable)
+
     def finished(self, results: Results) -> Results:
         """Return the results with what is known about the run."""
         results.timings = dict(self.timings.seconds)
         results.truncated = self.truncated
+        results.dropped = self._dropped
         results.diagnostics = diagnostics(self.tally, self.options.ranker)
         return results
 

@@ -18,6 +18,7 @@ from xlingual.results import Results, Summary
 
 MANY_PAIRS = 12  # all directions of four languages
 FEW_QUERIES = 50  # per pair
+MANY_DROPPED = 0.1  # share of the texts
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,12 @@ def task_verdict(runs: Sequence[Results], task: str) -> list[Findings]:
     rows = tables.leaderboard(runs, task, measure)
     places = sorted({row.run for row in rows})
     if len(places) == 1:
-        return [Findings(None, _run_verdict(runs, task, rows))]
+        return [Findings(None, _run_verdict(runs, task, rows) + _dropped(runs[places[0] - 1]))]
     found = [
-        Findings(place, _run_verdict(runs, task, [row for row in rows if row.run == place]))
+        Findings(
+            place,
+            _run_verdict(runs, task, [row for row in rows if row.run == place]) + _dropped(runs[place - 1]),
+        )
         for place in places
     ]
     return [*found, Findings(None, [_not_paired(runs, task, places)])]
@@ -78,6 +82,17 @@ def _run_verdict(runs: Sequence[Results], task: str, rows: list[Row]) -> list[st
         sentences += chance.at_or_below(found)
     sentences += without_value(rows, name)
     return sentences + (_few_queries(runs[rows[0].run - 1], task) if found else [])
+
+
+def _dropped(run: Results) -> list[str]:
+    """Return a remark where a run left out so many texts that its numbers are about another data set."""
+    left_out, asked = run.dropped.get("texts", 0), run.dropped.get("of", 0)
+    if not asked or left_out <= MANY_DROPPED * asked:
+        return []
+    return [
+        f"{left_out:,} of {asked:,} texts ({left_out / asked:.0%}) took no part; the numbers are about the "
+        "others only, and the warnings say why."
+    ]
 
 
 def _few_queries(run: Results, task: str) -> list[str]:

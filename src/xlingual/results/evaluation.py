@@ -138,6 +138,7 @@ class Results:
     per_query: pa.Table
     examples: pa.Table | None = None
     warnings: list[str] = field(default_factory=list)
+    dropped: dict[str, int] = field(default_factory=dict)  # texts that take no part, of; {} where all do
     timings: dict[str, float] = field(default_factory=dict)
     diagnostics: dict[str, Any] = field(default_factory=dict)  # pairs screened and decided, what ranked
     truncated: dict[str, dict[str, int]] = field(default_factory=dict)  # encoder → language → texts cut
@@ -158,6 +159,7 @@ class Results:
             "results": [asdict(entry) for entry in self.entries],
             "summary": [asdict(row) for row in self.summary],
             "warnings": list(self.warnings),
+            "dropped": dict(self.dropped),
             "diagnostics": dict(self.diagnostics),
             "truncated": {encoder: dict(counts) for encoder, counts in self.truncated.items()},
             "timings": dict(self.timings),
@@ -207,6 +209,7 @@ class Results:
             per_query=tables.pop(PER_QUERY),
             examples=tables.pop(EXAMPLES, None),
             warnings=list(content.get("warnings", [])),
+            dropped=dict(content.get("dropped", {})),
             timings=dict(content.get("timings", {})),
             diagnostics=dict(content.get("diagnostics", {})),
             truncated={name: dict(counts) for name, counts in content.get("truncated", {}).items()},

@@ -4,8 +4,10 @@ import pytest
 from PIL import Image
 
 from xlingual.data.checks.check import check
+from xlingual.data.checks.findings import Finding
 from xlingual.data.languages import in_other_script, scripts_of
 from xlingual.data.manifest import Manifest
+from xlingual.data.reading.problems import Problem
 from xlingual.data.samples import Sampler
 from xlingual.errors import DataWarning
 
@@ -106,6 +108,16 @@ def test_pictures_as_bytes():
         ("el", "ελληνικά", False),
         ("el", "OK", False),  # too short to tell
         ("de", "123 – €", False),
+        ("zh", "Sony WH-1000XM5 无线降噪耳机", False),  # names of brands and models are Latin everywhere
+        ("zh", "Apple iPhone 15 Pro Max 256GB 手机", False),
+        ("ja", "Panasonic LUMIX デジタルカメラ", False),
+        ("ko", "Samsung Galaxy Buds FE 무선 이어폰", False),
+        ("ar", "هاتف Samsung Galaxy S24 Ultra 256GB", False),
+        ("ru", "Смартфон Samsung Galaxy S24 Ultra 256GB", False),
+        ("zh", "This is a whole sentence in English, with one 字 in it", True),
+        ("zh", "совсем другой язык 中", True),
+        ("ru", "a cable for phones и computers of every kind", True),
+        ("en", "日本語の文章 by Sony", True),
     ],
 )
 def test_scripts(tag, text, foreign):
@@ -174,3 +186,55 @@ def test_without_pictures_bkr_needs_vectors_of_them():
     )
     shown = [row | {"image": png((row["id"], 0 if row["lang"] == "en" else 9, 0))} for row in rows]
     assert has(check(Manifest.from_rows(shown)), "(bkr) does not;")
+
+
+def kinds(found):
+    return {finding.kind: finding for finding in found.findings}
+
+
+def test_what_exports_of_shops_bring_along(tmp_path):
+    cells = ["https://shop.example/1.jpg", "a.jpg|b.jpg|c.jpg", "gone.png", "http:/shop.example/2.png"]
+    texts = ["Tom &amp; Jerry", "a<br>b", "AT&T; black&white; 1 < 2 > 0", "caf&#233;"]
+    rows = [
+        {"id": f"p{i}", "lang": tag, "text": f"{tag} {text}", "image": cell.replace("gone", f"{tag}-gone")}
+        for tag in ("en", "de")
+        for i, (text, cell) in enumerate(zip(texts, cells, strict=True))
+    ]
+    found = check(Manifest.from_rows(rows, folder=tmp_path))
+    assert found.html == ["p0", "p1", "p3"] * 2
+    assert has(found, "6 texts hold entities or tags of HTML", "ids 'p0', 'p1', 'p3' and 3 more")
+    assert has(
+        found, "2 pictures are URLs (https://shop.example/1.jpg, http://shop.example/2.png)", "download"
+    )
+    assert has(found, "1 cell names several pictures", "a.jpg|b.jpg|c.jpg", "keep the path of the first")
+    assert has(found, "2 picture files are missing", "gone.png")
+    assert kinds(found)["URLs as pictures"].count == 2 and kinds(found)["missing pictures"].count == 2
+
+
+def test_ids_that_are_repeated_in_each_language():
+    rows = [{"id": i, "lang": tag, "text": f"{tag} {i}"} for i in range(12) for tag in ("en", "de")]
+    words = "12 ids stand in several languages ('0', '1', '2' and 9 more), each time for another item"
+    assert has(check(Manifest.from_rows(rows)), words, "--item-column")
+    assert "ids in several languages" not in kinds(check(Manifest.from_rows(rows, item_column="id")))
+    apart = [row | {"id": f"{row['lang']}{row['id']}"} for row in rows]
+    assert "ids in several languages" not in kinds(check(Manifest.from_rows(apart)))
+
+
+def test_problems_of_reading_come_first_and_together():
+    problems = [
+        Problem("note", "encoding", "read as UTF-16"),
+        Problem("error", "picture path", "row 3: outside", [2]),
+        Problem("error", "picture path", "row 5: outside", [4, 8]),
+        Problem("error", "row width", "row 9: 3 fields", [8], ["row 9 (line 12): 3 fields"]),
+    ]
+    manifest = Manifest.from_rows([{"id": i, "lang": "en", "text": f"word {i}"} for i in range(30)])
+    found = check(manifest, problems=problems).findings
+    assert [(one.severity, one.kind, one.count) for one in found] == [
+        ("error", "picture path", 3),
+        ("error", "row width", 1),
+        ("warning", "one language", 1),
+        ("note", "encoding", 1),
+    ]
+    assert found[0].examples == ("row 3", "row 5", "row 9") and found[0].sentence == "row 3: outside"
+    assert Finding.of("note", "k", 9, "s", ["x " * 90, "b", "c", "d"]).examples[1:] == ("b", "c")
+    assert len(Finding.of("note", "k", 9, "s", ["x " * 90]).examples[0]) == 80

@@ -95,7 +95,8 @@ def test_missing_file_names_the_nearest(tmp_path, table_file):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("m.xlsx", b"", r"ends in \.parquet, .* not in '\.xlsx'"),
+        ("m.ods", b"", r"ends in \.parquet, .* not in '\.ods'.*save it as CSV UTF-8"),
+        ("m.xlsx", b"", r"not a workbook of Excel .* save the sheet as CSV UTF-8"),
         ("m.parquet", b"PAR1 no", "is not a Parquet file"),
         ("m.parquet", b"", "is not a Parquet file"),
         ("m.jsonl", b'{"id": 1, "lang": "en", "text": "a"}\n\n{"id": 2,', "line 3 is not JSON"),
@@ -113,10 +114,10 @@ def test_missing_file_names_the_nearest(tmp_path, table_file):
         ("m.csv", b"lang,text\nen\n", r"row 1 \(line 2\): 1 fields"),
         ("m.csv", b'lang,text\nen,"open\n', "line 2: unexpected end of data"),
         ("m.csv", b'lang,text\nen,"a" b\n', "line 2: ',' expected"),
-        ("m.csv", b"id;lang;text\n1;en;a\n", "separated by ';': separate them by commas"),
+        ("m.csv", b"id;text\n", "separated by ';', not by ',': say --separator ';'"),
         ("m.csv", b"lang,text,text\nen,a,b\n", "more than one column 'text'"),
         ("m.csv", b"lang,text\nen,ok\nen,\xff\n", "line 3 is not UTF-8"),
-        ("m.csv", "lang,text\nen,ok\n".encode("utf-16"), "line 1 is not UTF-8"),
+        ("m.csv", b"\xff\xfel\x00a", "begins as UTF-16 but is damaged"),
     ],
 )
 def test_hostile_files(tmp_path, name, content, words):

@@ -116,7 +116,8 @@ def found(read, root):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DataWarning)
         manifest = read()
-        report = repr(check(manifest))
+        examined = check(manifest)
+        report = f"Check({', '.join(f'{name}={getattr(examined, name)!r}' for name in CHECKED)})"
     told = [str(w.message) for w in caught]
     said = digest(
         *(text.replace(manifest.source, "FILE").replace(str(root), "ROOT") for text in (report, *told))
@@ -124,6 +125,10 @@ def found(read, root):
     return f"{manifest.digest[:16]} {content(manifest, root)} {said.hex()[:16]}"
 
 
+CHECKED = (
+    *("source", "digest", "n_table_rows", "n_texts", "n_items", "n_items_without_text"),
+    *("n_items_multilingual", "languages", "pairs", "directions", "shared_texts", "pictures", "warnings"),
+)
 CASES = [
     (table, options)
     for table, rows in TABLES.items()

@@ -9,6 +9,7 @@ from PIL import Image
 from xlingual.data.manifest import Manifest
 from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.distance_correlation import distance_correlation
 from xlingual.evaluation.metric_validation.validate import validate_backretrieval
 
@@ -47,6 +48,7 @@ def test_with_it_the_numbers_are_those_of_the_other_rows():
     assert len(found.warnings) == 1
     counted = "6 of 80 texts take no part (--skip-broken): 2 have no picture, 4 show 2 pictures that"
     assert counted in found.warnings[0]
+    assert found.dropped == {"texts": 6, "of": 80}
     assert "row 'r3'" in found.warnings[0]
     queries = set(found.per_query["query"].to_pylist())
     assert not queries & {"r3", "r8", "r17"} and found.entries[0].n_source + found.entries[0].n_target == 37
@@ -120,3 +122,13 @@ def test_the_other_tasks_take_it_too():
             skip_broken=True,
         )
     assert len(validation.warnings) == 1
+
+
+def test_texts_of_pairs_that_are_left_out_take_no_part():
+    rows = [{"text_en": f"e{i}", "text_de": f"d{i}", "image": png(i)} for i in range(N)]
+    whole = Manifest.from_rows(rows)
+    assert backretrieval(whole, **OPTIONS, measures=["R@3"]).dropped == {}
+    lone = Manifest.from_rows([*rows, {"text_fr": "f", "image": png(N)}])
+    with pytest.warns(DataWarning, match="language pairs are left out"):
+        found = crosslingual_retrieval(lone, text_encoders="random", measures=["R@1"])
+    assert found.dropped == {"texts": 1, "of": 2 * N + 1}

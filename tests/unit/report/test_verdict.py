@@ -240,3 +240,15 @@ def test_small_samples_are_remarked_on(made, sizes, sentence):
     entries = [made.entry(TASK, "en", f"l{i}", "e", "R@10", 0.3, n_source=n) for i, n in enumerate(sizes)]
     sentences = verdict(made.results(entries, [mean(made, "e", 0.3)]))
     assert sentences[1:] == ([sentence] if sentence else [])
+
+
+def test_a_run_that_left_out_over_a_tenth_of_the_texts_says_so(made):
+    entries = [made.entry(TASK, "en", "de", "e", "R@10", 0.3, n_source=100)]
+    results = made.results(entries, [mean(made, "e", 0.3)])
+    results.dropped = {"texts": 10, "of": 100}
+    assert len(verdict(results)) == 1
+    results.dropped = {"texts": 11, "of": 100}
+    assert verdict(results)[1] == (
+        "11 of 100 texts (11%) took no part; the numbers are about the others only, and the warnings say why."
+    )
+    assert verdict([results, made.results(entries, [mean(made, "e", 0.3)])])[1].startswith("11 of 100 texts")

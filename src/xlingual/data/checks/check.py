@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,14 @@ import numpy as np
 
 from xlingual.arrays import distinct_values
 from xlingual.data.checks.directions import check_directions
+from xlingual.data.checks.findings import findings_of, ordered
+from xlingual.data.checks.html import texts_with_html
 from xlingual.data.checks.pictures import Progress, check_pictures
 from xlingual.data.checks.records import Check, LanguageCheck
-from xlingual.data.checks.sentences import warning_sentences
+from xlingual.data.checks.sentences import content_findings
 from xlingual.data.languages import in_other_script, scripts_of
 from xlingual.data.manifest import Manifest
+from xlingual.data.reading.problems import Problem
 from xlingual.data.reading.strings import blank_rows, character_lengths, numbered_strings
 
 if TYPE_CHECKING:
@@ -22,8 +26,11 @@ if TYPE_CHECKING:
     from xlingual.records import Ints
 
 
-def check(manifest: Manifest, progress: Progress | None = None) -> Check:
-    """Count and examine everything in a manifest; every picture is opened."""
+def check(manifest: Manifest, progress: Progress | None = None, *, problems: Sequence[Problem] = ()) -> Check:
+    """Count and examine everything in a manifest; every picture is opened.
+
+    `problems` are those that were gathered while it was read (`Manifest.read_gathering`).
+    """
     has_language = np.zeros((manifest.n_items, len(manifest.languages)), dtype=bool)
     has_language[manifest.item, manifest.language] = True
     pairs = _pair_counts(manifest.languages, has_language)
@@ -41,10 +48,29 @@ def check(manifest: Manifest, progress: Progress | None = None) -> Check:
         directions=check_directions(manifest, has_language),
         shared_texts=_shared_texts(manifest, facts),
         pictures=check_pictures(manifest, progress) if manifest.has_pictures else None,
-        warnings=[],
+        html=manifest.ids.pick(texts_with_html(manifest.text)),
+        doubled_ids=_doubled_ids(manifest),
+        findings=[],
     )
-    found.warnings.extend(warning_sentences(found))
+    found.findings.extend(ordered([*findings_of(problems), *content_findings(found, manifest)]))
     return found
+
+
+def _doubled_ids(manifest: Manifest) -> list[str]:
+    """Return the ids that stand in several languages, where no such id ever names one item.
+
+    Then it is likely that rows of one id were meant to be one item.
+    """
+    if manifest.wide:
+        return []
+    code, words = numbered_strings(manifest.ids)
+    of_id = np.unique(np.stack([code, manifest.item]), axis=1)[0]  # one for each item of an id
+    languages = np.unique(np.stack([code, manifest.language]), axis=1)[0]
+    items, tags = np.bincount(of_id, minlength=len(words)), np.bincount(languages, minlength=len(words))
+    several = np.flatnonzero(tags > 1)
+    if (items[several] < tags[several]).any():
+        return []
+    return words.pick(several)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xlingual.data.checks.findings import Finding
+
 
 @dataclass(frozen=True)
 class PictureCheck:
@@ -60,4 +62,11 @@ class Check:
     directions: list[PairCheck]  # source-target pairs, those with the fewest pictures first
     shared_texts: dict[tuple[str, str], int]  # different texts that occur in both languages
     pictures: PictureCheck | None  # None: the manifest names no pictures
-    warnings: list[str]
+    html: list[str]  # ids of texts that hold entities or tags of HTML
+    doubled_ids: list[str]  # ids that stand in several languages, each time for another item
+    findings: list[Finding]  # errors first
+
+    @property
+    def warnings(self) -> list[str]:
+        """The sentences of all findings but notes."""
+        return [finding.sentence for finding in self.findings if finding.severity != "note"]

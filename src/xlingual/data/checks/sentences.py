@@ -1,116 +1,190 @@
-"""The sentences of a check: where, what, and what to do."""
+"""The findings of a check in a manifest's contents: what, how often, and what to do."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from xlingual.data.checks.findings import Finding
+from xlingual.data.reading.build import doubled_language_warning
 from xlingual.data.reading.values import shown
 from xlingual.errors import listed
+from xlingual.pictures import NO_URL, url_in
 
 if TYPE_CHECKING:
     from xlingual.data.checks.records import Check, LanguageCheck, PictureCheck
+    from xlingual.data.manifest import Manifest
 
 DEPTH = 10  # of Backretrieval's usual measure, R@10
+_PICTURE = r"\.(?:jpe?g|png|webp|gif|bmp|tiff?|ppm)"
+_SEVERAL = re.compile(rf"{_PICTURE}\s*[|;,\n]\s*\S.*{_PICTURE}\s*", re.IGNORECASE)
 
 
-def warning_sentences(check: Check) -> Iterator[str]:
-    """Yield one sentence for each kind of thing that deserves a look, the gravest first."""
+def content_findings(check: Check, manifest: Manifest) -> Iterator[Finding]:
+    """Yield a finding for each kind of thing that deserves a look, the gravest first."""
     if check.pictures is not None:
         yield from _on_pictures(check.pictures)
     yield from _on_tags([language.language for language in check.languages])
+    if doubled := doubled_language_warning(manifest):
+        yield _warning("language twice", 1, doubled)
     yield from _on_directions(check)
     for language in check.languages:
         yield from _on_language(language)
+    if found := check.html:
+        yield _warning(
+            "HTML",
+            len(found),
+            f"{_count(found, 'text holds', 'texts hold')} entities or tags of HTML, such as &amp; or <br> "
+            f"(ids {shown(found)}): encoders read them as they are; write the characters themselves",
+        )
     if check.shared_texts:
         (first, second), most = max(check.shared_texts.items(), key=lambda entry: entry[1])
-        yield (
+        yield _warning(
+            "equal texts",
+            len(check.shared_texts),
             f"{len(check.shared_texts)} of {len(check.pairs)} pairs of languages have equal texts "
             f"(most: {first!r} and {second!r}, {most:,}): "
-            "see whether they are untranslated, or the language is wrong"
+            "see whether they are untranslated, or the language is wrong",
         )
     yield from _on_items(check)
 
 
-def _on_pictures(pictures: PictureCheck) -> Iterator[str]:
-    if missing := pictures.missing:
-        yield (
+def _warning(kind: str, count: int, sentence: str) -> Finding:
+    return Finding("warning", kind, count, sentence)
+
+
+def _on_pictures(pictures: PictureCheck) -> Iterator[Finding]:
+    urls: list[str] = []
+    several: list[str] = []
+    missing: list[str] = []
+    for _, path in pictures.missing:
+        if (url := url_in(path)) is not None:
+            urls.append(url)
+        else:
+            (several if _SEVERAL.search(path) else missing).append(path)
+    if missing:
+        yield _warning(
+            "missing pictures",
+            len(missing),
             f"{_count(missing, 'picture file is', 'picture files are')} missing "
-            f"({listed([path for _, path in missing], 2)}): put them there or correct the paths; "
-            "with vectors of the pictures they are not needed"
+            f"({listed(missing, 2)}): put them there or correct the paths; "
+            "with vectors of the pictures they are not needed",
+        )
+    if urls:
+        yield _warning(
+            "URLs as pictures",
+            len(urls),
+            f"{_count(urls, 'picture is a URL', 'pictures are URLs')} ({listed(urls, 2)}), and nothing is "
+            f"downloaded: {NO_URL}",
+        )
+    if several:
+        yield _warning(
+            "several pictures",
+            len(several),
+            f"{_count(several, 'cell names', 'cells name')} several pictures ({listed(several, 2)}): one "
+            "picture belongs to a text, so keep the path of the first",
         )
     if broken := pictures.unreadable:
-        yield (
+        yield _warning(
+            "broken pictures",
+            len(broken),
             f"{_count(broken, 'picture', 'pictures')} cannot be read "
-            f"(rows {shown([row for row, _ in broken])}; first: {broken[0][1]}): replace the files"
+            f"(rows {shown([row for row, _ in broken])}; first: {broken[0][1]}): replace the files",
         )
     if same := pictures.same_bytes:
-        yield (
+        yield _warning(
+            "equal pictures",
+            len(same),
             f"{_count(same, 'picture has', 'pictures have')} the same bytes as another file "
-            f"(first: {same[0][0]} and {same[0][1]}): name one file for both where they are one item"
+            f"(first: {same[0][0]} and {same[0][1]}): name one file for both where they are one item",
         )
     if pictures.n_rows_without:
-        yield (
+        yield _warning(
+            "no picture",
+            pictures.n_rows_without,
             f"{_count(pictures.n_rows_without, 'text has', 'texts have')} no picture "
             f"(ids {shown(pictures.without)}): evaluate with a picture encoder such as pixels will refuse "
             f"{'it' if pictures.n_rows_without == 1 else 'them'}; give each its picture, remove the rows, "
-            "or use vectors of the pictures"
+            "or use vectors of the pictures",
         )
 
 
-def _on_tags(tags: Sequence[str]) -> Iterator[str]:
+def _on_tags(tags: Sequence[str]) -> Iterator[Finding]:
     long = [tag for tag in tags if len(tag.partition("-")[0]) > 3]
     if long:
-        yield (
+        yield _warning(
+            "language names",
+            len(long),
             f"{_count(long, 'language is no usual tag', 'languages are no usual tags')} ({shown(long)}): "
             "write BCP 47 tags such as 'en' or 'zh-Hant', whose first part has 2 or 3 letters; by them it is "
-            "known which script a language has, and whether it puts spaces between words"
+            "known which script a language has, and whether it puts spaces between words",
         )
     if len(tags) == 1:
-        yield (
+        yield _warning(
+            "one language",
+            1,
             f"the only language is {tags[0]!r}: at least two are needed to compare texts across them; "
-            "add texts in another"
+            "add texts in another",
         )
 
 
-def _on_directions(check: Check) -> Iterator[str]:
+def _on_directions(check: Check) -> Iterator[Finding]:
     few = [pair for pair in check.directions if pair.n_pictures <= DEPTH]
     if few:
         what = "pictures" if check.pictures is not None else "items"
         has = "has" if len(few) == 1 else "have"
         named = listed((f"{pair.source}-{pair.target} {pair.n_pictures}" for pair in few), 3)
-        yield (
+        yield _warning(
+            "small pairs",
+            len(few),
             f"{len(few)} of {len(check.directions):,} language pairs {has} {DEPTH} "
             f"source {what} or fewer ({named}), since items with both languages are divided between sources "
             f"and targets: Backretrieval's R@{DEPTH} needs more than {DEPTH}; give more items, a smaller k "
-            "(--measure R@k) or other pairs (--pairs)"
+            "(--measure R@k) or other pairs (--pairs)",
         )
 
 
-def _on_language(language: LanguageCheck) -> Iterator[str]:
+def _on_language(language: LanguageCheck) -> Iterator[Finding]:
     where = f"of {language.n_texts:,} in {language.language!r}"
     if found := language.empty:
-        yield (
+        yield _warning(
+            "empty texts",
+            len(found),
             f"{_count(found, f'text {where} is', f'texts {where} are')} empty "
-            f"(ids {shown(found)}): fill them in or remove their rows"
+            f"(ids {shown(found)}): fill them in or remove their rows",
         )
     if found := language.other_script:
-        yield (
+        yield _warning(
+            "other script",
+            len(found),
             f"{_count(found, f'text {where} is', f'texts {where} are')} mostly in another script "
-            f"(ids {shown(found)}): see whether they are in another language"
+            f"(ids {shown(found)}): see whether they are in another language",
         )
     if found := language.repeated:
-        yield (
+        yield _warning(
+            "repeated texts",
+            len(found),
             f"{_count(found, f'text {where} is', f'texts {where} are')} the same as an earlier one "
-            f"(ids {shown(found)}): equal texts tie when they are ranked; remove those not meant"
+            f"(ids {shown(found)}): equal texts tie when they are ranked; remove those not meant",
         )
 
 
-def _on_items(check: Check) -> Iterator[str]:
+def _on_items(check: Check) -> Iterator[Finding]:
+    if ids := check.doubled_ids:
+        yield _warning(
+            "ids in several languages",
+            len(ids),
+            f"{_count(ids, 'id stands', 'ids stand')} in several languages ({shown(ids)}), each time for "
+            "another item: if rows of one id are one product, say so with --item-column and the name of the "
+            "column of ids, or add a column 'item'",
+        )
     if check.n_items_without_text:
-        yield (
+        yield _warning(
+            "items without text",
+            check.n_items_without_text,
             f"{_count(check.n_items_without_text, 'item has', 'items have')} no text in any language: "
-            "fill them in or remove their rows"
+            "fill them in or remove their rows",
         )
     if len(check.languages) > 1 and not check.n_items_multilingual:
         pictures = (
@@ -118,9 +192,11 @@ def _on_items(check: Check) -> Iterator[str]:
             if check.pictures is not None
             else "Backretrieval (bkr) does not, but needs vectors of pictures (vectors:PATH): none are named"
         )
-        yield (
+        yield _warning(
+            "no multilingual items",
+            1,
             f"no item has texts in two languages: true cross-lingual retrieval (xlr) needs some, {pictures}; "
-            "where there are any, name the column that tells the item with --item-column"
+            "where there are any, name the column that tells the item with --item-column",
         )
 
 

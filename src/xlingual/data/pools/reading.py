@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -41,9 +42,9 @@ def read_pool(path: str | Path, languages: Sequence[str] | None = None, split: s
 def is_pool(path: str | Path) -> bool:
     """Tell whether a path looks like a pool: a pool folder, or SQuAD-style files."""
     path = Path(path)
-    if path.is_dir():
+    if os.path.isdir(path):
         return any(pool_file(path, stem) for stem in (QUESTIONS, CANDIDATES)) or any(path.glob("*.json"))
-    return path.suffix.lower() == ".json" and path.is_file()
+    return path.suffix.lower() == ".json" and os.path.isfile(path)
 
 
 def pool_of_squad(

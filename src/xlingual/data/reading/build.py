@@ -8,7 +8,7 @@ import numpy as np
 
 from xlingual.arrays import distinct_values
 from xlingual.columns import Column, Lookup, Strings, view
-from xlingual.data.languages import check_tags, tag_problem
+from xlingual.data.languages import case_problem, differing_in_case, regional_variants, tag_problem
 from xlingual.data.reading.cells import field_cells, label_cells, name_cells, split_cells, text_cells
 from xlingual.data.reading.columns import Columns
 from xlingual.data.reading.sources import pictures_in
@@ -26,7 +26,7 @@ MOST_LABELS = 50  # different values of a column that divides rows into parts
 
 
 def build_rows(table: Table, columns: Columns) -> TextRows:
-    """Return the text rows of a table in either form; raise InputError for the first thing wrong."""
+    """Return the text rows of a table in either form; what is wrong is told as `table.how` says."""
     if table.n_rows == 0:
         raise InputError(f"{table.source} has no rows: give a manifest with at least one text")
     return _wide(table, columns) if columns.wide else _long(table, columns)
@@ -43,6 +43,28 @@ def empty_texts_warning(rows: TextRows) -> str | None:
     )
 
 
+def doubled_language_warning(rows: TextRows) -> str | None:
+    """Return one sentence on languages with and without a region (`en`, `en-US`) that share few items.
+
+    They are two languages to every command. Those that have most items in common are meant to be two.
+    """
+    counts = np.bincount(rows.language, minlength=len(rows.languages))
+    found = []
+    for pair in regional_variants(rows.languages):
+        codes = [rows.languages.index(tag) for tag in pair]
+        one, other = (distinct_values(rows.item[rows.language == code]) for code in codes)
+        shared = len(np.intersect1d(one, other, assume_unique=True))
+        if 2 * shared < min(len(one), len(other)):
+            first, second = (f"{tag!r} {counts[code]:,}" for tag, code in zip(pair, codes, strict=True))
+            found.append(f"texts in {first}, in {second}, items with both {shared:,}")
+    if not found:
+        return None
+    return (
+        f"{rows.source}: a language with and without a region counts as two ({'; '.join(found)}): write one "
+        "tag for both if they are meant to be one language"
+    )
+
+
 def table_splits(table: Table, columns: Columns) -> Lookup[str] | None:
     """Return the split of each row of the table, "" where it has none; None without such a column."""
     return None if columns.split is None else split_cells(table, columns.split)
@@ -53,16 +75,12 @@ def _long(table: Table, columns: Columns) -> TextRows:
     tags = name_cells(table, columns.lang, "language", "give each row a language tag such as 'en'")
     language, words = numbered_strings(tags)
     languages = list(words)
-    for code, tag in enumerate(languages):
-        if problem := tag_problem(tag):
-            row = int(np.flatnonzero(language == code)[0])
-            raise InputError(f"{table.where(row, columns.lang)}: {problem}")
-    check_tags(languages, table.source)
+    _check_languages(table, columns.lang, language, languages)
     ids = _ids(table, columns)
     id_code, id_words = numbered_strings(ids)
     remedy = "give each text of a language its own id (--id-column names the column)"
     where = table.where(column=columns.id)
-    check_unique(language * len(id_words) + id_code, where, ids, every_row, remedy)
+    check_unique(language * len(id_words) + id_code, where, ids, every_row, remedy, table.how)
     picture, sources = pictures_in(table, columns.image)
     item_ids: Column[str]
     if columns.item is not None:
@@ -92,11 +110,26 @@ def _long(table: Table, columns: Columns) -> TextRows:
     )
 
 
+def _check_languages(table: Table, column: str, language: Ints, languages: list[str]) -> None:
+    """Tell errors of what is no language tag, and of tags that differ only in case."""
+    for code, tag in enumerate(languages):
+        if problem := tag_problem(tag):
+            rows = np.flatnonzero(language == code)
+            table.how.error("language tag", f"{table.where(int(rows[0]), column)}: {problem}", rows.tolist())
+    counts = np.bincount(language, minlength=len(languages))
+    for alike in differing_in_case(languages):
+        rare = sorted(alike, key=lambda tag: -counts[languages.index(tag)])[1:]
+        rows = np.flatnonzero(np.isin(language, [languages.index(tag) for tag in rare]))
+        counted = [f"{tag!r} in {counts[languages.index(tag)]} rows" for tag in alike]
+        table.how.error("language case", f"{table.source}: {case_problem(alike)}", rows.tolist(), counted)
+
+
 def _wide(table: Table, columns: Columns) -> TextRows:
     item_ids = _ids(table, columns)
     item_code = numbered_strings(item_ids)[0]
     remedy = "give each row its own id (--id-column names the column)"
-    check_unique(item_code, table.where(column=columns.id), item_ids, np.arange(table.n_rows), remedy)
+    where = table.where(column=columns.id)
+    check_unique(item_code, where, item_ids, np.arange(table.n_rows), remedy, table.how)
     cells = [text_cells(table, column.name) for column in columns.texts]
     row, number = np.nonzero(~np.stack([missing for _, missing in cells], axis=1))  # row by row
     if not len(row):
@@ -104,12 +137,13 @@ def _wide(table: Table, columns: Columns) -> TextRows:
         raise InputError(f"{table.source} has no text in any row of the columns {names}: fill them in")
     present = {columns.texts[i].language for i in distinct_values(number).tolist()}
     languages = list(dict.fromkeys(c.language for c in columns.texts if c.language in present))
-    of_column = [languages.index(c.language) if c.language in present else -1 for c in columns.texts]
+    place = {tag: number for number, tag in enumerate(languages)}
+    of_column = [place.get(c.language, -1) for c in columns.texts]
     language = np.array(of_column, dtype=np.int64)[number]
     ids = _text_ids(item_ids, row, np.array([c.number for c in columns.texts], dtype=np.int64)[number])
     id_code, id_words = numbered_strings(ids)
     again = "do not end ids in '#2', '#3' …"
-    check_unique(language * len(id_words) + id_code, table.source, ids, row, again)
+    check_unique(language * len(id_words) + id_code, table.source, ids, row, again, table.how)
     picture, sources = pictures_in(table, columns.image)
     shows, used = numbered_ints(np.append(-1, picture[row]))
     splits = table_splits(table, columns)

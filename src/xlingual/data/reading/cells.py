@@ -8,8 +8,8 @@ import numpy as np
 
 from xlingual.columns import Lookup, Strings
 from xlingual.data.reading.strings import blank, few_words, strings_of_arrow
-from xlingual.data.reading.tables import Table, refused_bytes
-from xlingual.data.reading.values import empty_names, is_missing, names_in, texts_in
+from xlingual.data.reading.tables import Table
+from xlingual.data.reading.values import is_missing, nameless, names_in, tell_empty_names, texts_in
 
 
 def text_cells(table: Table, name: str) -> tuple[Strings, np.ndarray]:
@@ -29,9 +29,13 @@ def name_cells(table: Table, name: str, what: str, remedy: str) -> Strings:
     if strings is None:
         return Strings.of(names_in(table, name, what, remedy))
     empty = np.flatnonzero(blank(strings))
-    if len(empty):
-        raise empty_names(table, name, empty.tolist(), what, remedy)
-    return strings
+    if not len(empty):
+        return strings
+    tell_empty_names(table, name, empty.tolist(), what, remedy)
+    names = list(strings)
+    for row in empty.tolist():
+        names[row] = nameless(row)
+    return Strings.of(names)
 
 
 def split_cells(table: Table, name: str) -> Lookup[str]:
@@ -53,12 +57,7 @@ def field_cells(table: Table, name: str) -> Strings:
 def arrow_cells(table: Table, name: str) -> Strings | None:
     """Return a column of strings, "" for missing ones; None where it is to be loaded as Python values."""
     column = table.arrow(name)
-    if column is None:
-        return None
-    try:
-        return strings_of_arrow(column)[0]
-    except UnicodeDecodeError as error:
-        raise refused_bytes(table.source, name) from error
+    return None if column is None else strings_of_arrow(column)[0]
 
 
 def _cells(table: Table, name: str) -> Iterable[object]:

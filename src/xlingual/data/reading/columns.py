@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TypedDict
 
-from xlingual.data.languages import SHORT_TAG, TAG, UNDERSCORED, check_tags
+from xlingual.data.languages import SHORT_TAG, TAG, UNDERSCORED, case_problem, differing_in_case
 from xlingual.data.reading.tables import Table
 from xlingual.errors import InputError, listed, nearest
 
@@ -27,11 +27,13 @@ class ColumnNames(TypedDict, total=False):
     id_column: str | None
     lang_column: str | None
     cluster_column: str | None
+    separator: str | None
+    encoding: str | None
 
 
 @dataclass(frozen=True)
 class ColumnOptions:
-    """The columns that the user told; None: find it by its usual name."""
+    """The columns that the user told (None: find it by its usual name), and how text files are read."""
 
     text: str | None = None  # a column, or a pattern with {lang} for the wide form
     image: str | None = None
@@ -39,6 +41,8 @@ class ColumnOptions:
     id: str | None = None
     lang: str | None = None
     cluster: str | None = None
+    separator: str | None = None
+    encoding: str | None = None
 
     def as_read(self) -> ColumnNames:
         """Return the options under the names that `Manifest.read` gives them."""
@@ -49,6 +53,8 @@ class ColumnOptions:
             "id_column": self.id,
             "lang_column": self.lang,
             "cluster_column": self.cluster,
+            "separator": self.separator,
+            "encoding": self.encoding,
         }
 
 
@@ -178,15 +184,21 @@ def _wide_texts(table: Table, options: ColumnOptions) -> tuple[TextColumn, ...]:
             f"Its columns: {listed(table.names, 20)}"
         )
     for _, language, name in _matches(table, pattern, UNDERSCORED):
-        raise InputError(
+        table.how.error(
+            "language tag",
             f"{table.source}, column {name!r}: {language!r} is not a language tag: rename the column to "
-            f"{name.replace(language, language.replace('_', '-'))!r}"
+            f"{name.replace(language, language.replace('_', '-'))!r}",
+            examples=[repr(name)],
         )
     languages = list(dict.fromkeys(language for _, language, _ in found))
-    check_tags(languages, table.source)
+    for alike in differing_in_case(languages):
+        table.how.error("language case", f"{table.source}: {case_problem(alike)}", examples=alike)
+    by_language: dict[str, list[tuple[int, str, str]]] = {language: [] for language in languages}
+    for entry in found:
+        by_language[entry[1]].append(entry)
     columns = []
-    for language in languages:
-        of_language = sorted(entry for entry in found if entry[1] == language)
+    for language, entries in by_language.items():
+        of_language = sorted(entries)
         columns += [TextColumn(name, language, rank) for rank, (_, _, name) in enumerate(of_language, 1)]
     return tuple(columns)
 

@@ -5,17 +5,23 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlingual.data.reading.gathering import ROWS, Gathered, table_of
+from xlingual.data.reading.encodings import UTF8, Encoding, find_encoding
+from xlingual.data.reading.excel import read_excel
+from xlingual.data.reading.gathering import ROWS, Gathered, table_of, table_of_strings
+from xlingual.data.reading.problems import AT_ONCE, Problem, Reading
+from xlingual.data.reading.separators import Separator, find_separator
 from xlingual.data.reading.tables import (
     Table,
     arrow_is_code,
     arrow_is_text,
     arrow_values,
     check_names,
+    check_sound,
     table_of_arrow,
 )
 from xlingual.data.reading.values import described
@@ -24,99 +30,138 @@ from xlingual.errors import InputError
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_MANY_COLUMNS = 1_000
 
-def read_parquet(path: Path) -> Table:
+
+@contextmanager
+def _opened(path: Path, format_name: str) -> Iterator[None]:
+    """Turn whatever the Arrow library raises for a damaged file, which is of many kinds, into one error."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"{path} is not {format_name} file ({_first_line(error)}): write it again"
+        ) from error
+
+
+def read_parquet(path: Path, how: Reading = AT_ONCE) -> Table:
     """Read the schema of a Parquet file; columns are read when asked for, others never."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    try:
-        with pq.ParquetFile(path) as file:
-            schema, n_rows = file.schema_arrow, file.metadata.num_rows
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not a Parquet file ({_first_line(error)}): write it again") from error
-    check_names(schema.names, str(path))
+    with _opened(path, "a Parquet"), pq.ParquetFile(path) as file:
+        schema, n_rows = file.schema_arrow, file.metadata.num_rows
+        names = tuple(schema.names)
+        metadata = file.metadata
+    # Of very many columns the file stays open: opening it for each of them would cost their square.
+    many = pq.ParquetFile(path, metadata=metadata) if len(names) > _MANY_COLUMNS else None
+    check_names(names, str(path))
+    types = dict(zip(names, schema.types, strict=True))
 
     def column(name: str) -> pa.ChunkedArray:
         try:
-            with pq.ParquetFile(path) as file:
-                return file.read(columns=[name]).column(name)
-        except (pa.ArrowException, OSError, KeyError) as error:
+            with nullcontext(many) if many else pq.ParquetFile(path, metadata=metadata) as file:
+                found = file.read(columns=[name]).column(name)
+        except Exception as error:  # of many kinds, where a file is damaged
             raise InputError(
                 f"{path}, column {name!r} cannot be read ({_first_line(error)}): write the file again"
             ) from error
+        if len(found) != n_rows:
+            raise InputError(
+                f"{path}, column {name!r} has {len(found)} of {n_rows} rows: write the file again"
+            )
+        check_sound(found, str(path), name)
+        return found
 
     return Table(
         str(path),
         path.parent,
-        tuple(schema.names),
+        names,
         n_rows,
         load=lambda name: arrow_values(column(name), str(path), name),
-        is_text=lambda name: arrow_is_text(schema.field(name).type),
+        is_text=lambda name: arrow_is_text(types[name]),
         image_folder=_is_image_folder(path),
-        is_code=lambda name: arrow_is_code(schema.field(name).type),
-        arrow=lambda name: column(name) if arrow_is_text(schema.field(name).type) else None,
+        is_code=lambda name: arrow_is_code(types[name]),
+        arrow=lambda name: column(name) if arrow_is_text(types[name]) else None,
+        how=how,
     )
 
 
-def read_arrow(path: Path) -> Table:
+def read_arrow(path: Path, how: Reading = AT_ONCE) -> Table:
     """Map an Arrow file (IPC, Feather) or stream into memory: what is not asked for is never read."""
     import pyarrow as pa
 
-    try:
+    with _opened(path, "an Arrow"):
         source = pa.memory_map(str(path))
         try:
             table = pa.ipc.open_file(source).read_all()
         except pa.ArrowInvalid:
             source.seek(0)
             table = pa.ipc.open_stream(source).read_all()
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not an Arrow file ({_first_line(error)}): write it again") from error
-    return table_of_arrow(table, str(path), path.parent, image_folder=_is_image_folder(path))
+        return table_of_arrow(table, str(path), path.parent, image_folder=_is_image_folder(path), how=how)
 
 
-def read_jsonl(path: Path) -> Table:
+def read_jsonl(path: Path, how: Reading = AT_ONCE) -> Table:
     """Read one JSON object per line; empty lines are passed over."""
-    gathered = Gathered(lambda name: (row.get(name) for row in _json_rows(path)))
-    rows = _json_rows(path)
+    encoding = find_encoding(path, how.encoding)
+    bad: list[int] = []
+    told: list[str] = []
+
+    def refuse(row: int, sentence: str) -> None:
+        if how.problems is None:
+            raise InputError(sentence)
+        bad.append(row)
+        told.append(sentence)
+
+    def again(name: str) -> Iterator[Any]:
+        return (row.get(name) for row in _json_rows(path, encoding.name, lambda row, sentence: None))
+
+    gathered = Gathered(again)
+    rows = _json_rows(path, encoding.name, refuse)
     while block := list(islice(rows, ROWS)):
         names = dict.fromkeys(name for row in block for name in row)
         gathered.add({name: [row.get(name) for row in block] for name in names}, len(block))
-    return table_of(gathered, path, image_folder=_is_image_folder(path))
+    if bad:
+        how.error("not JSON", told[0], bad, [sentence.split(", ", 1)[-1] for sentence in told[:3]])
+    _tell_guess(path, how, encoding)
+    return table_of(gathered, path, image_folder=_is_image_folder(path), how=how)
 
 
-def _json_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a file; raise InputError for the first line that holds none."""
+def _json_rows(path: Path, encoding: str, refuse: Callable[[int, str], None]) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a file; `refuse` is told of lines that hold none, and {} stands for them."""
     count = 0
     # Only "\n" ends a line: JSON strings may hold other separators, such as U+2028, as they are.
-    with path.open(encoding="utf-8-sig", newline="\n") as handle:
-        for number, ended in enumerate(_decoded_lines(handle, path), 1):
+    with path.open(encoding=encoding, newline="\n") as handle:
+        for number, ended in enumerate(handle, 1):
             line = ended.removesuffix("\n")
             if not line.strip():
                 continue
             try:
                 row = json.loads(line)
             except (ValueError, RecursionError) as error:
-                _refuse_one_value(path, count)
+                _refuse_one_value(path, encoding, count)
                 reason = _first_line(error)
                 if isinstance(error, json.JSONDecodeError):  # which counts lines within this one
                     reason = f"{error.msg}, character {error.colno}"
-                raise InputError(f"{path}, line {number} is not JSON ({reason}): mend the line") from error
+                refuse(count, f"{path}, line {number} is not JSON ({reason}): mend the line")
+                row = {}
             if not isinstance(row, dict):
-                _refuse_one_value(path, count)
-                raise InputError(
+                _refuse_one_value(path, encoding, count)
+                refuse(
+                    count,
                     f'{path}, line {number}: expected an object like {{"id": …}}, found {described(row)}: '
-                    "write one JSON object per line"
+                    "write one JSON object per line",
                 )
+                row = {}
             count += 1
             yield row
 
 
-def _refuse_one_value(path: Path, count: int) -> None:
-    """Raise InputError where a file, of which no line could be read, is one JSON value, or is not UTF-8."""
-    content = _decoded(path)
+def _refuse_one_value(path: Path, encoding: str, count: int) -> None:
+    """Raise InputError where a file, of which no line could be read, is one JSON value."""
     try:
-        whole = None if count else json.loads(content)
+        whole = None if count else json.loads(path.read_text(encoding=encoding))
     except (ValueError, RecursionError):
         return
     if isinstance(whole, (list, dict)):
@@ -124,99 +169,111 @@ def _refuse_one_value(path: Path, count: int) -> None:
         raise InputError(f"{path}: expected one JSON object per line; this file holds {kind}: write it again")
 
 
-def read_csv(path: Path) -> Table:
+def read_csv(path: Path, how: Reading = AT_ONCE) -> Table:
     """Read comma-separated values with a header; every value stays the string it is."""
-    return _read_delimited(path, ",", "commas")
+    return _read_delimited(path, ",", how)
 
 
-def read_tsv(path: Path) -> Table:
+def read_tsv(path: Path, how: Reading = AT_ONCE) -> Table:
     """Read tab-separated values with a header, quoted like CSV."""
-    return _read_delimited(path, "\t", "tabs")
+    return _read_delimited(path, "\t", how)
 
 
-READERS: dict[str, Callable[[Path], Table]] = {
+READERS: dict[str, Callable[..., Table]] = {
     ".parquet": read_parquet,
     ".jsonl": read_jsonl,
     ".ndjson": read_jsonl,
     ".csv": read_csv,
     ".tsv": read_tsv,
+    ".xlsx": read_excel,
 }
 
 
-def _read_delimited(path: Path, delimiter: str, words: str) -> Table:
+def _read_delimited(path: Path, usual: str, how: Reading) -> Table:
+    encoding = find_encoding(path, how.encoding)
+    separator = find_separator(path, encoding.name, usual, how.separator)
     gathered = Gathered()
     header: list[str] = []
-    with path.open(encoding="utf-8-sig", newline="") as handle:
-        reader = csv.reader(_decoded_lines(handle, path), delimiter=delimiter, strict=True)
+    with path.open(encoding=encoding.name, newline="") as handle:
+        reader = csv.reader(handle, delimiter=separator.mark, strict=True)
         try:
             header = next(reader, [])
-            rows = _delimited_rows(reader, path, len(header), words)
+            rows = _delimited_rows(reader, path, len(header), separator, how)
             while block := list(islice(rows, ROWS)):
                 names = map(str, range(len(header)))  # of the header, more than one may be of one name
                 gathered.add(dict(zip(names, zip(*block, strict=True), strict=True)), len(block))
         except csv.Error as error:
-            _decoded(path)
-            raise InputError(
-                f"{path}, line {reader.line_num}: {error}: mend the quotes there, or use JSONL or Parquet"
-            ) from error
-    _check_header(path, header, words)
-    place = {name: str(number) for number, name in enumerate(header)}
-    return Table(
-        str(path),
-        path.parent,
-        tuple(header),
-        gathered.n_rows,
-        load=lambda name: gathered.load(place[name]) if gathered.n_rows else [],
-        is_text=lambda name: bool(name),  # a column without a name is an index that another tool wrote
-        image_folder=_is_image_folder(path),
-        arrow=lambda name: gathered.arrow(place[name]) if gathered.n_rows else None,
-    )
-
-
-def _delimited_rows(reader: Any, path: Path, width: int, words: str) -> Iterator[list[str]]:  # noqa: ANN401
-    """Yield the rows that a reader of the csv module finds; raise InputError for one of another width."""
-    for number, row in enumerate(filter(None, reader), 1):  # an empty line is no row
-        if len(row) != width:
-            _decoded(path)
-            raise InputError(
-                f"{path}, row {number} (line {reader.line_num}): {len(row)} fields "
-                f"where the header has {width}: "
-                f"quote texts that hold {words}, quotes or line ends"
+            how.error(
+                "quotes",
+                f"{path}, line {reader.line_num}: {error}: mend the quotes there, or use JSONL or Parquet",
             )
-        yield row
+    _tell_guess(path, how, encoding, separator)
+    _check_header(path, header, separator)
+    return table_of_strings(gathered, header, path, image_folder=_is_image_folder(path), how=how)
 
 
-def _check_header(path: Path, header: list[str], words: str) -> None:
-    check_names(header, str(path))
+def _delimited_rows(
+    reader: Any,  # noqa: ANN401  (of the csv module)
+    path: Path,
+    width: int,
+    separator: Separator,
+    how: Reading,
+) -> Iterator[list[str]]:
+    """Yield the rows of a file, those of another width than the header cut or filled up, and tell of them."""
+    bad: list[int] = []
+    told: list[str] = []
+    what = {",": "commas", ";": "semicolons", "\t": "tabs"}.get(separator.mark, separator.shown)
+    try:
+        for number, row in enumerate(filter(None, reader), 1):  # an empty line is no row
+            if len(row) != width:
+                told.append(f"row {number} (line {reader.line_num}): {len(row)} fields")
+                if how.problems is None:
+                    break
+                bad.append(number - 1)
+                row = (row + [""] * width)[:width]
+            yield row
+    finally:
+        if told:
+            how.error(
+                "row width",
+                f"{path}, {told[0]} where the header has {width}: quote texts that hold {what}, quotes or "
+                "line ends",
+                bad,
+                told[:3],
+            )
+
+
+def _tell_guess(path: Path, how: Reading, encoding: Encoding, separator: Separator | None = None) -> None:
+    """Tell what was guessed, and how sure it is."""
+    guessed: dict[str, tuple[str, float]] = {}
+    if encoding.confidence is not None:
+        guessed["--encoding"] = f"encoding {encoding.name}", encoding.confidence
+    if separator is not None and separator.confidence is not None:
+        guessed["--separator"] = f"separator {separator.shown}", separator.confidence
+    if guessed:
+        words = " and ".join(words for words, _ in guessed.values())
+        sure = min(sure for _, sure in guessed.values())
+        how.tell(
+            Problem(
+                "warning",
+                "guessed format",
+                f"{path}: read with {words} (confidence {sure:.2f}): say {' and '.join(guessed)} if that is "
+                "wrong",
+            )
+        )
+    elif how.encoding is None and encoding.name != UTF8:
+        how.tell(Problem("note", "encoding", f"{path}: read as {encoding.name.upper()}"))
+
+
+def _check_header(path: Path, header: list[str], separator: Separator) -> None:
     if len(header) == 1:
-        others = [mark for mark in (";", "\t", ",") if mark in header[0]]
+        others = [mark for mark in (";", "\t", ",") if mark in header[0] and mark != separator.mark]
         if others:
             raise InputError(
-                f"{path}: the columns seem to be separated by {others[0]!r}: separate them by {words}, or "
-                "rename the file (.csv: commas, .tsv: tabs)"
+                f"{path}: the columns seem to be separated by {others[0]!r}, not by {separator.shown}: say "
+                f"--separator {'tab' if others[0] == chr(9) else repr(others[0])}, or rename the file (.csv: "
+                "commas, .tsv: tabs)"
             )
-
-
-def _decoded_lines(handle: Iterator[str], path: Path) -> Iterator[str]:
-    """Yield the lines of a file; raise InputError where it is not UTF-8."""
-    try:
-        yield from handle
-    except UnicodeDecodeError:
-        _decoded(path)
-        raise
-
-
-def _decoded(path: Path) -> str:
-    """Return the text of a file; raise InputError, naming the line, where it is not UTF-8.
-
-    Of several faults of a file this is the one that is told, wherever it is.
-    """
-    raw = path.read_bytes()
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, line {line} is not UTF-8 text: save the file as UTF-8") from error
 
 
 def _is_image_folder(path: Path) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xlingual.data.reading.problems import Reading
 from xlingual.data.reading.tables import Table, check_names
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ class Gathered:
         return bool(found) and all(issubclass(kind, kinds) for kind in found)
 
 
-def table_of(gathered: Gathered, path: Path, *, image_folder: bool) -> Table:
+def table_of(gathered: Gathered, path: Path, *, image_folder: bool, how: Reading) -> Table:
     """Return the table of what was gathered from a file of JSON lines."""
     check_names(gathered.names, str(path))
     return Table(
@@ -84,6 +85,26 @@ def table_of(gathered: Gathered, path: Path, *, image_folder: bool) -> Table:
         image_folder=image_folder,
         is_code=lambda name: gathered.holds(name, (int, bool)),
         arrow=gathered.arrow,
+        how=how,
+    )
+
+
+def table_of_strings(
+    gathered: Gathered, header: Sequence[str], path: Path, *, image_folder: bool, how: Reading
+) -> Table:
+    """Return the table of columns that were gathered by their places, "0", "1" …, and their names."""
+    check_names(header, str(path))
+    place = {name: str(number) for number, name in enumerate(header)}
+    return Table(
+        str(path),
+        path.parent,
+        tuple(header),
+        gathered.n_rows,
+        load=lambda name: gathered.load(place[name]) if gathered.n_rows else [],
+        is_text=lambda name: bool(name),  # a column without a name is an index that another tool wrote
+        image_folder=image_folder,
+        arrow=lambda name: gathered.arrow(place[name]) if gathered.n_rows else None,
+        how=how,
     )
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from errno import ELOOP, ENAMETOOLONG
 from pathlib import Path
 
 from xlingual.data.reading.formats import READERS, read_arrow
+from xlingual.data.reading.problems import AT_ONCE, Reading
 from xlingual.data.reading.shards import joined, shards_in, shards_like
 from xlingual.data.reading.tables import Table
 from xlingual.errors import InputError, listed, nearest
+from xlingual.regular import regular_file
 
 FOLDER_NAMES = (
     "metadata.jsonl",
@@ -25,37 +29,39 @@ _OF_POOLS = tuple(
 )
 
 
-def open_table(path: str | Path) -> tuple[Table, Path]:
+def open_table(path: str | Path, how: Reading = AT_ONCE) -> tuple[Table, Path]:
     """Return the table of a manifest, and its file: `path` itself or the one found in the folder `path`.
 
     A folder of numbered Parquet or Arrow files, or a pattern with `*` that matches such files, is one table;
     the folder then stands for its file.
     """
     path = Path(path)
-    if path.is_dir():
+    if os.path.isdir(path):
         if not _manifests_in(path) and (shards := shards_in(path)):
-            return _joined(shards, str(path), path), path
+            return _joined(shards, str(path), path, how), path
         path = _find_in_folder(path)
-    elif not path.is_file() and "*" in path.name and (shards := shards_like(str(path))):
-        return _joined(shards, str(path), path.parent), path
-    elif not path.is_file():
-        near = _near_file(path)
-        raise InputError(f"{path}: no such file or folder; give a manifest to read.{near}")
+    elif not os.path.isfile(path) and "*" in path.name and (shards := shards_like(str(path))):
+        return _joined(shards, str(path), path.parent, how), path
+    elif not os.path.isfile(path):
+        if os.path.exists(path):
+            regular_file(path, "a manifest")
+        raise _no_such_file(path)
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
         raise InputError(
-            f"{path}: a manifest ends in {listed(_READERS)}, not in {path.suffix!r}: "
-            "convert it, or give the folder that holds it"
+            f"{path}: a manifest ends in {listed(_READERS, 20)}, not in {path.suffix!r}: "
+            "convert it (a spreadsheet: save it as CSV UTF-8), or give the folder that holds it"
         )
     try:
-        return reader(path), path
+        return reader(path, how), path
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _joined(shards: list[Path], source: str, folder: Path) -> Table:
+def _joined(shards: list[Path], source: str, folder: Path, how: Reading) -> Table:
+    reader = _READERS[shards[0].suffix.lower()]
     try:
-        return joined(shards, source, folder, _READERS[shards[0].suffix.lower()])
+        return joined(shards, source, folder, lambda path: reader(path, how), how)
     except OSError as error:
         raise InputError(f"{source} cannot be read: {error.strerror or error}") from error
 
@@ -78,6 +84,21 @@ def _find_in_folder(folder: Path) -> Path:
     if len(found) > 1:
         raise InputError(f"{folder} holds {listed(path.name for path in found)}: name the one to read")
     return found[0]
+
+
+def _no_such_file(path: Path) -> InputError:
+    name = str(path)
+    try:
+        os.stat(path)
+    except OSError as error:
+        if error.errno in (ENAMETOOLONG, ELOOP):
+            return InputError(
+                f"{name if len(name) <= 80 else name[:80] + '…'} is no path to a manifest ({error.strerror}; "
+                f"{len(os.fsencode(name))} bytes): give the path of a file"
+            )
+    except ValueError:  # a zero byte
+        return InputError(f"{name!r:.80} is no path to a manifest: it holds a zero byte")
+    return InputError(f"{path}: no such file or folder; give a manifest to read.{_near_file(path)}")
 
 
 def _near_file(path: Path) -> str:

@@ -62,10 +62,10 @@ def split_reference(text: str) -> tuple[str, str | None, str | None]:
 
     A file whose own name holds "#" is found as it is.
     """
-    from pathlib import Path
+    import os
 
     path, mark, split = text.rpartition("#")
-    if not mark or Path(text).exists():
+    if not mark or os.path.exists(text):
         return text, None, None
     if not path or not split:
         raise InputError(f"{text!r}: write PATH#split or PATH#A:B, as in products.parquet#train or #0:60")

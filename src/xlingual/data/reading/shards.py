@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xlingual.data.reading.problems import Reading
 from xlingual.data.reading.tables import Table
 from xlingual.errors import InputError, listed
 
@@ -32,7 +33,7 @@ def shards_like(pattern: str) -> list[Path]:
     return _in_order(sorted(Path(path) for path in glob.glob(pattern) if Path(path).is_file()), pattern)
 
 
-def joined(paths: Sequence[Path], source: str, folder: Path, reader: Reader) -> Table:
+def joined(paths: Sequence[Path], source: str, folder: Path, reader: Reader, how: Reading) -> Table:
     """Return the rows of all files, one file after the other; pictures lie beside the files.
 
     Raises InputError where the files have different columns.
@@ -67,6 +68,7 @@ def joined(paths: Sequence[Path], source: str, folder: Path, reader: Reader) -> 
         is_text=lambda name: all(table.is_text(name) for table in tables),
         is_code=lambda name: all(table.is_code(name) for table in tables),
         arrow=arrow,
+        how=how,
     )
 
 

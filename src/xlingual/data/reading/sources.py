@@ -74,8 +74,8 @@ def _paths(table: Table, name: str, strings: Strings) -> tuple[Ints, Sequence[by
         try:
             number_of[code] = numbers.setdefault(inside(text), len(numbers))
         except (InputError, ValueError, OSError) as error:
-            row = int(np.flatnonzero(codes == code)[0])
-            raise InputError(f"{table.where(row, name)}: {error}") from error
+            rows = np.flatnonzero(codes == code).tolist()
+            table.how.error("picture path", f"{table.where(rows[0], name)}: {error}", rows, [f"{text!r:.80}"])
     return number_of[codes], Paths(table.folder, Strings.of(numbers))
 
 
@@ -110,7 +110,9 @@ def _mixed(table: Table, name: str, cells: Sequence[Any]) -> tuple[Ints, Sequenc
                     f"found {described(value)} where a picture is expected: give a path or the image's bytes"
                 )
         except (InputError, ValueError, OSError) as error:
-            raise InputError(f"{table.where(row, name)}: {error}") from error
+            table.how.error("picture path", f"{table.where(row, name)}: {error}", [row])
+            codes.append(-1)
+            continue
         codes.append(numbers.setdefault(value, len(numbers)))
     return np.array(codes, dtype=np.int64), list(numbers)
 

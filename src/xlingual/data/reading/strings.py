@@ -21,17 +21,10 @@ _DIGESTED = 1 << 16  # rows whose names are joined at a time
 
 
 def strings_of_arrow(column: pa.ChunkedArray) -> tuple[Strings, np.ndarray]:
-    """Return an Arrow column of strings, "" for missing ones, and which are missing, bool [n].
-
-    Raises UnicodeDecodeError (as Python's own conversion would) where one is not UTF-8.
-    """
+    """Return an Arrow column of valid strings, "" for missing ones, and which are missing, bool [n]."""
     import pyarrow as pa
 
-    try:
-        wide = column.cast(pa.large_string())
-        wide.validate(full=True)
-    except pa.ArrowInvalid as error:
-        raise UnicodeDecodeError("utf-8", b"", 0, 0, str(error)) from error
+    wide = column.cast(pa.large_string())
     missing = [chunk.is_null().to_numpy(zero_copy_only=False) for chunk in wide.chunks]
     chunks = [chunk.fill_null("") if chunk.null_count else chunk for chunk in wide.chunks]
     return Strings(chunks), np.concatenate(missing) if missing else np.zeros(0, dtype=bool)

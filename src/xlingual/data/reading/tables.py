@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xlingual.data.reading.problems import AT_ONCE, Reading
 from xlingual.errors import InputError, did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ class Table:
     is_code: Callable[[str], bool] = lambda name: False  # whole numbers or truth values, or missing values?
     # the column as Arrow strings, which need no Python object each; None where it holds anything else
     arrow: Callable[[str], pa.ChunkedArray | None] = lambda name: None
+    how: Reading = AT_ONCE  # which gathers what is wrong, or raises
 
     def where(self, row: int | None = None, column: str | None = None) -> str:
         """Return "file, row 3, column 'text'" for the 0-based row."""
@@ -80,33 +83,69 @@ def table_of_rows(
     )
 
 
-def table_of_arrow(table: pa.Table, source: str, folder: Path | None, *, image_folder: bool = False) -> Table:
-    """Return a table over an Arrow table."""
-    check_names(table.schema.names, source)
+def table_of_arrow(
+    table: pa.Table,
+    source: str,
+    folder: Path | None,
+    *,
+    image_folder: bool = False,
+    how: Reading | None = None,
+) -> Table:
+    """Return a table over an Arrow table; a column is validated in full before its values are touched."""
+    names = tuple(table.schema.names)
+    check_names(names, source)
+    columns = dict(zip(names, table.columns, strict=True))
+
+    checked: set[str] = set()
+
+    def column(name: str) -> pa.ChunkedArray:
+        if name not in checked:
+            check_sound(columns[name], source, name)
+            checked.add(name)
+        return columns[name]
+
     return Table(
         source,
         folder,
-        tuple(table.schema.names),
+        names,
         table.num_rows,
-        load=lambda name: arrow_values(table.column(name), source, name),
-        is_text=lambda name: arrow_is_text(table.schema.field(name).type),
-        is_code=lambda name: arrow_is_code(table.schema.field(name).type),
+        load=lambda name: arrow_values(column(name), source, name),
+        is_text=lambda name: arrow_is_text(columns[name].type),
+        is_code=lambda name: arrow_is_code(columns[name].type),
         image_folder=image_folder,
-        arrow=lambda name: arrow_strings(table.column(name)),
+        arrow=lambda name: column(name) if arrow_is_text(columns[name].type) else None,
+        how=how or AT_ONCE,
     )
 
 
+def check_sound(column: pa.ChunkedArray, source: str, name: str) -> None:
+    """Validate a column in full; raise InputError where it is damaged.
+
+    Offsets of a damaged file that lead anywhere would end the interpreter when they are followed.
+    """
+    import pyarrow as pa
+
+    try:
+        column.validate(full=True)
+    except pa.ArrowException as error:
+        reason = next(iter(str(error).splitlines()), "")[:200]
+        if "UTF8" in reason:
+            raise refused_bytes(source, name) from error
+        raise InputError(
+            f"{source}, column {name!r} cannot be read ({reason}): write the file again"
+        ) from error
+
+
 def arrow_values(column: pa.ChunkedArray, source: str, name: str) -> list[Any]:
-    """Return a column as Python values; raise InputError where a string is not UTF-8."""
+    """Return a column as Python values; raise InputError where one has none in Python."""
     try:
         return list(column.to_pylist())
     except UnicodeDecodeError as error:
         raise refused_bytes(source, name) from error
-
-
-def arrow_strings(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Return a column of strings as it is, None where it holds anything else."""
-    return column if arrow_is_text(column.type) else None
+    except Exception as error:  # dates before the year 1, unknown time zones, of damaged files: any kind
+        raise InputError(
+            f"{source}, column {name!r} cannot be read ({str(error)[:100]}): write the file again"
+        ) from error
 
 
 def refused_bytes(source: str, name: str) -> InputError:
@@ -132,6 +171,10 @@ def arrow_is_code(kind: pa.DataType) -> bool:
 
 def check_names(names: Sequence[str], source: str) -> None:
     """Raise InputError where two columns have the same name."""
-    doubled = sorted({name for name in names if name and names.count(name) > 1})
+    if len(set(names)) == len(names):
+        return
+    counts = Counter(names)
+    doubled = sorted(name for name, count in counts.items() if name and count > 1)
     if doubled:
-        raise InputError(f"{source} has more than one column {doubled[0]!r}: rename all but one")
+        named = listed(map(repr, doubled), 5)
+        raise InputError(f"{source} has more than one column {named}: rename all but one")

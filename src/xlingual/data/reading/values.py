@@ -6,8 +6,9 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from xlingual.arrays import distinct_values
+from xlingual.data.reading.problems import AT_ONCE, Reading
 from xlingual.data.reading.tables import Table
-from xlingual.errors import InputError, listed
+from xlingual.errors import listed
 
 if TYPE_CHECKING:
     from xlingual.records import Ints
@@ -16,47 +17,68 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def texts_in(table: Table, name: str) -> list[str | None]:
-    """Return a column of texts; None where one is missing. Raise InputError for anything but a string."""
+    """Return a column of texts; None where one is missing. Tells an error for anything but a string."""
     values = table.load(name)
-    for row, value in enumerate(values):
-        if value is not None and not isinstance(value, str) and not _is_nan(value):
-            raise InputError(
-                f"{table.where(row, name)}: found {described(value)} where a text is expected: "
-                "write it as a string, or rename the column if it holds no texts"
-            )
+    odd = [
+        row
+        for row, value in enumerate(values)
+        if value is not None and not isinstance(value, str) and not _is_nan(value)
+    ]
+    if odd:
+        table.how.error(
+            "no text",
+            f"{table.where(odd[0], name)}: found {described(values[odd[0]])} where a text is expected: "
+            "write it as a string, or rename the column if it holds no texts",
+            odd,
+            [f"row {row + 1}: {described(values[row])}" for row in odd[:3]],
+        )
     texts = [value if isinstance(value, str) else None for value in values]
-    _check_unicode(table, name, texts)
-    return texts
+    return _unicode(table, name, texts)
 
 
 def names_in(table: Table, name: str, what: str, remedy: str) -> list[str]:
-    """Return a column of scalars as strings; raise InputError where one is missing or a list.
+    """Return a column of scalars as strings; tells an error where one is missing or a list.
 
     `what` and `remedy` complete the sentences of the errors: "id", "give each row one".
     """
     values = table.load(name)
     empty = [row for row, value in enumerate(values) if is_missing(value)]
     if empty:
-        raise empty_names(table, name, empty, what, remedy)
-    for row, value in enumerate(values):
-        if isinstance(value, (bytes, bytearray, list, tuple, dict, set)) or hasattr(
-            value, "__array_interface__"
-        ):
-            if getattr(value, "shape", None) == ():  # a numpy number
-                continue
-            raise InputError(
-                f"{table.where(row, name)}: found {described(value)} as {what}: give a string or a number"
-            )
+        tell_empty_names(table, name, empty, what, remedy)
+        for row in empty:
+            values[row] = nameless(row)
+    odd = [row for row, value in enumerate(values) if _is_many(value)]
+    if odd:
+        table.how.error(
+            f"no {what}",
+            f"{table.where(odd[0], name)}: found {described(values[odd[0]])} as {what}: give a string or a "
+            "number",
+            odd,
+        )
+        for row in odd:
+            values[row] = nameless(row)
     # Whole numbers become floats in many tools once a column has a gap: 7.0 names what 7 names.
     names = [str(int(v) if isinstance(v, float) and v.is_integer() else v) for v in values]
-    _check_unicode(table, name, names)
-    return names
+    return [text or "" for text in _unicode(table, name, names)]
 
 
-def empty_names(table: Table, name: str, rows: Sequence[int], what: str, remedy: str) -> InputError:
-    """Return the error for rows that lack a name."""
+def nameless(row: int) -> str:
+    """Return what stands for a name that is missing while problems are gathered; its row is not used."""
+    return f"nameless-{row + 1}"  # a language tag, too
+
+
+def tell_empty_names(table: Table, name: str, rows: Sequence[int], what: str, remedy: str) -> None:
+    """Tell the error for rows that lack a name."""
     more = f" (and {len(rows) - 1} more rows)" if len(rows) > 1 else ""
-    return InputError(f"{table.where(rows[0], name)}: empty {what}{more}: {remedy}")
+    table.how.error(f"empty {what}", f"{table.where(rows[0], name)}: empty {what}{more}: {remedy}", rows)
+
+
+def _is_many(value: Any) -> bool:  # noqa: ANN401
+    if getattr(value, "shape", None) == ():  # a numpy number
+        return False
+    return isinstance(value, (bytes, bytearray, list, tuple, dict, set)) or hasattr(
+        value, "__array_interface__"
+    )
 
 
 def numbered(values: Iterable[Key]) -> tuple[Ints, list[Key]]:
@@ -69,9 +91,14 @@ def numbered(values: Iterable[Key]) -> tuple[Ints, list[Key]]:
 
 
 def check_unique(
-    keys: Sequence[Hashable] | Ints, where: str, names: Sequence[str], rows: Ints, remedy: str
+    keys: Sequence[Hashable] | Ints,
+    where: str,
+    names: Sequence[str],
+    rows: Ints,
+    remedy: str,
+    how: Reading = AT_ONCE,
 ) -> None:
-    """Raise InputError naming both rows where two keys are equal; `rows` are 0-based rows of the table."""
+    """Tell an error naming both rows where two keys are equal; `rows` are 0-based rows of the table."""
     import numpy as np
 
     if isinstance(keys, np.ndarray):
@@ -88,9 +115,12 @@ def check_unique(
             doubles.append((first, position))
     first, second = doubles[0]
     more = f" ({len(doubles) - 1} more rows repeat an id)" if len(doubles) > 1 else ""
-    raise InputError(
+    how.error(
+        "same id",
         f"{where}: rows {rows[first] + 1} and {rows[second] + 1} have the same id {names[second]!r:.80}"
-        f"{more}: {remedy}"
+        f"{more}: {remedy}",
+        [int(rows[again]) for _, again in doubles],
+        [f"rows {rows[one] + 1} and {rows[other] + 1}: {names[other]!r:.60}" for one, other in doubles[:3]],
     )
 
 
@@ -127,16 +157,20 @@ def _is_nan(value: object) -> bool:
     return isinstance(value, float) and value != value
 
 
-def _check_unicode(table: Table, name: str, texts: Sequence[str | None]) -> None:
-    """Raise InputError for half a surrogate pair, which JSON can spell but no file can hold as UTF-8."""
+def _unicode(table: Table, name: str, texts: list[Any]) -> list[Any]:
+    """Return the texts; tells an error for half a surrogate pair, which JSON can spell but UTF-8 cannot."""
     try:
         "".join(text for text in texts if text).encode()
     except UnicodeEncodeError:
-        row = next(row for row, text in enumerate(texts) if text and not _encodes(text))
-        raise InputError(
-            f"{table.where(row, name)}: half of a surrogate pair (\\ud800 … \\udfff) is no character: "
-            "remove it, or write the pair or the character itself"
-        ) from None
+        rows = [row for row, text in enumerate(texts) if text and not _encodes(text)]
+        table.how.error(
+            "half a character",
+            f"{table.where(rows[0], name)}: half of a surrogate pair (\\ud800 … \\udfff) is no character: "
+            "remove it, or write the pair or the character itself",
+            rows,
+        )
+        return [text.encode(errors="replace").decode() if text else text for text in texts]
+    return texts
 
 
 def _encodes(text: str) -> bool:

@@ -19,7 +19,7 @@ from xlingual.embed import (
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError
 from xlingual.evaluation.approximation.choice import exact_only
-from xlingual.evaluation.broken import usable_rows
+from xlingual.evaluation.broken import counted_out, usable_rows
 from xlingual.evaluation.image_sentence.captions import Shown, Slice, captions, rows_with_pictures
 from xlingual.evaluation.image_sentence.numbers import NumberTable, Plan, Ranked
 from xlingual.evaluation.image_sentence.ranks import ranked_pairs
@@ -125,6 +125,7 @@ class _Run:
     timings: Timings = field(default_factory=Timings)
     tally: Tally = field(default_factory=Tally)
     truncated: dict[str, dict[str, int]] = field(default_factory=dict)
+    dropped: dict[str, int] = field(default_factory=dict)
     _pictures: dict[int, tuple[PictureIndex, Shown]] = field(default_factory=dict)
 
     def prepare(
@@ -149,6 +150,9 @@ class _Run:
         usable = usable_rows(manifest, wanted) if self.options.skip_broken and opens else None
         rows = rows_with_pictures(manifest, opens, usable)
         self.captions = captions(manifest, rows, wanted, named)
+        asked = np.isin(manifest.language, [manifest.languages.index(tag) for tag in wanted])
+        part = np.isin(np.arange(len(manifest)), np.concatenate(list(self.captions.values())))
+        self.dropped = counted_out(asked, part)
         items = np.unique(manifest.item[np.concatenate(list(self.captions.values()))])
         self.shown_rows = rows[np.isin(manifest.item[rows], items)]
         self._identify()
@@ -202,6 +206,7 @@ class _Run:
             results = Results(list(table.entries()), list(summaries(table)), table.per_query().table())
         results.timings = dict(self.timings.seconds)
         results.truncated = self.truncated
+        results.dropped = self.dropped
         results.diagnostics = diagnostics(self.tally, self.options.ranker)
         return results
 

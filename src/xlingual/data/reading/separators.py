@@ -1,0 +1,71 @@
+"""What separates the columns of a text file: as its name says, as it is told, or as can be told from it."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from io import StringIO
+from itertools import islice
+from pathlib import Path
+
+from xlingual.errors import InputError
+
+LEAST = 0.8  # confidence at which a guess is taken
+_LEAD = 0.3  # … and by which it is ahead of what the file's name says
+_MARKS = (",", ";", "\t", "|")
+_WORDS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+_SAMPLE = 1 << 20  # characters
+_ROWS = 200
+_FEW = 5  # lines
+
+
+@dataclass(frozen=True)
+class Separator:
+    """A character, and how sure it is: None where it was told or is what the file's name says."""
+
+    mark: str
+    confidence: float | None = None
+
+    @property
+    def shown(self) -> str:
+        """The character as a message shows it."""
+        return "tab" if self.mark == "\t" else repr(self.mark)
+
+
+def find_separator(path: Path, encoding: str, usual: str, told: str | None = None) -> Separator:
+    """Return what separates the columns of a file; `usual` is what its name says."""
+    if told is not None:
+        mark = _WORDS.get(told.strip().lower(), told)
+        if len(mark) != 1 or mark.isalnum() or mark in "\"'\r\n\0 ":
+            raise InputError(f"--separator {told!r:.40}: say one character such as ';', ',' or '|', or tab")
+        return Separator(mark)
+    with path.open(encoding=encoding, newline="") as file:
+        sample = file.read(_SAMPLE)
+    own, whole = _confidence(sample, usual)
+    if whole:
+        return Separator(usual)
+    others = {mark: _confidence(sample, mark)[0] for mark in _MARKS if mark != usual}
+    best = max(others, key=lambda mark: others[mark])
+    least = LEAST if own or sample.count("\n") < _FEW else LEAST / 2  # one column is no table
+    if others[best] >= least and others[best] > own + _LEAD:
+        return Separator(best, others[best])
+    return Separator(usual)
+
+
+def _confidence(sample: str, mark: str) -> tuple[float, bool]:
+    """Return how sure a separator is, and whether all rows looked at have as many fields as the header.
+
+    It is the share of such rows, times e/(e + 1), where e counts the separators in them and in the header.
+    """
+    try:
+        lines = StringIO(sample, newline="")
+        rows = [row for row in islice(csv.reader(lines, delimiter=mark), _ROWS + 1) if row]
+    except csv.Error:
+        return 0.0, False
+    if len(rows) > 2 and len(sample) == _SAMPLE and len(rows) <= _ROWS:
+        rows.pop()  # may be cut
+    if not rows or len(rows[0]) < 2:
+        return 0.0, False
+    same = sum(len(row) == len(rows[0]) for row in rows)
+    evidence = same * (len(rows[0]) - 1)
+    return same / len(rows) * evidence / (evidence + 1), same == len(rows)

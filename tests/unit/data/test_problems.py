@@ -1,0 +1,154 @@
+"""Reading that gathers all problems, for `data check`, and what of them stops a reading at once."""
+
+import io
+import os
+import random
+
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+
+from xlingual.data.checks.check import check
+from xlingual.data.manifest import Manifest
+from xlingual.errors import DataWarning, InputError
+
+LONG = """id,lang,text,image
+1,en,a red shoe,1.png
+2,zh_TW,椅子,2.png
+3,,a hat,3.png
+4,EN,a lamp,4.png
+1,en,again,1.png
+6,en,too,many,fields
+7,de,ein Hut,../7.png
+8,de,ein Schuh,8.png
+"""
+
+
+def kinds(problems):
+    return {problem.kind: (problem.severity, list(problem.rows)) for problem in problems}
+
+
+def test_all_errors_of_a_file_are_gathered_and_its_sound_rows_read(tmp_path):
+    path = tmp_path / "m.csv"
+    path.write_text(LONG, encoding="utf-8")
+    manifest, problems = Manifest.read_gathering(path)
+    assert kinds(problems) == {
+        "row width": ("error", [5]),
+        "empty language": ("error", [2]),
+        "language tag": ("error", [1]),
+        "language case": ("error", [3]),
+        "same id": ("error", [4]),
+        "picture path": ("error", [6]),
+    }
+    assert list(manifest.ids) == ["1", "8"] and manifest.languages == ("en", "de")
+    assert manifest.table_row.tolist() == [0, 7]
+    found = check(manifest, problems=problems)
+    severities = [finding.severity for finding in found.findings]
+    assert severities == ["error"] * 6 + ["warning"] * (len(severities) - 6)
+    with pytest.raises(InputError, match=r"row 6 \(line 7\): 4 fields where the header has 4|5 fields"):
+        Manifest.read(path)
+
+
+def test_chosen_rows_are_those_of_the_file(tmp_path):
+    (tmp_path / "m.csv").write_text(LONG, encoding="utf-8")
+    manifest, _ = Manifest.read_gathering(tmp_path / "m.csv", rows="4:")
+    assert list(manifest.ids) == ["8"]
+
+
+def test_problems_of_the_wide_form_and_of_json_lines(tmp_path):
+    path = tmp_path / "m.jsonl"
+    lines = ['{"id": 1, "text_en": "a", "text_zh_TW": "b"}', "{", "[1]", '{"id": 1, "text_en": 3}']
+    lines += ['{"id": 5, "text_en": "\\ud800"}', '{"id": null, "text_en": "c"}', '{"id": 7, "text_en": "d"}']
+    path.write_text("\n".join(lines), encoding="utf-8")
+    manifest, problems = Manifest.read_gathering(path)
+    assert kinds(problems) == {
+        "not JSON": ("error", [1, 2]),
+        "language tag": ("error", []),
+        "empty id": ("error", [1, 2, 5]),
+        "same id": ("error", [3]),
+        "no text": ("error", [3]),
+        "half a character": ("error", [4]),
+    }
+    assert list(manifest.text) == ["a", "d"]
+
+
+@pytest.mark.parametrize("content", ["", "id,price\n1,2\n", "lang,text\n", "lang,text\n,a\n"])
+def test_where_nothing_can_be_read_the_reason_is_the_last_problem(tmp_path, content):
+    (tmp_path / "m.csv").write_text(content, encoding="utf-8")
+    manifest, problems = Manifest.read_gathering(tmp_path / "m.csv")
+    assert manifest is None and problems[-1].kind == "unreadable"
+    with pytest.raises(InputError):
+        Manifest.read(tmp_path / "m.csv")
+
+
+def test_a_language_with_and_without_its_region(tmp_path):
+    rows = [{"id": i, "lang": "en-US" if i % 2 else "en", "text": f"t{i}"} for i in range(6)]
+    words = r"counts as two \(texts in 'en' 3, in 'en-US' 3, items with both 0\): write one"
+    with pytest.warns(DataWarning, match=words):
+        manifest = Manifest.from_rows(rows)
+    assert any(finding.kind == "language twice" for finding in check(manifest).findings)
+    both = [{"id": i, "lang": tag, "text": f"{tag} {i}"} for i in range(6) for tag in ("pt", "pt-BR")]
+    assert Manifest.from_rows(both, item_column="id").languages == ("pt", "pt-BR")  # no warning
+    assert Manifest.from_rows([{"text_zh": "a"}, {"text_zh-Hant": "b"}]).languages == ("zh", "zh-Hant")
+
+
+def test_special_files_and_odd_paths_are_refused_in_one_line(tmp_path):
+    pipe = tmp_path / "m.csv"
+    os.mkfifo(pipe)  # opening it would wait for ever
+    with pytest.raises(InputError, match=r"m\.csv is a named pipe: a manifest must be a regular file"):
+        Manifest.read(pipe)
+    with pytest.raises(InputError, match=r"is no path to a manifest \(File name too long; 5004 bytes\)"):
+        Manifest.read("x" * 5000 + ".csv")
+    with pytest.raises(InputError, match="holds a zero byte"):
+        Manifest.read("a\0b.csv")
+
+
+def test_columns_of_a_file_that_stays_open(tmp_path, monkeypatch):
+    monkeypatch.setattr("xlingual.data.reading.formats._MANY_COLUMNS", 3)
+    names = [f"text_{tag}_{i}" for i in range(4) for tag in ("en", "de")]
+    table = pa.table({name: [f"{name} 0", f"{name} 1"] for name in names})
+    pq.write_table(table, tmp_path / "m.parquet")
+    pyarrow.feather.write_feather(table, tmp_path / "m.feather")
+    manifest = Manifest.read(tmp_path / "m.parquet")
+    assert len(manifest) == 16 and manifest.digest == Manifest.read(tmp_path / "m.feather").digest
+
+
+def arrow_file(stream):
+    table = pa.table({
+        "id": [str(i) for i in range(60)], "lang": ["en", "de"] * 30,
+        "text": [f"a text {i}" if i % 7 else None for i in range(60)],
+        "tag": pa.array(["x", "y"] * 30).dictionary_encode(),
+    })  # fmt: skip
+    sink = io.BytesIO()
+    with (pa.ipc.new_stream if stream else pa.ipc.new_file)(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=25)
+    return sink.getvalue()
+
+
+@pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
+@pytest.mark.parametrize("stream", [True, False])
+def test_damaged_arrow_files_are_read_or_refused(tmp_path, stream):
+    """Without validation some of these end the interpreter, others a traceback."""
+    whole, rng, refused = arrow_file(stream), random.Random(5), 0
+    for _ in range(60):
+        raw = bytearray(whole)
+        for place in rng.choices(range(8 * len(raw)), k=rng.choice([1, 2, 5])):
+            raw[place // 8] ^= 1 << place % 8
+        (tmp_path / "m.arrow").write_bytes(raw)
+        try:
+            check(Manifest.read(tmp_path / "m.arrow"))
+        except InputError as error:
+            refused += "\n" not in str(error)
+    assert 0 < refused < 60
+
+
+def test_offsets_that_lead_out_of_a_column_are_refused(tmp_path):
+    offsets = pa.array([0, 1 << 30, 2], pa.int32()).buffers()[1]
+    bad = pa.StringArray.from_buffers(2, offsets, pa.py_buffer(b"ab"))
+    with pa.ipc.new_file(
+        tmp_path / "m.arrow", pa.schema([("lang", pa.string()), ("text", pa.string())])
+    ) as writer:
+        writer.write_batch(pa.record_batch([pa.array(["en", "en"]), bad], names=["lang", "text"]))
+    with pytest.raises(InputError, match=r"column 'text' cannot be read|is not an Arrow file"):
+        Manifest.read(tmp_path / "m.arrow")
