@@ -12,6 +12,7 @@ from xlingual.errors import InputError
 from xlingual.results.evaluation import Interval
 from xlingual.results.files import read_json, write_json
 from xlingual.results.reading import Record, fields_of, record
+from xlingual.signature import same_conventions
 
 SCHEMA = "xlingual/calibration/1"
 FORM = "angular"  # arcsin √XLR is linear in arcsin √BkR and in SIM, with slopes of at least 0
@@ -66,6 +67,9 @@ def equal(key: str, one: object, other: object) -> bool:
     """Tell whether two values of a condition are the same; distinct pictures, drawn with items, nearly so."""
     if key == "n_pictures" and isinstance(one, int) and isinstance(other, int):
         return abs(one - other) <= NEAR * max(one, other)
+    if key == "conventions":
+        both = ({"task": "backretrieval", "conventions": str(version)} for version in (one, other))
+        return same_conventions(*both)
     return one == other
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.errors import InputError, XlingualError
+from xlingual.results.conventions import remarks
 from xlingual.results.files import atomic_file, make_folder, read_json, to_json
 
 if TYPE_CHECKING:
@@ -215,12 +216,13 @@ class Results:
         if not per_query.is_file():
             raise InputError(f"{per_query} is missing: copy the whole folder of results, or run it again")
         examples = folder / "examples.parquet"
+        table = _read_table(per_query)
         return cls(
             entries=entries,
             summary=summary,
-            per_query=_read_table(per_query),
+            per_query=table,
             examples=_read_table(examples) if examples.is_file() else None,
-            warnings=list(content.get("warnings", [])),
+            warnings=list(dict.fromkeys([*content.get("warnings", []), *remarks(entries, table)])),
             timings=dict(content.get("timings", {})),
             diagnostics=dict(content.get("diagnostics", {})),
             truncated={name: dict(counts) for name, counts in content.get("truncated", {}).items()},
