@@ -81,7 +81,9 @@ class Signature:
         found = []
         for key in keys:
             own, others = self.conditions.get(key), other.conditions.get(key)
-            if own == others or (key == "conventions" and same_conventions(self.conditions, other.conditions)):
+            if own == others or (
+                key == "conventions" and same_conventions(self.conditions, other.conditions)
+            ):
                 continue
             told = f"{key}: {'–' if own is None else own} against {'–' if others is None else others}"
             if key == "conventions" and (why := reasons(self.conditions, other.conditions)):
@@ -91,14 +93,14 @@ class Signature:
 
 
 def same_conventions(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Tell whether nothing changed, between the conventions of two numbers' conditions, that concerns them."""
+    """Tell whether nothing that concerns two numbers changed between the conventions they were made under."""
     versions = version(one), version(other)
     known = all(0 < number <= int(CONVENTIONS) for number in versions)
     return versions[0] == versions[1] or (known and not _changes(one, other))
 
 
 def reasons(one: Mapping[str, str], other: Mapping[str, str]) -> str:
-    """Return what changed, between the conventions of two numbers' conditions, that concerns them; or ""."""
+    """Return what changed between the conventions of two numbers that concerns them, in words; or ""."""
     return "; ".join(change.why for change in _changes(one, other))
 
 

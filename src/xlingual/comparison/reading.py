@@ -166,7 +166,7 @@ def _shared(entries: _Entries) -> list[tuple[str, str]]:
 
 
 def _renamed(entries: _Entries) -> str:
-    """Return, in brackets, what changed between the conventions of the results; "" where they are the same."""
+    """Return, in brackets, what changed between the conventions of the results; "" for none."""
     versions = [
         version(Signature.parse(entry.signature).conditions)
         for own in entries.values()
@@ -216,7 +216,7 @@ _SAME = {"image-sentence": ("R@", "Success@"), "backretrieval": ("Success@", "R@
 def _measure_name(name: str, shared: Sequence[tuple[str, str]]) -> str:
     """Return the name that results have for a measure: as they have it, or the canonical one.
 
-    Results of earlier conventions have SetR@k. Where R@k and Success@k are one number, either may be asked for.
+    Results of earlier conventions have SetR@k. Where R@k and Success@k are one number, either may be named.
     """
     stored = [*NOT_PER_QUERY, *(measure for _, measure in shared)]
     found = next((known for known in stored if known.lower() == name.strip().lower()), None)

@@ -40,7 +40,7 @@ from xlingual.measures import (
     parse_rank_measures,
 )
 from xlingual.ranking import Ranker, one_library_thread
-from xlingual.records import Floats, RankCounts, TargetCounts
+from xlingual.records import RankCounts, TargetCounts
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
 
@@ -229,11 +229,13 @@ def _chance_counts(manifest: Manifest, task: Task) -> RankCounts:
 
 def refuse_small_pools(tasks: Sequence[Task], measures: Sequence[RankMeasure]) -> None:
     """Raise InputError where every query would be a hit."""
-    deepest = max((m for m in measures if isinstance(m, RecallAt | SuccessAt)), key=lambda m: m.k, default=None)
+    deepest = max(
+        (m for m in measures if isinstance(m, RecallAt | SuccessAt)), key=lambda m: m.k, default=None
+    )
     for task in tasks:
         if deepest is not None and deepest.k >= len(task.sample.target):
             raise InputError(
-                f"{deepest.name} needs more than {deepest.k} target texts, pair {task.source}-{task.target} has "
-                f"{len(task.sample.target)}: every query would be a hit; give more items, a smaller k "
-                f"(--measure {deepest.name.partition('@')[0]}@k), or name other pairs (--pairs)"
+                f"{deepest.name} needs more than {deepest.k} target texts, pair "
+                f"{task.source}-{task.target} has {len(task.sample.target)}: every query would be a hit; "
+                "give more items, a smaller k (--measure), or name other pairs (--pairs)"
             )

@@ -216,7 +216,7 @@ def _at(word: str, k: int, of_least: bool) -> Measure | None:
 
 
 def _hint(word: str) -> str:
-    """Return " Did you mean …?" for a word such as `recall_10`, `R5`, `AP@20/mn`, `hit-rate@0` or `recall`."""
+    """Return " Did you mean …?" for a word such as `recall_10`, `R5`, `AP@20/mn` or `recall`."""
     match = re.fullmatch(r"([a-z-]+?)(?:@|-at-|[ -])?(\d*)(/[a-z]*)?", word)
     if match is None:
         return ""

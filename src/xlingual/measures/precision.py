@@ -157,7 +157,7 @@ def _of_one(counts: RankCounts) -> RankCounts:
 def _found(counts: TargetCounts, depth: Ints) -> Floats:
     """Return how many relevant candidates of each query [n] are expected among its first `depth` [n]."""
     among = np.clip(depth[counts.query] - counts.above, 0, counts.tied) / counts.tied
-    return np.bincount(counts.query, weights=among, minlength=len(counts))
+    return np.bincount(counts.query, weights=among, minlength=len(counts)).astype(np.float64)
 
 
 class _Groups(NamedTuple):
@@ -197,4 +197,3 @@ def _relevant(counts: TargetCounts) -> Ints:
     if len(relevant) and not relevant.all():
         raise ValueError(f"query {int(np.argmin(relevant))} has no relevant candidate")
     return relevant
-

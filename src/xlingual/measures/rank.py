@@ -211,7 +211,7 @@ def check_cut(name: str, k: int) -> None:
 
 
 def _expected_reciprocal(above: int, tied: int, relevant: int, places: int) -> float:
-    """Return E[1/rank of the first relevant], several relevant in one tie group; 0 beyond its first places."""
+    """Return E[1/rank of the first relevant] of one tie group, 0 beyond its first `places`."""
     j = np.arange(1, tied - relevant + 2)
     steps = (tied - j[:-1] - relevant + 1) / (tied - j[:-1])
     first_is_j = relevant / tied * np.cumprod(np.concatenate([[1.0], steps]))  # P(the first is at place j)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from xlingual.errors import listed
 from xlingual.signature import Signature, version
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 def remarks(entries: Sequence[Entry], per_query: pa.Table) -> list[str]:
     """Return a sentence for each task of whose measures a name has got another meaning since.
 
-    Image–sentence ranking needs none: its reports call Success@k by the field's name, R@k, as they did before.
+    Image–sentence ranking needs none: its reports say R@k for Success@k, as they did before.
     """
     old: dict[str, dict[str, Entry]] = {}
     for entry in entries:
@@ -24,15 +25,23 @@ def remarks(entries: Sequence[Entry], per_query: pa.Table) -> list[str]:
             old.setdefault(entry.task, {}).setdefault(entry.measure, entry)
     found = []
     for task, measures in old.items():
-        hits = [name for name in measures if name.startswith("R@")]
         if task == "crosslingual-retrieval" and not _several_targets(measures.values(), per_query):
             continue
         if task not in ("crosslingual-retrieval", "multilingual-pool"):
             continue
-        meant = [f"{name} is the hit rate (now called Success{name[1:]})" for name in hits]
-        meant += [f"{name} is set recall (now called {name[3:]})" for name in measures if name not in hits]
-        found.append(f"{task}: written under conventions 1, where {', '.join(meant)}: evaluate again to compare")
+        hits = [name for name in measures if name.startswith("R@")]
+        shares = [name for name in measures if name not in hits]
+        meant = [_was(hits, "the hit rate", [f"Success{name[1:]}" for name in hits])] if hits else []
+        meant += [_was(shares, "set recall", [name.removeprefix("Set") for name in shares])] if shares else []
+        found.append(
+            f"{task}: written under conventions 1, where {' and '.join(meant)}: evaluate again to compare "
+            "with newer results"
+        )
     return found
+
+
+def _was(names: Sequence[str], what: str, now: Sequence[str]) -> str:
+    return f"{listed(names)} {'is' if len(names) == 1 else 'are'} {what} (now called {listed(now)})"
 
 
 def _version(entry: Entry) -> int:

@@ -73,7 +73,7 @@ def image_sentence(
         image_encoders: one for all, or one for each text encoder in the same order.
         languages: of the texts; None: all that a text encoder has.
         fold: the mean over consecutive slices of so many pictures, each a pool of its own.
-        measures: Success@k, RR, MedR, or MedR/floor, the median rank as the literature has it. The literature's
+        measures: Success@k, RR, RR@k, MedR, or MedR/floor, the median rank as the literature has it. Its
             R@k, any caption counts, is Success@k: `R@k` is taken as that.
         baselines: names of text encoders; in each language the others are held against the first of them that
             has it.
@@ -276,6 +276,6 @@ def refuse_small_pools(slices: Sequence[Slice], measures: Sequence[RankMeasure],
             what = "pictures" if len(one.pictures) == count else "texts"
             where = " in a slice" if len(slices) > 1 else ""
             raise InputError(
-                f"Success@{depth} needs more than {depth} {what}, {language!r} has {count}{where}: every query "
-                "would be a hit; give more items, or a smaller k (--measure Success@k)"
+                f"Success@{depth} needs more than {depth} {what}, {language!r} has {count}{where}: every "
+                "query would be a hit; give more items, or a smaller k (--measure Success@k)"
             )
