@@ -59,7 +59,7 @@ OPTIONS: dict[str, tuple[list[object], list[str]]] = {
     ),
     "unknown policy": (["--policy", "prefer"], ["policy 'prefer'", "agnostic, prefer-own"]),
     "unknown measure": (["--measure", "AP@20"], ["'AP@20'", "Did you mean 'AP@20/min'?"]),
-    "measure of pictures": (["--measure", "SIM"], ["SIM", "pictures", "SetR@k"]),
+    "measure of pictures": (["--measure", "SIM"], ["SIM", "pictures", "Success@k"]),
     "R@0": (["--measure", "R@0"], ["'R@0'", "k of at least 1"]),
     "subset": (["--subset", "de,fr"], ["subset 'de,fr'", "'fr'", "de, en, es"]),
     "empty subset": (["--subset", ""], ["subset ''"]),

@@ -97,7 +97,7 @@ def test_sim_is_used_where_asked_for(made):
         ({"images": "pixels:v2"}, "the image encoder is pixels:v2"),
         ({"sampling": "all"}, "the sampling is all, in the calibration size"),
         ({"target": "ja"}, "the target language is ja, in the calibration de"),
-        ({"conventions": "2"}, "conventions is 2"),
+        ({"conventions": "99"}, "conventions is 99"),
         ({"n_seeds": 4}, "the number of seeds is 4, in the calibration 5"),
     ],
 )
