@@ -167,7 +167,8 @@ class TargetCounts:
         first = self.above == best[self.query]
         tied = np.zeros(n, dtype=np.int64)
         tied[self.query[first]] = self.tied[first]
-        relevant = np.bincount(self.query[first], minlength=n)
+        # below all that a search found, candidates have equal numbers above them and yet do not tie
+        relevant = np.minimum(np.bincount(self.query[first], minlength=n), tied)
         others = int(relevant.sum()) < len(self.query)
         return RankCounts(best, tied, relevant, self.pool, others)
 

@@ -106,6 +106,8 @@ def reasons(one: Mapping[str, str], other: Mapping[str, str]) -> str:
 
 def _changes(one: Mapping[str, str], other: Mapping[str, str]) -> list[Change]:
     low, high = sorted((version(one), version(other)))
+    if low == 0:  # not known
+        return []
     return [
         change
         for number, change in CHANGES.items()

@@ -104,13 +104,8 @@ def crosslingual_retrieval(
 
 
 def several_answers(manifest: Manifest, tasks: Sequence[Task]) -> bool:
-    """Tell whether a source of the tasks has several targets, so that R@k and Success@k differ."""
-    return any(_several(_chance_counts(manifest, task)) for task in tasks)
-
-
-def _several(by_chance: RankCounts) -> bool:
-    """Tell whether a query has several relevant candidates, of counts in which all candidates tie."""
-    return int(by_chance.relevant.max(initial=0)) > 1
+    """Tell whether an item has several target texts in one of the tasks, so that R@k and Success@k differ."""
+    return any(np.bincount(manifest.item[task.sample.target]).max(initial=0) > 1 for task in tasks)
 
 
 def _tell_set_recall(measures: Sequence[RankMeasure], *, searched: bool) -> None:
@@ -181,7 +176,7 @@ def _score(
     """Enter one encoder's number of one task and measure."""
     task = workspace.tasks[number]
     by_chance = _chance_counts(workspace.manifest, task)
-    of_all = isinstance(measure, Recall) and _several(by_chance)
+    of_all = isinstance(measure, Recall) and several_answers(workspace.manifest, [task])
     ways = [workspace.manifest.cluster[task.sample.source]]
     sampled = None if check is None else check.sampled(name, number, measure, ways)
     conditions = {} if check is None else dict(check.conditions(number, sampled))

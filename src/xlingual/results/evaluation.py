@@ -150,7 +150,9 @@ class Results:
         width = max((len(s.encoder) for s in overall), default=0)
         named = max((len(s.measure) for s in overall), default=0)
         for row in overall:
-            lines.append(f"  {row.task}  {row.encoder:<{width}}  {row.measure:<{max(named, 5)}} {_value_text(row)}")
+            lines.append(
+                f"  {row.task}  {row.encoder:<{width}}  {row.measure:<{max(named, 5)}} {_value_text(row)}"
+            )
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
