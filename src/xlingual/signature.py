@@ -36,8 +36,8 @@ CHANGES = {
     2: Change(
         ("multilingual-pool", "image-sentence"),
         ("R@", "SetR@", "Success@"),
-        "R@k was the hit rate and is set recall since conventions 2, where the hit rate is Success@k; SetR@k "
-        "was the name of set recall: evaluate again",
+        "R@k was the hit rate, which is called Success@k since conventions 2; R@k is set recall now, which "
+        "was called SetR@k",
     )
 }
 

@@ -78,6 +78,13 @@ def read_aligned(
     ]
     shared = _shared(entries)
     chosen = _chosen_measures(entries, shared, measures, notes)
+    apart = [
+        name
+        for name in dict.fromkeys(key[:2] for own in entries.values() for key in own)
+        if name not in shared
+    ]
+    if apart and (why := _renamed(entries)):
+        notes.append(f"left out, since not all encoders have it: {listed(name for _, name in apart)}{why}")
     notes += _approximate(entries, chosen)
     lacking: dict[str, tuple[str, ...]] = {}
     shared_pairs = {}
@@ -140,9 +147,11 @@ def _check_conditions(entries: _Entries) -> None:
             differing = Signature.parse(known).differences(Signature.parse(conditions))
             if not differing:  # conventions that differ in nothing that these numbers are
                 continue
+            old = len(differing) == 1 and differing[0].startswith("conventions:")
+            remedy = "the older one again" if old else "both on the same data with the same options"
             raise InputError(
                 f"{folder} and {member.folder} cannot be compared, their conditions differ in "
-                f"{'; '.join(differing)}: evaluate both on the same data with the same options"
+                f"{'; '.join(differing)}: evaluate {remedy}"
             )
 
 
@@ -174,7 +183,7 @@ def _renamed(entries: _Entries) -> str:
     ]
     low, high = min(versions), max(versions)
     why = [change.why for number, change in CHANGES.items() if low < number <= high]
-    return f" (conventions {low} and {high}: {'; '.join(why)})" if why else ""
+    return f" (conventions {low} and {high}: {'; '.join(why)}; evaluate the older ones again)" if why else ""
 
 
 def _offered(entries: _Entries) -> dict[str, tuple[tuple[str, str], ...]]:
@@ -205,7 +214,7 @@ def _chosen_measures(
     reasons = {name: reason for name in names if (reason := _no_test(name) or sampled.get(name))}
     usable = [name for name in names if name not in reasons]
     if not usable:
-        raise InputError(f"nothing to compare: {'; '.join(reasons.values())}")
+        raise InputError(f"nothing to compare: {'; '.join(reasons.values())}{_renamed(entries)}")
     notes += [f"left out: {reason}" for reason in reasons.values()]
     return [(task, measure) for measure in usable for task, name in shared if name == measure]
 

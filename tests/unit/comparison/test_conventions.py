@@ -61,20 +61,26 @@ def test_backretrieval_and_true_retrieval_of_both_versions_are_compared(folders)
 def test_a_name_that_means_another_thing_now_is_refused_with_the_reason(tmp_path, task):
     old = written(tmp_path / "old", ["R@10"], task=task, version="1")
     new = written(tmp_path / "new", ["R@10"], task=task)
-    why = r"differ in conventions: 1 against 2 \(R@k was the hit rate and is set recall since conventions 2"
-    with pytest.raises(InputError, match=f"old and .*new cannot be compared, .*{why}.*: evaluate again"):
+    why = r"differ in conventions: 1 against 2 \(R@k was the hit rate, which is called Success@k since"
+    with pytest.raises(
+        InputError, match=f"old and .*new cannot be compared, .*{why}.*: evaluate the older one again"
+    ):
         compare([f"{old}#good", f"{new}#bad"])
 
 
 def test_names_that_changed_are_told_where_nothing_is_shared(tmp_path):
     old = written(tmp_path / "old", ["R@10", "R@1"], task="image-sentence", version="1")
     new = written(tmp_path / "new", ["Success@10", "Success@1"], task="image-sentence")
-    why = r"\(conventions 1 and 2: R@k was the hit rate .*where the hit rate is Success@k"
+    why = r"\(conventions 1 and 2: R@k was the hit rate, .*; evaluate the older ones again\)"
     with pytest.raises(InputError, match=f"share no task and measure.*{why}"):
         read_aligned([old, new])
     pool = written(tmp_path / "pool", ["AP", "SetR@10"], version="1")
     other = written(tmp_path / "other", ["AP", "R@10"])
-    assert [queries.measure for queries in read_aligned([pool, other]).queries] == ["AP"]
+    found = read_aligned([pool, other])
+    assert [queries.measure for queries in found.queries] == ["AP"]
+    assert found.notes[-1].startswith(
+        "left out, since not all encoders have it: SetR@10, R@10 (conventions 1 and 2: "
+    )
     with pytest.raises(InputError, match=f"not all encoders have R@10: choose among AP {why}"):
         read_aligned([pool, other], measures=["R@10"])
 
