@@ -58,7 +58,7 @@ OPTIONS: dict[str, tuple[list[object], list[str]]] = {
         ["'prefer-own'", "no views"],
     ),
     "unknown policy": (["--policy", "prefer"], ["policy 'prefer'", "agnostic, prefer-own"]),
-    "unknown measure": (["--measure", "AP@20"], ["'AP@20'", "Did you mean 'AP@20/min'?"]),
+    "unknown measure": (["--measure", "AP@20/mn"], ["'AP@20/mn'", "Did you mean 'AP@20/min'?"]),
     "measure of pictures": (["--measure", "SIM"], ["SIM", "pictures", "Success@k"]),
     "R@0": (["--measure", "R@0"], ["'R@0'", "k of at least 1"]),
     "subset": (["--subset", "de,fr"], ["subset 'de,fr'", "'fr'", "de, en, es"]),
