@@ -134,6 +134,7 @@ class RankCounts:
     tied: Ints  # [n], at least 1
     relevant: Ints  # [n], 1 ≤ relevant ≤ tied
     pool: Ints  # [n]
+    others: bool = False  # whether a query has relevant candidates that stand below its best one
 
     def __len__(self) -> int:
         return len(self.above)
@@ -166,8 +167,10 @@ class TargetCounts:
         first = self.above == best[self.query]
         tied = np.zeros(n, dtype=np.int64)
         tied[self.query[first]] = self.tied[first]
-        relevant = np.bincount(self.query[first], minlength=n)
-        return RankCounts(best, tied, relevant, self.pool)
+        # below all that a search found, candidates have equal numbers above them and yet do not tie
+        relevant = np.minimum(np.bincount(self.query[first], minlength=n), tied)
+        others = int(relevant.sum()) < len(self.query)
+        return RankCounts(best, tied, relevant, self.pool, others)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,35 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
-CONVENTIONS = "1"  # raised when a definition changes so that numbers change
+CONVENTIONS = "2"  # raised when a definition changes so that numbers or their names change
 _UNSAFE = re.compile(r"[|%\s]")
 SYSTEM = "system"  # the key that begins the system part
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a version of the conventions changed: measures of tasks whose names begin so, and how."""
+
+    tasks: tuple[str, ...]
+    measures: tuple[str, ...]
+    why: str
+
+    def concerns(self, conditions: Mapping[str, str]) -> bool:
+        """Tell whether numbers with these conditions mean another thing, or have another name, since."""
+        if conditions.get("answers") == "several":  # R@k of cross-lingual retrieval with several target texts
+            return True
+        named = conditions.get("measure", "")
+        return conditions.get("task") in self.tasks and named.startswith(self.measures)
+
+
+CHANGES = {
+    2: Change(
+        ("multilingual-pool", "image-sentence"),
+        ("R@", "SetR@", "Success@"),
+        "R@k was the hit rate, which is called Success@k since conventions 2; R@k is set recall now, which "
+        "was called SetR@k",
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -52,11 +78,47 @@ class Signature:
     def differences(self, other: Signature) -> list[str]:
         """Return the conditions in which two signatures differ, in words; empty where they are comparable."""
         keys = dict.fromkeys([*self.conditions, *other.conditions])
-        return [
-            f"{key}: {self.conditions.get(key, '–')} against {other.conditions.get(key, '–')}"
-            for key in keys
-            if self.conditions.get(key) != other.conditions.get(key)
-        ]
+        found = []
+        for key in keys:
+            own, others = self.conditions.get(key), other.conditions.get(key)
+            if own == others or (
+                key == "conventions" and same_conventions(self.conditions, other.conditions)
+            ):
+                continue
+            told = f"{key}: {'–' if own is None else own} against {'–' if others is None else others}"
+            if key == "conventions" and (why := reasons(self.conditions, other.conditions)):
+                told += f" ({why})"
+            found.append(told)
+        return found
+
+
+def same_conventions(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Tell whether nothing that concerns two numbers changed between the conventions they were made under."""
+    versions = version(one), version(other)
+    known = all(0 < number <= int(CONVENTIONS) for number in versions)
+    return versions[0] == versions[1] or (known and not _changes(one, other))
+
+
+def reasons(one: Mapping[str, str], other: Mapping[str, str]) -> str:
+    """Return what changed between the conventions of two numbers that concerns them, in words; or ""."""
+    return "; ".join(change.why for change in _changes(one, other))
+
+
+def _changes(one: Mapping[str, str], other: Mapping[str, str]) -> list[Change]:
+    low, high = sorted((version(one), version(other)))
+    if low == 0:  # not known
+        return []
+    return [
+        change
+        for number, change in CHANGES.items()
+        if low < number <= high and (change.concerns(one) or change.concerns(other))
+    ]
+
+
+def version(conditions: Mapping[str, str]) -> int:
+    """Return the version of the conventions, 0 where none is named."""
+    named = conditions.get("conventions", "")
+    return int(named) if named.isascii() and named.isdigit() else 0
 
 
 def _escaped(value: str) -> str:

@@ -76,7 +76,7 @@ def test_json_is_the_same_for_any_number_of_threads(evaluate: Any) -> None:
     ("more", "message"),
     [
         (("--image-encoder", "img.npy", "--languages", "en,fr"), "has no texts in 'fr'"),
-        (("--image-encoder", "img.npy", "--measure", "R@500"), "R@500 needs more than 500 pictures"),
+        (("--image-encoder", "img.npy", "--measure", "R@500"), "Success@500 needs more than 500 pictures"),
         (("--image-encoder", "img.npy", "--baseline", "goood"), "no text encoder. Did you mean 'good'?"),
         (("--image-encoder", "pixels"), "'good' gives 16 dimensions and image encoder 'pixels'"),
         (("--image-encoder", "img.npy", "--fold", "1"), "1 is not in the range"),

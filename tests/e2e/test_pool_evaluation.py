@@ -76,7 +76,16 @@ def test_measures_have_the_same_names_without_views(evaluate: Any) -> None:
 
 
 def test_everything_is_written(evaluate: Any) -> None:
-    measures = ("--measure", "AP", "--measure", "AP@20/min", "--measure", "R@10", "--measure", "SetR@10")
+    measures = (
+        "--measure",
+        "AP",
+        "--measure",
+        "AP@20/min",
+        "--measure",
+        "hit_rate@10",
+        "--measure",
+        "SetR@10",
+    )
     outcome = evaluate(*measures, "--measure", "RR", "--out", "out", "--report", "--subset", "de,es")
     names = {
         "results.json",
@@ -92,7 +101,7 @@ def test_everything_is_written(evaluate: Any) -> None:
     assert "multilingual-pool · mAP" in outcome.out and "multilingual-pool · R@10" in outcome.out
     content = content_of()
     ap, *others = content["results"]
-    assert [e["measure"] for e in content["results"]] == ["AP", "AP@20/min", "R@10", "SetR@10", "RR"]
+    assert [e["measure"] for e in content["results"]] == ["AP", "AP@20/min", "Success@10", "R@10", "RR"]
     assert {"one_target", "remove_one", "monolingual_pool", "language_share_top100", "subsets"} <= ap[
         "views"
     ].keys()

@@ -19,7 +19,7 @@ from xlingual.encoders import text_encoders
 pytestmark = [pytest.mark.data, pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")]
 TESTS = Path(__file__).parents[1]
 plain = SimpleNamespace(**run_path(str(TESTS / "unit/evaluation/multilingual_pool/plain.py")))
-MEASURES = ("AP", "AP@20/min", "R@1", "R@10", "SetR@10", "RR", "MedR")
+MEASURES = ("AP", "AP@20/min", "Success@1", "Success@10", "R@10", "RR", "MedR")
 COUNTED = "one-target,remove-one,monolingual-pool,subsets,loss,shares,fairness,hubs"
 SUBSETS = ["ar,de,en", "zh"]
 

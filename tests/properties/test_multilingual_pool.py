@@ -20,7 +20,7 @@ from xlingual.ranking.resume import Kept
 UNIT = Path(__file__).parents[1] / "unit" / "evaluation" / "multilingual_pool"
 plain = SimpleNamespace(**run_path(str(UNIT / "plain.py")))
 LANGUAGES = ("ar", "de", "en")
-MEASURES = ("AP", "AP@3/min", "R@1", "R@3", "SetR@2", "RR", "MedR")
+MEASURES = (*("AP", "AP@3", "AP@3/min", "Success@1", "Success@3", "R@2", "P@3", "RR", "RR@2", "MedR"),)
 COUNTED = "one-target,remove-one,monolingual-pool,subsets,loss,shares,fairness,hubs,worst"
 pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
 

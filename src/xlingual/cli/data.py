@@ -91,7 +91,7 @@ def _print_findings(findings: Sequence[Finding], quiet: bool) -> None:
         times = f" ({finding.count:,} times)" if finding.examples and finding.count > 1 else ""
         examples = f"; such as: {'; '.join(finding.examples)}" if finding.examples else ""
         line = f"{finding.severity}{times}: {' '.join(finding.sentence.split())}{examples}"
-        click.echo(line, err=True)
+        screen.say(line, err=True)
 
 
 def _print_tables(found: Check) -> None:

@@ -48,10 +48,9 @@ measure_option = click.option(
     "--measure",
     "measures",
     multiple=True,
-    default=("R@10",),
-    show_default=True,
     metavar="NAME",
-    help="R@k, R@p%, RR or MedR; repeat for several.",
+    help="R@k, Success@k, R@p%, Success@p%, RR, RR@k or MedR; repeat for several.  [default: R@10; "
+    "Success@10 in cross-lingual retrieval where an item has several target texts]",
 )
 queries_option = click.option(
     "--queries",

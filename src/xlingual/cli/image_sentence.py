@@ -58,10 +58,11 @@ FOLD = 1000  # pictures of a slice, as the literature has itfrom xlingual.cli.se
     "--measure",
     "measures",
     multiple=True,
-    default=("R@1", "R@5", "R@10", "MedR/floor"),
+    default=("Success@1", "Success@5", "Success@10", "MedR/floor"),
     show_default=True,
     metavar="NAME",
-    help="R@k, RR, MedR, or MedR/floor: the median rank as the literature has it; repeat for several.",
+    help="Success@k (the R@k of the literature: any caption counts), RR, MedR, or MedR/floor: the median "
+    "rank as the literature has it; repeat for several.",
 )
 @click.option(
     "--baseline",

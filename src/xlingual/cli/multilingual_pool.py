@@ -61,7 +61,8 @@ def _depth(ctx: click.Context, parameter: click.Parameter, value: str) -> int | 
     default=("AP",),
     show_default=True,
     metavar="NAME",
-    help="AP, AP@k/min, R@k (hit rate), SetR@k, RR or MedR; repeat for several.",
+    help="AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k or MedR; repeat for "
+    "several.",
 )
 @click.option(
     "--views",

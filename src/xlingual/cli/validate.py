@@ -33,7 +33,7 @@ def validate() -> None:
 @manifest_options
 @samples_of(None, "25, or those of --splits")
 @image_options
-@click.option("--measure", default="R@10", show_default=True, metavar="NAME", help="R@k, of XLR and BkR.")
+@click.option("--measure", default="R@10", show_default=True, metavar="NAME", help="R@k, of BkR and XLR.")
 @click.option("--both-directions", is_flag=True, help="Add the reverse of each language pair.")
 @click.option(
     "--family",

@@ -11,7 +11,7 @@ import numpy as np
 from xlingual.comparison.choice import aligned_queries, encoder_named
 from xlingual.comparison.queries import Queries
 from xlingual.errors import InputError
-from xlingual.measures import Measure, RecallAt, parse_measure
+from xlingual.measures import Measure, RecallAt, SuccessAt, parse_measure
 from xlingual.results import Interval
 from xlingual.results.plan import AtSize, Plan, Row
 from xlingual.stats.intervals import rule_of_three, t_quantile
@@ -64,7 +64,7 @@ def plan(
         n_pairs=len(np.unique(found.labels["pair"].code)),
         n_seeds=len(np.unique(found.labels["seed"].code)),
         pool=_pool(found, rule),
-        k=rule.k if isinstance(rule, RecallAt) else None,
+        k=rule.k if isinstance(rule, RecallAt | SuccessAt) else None,
         rows=[_row(found, name, held, effect, power, alpha, sizes) for name in order if name != held],
         n_tests=len(order) - 1 if baseline else len(order) * (len(order) - 1) // 2,
         baseline_given=baseline is not None,

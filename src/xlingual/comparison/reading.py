@@ -27,7 +27,8 @@ from xlingual.errors import InputError, listed
 from xlingual.measures import parse_measure
 from xlingual.records import Ints
 from xlingual.results import Entry, Results
-from xlingual.signature import Signature
+from xlingual.results.conventions import remarks
+from xlingual.signature import CHANGES, Signature, version
 
 _ROUNDED = 1e-6  # a mean in another order of adding differs by far less
 NOT_PER_QUERY = {
@@ -72,9 +73,20 @@ def read_aligned(
     found = members(parsed, folders)
     entries = {member: _entries(folders[member.folder], member.encoder) for member in found}
     _check_conditions(entries)
-    notes: list[str] = []
+    notes = [
+        f"{folder}: {remark}"
+        for folder, results in folders.items()
+        for remark in remarks(results.entries, results.per_query)
+    ]
     shared = _shared(entries)
     chosen = _chosen_measures(entries, shared, measures, notes)
+    apart = [
+        name
+        for name in dict.fromkeys(key[:2] for own in entries.values() for key in own)
+        if name not in shared
+    ]
+    if apart and (why := _renamed(entries)):
+        notes.append(f"left out, since not all encoders have it: {listed(name for _, name in apart)}{why}")
     notes += _approximate(entries, chosen)
     lacking: dict[str, tuple[str, ...]] = {}
     shared_pairs = {}
@@ -135,9 +147,13 @@ def _check_conditions(entries: _Entries) -> None:
             if known == conditions:
                 continue
             differing = Signature.parse(known).differences(Signature.parse(conditions))
+            if not differing:  # conventions that differ in nothing that these numbers are
+                continue
+            old = len(differing) == 1 and differing[0].startswith("conventions:")
+            remedy = "the older one again" if old else "both on the same data with the same options"
             raise InputError(
                 f"{folder} and {member.folder} cannot be compared, their conditions differ in "
-                f"{'; '.join(differing)}: evaluate both on the same data with the same options"
+                f"{'; '.join(differing)}: evaluate {remedy}"
             )
 
 
@@ -156,8 +172,20 @@ def _shared(entries: _Entries) -> list[tuple[str, str]]:
     )
     raise InputError(
         f"the results share no task and measure ({'; '.join([have[0], have[other]])}): "
-        "give results of one task and measure"
+        f"give results of one task and measure{_renamed(entries)}"
     )
+
+
+def _renamed(entries: _Entries) -> str:
+    """Return, in brackets, what changed between the conventions of the results; "" for none."""
+    versions = [
+        version(Signature.parse(entry.signature).conditions)
+        for own in entries.values()
+        for entry in own.values()
+    ]
+    low, high = min(versions), max(versions)
+    why = [change.why for number, change in CHANGES.items() if low < number <= high]
+    return f" (conventions {low} and {high}: {'; '.join(why)}; evaluate the older ones again)" if why else ""
 
 
 def _offered(entries: _Entries) -> dict[str, tuple[tuple[str, str], ...]]:
@@ -177,25 +205,40 @@ def _chosen_measures(
     """Return the (task, measure) to compare; say in the notes, or as an error, which cannot be."""
     names = list(dict.fromkeys(measure for _, measure in shared))
     if wanted:
-        named = [_measure_name(name) for name in wanted]
+        named = [_measure_name(name, shared) for name in wanted]
         missing = [name for name in named if name not in names]
         if missing:
             some = any(key[1] == missing[0] for own in entries.values() for key in own)
             who = "not all encoders have" if some else "no encoder has"
-            raise InputError(f"{who} {missing[0]}: choose among {listed(names)}")
+            raise InputError(f"{who} {missing[0]}: choose among {listed(names)}{_renamed(entries)}")
         names = list(dict.fromkeys(named))
     sampled = _sampled(entries)
     reasons = {name: reason for name in names if (reason := _no_test(name) or sampled.get(name))}
     usable = [name for name in names if name not in reasons]
     if not usable:
-        raise InputError(f"nothing to compare: {'; '.join(reasons.values())}")
+        raise InputError(f"nothing to compare: {'; '.join(reasons.values())}{_renamed(entries)}")
     notes += [f"left out: {reason}" for reason in reasons.values()]
     return [(task, measure) for measure in usable for task, name in shared if name == measure]
 
 
-def _measure_name(name: str) -> str:
-    found = next((known for known in NOT_PER_QUERY if known.lower() == name.strip().lower()), None)
-    return found or parse_measure(name).name
+_SAME = {"image-sentence": ("R@", "Success@"), "backretrieval": ("Success@", "R@")}  # asked for → stored
+
+
+def _measure_name(name: str, shared: Sequence[tuple[str, str]]) -> str:
+    """Return the name that results have for a measure: as they have it, or the canonical one.
+
+    Results of earlier conventions have SetR@k. Where R@k and Success@k are one number, either may be named.
+    """
+    stored = [*NOT_PER_QUERY, *(measure for _, measure in shared)]
+    found = next((known for known in stored if known.lower() == name.strip().lower()), None)
+    if found is not None:
+        return found
+    canonical = parse_measure(name).name
+    for task, measure in shared:
+        asked, kept = _SAME.get(task, ("", ""))
+        if asked and canonical.startswith(asked) and measure == kept + canonical[len(asked) :]:
+            return measure
+    return canonical
 
 
 def _no_test(measure: str) -> str | None:

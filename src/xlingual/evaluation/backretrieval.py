@@ -40,6 +40,7 @@ from xlingual.measures import (
     RankMeasure,
     RecallAt,
     RecallShare,
+    as_recall,
     parse_rank_measures,
 )
 from xlingual.ranking import Ranker, one_library_thread
@@ -66,7 +67,7 @@ def backretrieval(
     splits: str | Path | None = None,
     seeds: int = 1,
     seed: int = 0,
-    measures: Sequence[str | Measure] = ("R@10",),
+    measures: str | Sequence[str | Measure] = ("R@10",),
     threads: int = 1,
     ranker: Ranker | None = None,
     examples: bool = True,
@@ -88,7 +89,8 @@ def backretrieval(
         splits: an `.npz` with fixed samples, instead of `sample_size`, `seeds` and `seed`.
         seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1.
         seed: the first seed.
-        measures: `R@k`, `R@p%`, `RR`, `MedR`; SIM is always reported beside them, and R@0.1% (k = ⌈D/1000⌉)
+        measures: `R@k` (each query has one right answer: `Success@k` is the same and reported as `R@k`),
+            `R@p%`, `RR`, `RR@k`, `MedR`; SIM is always reported beside them, and R@0.1% (k = ⌈D/1000⌉)
             beside R@k where a pair has more than 100,000 distinct source pictures.
         threads: tiles computed side by side; changes no number.
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`. With
@@ -106,7 +108,7 @@ def backretrieval(
         InputError: data, specs or options are not what they must be; the text says what to do.
 
     """
-    ranked = parse_rank_measures(measures, beside=[SIM])
+    ranked = as_recall(parse_rank_measures(measures, beside=[SIM]))
     options = Options(
         *(pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store), ranker),
         queries=queries,

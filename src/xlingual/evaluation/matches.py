@@ -13,7 +13,7 @@ from xlingual.evaluation.nearest import TextUnion
 from xlingual.evaluation.ragged import members
 from xlingual.evaluation.setup import Report, Tally, one_pass
 from xlingual.ranking import CPU, Counts, Ranker
-from xlingual.records import Ints, RankCounts, TargetCounts
+from xlingual.records import Ints, TargetCounts
 
 
 def rank_matches(
@@ -25,8 +25,8 @@ def rank_matches(
     progress: Report | None = None,
     what: str = "ranking texts",
     tally: Tally | None = None,
-) -> list[RankCounts]:
-    """Return where the best matching target of each source stands, for each sample of one language pair."""
+) -> list[TargetCounts]:
+    """Return where every matching target of each source stands, for each sample of one language pair."""
     if not one_pass([(sample.source, sample.target) for sample in samples]):
         return [
             rank_matches(manifest, vectors, [s], ranker=ranker, progress=progress, what=what, tally=tally)[0]
@@ -62,11 +62,10 @@ class MatchRequest:
         weights = np.bincount(self._target, minlength=self._width)
         self.counts = Counts(*np.divmod(self.pairs, self._width), keys, weights=weights)
 
-    def result(self) -> RankCounts:
-        """Return where the best match of each source stands, after the pass."""
+    def result(self) -> TargetCounts:
+        """Return where every match of each source stands, after the pass."""
         n, pool = len(self._sample.source), len(self._sample.target)
-        found = TargetCounts(self.query, self.counts.above, self.counts.tied, np.full(n, pool))
-        return found.best()
+        return TargetCounts(self.query, self.counts.above, self.counts.tied, np.full(n, pool))
 
 
 def match_requests(union: TextUnion, samples: Sequence[Sample], manifest: Manifest) -> list[MatchRequest]:

@@ -20,7 +20,7 @@ class TextSteps:
     """What one encoder's texts say in each sample of one language pair."""
 
     nearest: list[Nearest]  # on the non-matching samples
-    matches: list[RankCounts]  # on the matching ones
+    matches: list[RankCounts]  # on the matching ones: the best match of each source
 
 
 def text_steps(
@@ -40,7 +40,7 @@ def text_steps(
     if not one_pass([(sample.source, sample.target) for sample in samples]):
         return TextSteps(
             nearest_texts(vectors, non_matching, ranker=ranker, progress=progress),
-            rank_matches(manifest, vectors, matching, ranker=ranker),
+            [found.best() for found in rank_matches(manifest, vectors, matching, ranker=ranker)],
         )
     union = TextUnion(vectors, samples)
     nearest = [NearestRequest(union, sample) for sample in non_matching]
@@ -48,4 +48,6 @@ def text_steps(
     reductions: list[Reduction] = [request.top for request in nearest]
     reductions += [request.counts for request in matches]
     ranker.scan(union.similarity, reductions, progress=progress)
-    return TextSteps([request.result() for request in nearest], [request.result() for request in matches])
+    return TextSteps(
+        [request.result() for request in nearest], [request.result().best() for request in matches]
+    )

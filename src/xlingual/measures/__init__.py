@@ -8,22 +8,31 @@ one (`TargetCounts`).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TypeAlias
 
 from xlingual.errors import InputError, nearest
-from xlingual.measures.precision import AveragePrecision, SetRecallAt, average_precision
+from xlingual.measures.precision import (
+    AveragePrecision,
+    PrecisionAt,
+    RecallAt,
+    RecallShare,
+    average_precision,
+)
 from xlingual.measures.rank import (
     DistanceCorrelation,
     MedianRank,
     PictureSimilarity,
-    RecallAt,
-    RecallShare,
     ReciprocalRank,
+    SuccessAt,
+    SuccessShare,
 )
 
-RankMeasure: TypeAlias = RecallAt | RecallShare | ReciprocalRank | MedianRank
-TargetMeasure: TypeAlias = AveragePrecision | SetRecallAt
+Recall: TypeAlias = RecallAt | RecallShare
+Success: TypeAlias = SuccessAt | SuccessShare
+# R@k is a rank measure too: where a query has one relevant candidate, its rank tells set recall
+RankMeasure: TypeAlias = Recall | Success | ReciprocalRank | MedianRank
+TargetMeasure: TypeAlias = AveragePrecision | Recall | PrecisionAt
 PoolMeasure: TypeAlias = RankMeasure | TargetMeasure
 QueryMeasure: TypeAlias = PoolMeasure | PictureSimilarity  # has a value for each query
 Measure: TypeAlias = QueryMeasure | DistanceCorrelation
@@ -35,13 +44,19 @@ __all__ = [
     "MedianRank",
     "PictureSimilarity",
     "PoolMeasure",
+    "PrecisionAt",
     "QueryMeasure",
     "RankMeasure",
+    "Recall",
     "RecallAt",
     "RecallShare",
     "ReciprocalRank",
-    "SetRecallAt",
+    "Success",
+    "SuccessAt",
+    "SuccessShare",
     "TargetMeasure",
+    "as_recall",
+    "as_success",
     "average_precision",
     "parse_measure",
     "parse_pool_measures",
@@ -66,24 +81,36 @@ _ALIASES = {
     "map": "ap",
     "average-precision": "ap",
 }
-_SHOWN = {"rr": "RR", "medr": "MedR", "sim": "SIM", "ap": "AP"}
-_RECALL_WORDS = ("r", "recall", "hit", "success")
-_SET_RECALL_WORDS = ("setr", "set-recall", "setrecall")
-_PRECISION_WORDS = ("ap", "map")
+_RECALL_WORDS = ("r", "recall", "setr", "set-recall", "setrecall")
+_SUCCESS_WORDS = ("success", "hit", "hits", "hit-rate", "hitrate", "accuracy")
+_WITH_CUT: dict[str, Callable[[int], Measure]] = {
+    **dict.fromkeys(_RECALL_WORDS, RecallAt),
+    **dict.fromkeys(_SUCCESS_WORDS, SuccessAt),
+    **dict.fromkeys(("p", "precision"), PrecisionAt),
+    **dict.fromkeys(("rr", "mrr", "reciprocal-rank"), ReciprocalRank),
+    **dict.fromkeys(("ap", "map", "average-precision"), AveragePrecision),
+}
+_WITH_SHARE: dict[str, Callable[[float], Measure]] = {
+    **dict.fromkeys(_RECALL_WORDS, RecallShare),
+    **dict.fromkeys(_SUCCESS_WORDS, SuccessShare),
+}
 _AT = re.compile(r"([a-z-]+)@(\d{1,18})(/min)?")
 _SHARE = re.compile(r"([a-z-]+)@(\d{1,2}(?:\.\d{1,6})?)%")
-_ALL = "R@k, SetR@k or AP@k/min with k of at least 1, R@p% with p below 100, AP, RR, MedR or SIM"
-_RANK = "R@k with k of at least 1, R@p% with p below 100, RR or MedR"
-_POOL = "AP, AP@k/min, R@k or SetR@k with k of at least 1, RR or MedR"
+_ALL = (
+    "R@k, Success@k, P@k, AP@k, AP@k/min or RR@k with k of at least 1, R@p% or Success@p% with p below 100, "
+    "AP, RR, MedR or SIM"
+)
+_RANK = "R@k, Success@k or RR@k with k of at least 1, R@p% or Success@p% with p below 100, RR or MedR"
+_POOL = "AP, AP@k, AP@k/min, R@k, Success@k, P@k or RR@k with k of at least 1, RR or MedR"
 
 
 def parse_measure(name: str | Measure) -> Measure:
-    """Return the measure of a name (`R@10`, `RR`, `MedR`, `SIM`, `AP`, `AP@20/min`, `SetR@10`).
+    """Return the measure of a name (`R@10`, `Success@10`, `P@10`, `RR`, `MedR`, `SIM`, `AP`, `AP@20/min`).
 
-    Letter case does not matter. Raises InputError for any other name.
+    Letter case does not matter, and "_" is "-". Raises InputError for any other name.
 
-    >>> parse_measure("recall@5").name, parse_measure("mAP").name
-    ('R@5', 'AP')
+    >>> parse_measure("recall@5").name, parse_measure("hit_rate@5").name, parse_measure("mAP").name
+    ('R@5', 'Success@5', 'AP')
     """
     return _parse(name, _ALL)
 
@@ -103,7 +130,8 @@ def parse_rank_measures(
             found.append(measure)
         elif measure not in beside:
             raise InputError(
-                f"{measure.name} is no measure of this task{_where(measure)}: expected R@k, RR or MedR"
+                f"{measure.name} is no measure of this task{_where(measure)}: expected R@k, Success@k, RR or "
+                "MedR"
             )
     return found if named else [RecallAt(10)]
 
@@ -117,11 +145,42 @@ def parse_pool_measures(names: str | Iterable[str | Measure]) -> list[PoolMeasur
     for measure in _named(names, _POOL):
         if not isinstance(measure, PoolMeasure):
             raise InputError(
-                f"{measure.name} is no measure of this task (it needs pictures): "
-                "expected AP, AP@k/min, R@k, SetR@k, RR or MedR"
+                f"{measure.name} is no measure of this task (it needs pictures): expected {_POOL}"
             )
         found.append(measure)
     return found or [AveragePrecision()]
+
+
+def as_recall(measures: Iterable[RankMeasure]) -> list[RankMeasure]:
+    """Return the measures with R@k in place of Success@k, each once.
+
+    Where every query has one right answer the two are the same number, which is then called R@k.
+
+    >>> [measure.name for measure in as_recall([SuccessAt(5), RecallAt(5), SuccessShare(1)])]
+    ['R@5', 'R@1%']
+    """
+    return list(dict.fromkeys(_as_recall(measure) for measure in measures))
+
+
+def as_success(measures: Iterable[RankMeasure]) -> list[RankMeasure]:
+    """Return the measures with Success@k in place of R@k, each once.
+
+    >>> [measure.name for measure in as_success([RecallAt(5), ReciprocalRank(), SuccessAt(5)])]
+    ['Success@5', 'RR']
+    """
+    return list(dict.fromkeys(_as_success(measure) for measure in measures))
+
+
+def _as_recall(measure: RankMeasure) -> RankMeasure:
+    if isinstance(measure, SuccessShare):
+        return RecallShare(measure.percent)
+    return RecallAt(measure.k) if isinstance(measure, SuccessAt) else measure
+
+
+def _as_success(measure: RankMeasure) -> RankMeasure:
+    if isinstance(measure, RecallShare):
+        return SuccessShare(measure.percent)
+    return SuccessAt(measure.k) if isinstance(measure, RecallAt) else measure
 
 
 def _named(names: str | Iterable[str | Measure], expected: str) -> list[Measure]:
@@ -134,12 +193,13 @@ def _parse(name: str | Measure, expected: str) -> Measure:
     """Return the measure of a name; `expected` are the names to tell of where there is none."""
     if not isinstance(name, str):
         return name
-    word = name.strip().lower()
-    at = _AT.fullmatch(word)
-    measure = _at(at[1], int(at[2]), at[3] is not None) if at else _PLAIN.get(_ALIASES.get(word, word))
-    share = _SHARE.fullmatch(word)
-    if share and share[1] in _RECALL_WORDS and float(share[2]) >= 0.001:
-        measure = RecallShare(float(share[2]))
+    word = name.strip().lower().replace("_", "-")
+    measure = _PLAIN.get(_ALIASES.get(word, word))
+    if at := _AT.fullmatch(word):
+        measure = _at(at[1], int(at[2]), at[3] is not None)
+    elif share := _SHARE.fullmatch(word):
+        known = share[1] in _WITH_SHARE and float(share[2]) >= 0.001
+        measure = _WITH_SHARE[share[1]](float(share[2])) if known else None
     if measure is None:
         raise InputError(f"unknown measure {name!r}: expected {expected}.{_hint(word)}")
     return measure
@@ -147,33 +207,28 @@ def _parse(name: str | Measure, expected: str) -> Measure:
 
 def _at(word: str, k: int, of_least: bool) -> Measure | None:
     """Return the measure of `word@k` or, with `of_least`, `word@k/min`; None where there is none."""
-    if k < 1:
+    kind = _WITH_CUT.get(word)
+    if k < 1 or kind is None:
         return None
     if of_least:
-        return AveragePrecision(k) if word in _PRECISION_WORDS else None
-    if word in _SET_RECALL_WORDS:
-        return SetRecallAt(k)
-    return RecallAt(k) if word in _RECALL_WORDS else None
+        return AveragePrecision(k, of_least=True) if kind is AveragePrecision else None
+    return kind(k)
 
 
 def _hint(word: str) -> str:
-    """Return " Did you mean …?" for a word such as `MRR@10`, `R5`, `AP@20` or `recall`."""
-    match = re.fullmatch(r"([a-z-]+?)[@_ -]?(\d*)(/[a-z]*)?", word)
+    """Return " Did you mean …?" for a word such as `recall_10`, `R5`, `AP@20/mn` or `recall`."""
+    match = re.fullmatch(r"([a-z-]+?)(?:@|-at-|[ -])?(\d*)(/[a-z]*)?", word)
     if match is None:
         return ""
-    recalls = (*_RECALL_WORDS, "hits")
-    meant = nearest(match[1], [*recalls, *_SET_RECALL_WORDS, *_SHOWN, *_ALIASES])
+    plain = {**{name: name for name in _PLAIN}, **_ALIASES}
+    meant = nearest(match[1], [*_WITH_CUT, *plain])
     if meant is None:
         return ""
-    k = max(int(match[2] or 10), 1)
-    if meant in recalls:
-        shown = f"R@{k}"
-    elif meant in _SET_RECALL_WORDS:
-        shown = f"SetR@{k}"
+    if meant in plain and (not match[2] or meant not in _WITH_CUT):
+        shown = _PLAIN[plain[meant]].name
     else:
-        shown = _SHOWN[_ALIASES.get(meant, meant)]
-        if shown == "AP" and match[2]:
-            shown = f"AP@{k}/min"
+        shown = _WITH_CUT[meant](max(int(match[2] or 10), 1)).name
+        shown += "/min" if match[3] and shown.startswith("AP") else ""
     return f" Did you mean {shown!r}?"
 
 

@@ -1,4 +1,4 @@
-"""Measures of every relevant candidate's rank: average precision and set recall.
+"""Measures of every relevant candidate's rank: average precision, set recall and precision.
 
 Ties are the expectation under random tie-breaking, in closed form, group by group (`docs/measures.md`). Two
 relevant candidates of a query are in one tie group exactly where as many candidates are above them.
@@ -12,91 +12,130 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from xlingual.measures.harmonic import harmonic_difference
-from xlingual.records import Floats, Ints, TargetCounts
+from xlingual.measures.rank import DepthShare, QueryMean, SuccessAt, SuccessShare, check_cut
+from xlingual.records import Floats, Ints, RankCounts, TargetCounts
 
 
 @dataclass(frozen=True)
-class AveragePrecision:
+class AveragePrecision(QueryMean):
     """AP, the mean over the R relevant candidates of the precision at their ranks; its mean is mAP.
 
     A tie group of n candidates, r of them relevant, with G candidates above of which ρ are relevant, adds
     (r/n)·[n·c + (ρ + 1 − c(G + 1))·(H(G + n) − H(G))], c = (r − 1)/(n − 1) or 0; the sum is divided by R.
-    With a cut k (XTREME's definition) only the first k ranks count: m = clip(k − G, 0, n) stands for n inside
-    the brackets, and the sum is divided by min(R, k). trec_eval's `map_cut` divides by R instead.
+    With a cut k only the first k ranks count: m = clip(k − G, 0, n) stands for n inside the brackets. AP@k
+    keeps the divisor R (trec_eval's `map_cut`, ir_measures' AP@k); AP@k/min divides by min(R, k) (XTREME).
 
-    >>> AveragePrecision().name, AveragePrecision(20).name
-    ('AP', 'AP@20/min')
+    >>> AveragePrecision().name, AveragePrecision(20).name, AveragePrecision(20, of_least=True).name
+    ('AP', 'AP@20', 'AP@20/min')
     """
 
     cut: int | None = None
-    higher_is_better: ClassVar[bool] = True
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    of_least: bool = False  # divide by min(R, k) instead of R
 
     def __post_init__(self) -> None:
         if self.cut is not None:
-            _check_cut("AP@k/min", self.cut)
+            check_cut("AP@k/min" if self.of_least else "AP@k", self.cut)
+        elif self.of_least:
+            raise ValueError("AP without a cut has the divisor R: min(R, k) needs a k")
 
     @property
     def name(self) -> str:
         """Canonical name."""
-        return "AP" if self.cut is None else f"AP@{self.cut}/min"
+        return "AP" if self.cut is None else f"AP@{self.cut}{'/min' if self.of_least else ''}"
 
     def per_query(self, counts: TargetCounts) -> Floats:
         """Return the expected average precision of each query, float64 [n] in 0..1."""
-        return average_precision(counts, self.cut)
-
-    def aggregate(self, values: Floats) -> float:
-        """Return the mean over queries (mAP)."""
-        return float(np.mean(values))
+        return average_precision(counts, self.cut, of_least=self.of_least)
 
 
 @dataclass(frozen=True)
-class SetRecallAt:
-    """SetR@k, the share of a query's relevant candidates that are among the first k.
+class RecallAt(QueryMean):
+    """R@k, set recall: the share of a query's relevant candidates that are among the first k.
 
     Each relevant candidate with G above and n tied is there with probability clip((k − G)/n, 0, 1). With one
-    relevant candidate it equals R@k, the hit rate; with more than k it cannot reach 1.
+    relevant candidate it equals Success@k, the hit rate; with more than k it cannot reach 1.
 
-    >>> SetRecallAt(10).name
-    'SetR@10'
+    >>> RecallAt(10).name
+    'R@10'
     """
 
     k: int
-    higher_is_better: ClassVar[bool] = True
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        _check_cut("SetR@k", self.k)
+        check_cut("R@k", self.k)
 
     @property
     def name(self) -> str:
         """Canonical name."""
-        return f"SetR@{self.k}"
+        return f"R@{self.k}"
+
+    def per_query(self, counts: TargetCounts | RankCounts) -> Floats:
+        """Return the expected share found of each query, float64 [n] in 0..1.
+
+        Counts of the best relevant candidate will do where a query has no other one.
+        """
+        if isinstance(counts, RankCounts):
+            return SuccessAt(self.k).per_query(_of_one(counts))
+        return _found(counts, np.full(len(counts), self.k)) / _relevant(counts)
+
+
+@dataclass(frozen=True)
+class RecallShare(DepthShare):
+    """R@p%, set recall among the best p percent: R@k with k = ⌈p·pool/100⌉.
+
+    >>> RecallShare(0.1).name, RecallShare(0.1).k(123_456)
+    ('R@0.1%', 124)
+    """
+
+    prefix: ClassVar[str] = "R"
+
+    def per_query(self, counts: TargetCounts | RankCounts) -> Floats:
+        """Return the expected share found of each query, float64 [n] in 0..1; counts as R@k takes them."""
+        if isinstance(counts, RankCounts):
+            return SuccessShare(self.percent).per_query(_of_one(counts))
+        pools, place = np.unique(counts.pool, return_inverse=True)
+        depth = np.array([self.k(pool) for pool in pools.tolist()], dtype=np.int64)
+        return _found(counts, depth[place]) / _relevant(counts)
+
+
+@dataclass(frozen=True)
+class PrecisionAt(QueryMean):
+    """P@k, the share of the first k that is relevant. The divisor is k, in a pool of fewer candidates too.
+
+    Each relevant candidate with G above and n tied is there with probability clip((k − G)/n, 0, 1). With R
+    relevant candidates it cannot exceed R/k.
+
+    >>> PrecisionAt(5).name
+    'P@5'
+    """
+
+    k: int
+
+    def __post_init__(self) -> None:
+        check_cut("P@k", self.k)
+
+    @property
+    def name(self) -> str:
+        """Canonical name."""
+        return f"P@{self.k}"
 
     def per_query(self, counts: TargetCounts) -> Floats:
-        """Return the expected share found of each query, float64 [n] in 0..1."""
-        found = np.clip(self.k - counts.above, 0, counts.tied) / counts.tied
-        total = np.bincount(counts.query, weights=found, minlength=len(counts))
-        shares: Floats = total / _relevant(counts)
-        return shares
-
-    def aggregate(self, values: Floats) -> float:
-        """Return the mean over queries."""
-        return float(np.mean(values))
+        """Return the expected precision of each query, float64 [n] in 0..1."""
+        return _found(counts, np.full(len(counts), self.k)) / self.k
 
 
-def average_precision(counts: TargetCounts, cut: int | None = None) -> Floats:
+def average_precision(counts: TargetCounts, cut: int | None = None, *, of_least: bool = False) -> Floats:
     """Return the expected average precision of each query, float64 [n] in 0..1.
 
-    With `cut` = k only the first k ranks count and the divisor is min(R, k) instead of R. Raises ValueError
-    for a query without a relevant candidate, of which average precision is not defined.
+    With `cut` = k only the first k ranks count; with `of_least` the divisor is then min(R, k) instead of R.
+    Raises ValueError for a query without a relevant candidate, of which average precision is not defined.
     """
     relevant = _relevant(counts)
     group = _groups(counts)
     divisor = relevant
     places = group.tied
     if cut is not None:
-        divisor = np.minimum(relevant, cut)
+        divisor = np.minimum(relevant, cut) if of_least else relevant
         places = np.clip(cut - group.above, 0, group.tied)
     beside = (group.relevant - 1) / np.maximum(
         group.tied - 1, 1
@@ -106,6 +145,19 @@ def average_precision(counts: TargetCounts, cut: int | None = None) -> Floats:
     total = np.bincount(group.query, weights=group.relevant / group.tied * inner, minlength=len(counts))
     values: Floats = total / divisor
     return values
+
+
+def _of_one(counts: RankCounts) -> RankCounts:
+    """Return the counts; raise ValueError where a query may have further relevant candidates."""
+    if counts.others or counts.relevant.max(initial=1) > 1:
+        raise ValueError("R@k of queries with several relevant candidates needs the ranks of all of them")
+    return counts
+
+
+def _found(counts: TargetCounts, depth: Ints) -> Floats:
+    """Return how many relevant candidates of each query [n] are expected among its first `depth` [n]."""
+    among = np.clip(depth[counts.query] - counts.above, 0, counts.tied) / counts.tied
+    return np.bincount(counts.query, weights=among, minlength=len(counts)).astype(np.float64)
 
 
 class _Groups(NamedTuple):
@@ -145,8 +197,3 @@ def _relevant(counts: TargetCounts) -> Ints:
     if len(relevant) and not relevant.all():
         raise ValueError(f"query {int(np.argmin(relevant))} has no relevant candidate")
     return relevant
-
-
-def _check_cut(name: str, k: int) -> None:
-    if type(k) is not int or k < 1:  # 2.5 or True would print a name that is none
-        raise ValueError(f"{name} needs a whole number k of at least 1, got {k!r}")

@@ -14,29 +14,37 @@ import numpy as np
 from xlingual.records import Floats, RankCounts
 
 
-@dataclass(frozen=True)
-class RecallAt:
-    """R@k, the hit rate: whether a relevant candidate is among the first k.
+class QueryMean:
+    """What measures share whose number is the mean of values from 0 to 1 over queries."""
 
-    P(hit) = 1 − C(n−r, m)/C(n, m) with m = clip(k−G, 0, n); for r = 1 this is clip((k−G)/n, 0, 1). With one
-    relevant candidate it equals recall; with several it is the hit rate, not set recall.
-
-    >>> RecallAt(10).name
-    'R@10'
-    """
-
-    k: int
     higher_is_better: ClassVar[bool] = True
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
+    def aggregate(self, values: Floats) -> float:
+        """Return the mean over queries."""
+        return float(np.mean(values))
+
+
+@dataclass(frozen=True)
+class SuccessAt(QueryMean):
+    """Success@k, the hit rate: whether any relevant candidate is among the first k.
+
+    P(hit) = 1 − C(n−r, m)/C(n, m) with m = clip(k−G, 0, n); for r = 1 this is clip((k−G)/n, 0, 1). With one
+    relevant candidate it equals R@k, set recall; with several it is larger.
+
+    >>> SuccessAt(10).name
+    'Success@10'
+    """
+
+    k: int
+
     def __post_init__(self) -> None:
-        if type(self.k) is not int or self.k < 1:  # R@2.5 or R@True would print a name that is none
-            raise ValueError(f"R@k needs a whole number k of at least 1, got {self.k!r}")
+        check_cut("Success@k", self.k)
 
     @property
     def name(self) -> str:
         """Canonical name."""
-        return f"R@{self.k}"
+        return f"Success@{self.k}"
 
     def per_query(self, counts: RankCounts) -> Floats:
         """Return the expected hit of each query, float64 [n] in 0..1."""
@@ -48,39 +56,44 @@ class RecallAt:
         hit: Floats = 1.0 - miss
         return hit
 
-    def aggregate(self, values: Floats) -> float:
-        """Return the mean over queries."""
-        return float(np.mean(values))
-
 
 @dataclass(frozen=True)
-class RecallShare:
-    """R@p%, the hit rate among the best p percent: R@k with k = ⌈p·pool/100⌉, for pools too large for R@10.
+class DepthShare(QueryMean):
+    """What R@p% and Success@p% share: k = ⌈p·pool/100⌉, for pools too large for a k of 10.
 
     Pools of unequal size have a k each. It is compared over pools as R@10 is not, and says less about what a
     user sees.
-
-    >>> RecallShare(0.1).name, RecallShare(0.1).k(123_456)
-    ('R@0.1%', 124)
     """
 
     percent: float
-    higher_is_better: ClassVar[bool] = True
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    prefix: ClassVar[str]
 
     def __post_init__(self) -> None:
         if not 0.001 <= self.percent < 100:
-            raise ValueError(f"R@p% needs a share from 0.001 to below 100 percent, got {self.percent!r}")
+            raise ValueError(
+                f"{self.prefix}@p% needs a share from 0.001 to below 100 percent, got {self.percent!r}"
+            )
 
     @property
     def name(self) -> str:
         """Canonical name."""
-        return f"R@{self.percent:g}%"
+        return f"{self.prefix}@{self.percent:g}%"
 
     def k(self, pool: int) -> int:
         """Return how many of `pool` candidates are looked at: the share rounded up, 1 at least."""
         exact = pool * round(self.percent * 1_000_000)  # in whole numbers: 0.1 % of 3000 is 3, not 4
         return max(1, -(-exact // 100_000_000))
+
+
+@dataclass(frozen=True)
+class SuccessShare(DepthShare):
+    """Success@p%, the hit rate among the best p percent: Success@k with k = ⌈p·pool/100⌉.
+
+    >>> SuccessShare(0.1).name, SuccessShare(0.1).k(123_456)
+    ('Success@0.1%', 124)
+    """
+
+    prefix: ClassVar[str] = "Success"
 
     def per_query(self, counts: RankCounts) -> Floats:
         """Return the expected hit of each query, float64 [n] in 0..1."""
@@ -88,42 +101,44 @@ class RecallShare:
         for pool in np.unique(counts.pool).tolist():
             own = counts.pool == pool
             part = RankCounts(*(a[own] for a in (counts.above, counts.tied, counts.relevant, counts.pool)))
-            hit[own] = RecallAt(self.k(pool)).per_query(part)
+            hit[own] = SuccessAt(self.k(pool)).per_query(part)
         return hit
-
-    def aggregate(self, values: Floats) -> float:
-        """Return the mean over queries."""
-        return float(np.mean(values))
 
 
 @dataclass(frozen=True)
-class ReciprocalRank:
-    """RR, one over the rank of the first relevant candidate; its mean is MRR.
+class ReciprocalRank(QueryMean):
+    """RR, one over the rank of the first relevant candidate; its mean is MRR. RR@k is 0 beyond rank k.
 
     E = Σ_{j=1}^{n−r+1} C(n−j, r−1)/C(n, r)/(G+j); for r = 1 this is (H(G+n) − H(G))/n with the harmonic
-    numbers H.
+    numbers H. With a cut k only j ≤ m = clip(k−G, 0, n) count; for r = 1 that is (H(G+m) − H(G))/n.
+
+    >>> ReciprocalRank().name, ReciprocalRank(10).name
+    ('RR', 'RR@10')
     """
 
-    higher_is_better: ClassVar[bool] = True
-    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    name: ClassVar[str] = "RR"
+    cut: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.cut is not None:
+            check_cut("RR@k", self.cut)
+
+    @property
+    def name(self) -> str:
+        """Canonical name."""
+        return "RR" if self.cut is None else f"RR@{self.cut}"
 
     def per_query(self, counts: RankCounts) -> Floats:
         """Return the expected reciprocal rank of each query, float64 [n] in 0..1."""
-        harmonic = np.concatenate(
-            [[0.0], np.cumsum(1.0 / np.arange(1, int((counts.above + counts.tied).max(initial=0)) + 1))]
-        )
-        values: Floats = (harmonic[counts.above + counts.tied] - harmonic[counts.above]) / counts.tied
+        places = counts.tied if self.cut is None else np.clip(self.cut - counts.above, 0, counts.tied)
+        last = counts.above + places
+        harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, int(last.max(initial=0)) + 1))])
+        values: Floats = (harmonic[last] - harmonic[counts.above]) / counts.tied
         several = counts.relevant > 1
-        columns = np.stack([counts.above, counts.tied, counts.relevant], axis=1)[several]
+        columns = np.stack([counts.above, counts.tied, counts.relevant, places], axis=1)[several]
         distinct, place = np.unique(columns, axis=0, return_inverse=True)
         expected = np.array([_expected_reciprocal(*group) for group in distinct.tolist()])
         values[several] = expected[place.reshape(-1)] if len(expected) else 0.0
         return values
-
-    def aggregate(self, values: Floats) -> float:
-        """Return the mean over queries (MRR)."""
-        return float(np.mean(values))
 
 
 @dataclass(frozen=True)
@@ -189,9 +204,15 @@ class DistanceCorrelation:
     name: ClassVar[str] = "CORR"
 
 
-def _expected_reciprocal(above: int, tied: int, relevant: int) -> float:
-    """Return E[1/rank of the first relevant], several relevant in one tie group."""
+def check_cut(name: str, k: int) -> None:
+    """Raise ValueError for a k that is no whole number from 1."""
+    if type(k) is not int or k < 1:  # R@2.5 or R@True would print a name that is none
+        raise ValueError(f"{name} needs a whole number k of at least 1, got {k!r}")
+
+
+def _expected_reciprocal(above: int, tied: int, relevant: int, places: int) -> float:
+    """Return E[1/rank of the first relevant] of one tie group, 0 beyond its first `places`."""
     j = np.arange(1, tied - relevant + 2)
     steps = (tied - j[:-1] - relevant + 1) / (tied - j[:-1])
     first_is_j = relevant / tied * np.cumprod(np.concatenate([[1.0], steps]))  # P(the first is at place j)
-    return float(np.sum(first_is_j / (above + j)))
+    return float(np.sum((first_is_j / (above + j))[:places]))

@@ -40,12 +40,11 @@ class EstimateRow:
 
 def calibration_verdict(found: Calibration) -> list[str]:
     """Return what a calibration is worth, the most important first."""
-    measure = found.cells[0].measure
     n_families = len({point.family for point in found.points})
     n_encoders = len({point.encoder for point in found.points})
     error = _error(found, "family")
     return [
-        f"XLR {measure} is estimated from {_followed(found)} with a mean absolute error of "
+        f"XLR {found.xlr_measure} is estimated from {_followed(found)} with a mean absolute error of "
         f"{numbers.with_interval(error.value, error.ci)} for families of encoders that were left out "
         f"({n_encoders} encoders, {n_families} families, {_pairs(len(found.cells))}).",
         *(_against(one) for one in found.differences if one.left_out == "family"),
@@ -127,7 +126,8 @@ def estimate_sentences(results: Results, calibration: Calibration | None) -> lis
         f"{row.encoder} {_value(row.estimated_xlr)}{_where(row, rows)}" for row in best if row.estimated_xlr
     ]
     left = f" ({len(rows) - len(best)} more in the table)" if len(rows) > len(best) else ""
-    sentences = [f"Estimated XLR {best[0].measure}: {numbers.in_words(named)}{left}."]
+    name = best[0].measure if calibration is None else calibration.xlr_measure
+    sentences = [f"Estimated XLR {name}: {numbers.in_words(named)}{left}."]
     intervals = _intervals(rows)
     if intervals and calibration is None:
         sentences.append(

@@ -65,7 +65,8 @@ GLOSSARY = (
     (
         "XLR and CORR",
         "Retrieval of known matches, and the rank correlation between text distances and picture distances "
-        "(−1 to 1).",
+        "(−1 to 1). Where an item has several target texts, Success@10 is the share of queries with any of "
+        "them among the first 10 (hit rate), R@10 the share of them that is (set recall).",
     ),
     (
         "Interval",
@@ -150,13 +151,23 @@ def title(task: str) -> str:
 def measure_name(task: str, measure: str) -> str:
     """Return the measure as sentences name it: "BkR R@10", "SIM", "CORR"."""
     if task == "multilingual-pool":
-        return POOL_NAMES.get(measure, f"m{measure}" if measure.startswith("AP@") else measure)
+        kind, at, cut = measure.partition("@")
+        return f"{POOL_NAMES.get(kind, kind)}{at}{cut}"
     if task == "image-sentence":
-        return "MedR" if measure == "MedR/floor" else measure
+        return "MedR" if measure == "MedR/floor" else as_the_field_says(measure)
     short = SHORT.get(task, task)
     if measure == short or measure in CORRELATIONS:
         return measure
     return f"{short} {measure}"
+
+
+def as_the_field_says(measure: str) -> str:
+    """Return a measure of image–sentence ranking as its literature has it: R@k for Success@k, any caption.
+
+    >>> as_the_field_says("Success@10"), as_the_field_says("RR")
+    ('R@10', 'RR')
+    """
+    return f"R{measure.removeprefix('Success')}" if measure.startswith("Success@") else measure
 
 
 def lower_is_better(measure: str) -> bool:

@@ -12,6 +12,7 @@ from xlingual.errors import InputError
 from xlingual.results.evaluation import Interval
 from xlingual.results.files import read_json, write_json
 from xlingual.results.reading import Record, fields_of, record
+from xlingual.signature import same_conventions
 
 SCHEMA = "xlingual/calibration/1"
 FORM = "angular"  # arcsin √XLR is linear in arcsin √BkR and in SIM, with slopes of at least 0
@@ -40,7 +41,7 @@ class Conditions:
 
     source: str
     target: str
-    measure: str  # of BkR and XLR: R@10
+    measure: str  # of BkR, and of XLR unless `xlr_measure` says otherwise: R@10
     n_source: int  # N: XLR is retrieval among N texts, so it is another quantity for another N
     n_target: int  # M: BkR's targets
     n_pictures: int  # D = K/chance: distinct pictures among the sources, where each has equally many texts
@@ -49,6 +50,7 @@ class Conditions:
     images: str  # identity of the image encoder, g
     conventions: str
     data: str  # the manifest's digest
+    xlr_measure: str | None = None  # Success@10, where items have several target texts
 
     def differences(self, other: Conditions) -> list[str]:
         """Return in words where `other` does not meet these conditions; empty where it does."""
@@ -66,6 +68,9 @@ def equal(key: str, one: object, other: object) -> bool:
     """Tell whether two values of a condition are the same; distinct pictures, drawn with items, nearly so."""
     if key == "n_pictures" and isinstance(one, int) and isinstance(other, int):
         return abs(one - other) <= NEAR * max(one, other)
+    if key == "conventions":
+        both = ({"task": "backretrieval", "conventions": str(version)} for version in (one, other))
+        return same_conventions(*both)
     return one == other
 
 
@@ -142,6 +147,11 @@ class Calibration:
     differences: list[ErrorDifference]
     coverage: Coverage
     warnings: list[str] = field(default_factory=list)
+
+    @property
+    def xlr_measure(self) -> str:
+        """What the measure of XLR is called: R@10, Success@10, or both."""
+        return " or ".join(dict.fromkeys(cell.xlr_measure or cell.measure for cell in self.cells))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the file holds."""

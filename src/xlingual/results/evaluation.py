@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.errors import XlingualError
+from xlingual.results.conventions import remarks
 from xlingual.results.files import REPORT, read_json
 from xlingual.results.folder import DIGESTS, write_together
 from xlingual.results.tables import EXAMPLES, PER_QUERY, TABLES, file_of, read_tables, write_table
@@ -148,8 +149,11 @@ class Results:
         overall = [s for s in self.summary if s.source is None] or self.summary
         lines = [f"Results: {len(self.entries)} numbers"]
         width = max((len(s.encoder) for s in overall), default=0)
+        named = max((len(s.measure) for s in overall), default=0)
         for row in overall:
-            lines.append(f"  {row.task}  {row.encoder:<{width}}  {row.measure:<5} {_value_text(row)}")
+            lines.append(
+                f"  {row.task}  {row.encoder:<{width}}  {row.measure:<{max(named, 5)}} {_value_text(row)}"
+            )
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
@@ -203,12 +207,14 @@ class Results:
         folder = Path(folder)
         content = read_json(folder / "results.json", SCHEMA, "xlingual evaluate … --out DIR")
         tables = read_tables(folder, content.get(DIGESTS))
+        entries = [_record(Entry, row) for row in content["results"]]
+        per_query = tables.pop(PER_QUERY)
         return cls(
-            entries=[_record(Entry, row) for row in content["results"]],
+            entries=entries,
             summary=[_record(Summary, row) for row in content["summary"]],
-            per_query=tables.pop(PER_QUERY),
+            per_query=per_query,
             examples=tables.pop(EXAMPLES, None),
-            warnings=list(content.get("warnings", [])),
+            warnings=list(dict.fromkeys([*content.get("warnings", []), *remarks(entries, per_query)])),
             dropped=dict(content.get("dropped", {})),
             timings=dict(content.get("timings", {})),
             diagnostics=dict(content.get("diagnostics", {})),

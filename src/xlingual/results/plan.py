@@ -63,7 +63,7 @@ class Plan:
     n_pairs: int
     n_seeds: int
     pool: int  # candidates that a rank is counted among (mean over samples)
-    k: int | None  # of R@k
+    k: int | None  # of R@k or Success@k
     rows: list[Row]
     conditions: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -73,7 +73,7 @@ class Plan:
 
     @property
     def share(self) -> float | None:
-        """K/N, the part of the pool that counts as found; None for other measures than R@k."""
+        """K/N, the part of the pool that counts as found; None for other measures than R@k and Success@k."""
         return None if self.k is None else self.k / self.pool
 
     def clusters(self, queries: int) -> int | None:

@@ -147,7 +147,7 @@ class Degradation:
 class Validation:
     """A metric validation over language pairs."""
 
-    measure: str  # of XLR and BkR: R@10
+    measure: str  # of BkR: R@10; of XLR too, unless `conditions["xlr"]` of a pair says otherwise
     image_encoder: str
     threshold: float  # XLR that divides the encoders into below and above
     family: str | None  # the pattern whose match in an encoder's name is its family

@@ -22,7 +22,7 @@ from xlingual.results import Entry, Results
 from xlingual.results.gate import Gate
 
 TASK, N, TARGETS, POOL = "multilingual-pool", 300, 3, 500
-MEASURES = parse_pool_measures("AP, AP@20/min, SetR@10, R@10")
+MEASURES = parse_pool_measures("AP, AP@20/min, R@10, Success@10")
 
 
 def write(folder, sizes):
@@ -35,7 +35,7 @@ def write(folder, sizes):
         place = np.minimum(size * (0.7 * luck + 0.3 * noise), POOL - TARGETS - 1).astype(np.int64)
         counts = TargetCounts(query, place + np.tile(np.arange(TARGETS), N), 0 * place + 1, np.full(N, POOL))
         for measure in MEASURES:
-            own = counts.best() if measure.name == "R@10" else counts
+            own = counts.best() if measure.name == "Success@10" else counts
             values = measure.per_query(own)
             signature = f"task:{TASK}|policy:agnostic|measure:{measure.name}|system:|encoder:{encoder}"
             numbers = (measure.aggregate(values), None, 0.01, None, None, None, N, POOL, 0, 0, signature)
@@ -69,7 +69,7 @@ def test_all_measures_are_read_with_their_span(folder):
 
 def test_they_are_compared(folder):
     found = compare([folder], measures=["AP", "set-recall@10"], by=["language"])
-    assert {board.measure for board in found.boards} == {"AP", "SetR@10"}
+    assert {board.measure for board in found.boards} == {"AP", "R@10"}
     text = str(found.to_dict())
     assert "'good'" in text and "'bad'" in text
 
@@ -80,7 +80,7 @@ def test_they_are_gated_and_planned(folder, measure):
     assert worse.outcome == "fail"
     found = plan([folder], effect=0.02, measure=measure)
     assert found.measure == measure and found.rows[0].queries > 0
-    assert found.k == (10 if measure == "R@10" else None)
+    assert found.k == (10 if measure in ("R@10", "Success@10") else None)
 
 
 def test_each_question_language_is_gated(folder, tmp_path):

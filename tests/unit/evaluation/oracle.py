@@ -29,7 +29,7 @@ def value_of_rank(measure, rank):
         return float(rank)
     if measure == "RR":
         return 1 / rank
-    return float(rank <= int(measure.removeprefix("R@")))
+    return float(rank <= int(measure.partition("@")[2]))
 
 
 @cache
@@ -86,12 +86,22 @@ def backretrieval(measure, text_source, text_target, picture_source, picture_tar
 
 
 def crosslingual_retrieval(measure, text_source, text_target, item_source, item_target):
-    """Return (values, chances) over queries: the rank of the first target of the query's own item."""
+    """Return (values, chances) over queries: the rank of the first target of the query's own item.
+
+    R@k is the mean over these targets of the chance that each is among the first k.
+    """
     text = cosines(text_source, text_target).tolist()
     values, chances = [], []
     for query, item in enumerate(item_source):
         scores = text[query]
         relevant = [t for t, other in enumerate(item_target) if other == item]
+        if measure.startswith("R@"):
+            places = [
+                (sum(s > scores[t] for s in scores), sum(s == scores[t] for s in scores)) for t in relevant
+            ]
+            values.append(fmean(expected(measure, above, tied) for above, tied in places))
+            chances.append(expected(measure, 0, len(item_target)))
+            continue
         top = max(scores[t] for t in relevant)
         above = sum(score > top for score in scores)
         tied = sum(score == top for score in scores)

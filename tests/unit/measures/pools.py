@@ -34,13 +34,13 @@ def mean_over_orders(value, scores, relevant):
     return float(sum(values, Fraction(0)) / len(values))
 
 
-def plain_ap(ranking, cut=None):
+def plain_ap(ranking, cut=None, of_least=False):
     """Return AP by its definition: the mean of the precision at the ranks of relevant candidates."""
     total, found = Fraction(0), 0
     for rank, one in enumerate(ranking[:cut], start=1):
         found += one
         total += Fraction(found, rank) * one
-    divisor = sum(ranking) if cut is None else min(sum(ranking), cut)
+    divisor = min(sum(ranking), cut) if of_least else sum(ranking)
     return total / divisor
 
 
@@ -52,8 +52,13 @@ def plain_hit(ranking, k):
     return Fraction(int(any(ranking[:k])))
 
 
-def plain_rr(ranking):
-    return Fraction(1, ranking.index(1) + 1)
+def plain_precision(ranking, k):
+    return Fraction(sum(ranking[:k]), k)
+
+
+def plain_rr(ranking, cut=None):
+    rank = ranking.index(1) + 1
+    return Fraction(0) if cut is not None and rank > cut else Fraction(1, rank)
 
 
 @st.composite

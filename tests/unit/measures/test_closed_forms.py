@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual.measures import MedianRank, RecallAt, ReciprocalRank
+from xlingual.measures import MedianRank, ReciprocalRank, SuccessAt
 from xlingual.records import RankCounts
 
 
@@ -26,15 +26,16 @@ GROUPS = [(g, n, r) for g in (0, 1, 3, 9, 10, 50) for n in range(1, 8) for r in 
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 10, 11, 60])
-def test_recall_at_k(k):
-    found = RecallAt(k).per_query(counts(*map(np.array, zip(*GROUPS, strict=True))))
+def test_success_at_k(k):
+    found = SuccessAt(k).per_query(counts(*map(np.array, zip(*GROUPS, strict=True))))
     wanted = [fmean(rank <= k for rank in first_ranks(*group)) for group in GROUPS]
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-14)
 
 
-def test_reciprocal_rank():
-    found = ReciprocalRank().per_query(counts(*map(np.array, zip(*GROUPS, strict=True))))
-    wanted = [fmean(1 / rank for rank in first_ranks(*group)) for group in GROUPS]
+@pytest.mark.parametrize("cut", [None, 1, 2, 5, 10, 11, 60])
+def test_reciprocal_rank(cut):
+    found = ReciprocalRank(cut).per_query(counts(*map(np.array, zip(*GROUPS, strict=True))))
+    wanted = [fmean((rank <= (cut or rank)) / rank for rank in first_ranks(*group)) for group in GROUPS]
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-14)
 
 
@@ -51,13 +52,13 @@ def test_placing_the_relevant_ones_is_the_same_as_ordering_all(relevant):
     assert fmean(by_order) == pytest.approx(fmean(first_ranks(3, 5, relevant)))
     for k in (3, 4, 6):
         wanted = fmean(rank <= k for rank in by_order)
-        assert RecallAt(k).per_query(counts(3, 5, relevant)) == pytest.approx(wanted)
+        assert SuccessAt(k).per_query(counts(3, 5, relevant)) == pytest.approx(wanted)
 
 
 @given(st.integers(0, 10**6), st.integers(1, 10**6), st.integers(1, 10**6))
 def test_one_relevant_has_the_textbook_form(above, tied, k):
     one = counts(above, tied, 1)
-    assert RecallAt(k).per_query(one)[0] == pytest.approx(np.clip((k - above) / tied, 0, 1), abs=1e-12)
+    assert SuccessAt(k).per_query(one)[0] == pytest.approx(np.clip((k - above) / tied, 0, 1), abs=1e-12)
     wanted = np.sum(1 / (above + np.arange(1.0, tied + 1))) / tied
     assert ReciprocalRank().per_query(one)[0] == pytest.approx(wanted, rel=1e-6)
 
@@ -66,22 +67,22 @@ def test_one_relevant_has_the_textbook_form(above, tied, k):
 def test_values_are_bounded_and_fall_with_rank(above, tied, k):
     worse = counts(above + 1, tied, 1)
     better = counts(above, tied, 1)
-    for measure in (RecallAt(k), ReciprocalRank()):
+    for measure in (SuccessAt(k), ReciprocalRank()):
         low, high = measure.bounds
         assert low <= measure.per_query(worse)[0] <= measure.per_query(better)[0] <= high
-    assert RecallAt(k).per_query(better)[0] <= RecallAt(k + 1).per_query(better)[0]
+    assert SuccessAt(k).per_query(better)[0] <= SuccessAt(k + 1).per_query(better)[0]
     assert MedianRank().per_query(worse)[0] == MedianRank().per_query(better)[0] + 1
 
 
 def test_aggregates():
     values = np.array([1.0, 2.0, 9.0, 4.0])
-    assert RecallAt(1).aggregate(values) == ReciprocalRank().aggregate(values) == 4
+    assert SuccessAt(1).aggregate(values) == ReciprocalRank().aggregate(values) == 4
     assert MedianRank().aggregate(values) == 3
 
 
 def test_no_queries_give_no_values():
     empty = np.zeros(0, dtype=np.int64)
-    for measure in (RecallAt(3), ReciprocalRank(), MedianRank()):
+    for measure in (SuccessAt(3), ReciprocalRank(), MedianRank()):
         assert measure.per_query(RankCounts(empty, empty, empty, empty)).shape == (0,)
 
 

@@ -11,32 +11,37 @@ from xlingual.measures import (
     DistanceCorrelation,
     MedianRank,
     PictureSimilarity,
+    PrecisionAt,
     RecallAt,
     RecallShare,
     ReciprocalRank,
-    SetRecallAt,
+    SuccessAt,
+    SuccessShare,
+    as_recall,
+    as_success,
     parse_measure,
     parse_pool_measures,
     parse_rank_measures,
 )
 from xlingual.records import RankCounts
 
+MEASURES = st.one_of(
+    *(
+        st.builds(kind, st.integers(1, 10**9))
+        for kind in (RecallAt, SuccessAt, PrecisionAt, ReciprocalRank, AveragePrecision)
+    ),
+    st.builds(AveragePrecision, st.integers(1, 10**9), of_least=st.just(True)),
+    st.builds(RecallShare, st.sampled_from([0.001, 0.1, 1.0, 2.5, 99.9])),
+    st.builds(SuccessShare, st.sampled_from([0.001, 0.1, 1.0, 2.5, 99.9])),
+)
 
-@given(st.integers(1, 10**9))
-def test_recall_prints_and_parses(k):
-    measure = RecallAt(k)
-    assert parse_measure(measure.name) == measure
-    assert parse_measure(f" recall@{k} ") == measure
-    assert hash(parse_measure(measure.name.lower())) == hash(measure)
 
-
-@given(st.integers(1, 10**9))
-def test_measures_of_every_relevant_candidate_print_and_parse(k):
-    for measure in (AveragePrecision(k), SetRecallAt(k)):
-        assert parse_measure(measure.name) == parse_measure(measure.name.lower()) == measure
-        assert hash(parse_measure(measure.name.upper())) == hash(measure)
-    assert parse_measure(f"map@{k}/MIN") == AveragePrecision(k)
-    assert parse_measure(f"Set-Recall@{k}") == SetRecallAt(k) != RecallAt(k)
+@given(MEASURES)
+def test_printing_and_parsing_are_inverse(measure):
+    for name in (measure.name, measure.name.lower(), f" {measure.name.upper()} "):
+        assert parse_measure(name) == measure
+        assert parse_measure(name).name == measure.name
+        assert hash(parse_measure(name)) == hash(measure)
 
 
 @pytest.mark.parametrize(
@@ -51,10 +56,25 @@ def test_others_print_and_parse(measure):
 
 @pytest.mark.parametrize(
     ("word", "name"),
-    [("MRR", "RR"), ("hit@3", "R@3"), ("success@1", "R@1"), ("median-rank", "MedR"), ("mAP", "AP")],
+    [
+        *(("MRR", "RR"), ("median-rank", "MedR"), ("median_rank/floor", "MedR/floor"), ("mAP", "AP")),
+        *((f"{word}@3", "R@3") for word in ("recall", "Set-Recall", "set_recall", "SetR")),
+        *(
+            (f"{word}@3", "Success@3")
+            for word in ("hit", "hits", "hit-rate", "hit_rate", "accuracy", "success")
+        ),
+        *(("MAP@10", "AP@10"), ("map@10/MIN", "AP@10/min"), ("average_precision@5", "AP@5")),
+        *(("mrr@10", "RR@10"), ("precision@5", "P@5"), ("hit_rate@1%", "Success@1%")),
+    ],
 )
 def test_usual_words(word, name):
     assert parse_measure(word).name == name
+
+
+def test_hit_rate_and_set_recall_are_two_measures():
+    assert parse_measure("recall@10") == RecallAt(10) != SuccessAt(10) == parse_measure("hit_rate@10")
+    assert as_recall([SuccessAt(3), RecallAt(3), MedianRank()]) == [RecallAt(3), MedianRank()]
+    assert as_success([RecallShare(1.0), RecallAt(3)]) == [SuccessShare(1.0), SuccessAt(3)]
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, 10.0, True, "10"])
@@ -67,8 +87,9 @@ def test_recall_needs_a_whole_number(k):
     ("word", "near"),
     [
         *(("recal@10", "R@10"), ("simm", "SIM"), ("rrr", "RR"), ("medra", "MedR"), ("R@0", "R@1")),
-        *(("MRR@10", "RR"), ("R5", "R@5"), ("recall", "R@10"), ("recal@5", "R@5"), ("hit-3", "R@3")),
-        *(("AP@20", "AP@20/min"), ("map@5/max", "AP@5/min"), ("setr", "SetR@10"), ("set-recal@3", "SetR@3")),
+        *(("R5", "R@5"), ("recall", "R@10"), ("recal@5", "R@5"), ("hit-3", "Success@3"), ("P_5", "P@5")),
+        *(("map@5/max", "AP@5/min"), ("setr", "R@10"), ("set-recal@3", "R@3"), ("recall_at_10", "R@10")),
+        *(("map_at_5", "AP@5"), ("mrr10", "RR@10"), ("succes@5", "Success@5"), ("accuracy", "Success@10")),
     ],
 )
 def test_unknown_names_are_refused_with_the_nearest(word, near):
@@ -76,7 +97,7 @@ def test_unknown_names_are_refused_with_the_nearest(word, near):
         parse_measure(word)
 
 
-@pytest.mark.parametrize("word", ["ndcg@10", "p@5", "bpref"])
+@pytest.mark.parametrize("word", ["ndcg@10", "bpref"])
 def test_far_fetched_measures_are_not_suggested(word):
     with pytest.raises(InputError, match=r"MedR or SIM\.$"):
         parse_measure(word)
@@ -99,33 +120,33 @@ def test_lists_of_measures():
         parse_rank_measures([DistanceCorrelation()], beside=[PictureSimilarity()])
     with pytest.raises(InputError, match=r"AP is no measure .*all relevant .*evaluate multilingual-pool"):
         parse_rank_measures("R@5,AP")
-    with pytest.raises(
-        InputError, match="expected R@k with k of at least 1, R@p% with p below 100, RR or MedR"
-    ):
+    with pytest.raises(InputError, match=r"P@5 is no measure .*all relevant .*evaluate multilingual-pool"):
+        parse_rank_measures(["P@5"])
+    with pytest.raises(InputError, match="expected R@k, Success@k or RR@k with k of at least 1, R@p% or"):
         parse_rank_measures("ndcg")
 
 
 def test_lists_of_measures_of_a_pool():
     assert parse_pool_measures([]) == [AveragePrecision()]
-    assert parse_pool_measures("map, AP, RR, MedR, R@5") == [
-        *(AveragePrecision(), ReciprocalRank(), MedianRank(), RecallAt(5)),
+    assert parse_pool_measures("map, AP, RR, MedR, R@5, SetR@5, hit@5") == [
+        *(AveragePrecision(), ReciprocalRank(), MedianRank(), RecallAt(5), SuccessAt(5)),
     ]
-    assert parse_pool_measures(["AP@20/min", SetRecallAt(3)]) == [AveragePrecision(20), SetRecallAt(3)]
+    assert parse_pool_measures(["AP@20/min", "AP@20", PrecisionAt(3), "mrr@9"]) == [
+        AveragePrecision(20, of_least=True),
+        *(AveragePrecision(20), PrecisionAt(3), ReciprocalRank(9)),
+    ]
     for measure in (PictureSimilarity(), DistanceCorrelation()):
         with pytest.raises(InputError, match=rf"{measure.name} is no measure of this task.*expected AP"):
             parse_pool_measures([measure])
-    with pytest.raises(InputError, match="unknown measure 'ndcg': expected AP, AP@k/min, R@k or SetR@k"):
+    with pytest.raises(
+        InputError, match="unknown measure 'ndcg': expected AP, AP@k, AP@k/min, R@k, Success@k, P@k"
+    ):
         parse_pool_measures(["ndcg"])
 
 
-@pytest.mark.parametrize("percent", [0.001, 0.1, 1.0, 2.5, 50.0])
-def test_recall_of_a_share_parses_back(percent):
-    measure = RecallShare(percent)
-    assert parse_measure(measure.name) == measure
-    assert parse_measure(f"recall@{percent:g}%") == measure
-
-
-@pytest.mark.parametrize("name", ["R@0%", "R@0.0001%", "R@100%", "R@-1%", "AP@5%", "R@5%/min"])
+@pytest.mark.parametrize(
+    "name", ["R@0%", "R@0.0001%", "R@100%", "R@-1%", "AP@5%", "R@5%/min", "P@5%", "Success@0%"]
+)
 def test_shares_that_cannot_be(name):
     with pytest.raises(InputError, match="unknown measure"):
         parse_measure(name)
@@ -137,3 +158,5 @@ def test_recall_of_a_share_rounds_up_and_takes_each_pool_for_itself():
     np.testing.assert_array_equal(RecallShare(1.0).per_query(counts), [0, 1, 0.5])
     with pytest.raises(ValueError, match="a share from"):
         RecallShare(100)
+    with pytest.raises(ValueError, match="Success@p% needs a share from"):
+        SuccessShare(0.0)

@@ -1,4 +1,4 @@
-"""AP, AP@k/min and SetR@k are the exact expectation over every order of tied candidates."""
+"""AP, R@k and P@k are the exact expectation over every order of tied candidates; so are Success@k and RR."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -10,8 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlingual.measures import AveragePrecision, RecallAt, ReciprocalRank, SetRecallAt, average_precision
-from xlingual.records import TargetCounts
+from xlingual.measures import (
+    AveragePrecision,
+    PrecisionAt,
+    RecallAt,
+    RecallShare,
+    ReciprocalRank,
+    SuccessAt,
+    SuccessShare,
+    average_precision,
+    parse_measure,
+)
+from xlingual.records import RankCounts, TargetCounts
 
 oracle = SimpleNamespace(**run_path(str(Path(__file__).with_name("pools.py"))))
 CUTS = (1, 2, 3, 5, 8)
@@ -32,9 +42,13 @@ def test_every_measure_is_the_mean_over_all_orders(queries):
     check(average_precision(counts), oracle.plain_ap)
     check(ReciprocalRank().per_query(counts.best()), oracle.plain_rr)
     for k in CUTS:
+        least = AveragePrecision(k, of_least=True)
         check(AveragePrecision(k).per_query(counts), lambda ranking, k=k: oracle.plain_ap(ranking, k))
-        check(SetRecallAt(k).per_query(counts), lambda ranking, k=k: oracle.plain_set_recall(ranking, k))
-        check(RecallAt(k).per_query(counts.best()), lambda ranking, k=k: oracle.plain_hit(ranking, k))
+        check(least.per_query(counts), lambda ranking, k=k: oracle.plain_ap(ranking, k, of_least=True))
+        check(RecallAt(k).per_query(counts), lambda ranking, k=k: oracle.plain_set_recall(ranking, k))
+        check(PrecisionAt(k).per_query(counts), lambda ranking, k=k: oracle.plain_precision(ranking, k))
+        check(SuccessAt(k).per_query(counts.best()), lambda ranking, k=k: oracle.plain_hit(ranking, k))
+        check(ReciprocalRank(k).per_query(counts.best()), lambda ranking, k=k: oracle.plain_rr(ranking, k))
 
 
 def test_ties_across_the_cut():
@@ -42,7 +56,12 @@ def test_ties_across_the_cut():
     counts = oracle.counts_of([query])
     wanted = oracle.mean_over_orders(lambda ranking: oracle.plain_ap(ranking, 3), *query)
     assert AveragePrecision(3).per_query(counts)[0] == pytest.approx(wanted, abs=1e-15)
-    assert SetRecallAt(3).per_query(counts)[0] == pytest.approx(3 * (2 / 4) / 4)
+    assert AveragePrecision(3, of_least=True).per_query(counts)[0] == pytest.approx(wanted * 4 / 3, abs=1e-15)
+    assert RecallAt(3).per_query(counts)[0] == pytest.approx(3 * (2 / 4) / 4)
+    assert PrecisionAt(3).per_query(counts)[0] == pytest.approx(3 * (2 / 4) / 3)
+    # of the 4 tied places 3 are relevant: rank 2 with 3/4, else rank 3
+    assert ReciprocalRank(3).per_query(counts.best())[0] == pytest.approx(3 / 4 / 2 + 1 / 4 / 3)
+    assert ReciprocalRank(2).per_query(counts.best())[0] == pytest.approx(3 / 4 / 2)
 
 
 @given(st.integers(1, 60), st.integers(0, 10**6))
@@ -62,7 +81,33 @@ def test_a_worked_example():
     counts = oracle.counts_of([([9, 8, 7, 6, 5], [True, False, True, False, False])])
     assert average_precision(counts)[0] == pytest.approx((1 + 2 / 3) / 2)
     assert average_precision(counts, 2)[0] == pytest.approx(1 / 2)
-    assert average_precision(counts, 1)[0] == 1
+    assert average_precision(counts, 1)[0] == 1 / 2  # the divisor is R
+    assert average_precision(counts, 1, of_least=True)[0] == 1
+    assert [RecallAt(k).per_query(counts)[0] for k in (1, 2, 3)] == [0.5, 0.5, 1]
+    assert [SuccessAt(k).per_query(counts.best())[0] for k in (1, 2, 3)] == [1, 1, 1]
+    assert [PrecisionAt(k).per_query(counts)[0] for k in (1, 2, 4, 10)] == [1, 0.5, 0.5, 0.2]
+    late = oracle.counts_of([([9, 8, 7, 6, 5], [False, False, True, False, True])]).best()
+    assert [ReciprocalRank(k).per_query(late)[0] for k in (2, 3)] == pytest.approx([0, 1 / 3])
+
+
+def test_the_best_rank_tells_set_recall_only_where_it_is_the_only_one():
+    one = oracle.counts_of([([3, 2, 2, 1], [False, True, False, False]), ([3, 2], [True, False])])
+    for measure in (RecallAt(2), RecallShare(50.0)):
+        np.testing.assert_array_equal(measure.per_query(one.best()), measure.per_query(one))
+    for scores in ([3, 2, 1], [2, 2, 1]):  # two relevant candidates, apart and tied
+        several = oracle.counts_of([(scores, [True, True, False])])
+        for measure in (RecallAt(2), RecallShare(50.0)):
+            with pytest.raises(ValueError, match="needs the ranks of all of them"):
+                measure.per_query(several.best())
+    ones = np.ones(2, dtype=np.int64)
+    assert RecallAt(1).per_query(RankCounts(0 * ones, ones, ones, 9 * ones)).tolist() == [1, 1]
+
+
+def test_shares_take_each_pool_for_itself():
+    scores, relevant = list(range(8, 0, -1)), [True, False, True, False, False, False, True, False]
+    counts = oracle.counts_of([(scores, relevant), (scores[:2], [False, True])])
+    np.testing.assert_allclose(RecallShare(40.0).per_query(counts), [2 / 3, 0])  # k = 4 of 8, 1 of 2
+    np.testing.assert_array_equal(SuccessShare(40.0).per_query(counts.best()), [1, 0])
 
 
 @pytest.mark.parametrize(("size", "relevant"), [(1, 1), (2, 1), (7, 3), (50, 11), (400, 11), (13_014, 11)])
@@ -72,7 +117,8 @@ def test_a_constant_encoder_scores_a_random_ranking(size, relevant):
     beside = (relevant - 1) / max(size - 1, 1)
     wanted = np.sum((1 + (j - 1) * beside) / j) / size  # E[P@j · relevant at j], summed, over R
     assert average_precision(counts)[0] == pytest.approx(wanted, rel=1e-12)
-    assert SetRecallAt(10).per_query(counts)[0] == pytest.approx(min(10 / size, 1))
+    assert RecallAt(10).per_query(counts)[0] == pytest.approx(min(10 / size, 1))
+    assert PrecisionAt(10).per_query(counts)[0] == pytest.approx(min(10 / size, 1) * relevant / 10)
 
 
 def test_a_random_ranking_by_drawing():
@@ -88,8 +134,11 @@ def test_a_random_ranking_by_drawing():
 def test_only_the_order_of_scores_counts(pool, k):
     scores, relevant = pool
     other = oracle.counts_of([([float(np.exp(3 * s) - 7) for s in scores], relevant)])
-    for measure in (AveragePrecision(), AveragePrecision(k), SetRecallAt(k)):
+    for measure in (AveragePrecision(), AveragePrecision(k), RecallAt(k), PrecisionAt(k)):
         assert measure.per_query(oracle.counts_of([pool])) == measure.per_query(other)
+    own = oracle.counts_of([pool]).best()
+    for measure in (SuccessAt(k), ReciprocalRank(k)):
+        assert measure.per_query(own) == measure.per_query(other.best())
 
 
 @given(oracle.pools(most=12), st.integers(1, 14))
@@ -97,14 +146,20 @@ def test_bounds_and_neighbours(pool, k):
     scores, relevant = pool
     counts = oracle.counts_of([pool])
     value, cut = average_precision(counts)[0], average_precision(counts, k)[0]
-    share, hit = SetRecallAt(k).per_query(counts)[0], RecallAt(k).per_query(counts.best())[0]
+    share, hit = RecallAt(k).per_query(counts)[0], SuccessAt(k).per_query(counts.best())[0]
+    first, first_k = (m.per_query(counts.best())[0] for m in (ReciprocalRank(), ReciprocalRank(k)))
+    precise = PrecisionAt(k).per_query(counts)[0]
     assert 0 < value <= 1 + 1e-15 and 0 <= cut <= 1 + 1e-15
+    assert cut <= value + 1e-14 and first_k <= first + 1e-14 and first_k <= hit + 1e-12
     assert share <= hit + 1e-12
+    assert precise * k == pytest.approx(share * sum(relevant), abs=1e-12)
     if k >= len(scores):
         assert cut == pytest.approx(value, abs=1e-14)
+        assert first_k == first
     if sum(relevant) == 1:
         assert share == pytest.approx(hit, abs=1e-14)
-        assert value == pytest.approx(ReciprocalRank().per_query(counts.best())[0], abs=1e-14)
+        assert value == pytest.approx(first, abs=1e-14)
+        assert cut == pytest.approx(first_k, abs=1e-14)
 
 
 @pytest.mark.parametrize("above", [0, 5, 31, 32, 33, 13_000, 10**7, 10**9])
@@ -129,7 +184,8 @@ def test_against_sorting_whole_pools():
     wanted_20 = (ranking * precision)[:, :20].sum(axis=1) / np.minimum(relevant.sum(axis=1), 20)
     counts = oracle.counts_of([(s.tolist(), r.tolist()) for s, r in zip(scores, relevant, strict=True)])
     np.testing.assert_allclose(average_precision(counts), wanted, rtol=0, atol=1e-13)
-    np.testing.assert_allclose(average_precision(counts, 20), wanted_20, rtol=0, atol=1e-13)
+    found = average_precision(counts, 20, of_least=True)
+    np.testing.assert_allclose(found, wanted_20, rtol=0, atol=1e-13)
 
 
 def test_queries_are_independent_of_their_company():
@@ -152,10 +208,11 @@ def test_refusals_and_no_queries():
     with pytest.raises(ValueError, match="query 0 has no relevant candidate"):
         average_precision(TargetCounts(one, one, one, np.array([5, 5])))
     for wrong in (0, -1, 2.5, True, "10"):
-        with pytest.raises(ValueError, match="at least 1"):
-            AveragePrecision(wrong)
-        with pytest.raises(ValueError, match="at least 1"):
-            SetRecallAt(wrong)
+        for measure in (AveragePrecision, RecallAt, PrecisionAt, SuccessAt, ReciprocalRank):
+            with pytest.raises(ValueError, match="at least 1"):
+                measure(wrong)
+    with pytest.raises(ValueError, match="needs a k"):
+        AveragePrecision(of_least=True)
 
 
 def _constant(size, relevant):
@@ -163,29 +220,56 @@ def _constant(size, relevant):
     return TargetCounts(query, query, query + size, np.array([size]))
 
 
-def test_equals_pytrec_eval_without_ties():
-    """`map` is AP; `map_cut_k` divides by R where AP@k/min divides by min(R, k)."""
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    rng = np.random.default_rng(3)
-    scores = np.stack([rng.permutation(100) for _ in range(25)])
-    relevant = rng.random((25, 100)) < 0.2
+# what pytrec_eval and ir_measures call our measures; k = 10
+TREC_EVAL = {
+    "map": "AP",
+    "map_cut_10": "AP@10",
+    "recall_10": "R@10",
+    "success_10": "Success@10",
+    "P_10": "P@10",
+}
+IR_MEASURES = {name: name for name in ("AP", "AP@10", "R@10", "Success@10", "P@10", "RR", "RR@10")}
+
+
+def _values(name, counts):
+    measure = parse_measure(name)
+    return measure.per_query(counts.best() if name.startswith(("Success", "RR")) else counts)
+
+
+def _tie_free(seed=3, queries=25, size=100):
+    """Return our counts, and run and judgements as the other programs take them; some have R > 10."""
+    rng = np.random.default_rng(seed)
+    scores = np.stack([rng.permutation(size) for _ in range(queries)])
+    relevant = rng.random((queries, size)) < 0.2
     relevant[:, 0] = True
+    relevant[0] = relevant[1] = False
+    relevant[0, 50], relevant[1, :3] = True, True
     run = {str(q): {str(d): float(s) for d, s in enumerate(row)} for q, row in enumerate(scores)}
     judged = {str(q): {str(d): int(r) for d, r in enumerate(row)} for q, row in enumerate(relevant)}
-    found = pytrec_eval.RelevanceEvaluator(judged, {"map", "map_cut_10", "recall_10", "success_10"}).evaluate(
-        run
-    )
-
-    def theirs(name):
-        return np.array([found[str(q)][name] for q in range(25)])
-
     counts = oracle.counts_of([(s.tolist(), r.tolist()) for s, r in zip(scores, relevant, strict=True)])
-    total = relevant.sum(axis=1)
+    return counts, run, judged, relevant.sum(axis=1)
+
+
+def test_equals_pytrec_eval_without_ties():
+    """Its `map_cut_k` is AP@k, with the divisor R; AP@k/min divides by min(R, k)."""
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    counts, run, judged, total = _tie_free()
+    found = pytrec_eval.RelevanceEvaluator(judged, set(TREC_EVAL) | {"recip_rank"}).evaluate(run)
+    theirs = {key: np.array([found[str(q)][key] for q in range(len(total))]) for key in found["0"]}
+    for name, ours in TREC_EVAL.items():
+        np.testing.assert_allclose(_values(ours, counts), theirs[name], rtol=0, atol=1e-12, err_msg=name)
+    np.testing.assert_allclose(_values("RR", counts), theirs["recip_rank"], rtol=0, atol=1e-12)
     assert (total > 10).any()
-    scaled = theirs("map_cut_10") * total / np.minimum(total, 10)
-    np.testing.assert_allclose(average_precision(counts), theirs("map"), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(average_precision(counts, 10), scaled, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(SetRecallAt(10).per_query(counts), theirs("recall_10"), rtol=0, atol=1e-12)
-    np.testing.assert_allclose(
-        RecallAt(10).per_query(counts.best()), theirs("success_10"), rtol=0, atol=1e-12
-    )
+    scaled = theirs["map_cut_10"] * total / np.minimum(total, 10)
+    np.testing.assert_allclose(_values("AP@10/min", counts), scaled, rtol=0, atol=1e-12)
+
+
+def test_names_and_numbers_are_those_of_ir_measures():
+    ir_measures = pytest.importorskip("ir_measures")
+    counts, run, judged, total = _tie_free(seed=4)
+    wanted = [ir_measures.parse_measure(name) for name in IR_MEASURES]
+    theirs = {str(measure): np.zeros(len(total)) for measure in wanted}
+    for one in ir_measures.iter_calc(wanted, judged, run):
+        theirs[str(one.measure)][int(one.query_id)] = one.value
+    for name, ours in IR_MEASURES.items():
+        np.testing.assert_allclose(_values(ours, counts), theirs[name], rtol=0, atol=1e-12, err_msg=name)

@@ -14,10 +14,11 @@ from xlingual.report.image_sentence import TASK, show
 from xlingual.report.image_sentence.reading import language_tables, value_text
 from xlingual.report.image_sentence.terminal import folded
 from xlingual.report.page import render
+from xlingual.report.words import measure_name
 from xlingual.results import Behind, Entry, Interval, Results, Summary
 from xlingual.signature import Signature
 
-MEASURES = ("R@1", "R@5", "R@10", "MedR/floor")
+MEASURES = ("Success@1", "Success@5", "Success@10", "MedR/floor")
 
 
 def ci(value: float, half: float) -> Interval:
@@ -135,8 +136,22 @@ def test_the_verdict_says_who_is_at_chance_and_who_was_evaluated_in_some_languag
 
 
 def test_without_all_recalls_the_first_measure_stands_in_the_verdict() -> None:
-    first = verdict(results({"a": 0.5}, measures=("R@1", "RR")))[0]
+    first = verdict(results({"a": 0.5}, measures=("Success@1", "RR")))[0]
     assert "a reaches R@1 from sentence to image of 50.0 % [48.0, 52.0]" in first
+
+
+def test_the_label_is_the_fields_r_at_k_with_a_note_whatever_results_call_it() -> None:
+    now = shown(results({"a": 0.5, "b": 0.4}))
+    assert "R@k in per cent: any of the captions counts (Success@k in the results)." in now
+    assert "Success@1" not in now
+    before = tuple(measure.replace("Success", "R") for measure in MEASURES)  # under conventions 1
+    assert table_of(shown(results({"a": 0.5, "b": 0.4}, measures=before))) == table_of(now)
+    assert measure_name(TASK, "Success@10") == measure_name(TASK, "R@10") == "R@10"
+
+
+def table_of(text: str) -> list[list[str]]:
+    """Return the cells of recalls."""
+    return [line.split() for line in text.splitlines() if line.strip().startswith("R@") and "R@k" not in line]
 
 
 def test_the_table_has_the_layout_of_table_1() -> None:
@@ -207,7 +222,8 @@ def test_names_are_broken_after_a_sign(name: str, lines: str) -> None:
 
 
 def test_numbers_of_this_task() -> None:
-    assert value_text(0.12345, "R@5") == "12.3"
+    assert value_text(0.12345, "Success@5") == "12.3"
+    assert value_text(0.12345, "RR@5") == "0.123"
     assert value_text(0.5, "RR") == "0.500"
     assert value_text(7.0, "MedR/floor") == "7"
     assert value_text(None, "R@1") == "–"
@@ -224,7 +240,7 @@ def test_numbers_of_this_task() -> None:
     ],
 )
 def test_no_interval_is_rounded_to_zero_width(value: float, half: float, told: str) -> None:
-    found = results({"a": value}, measures=("R@1",), half=half)
+    found = results({"a": value}, measures=("Success@1",), half=half)
     (table,) = language_tables(found)
     cell = table.blocks[0][1][0].cells[0]
     assert cell is not None and f"{cell.text} {cell.interval}" == told

@@ -11,7 +11,16 @@ import numpy as np
 from xlingual.data.samples import Sample
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.evaluation.setup import Options, Task
-from xlingual.measures import MedianRank, PictureSimilarity, RankMeasure, RecallAt, RecallShare
+from xlingual.measures import (
+    MedianRank,
+    PictureSimilarity,
+    RankMeasure,
+    RecallAt,
+    RecallShare,
+    Success,
+    SuccessAt,
+    SuccessShare,
+)
 from xlingual.ranking import Ranker
 from xlingual.ranking.approximate import Approximate
 from xlingual.records import Ints
@@ -45,12 +54,12 @@ def approximate(options: Options, measures: Sequence[RankMeasure]) -> Approximat
             "--approximate"
         )
     for measure in measures:
-        if isinstance(measure, RecallAt) and measure.k > ranker.depth:
+        if isinstance(measure, RecallAt | SuccessAt) and measure.k > ranker.depth:
             raise InputError(
                 f"{measure.name} needs the {measure.k} best candidates, the search finds {ranker.depth}: "
                 f"raise --depth to {measure.k}, or rank exactly"
             )
-        if not isinstance(measure, RecallAt | RecallShare | MedianRank):
+        if not isinstance(measure, RecallAt | RecallShare | Success | MedianRank):
             raise InputError(
                 f"{measure.name} needs the exact rank of every query, and a search finds only the best "
                 "candidates: leave out --approximate, or take R@k"
@@ -101,7 +110,7 @@ def checked_sample(task: Task, queries: Ints) -> Sample:
 def by_sample(ranker: Approximate, measure: RankMeasure | PictureSimilarity, pool: int) -> bool:
     """Tell whether a measure looks deeper than a search, so that a sample of the pool tells it."""
     return isinstance(measure, MedianRank) or (
-        isinstance(measure, RecallShare) and measure.k(pool) > ranker.depth
+        isinstance(measure, RecallShare | SuccessShare) and measure.k(pool) > ranker.depth
     )
 
 

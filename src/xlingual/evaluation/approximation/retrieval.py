@@ -61,9 +61,8 @@ class RetrievalCheck:
         for number, queries in self.queries.items():
             task = self.tasks[number]
             sample = checked_sample(task, queries)
-            (self._exact[name, number],) = rank_matches(
-                self.manifest, vectors, [sample], ranker=inner, tally=self._tally
-            )
+            (matches,) = rank_matches(self.manifest, vectors, [sample], ranker=inner, tally=self._tally)
+            self._exact[name, number] = matches.best()
             (found,) = nearest_texts(vectors, [sample], ranker=self.ranker, tally=self._tally)
             (exact,) = nearest_texts(vectors, [sample], ranker=inner, tally=self._tally)
             recall = recall_of_nearest(vectors, sample, np.arange(len(queries)), found, exact)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xlingual.evaluation.scores import Score
-from xlingual.measures import MedianRank, RankMeasure, RecallShare
+from xlingual.measures import MedianRank, RankMeasure, RecallShare, SuccessShare
 from xlingual.records import Floats, Ints
 from xlingual.results import Interval
 from xlingual.stats import mean_interval, median_interval
@@ -74,8 +74,8 @@ class SampledScore:
 
 
 def sampled_score(measure: RankMeasure, ranks: SampledRanks, ways: Sequence[Ints]) -> SampledScore:
-    """Return the score of MedR or R@p% of queries that hang on the nodes `ways`."""
-    if isinstance(measure, RecallShare):
+    """Return the score of MedR, R@p% or Success@p% of queries that hang on the nodes `ways`."""
+    if isinstance(measure, RecallShare | SuccessShare):
         return _share(measure, ranks, ways)
     if isinstance(measure, MedianRank):
         return _median(measure, ranks, ways)
@@ -108,7 +108,7 @@ def _median(measure: MedianRank, ranks: SampledRanks, ways: Sequence[Ints]) -> S
     return SampledScore(score, ranks.rank, float(max(value - lows[2], highs[3] - value)))
 
 
-def _share(measure: RecallShare, ranks: SampledRanks, ways: Sequence[Ints]) -> SampledScore:
+def _share(measure: RecallShare | SuccessShare, ranks: SampledRanks, ways: Sequence[Ints]) -> SampledScore:
     k = measure.k(ranks.pool)
     values = (ranks.rank <= k).astype(np.float64)
     if not ranks.whole and k * ranks.drawn / ranks.pool < _EXPECTED:

@@ -191,6 +191,7 @@ def _conditions(name: str, pair: PairValidation) -> Conditions:
         images=pair.conditions["images"],
         conventions=pair.conditions["conventions"],
         data=pair.conditions["data"],
+        xlr_measure=pair.conditions.get("xlr"),
     )
 
 

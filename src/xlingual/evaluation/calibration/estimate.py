@@ -10,7 +10,7 @@ import numpy as np
 from xlingual.errors import InputError
 from xlingual.evaluation.calibration.calibrate import sampling_kind, too_few_families
 from xlingual.evaluation.calibration.model import design, jackknife_plus, predicted_angle, share
-from xlingual.measures import Measure, RecallAt, parse_measure, parse_rank_measures
+from xlingual.measures import Measure, RecallAt, as_recall, parse_measure, parse_rank_measures
 from xlingual.results import Entry, EstimatedXLR, Interval, Results, Summary
 from xlingual.results.calibration import Calibration, Conditions
 from xlingual.signature import Signature
@@ -48,7 +48,7 @@ def estimate(
 def check_measures(calibration: Calibration, measures: Sequence[str | Measure]) -> None:
     """Raise InputError where a result will lack the measure that the calibration is about."""
     measure = calibration.cells[0].measure
-    if measure not in [one.name for one in parse_rank_measures(measures)]:
+    if measure not in [one.name for one in as_recall(parse_rank_measures(measures))]:
         raise InputError(f"the calibration is about {measure}: add --measure {measure}")
 
 

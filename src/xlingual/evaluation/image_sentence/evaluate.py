@@ -39,14 +39,14 @@ from xlingual.evaluation.setup import (
     collected_warnings,
     diagnostics,
 )
-from xlingual.measures import Measure, RankMeasure, RecallAt, parse_rank_measures
+from xlingual.measures import Measure, RankMeasure, SuccessAt, as_success, parse_rank_measures
 from xlingual.ranking import Pool, Ranker
 from xlingual.records import Ints
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
 
 NAME = "image-sentence"
-MEASURES = ("R@1", "R@5", "R@10", "MedR/floor")
+MEASURES = ("Success@1", "Success@5", "Success@10", "MedR/floor")
 
 
 def image_sentence(
@@ -73,7 +73,8 @@ def image_sentence(
         image_encoders: one for all, or one for each text encoder in the same order.
         languages: of the texts; None: all that a text encoder has.
         fold: the mean over consecutive slices of so many pictures, each a pool of its own.
-        measures: R@k, RR, MedR, or MedR/floor, the median rank as the literature has it.
+        measures: Success@k, RR, RR@k, MedR, or MedR/floor, the median rank as the literature has it. Its
+            R@k, any caption counts, is Success@k: `R@k` is taken as that.
         baselines: names of text encoders; in each language the others are held against the first of them that
             has it.
         skip_broken: leave out texts whose picture is missing or cannot be opened.
@@ -88,7 +89,7 @@ def image_sentence(
 
     """
     exact_only(ranker, "image–sentence ranking")
-    ranked = parse_rank_measures(measures)
+    ranked = as_success(parse_rank_measures(measures))
     if fold is not None and fold < 2:
         raise InputError(f"--fold {fold}: a slice needs two pictures at least; 1000 is usual")
     if not isinstance(manifest, Manifest):
@@ -273,13 +274,13 @@ def _refuse_other_dimensions(system: System, texts: TextVectors, pictures: Pictu
 
 def refuse_small_pools(slices: Sequence[Slice], measures: Sequence[RankMeasure], language: str) -> None:
     """Raise InputError where every query would be a hit."""
-    depth = max((m.k for m in measures if isinstance(m, RecallAt)), default=0)
+    depth = max((m.k for m in measures if isinstance(m, SuccessAt)), default=0)
     for one in slices:
         count = min(len(one.pictures), len(one.texts))
         if depth >= count:
             what = "pictures" if len(one.pictures) == count else "texts"
             where = " in a slice" if len(slices) > 1 else ""
             raise InputError(
-                f"R@{depth} needs more than {depth} {what}, {language!r} has {count}{where}: every query "
-                "would be a hit; give more items, or a smaller k (--measure R@k)"
+                f"Success@{depth} needs more than {depth} {what}, {language!r} has {count}{where}: every "
+                "query would be a hit; give more items, or a smaller k (--measure Success@k)"
             )

@@ -11,7 +11,7 @@ import numpy as np
 
 from xlingual.errors import InputError
 from xlingual.evaluation.ragged import members
-from xlingual.measures import RecallAt
+from xlingual.measures import SuccessAt
 from xlingual.ranking import CPU, Cosine, Counts, Pool, Progress, Ranker, Transposed
 from xlingual.records import Ints, RankCounts, TargetCounts
 
@@ -95,9 +95,9 @@ def _best(counts: Counts, where: Ints, query: Ints, n_queries: int, pool: int) -
 def sum_of_recalls(*ways: RankCounts, depths: Sequence[int] = DEPTHS) -> float:
     """Return the sum of R@1, R@5 and R@10 over the ways, in per cent: 600 is perfect for two ways.
 
-    The field calls it rsum; models are chosen by it.
+    The field calls it rsum; models are chosen by it. Its R@k is Success@k: any relevant candidate counts.
     """
-    recalls = [RecallAt(k) for k in depths]
+    recalls = [SuccessAt(k) for k in depths]
     return PERCENT * sum(recall.aggregate(recall.per_query(way)) for way in ways for recall in recalls)
 
 

@@ -15,7 +15,7 @@ from xlingual.evaluation.image_sentence.ranks import DEPTHS, PERCENT
 from xlingual.evaluation.image_sentence.systems import System
 from xlingual.evaluation.scores import Score, difference, mean_of
 from xlingual.evaluation.summary import behind
-from xlingual.measures import RecallAt
+from xlingual.measures import SuccessAt
 from xlingual.results import Summary
 
 RSUM = "rsum"
@@ -37,7 +37,8 @@ def summaries(table: NumberTable) -> Iterator[Summary]:
     """Yield, measure by measure, a summary for each system and direction, then the means over directions.
 
     Last come the sums of recalls: for each language (as source, with "image" as target, for both directions
-    together), then their means over languages; only where R@1, R@5 and R@10 were all measured.
+    together), then their means over languages; only where Success@1, @5 and @10 (the field's R@k) were all
+    measured.
     """
     systems = table.plan.systems
     every = {way for system in systems for way in table.plan.ways(system)}
@@ -53,7 +54,7 @@ def summaries(table: NumberTable) -> Iterator[Summary]:
                 yield from _rows(table, name, way, lines, higher)
         means = {system.name: _mean(table, system, name, len(every)) for system in systems}
         yield from _rows(table, name, (None, None), means, higher)
-    if {RecallAt(k) for k in DEPTHS} <= set(table.plan.measures):
+    if {SuccessAt(k) for k in DEPTHS} <= set(table.plan.measures):
         yield from _sums(table)
 
 
@@ -110,7 +111,7 @@ def _sums_in(table: NumberTable, language: str) -> dict[str, _Line]:
 
 def _sum(table: NumberTable, system: System, language: str) -> _Line:
     """Return the sum of R@1, R@5 and R@10 over both directions, in per cent."""
-    lines = [_of_way(table, system, way, RecallAt(k).name) for way in _both_ways(language) for k in DEPTHS]
+    lines = [_of_way(table, system, way, SuccessAt(k).name) for way in _both_ways(language) for k in DEPTHS]
     chance = PERCENT * sum(line.chance for line in lines)
     return _Line(summed([line.score for line in lines], PERCENT), chance, 2)
 

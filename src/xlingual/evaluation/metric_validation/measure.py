@@ -30,7 +30,7 @@ from xlingual.evaluation.scores import Score, score
 from xlingual.evaluation.setup import Task, Workspace, by_pair
 from xlingual.evaluation.text_steps import text_steps
 from xlingual.evaluation.way_back import ways_back
-from xlingual.measures import PictureSimilarity, RecallAt
+from xlingual.measures import PictureSimilarity, RecallAt, SuccessAt
 from xlingual.ranking import one_library_thread
 from xlingual.records import Ints, RankCounts
 
@@ -143,10 +143,9 @@ class ValidationPass:
 
     def _enter_truth(self, name: str, matches: Sequence[RankCounts]) -> None:
         for number, (task, counts) in enumerate(zip(self.workspace.beside, matches, strict=True)):
-            values = self.measure.per_query(counts)
-            self.measured.truth[name, number] = score(
-                self.measure, values, [self.cluster[task.sample.source]]
-            )
+            hit = SuccessAt(self.measure.k)  # R@k where an item has one target text
+            values = hit.per_query(counts)
+            self.measured.truth[name, number] = score(hit, values, [self.cluster[task.sample.source]])
 
     def _correlate(self, name: str, vectors: TextVectors, chunk: Sequence[int]) -> None:
         """Enter the correlations of one encoder in some tasks, at all levels; texts are ranked once."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from xlingual.evaluation.crosslingual_retrieval import several_answers
 from xlingual.evaluation.metric_validation.agreement import (
     EncoderSeries,
     agreement_by_seed_and_mean,
@@ -17,7 +18,7 @@ from xlingual.evaluation.metric_validation.measure import Measured
 from xlingual.evaluation.metric_validation.seed_scores import Column, column, influence
 from xlingual.evaluation.setup import Workspace, by_pair
 from xlingual.evaluation.summary import Baseline, normalised
-from xlingual.measures import RecallAt
+from xlingual.measures import RecallAt, SuccessAt
 from xlingual.results.validation import (
     TRUTH,
     Degradation,
@@ -129,6 +130,9 @@ class Assembly:
             "seeds": len(self.numbers[pair]),
         }
         conditions = dict(signature.conditions) | {key: str(size) for key, size in sizes.items()}
+        beside = [self.workspace.beside[number] for number in self.numbers[pair]]
+        if several_answers(self.workspace.manifest, beside):
+            conditions["xlr"] = SuccessAt(self.measure.k).name
         return conditions | {"sample": self.workspace.sampler.description}
 
     def _n_pictures(self, pair: tuple[str, str]) -> int:

@@ -29,7 +29,7 @@ from xlingual.evaluation.setup import (
     Workspace,
     collected_warnings,
 )
-from xlingual.measures import Measure, RecallAt, parse_measure
+from xlingual.measures import Measure, RecallAt, SuccessAt, parse_measure
 from xlingual.ranking import Ranker
 from xlingual.results.validation import Validation
 from xlingual.store import StoreLike, open_store
@@ -76,7 +76,8 @@ def validate_backretrieval(
         splits: an `.npz` with fixed samples, instead of `sample_size`, `seeds` and `seed`.
         seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1; 25 where None.
         seed: the first seed.
-        measure: R@k, of XLR and of BkR.
+        measure: R@k, of BkR and of XLR, whose number is the hit rate: Success@k where an item has several
+            target texts.
         family: a regular expression; an encoder's family is its first group, or else the whole match.
         degrade: weakened pictures, such as "dims=2,8,32;noise=0.5,1;shuffle".
         threshold: XLR that divides the encoders into below and above.
@@ -135,6 +136,7 @@ def _both(manifest: Manifest, pairs: str | Sequence[str] | None) -> list[str]:
 
 def _recall(measure: str | Measure) -> RecallAt:
     found = parse_measure(measure)
+    found = RecallAt(found.k) if isinstance(found, SuccessAt) else found
     if not isinstance(found, RecallAt):
         raise InputError(f"--measure {found.name}: a validation takes R@k, for instance R@10")
     return found

@@ -70,7 +70,7 @@ def multilingual_pool(
     Args:
         pool: a pool, or the path of one; to choose languages or a split, `MultilingualPool.read`.
         text_encoders: one spec or encoder, several, or a mapping of names to them.
-        measures: AP, AP@k/min, R@k (hit rate), SetR@k (set recall), RR, MedR.
+        measures: AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k, MedR.
         views: "all", "none", or some of the views of language bias that docs/multilingual-pool.md explains;
             they belong to AP: without it "all" gives none, and some named are refused, as are subsets and
             a picture.

@@ -14,7 +14,7 @@ from xlingual.evaluation.multilingual_pool.views import QuestionLanguages, as_js
 from xlingual.evaluation.perquery import PerQuery
 from xlingual.evaluation.scores import Score
 from xlingual.evaluation.summary import behind
-from xlingual.measures import AveragePrecision, PoolMeasure, RankMeasure
+from xlingual.measures import AveragePrecision, PoolMeasure, TargetMeasure
 from xlingual.records import Floats, Ints, TargetCounts
 from xlingual.results import Entry, Results, Summary
 from xlingual.signature import CONVENTIONS, Signature
@@ -170,9 +170,9 @@ class NumberTable:
 
 def per_question(measure: PoolMeasure, targets: TargetCounts) -> Floats:
     """Return the value of a measure for each question [n]."""
-    if isinstance(measure, RankMeasure):
-        return measure.per_query(targets.best())
-    return measure.per_query(targets)
+    if isinstance(measure, TargetMeasure):
+        return measure.per_query(targets)
+    return measure.per_query(targets.best())
 
 
 def _by_chance(targets: TargetCounts) -> TargetCounts:

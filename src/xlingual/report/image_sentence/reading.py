@@ -74,10 +74,15 @@ class LanguageTable:
 def measure_head(measure: str) -> str:
     """Return what a row of a measure is called.
 
-    >>> measure_head("MedR/floor"), measure_head("R@5")
+    >>> measure_head("MedR/floor"), measure_head("Success@5")
     ('MedR', 'R@5')
     """
-    return SHOWN.get(measure, measure)
+    return SHOWN.get(measure, words.as_the_field_says(measure))
+
+
+def is_recall(measure: str) -> bool:
+    """Tell whether a measure is the field's R@k, shown in per cent; earlier results store it by that name."""
+    return measure.startswith(("Success@", "R@"))
 
 
 def languages_of(run: Results) -> list[str]:
@@ -122,7 +127,7 @@ def value_text(value: float | None, measure: str, digits: int | None = None) -> 
 
     `digits`: other decimals than usual, such as one for ranks where not all in a row are whole.
 
-    >>> value_text(0.3825, "R@1"), value_text(3.0, "MedR/floor"), value_text(1.667, "MedR/floor")
+    >>> value_text(0.3825, "Success@1"), value_text(3.0, "MedR/floor"), value_text(1.667, "MedR/floor")
     ('38.2', '3', '1.7')
     """
     if value is None:
@@ -132,7 +137,7 @@ def value_text(value: float | None, measure: str, digits: int | None = None) -> 
         return numbers.number(value, digits=told)
     if measure == RSUM:
         return numbers.number(value, digits=1)
-    return numbers.number(100 * value, digits=digits or 1) if "@" in measure else numbers.number(value)
+    return numbers.number(100 * value, digits=digits or 1) if is_recall(measure) else numbers.number(value)
 
 
 def digits_of_recall(value: float | None, ci: object) -> int:
@@ -219,7 +224,7 @@ def _line(measure: str, rows: list[Any]) -> Line:
 
 def _cell(row: Entry | Summary, measure: str, best: float | None, digits: int) -> Cell:
     """Return the cell of an entry or a summary; `digits` are those of ranks."""
-    of_recall = digits_of_recall(row.value, row.ci) if "@" in measure else None
+    of_recall = digits_of_recall(row.value, row.ci) if is_recall(measure) else None
     return Cell(
         row.value if row.value is not None else float("nan"),
         value_text(row.value, measure, of_recall or digits),

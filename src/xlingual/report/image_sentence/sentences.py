@@ -15,6 +15,7 @@ from xlingual.report.image_sentence.reading import (
     difference_of,
     digits_of_recall,
     interval_text,
+    is_recall,
     language_tables,
     languages_of,
     measure_head,
@@ -46,7 +47,7 @@ class _Headline:
     def value(self, name: str, *, ci: bool = False) -> str:
         """Return the value of a system, with its interval where wanted."""
         row = self.rows[name]
-        of_recall = "@" in self.measure
+        of_recall = is_recall(self.measure)
         digits = digits_of_recall(row.value, row.ci) if of_recall else None
         interval = f" {interval_text(row.ci, self.measure, digits)}" if ci and row.ci else ""
         return f"{value_text(row.value, self.measure, digits)}{' %' if of_recall else ''}{interval}"

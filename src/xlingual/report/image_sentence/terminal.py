@@ -11,6 +11,7 @@ from xlingual.report.image_sentence.reading import (
     Cell,
     LanguageTable,
     Line,
+    is_recall,
     language_tables,
 )
 from xlingual.report.terminal import of_lines, plain_table
@@ -47,8 +48,8 @@ def show(console: Console, results: Results | Sequence[Results]) -> None:
 def _legend(table: LanguageTable) -> str:
     """Return what the cells hold."""
     told = []
-    if any("@" in line.measure for _, lines in table.blocks for line in lines):
-        told.append("R@k in per cent.")
+    if any(is_recall(line.measure) for _, lines in table.blocks for line in lines):
+        told.append("R@k in per cent: any of the captions counts (Success@k in the results).")
     if len(table.systems) > 1:
         told.append("Bold is best.")
     if table.baseline is not None:

@@ -9,7 +9,8 @@ TERMS = (
     (
         "R@1, R@5, R@10",
         "The share of queries, in per cent, of which a right answer is among the first 1, 5 or 10: a picture "
-        "for a sentence, any of its sentences for a picture.",
+        "for a sentence, any of its sentences for a picture. This is the literature's R@k. The results store "
+        "it as Success@1, 5 and 10, the hit rate: R@k elsewhere is the share of right answers that is found.",
     ),
     (
         "MedR",

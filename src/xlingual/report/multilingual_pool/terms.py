@@ -30,6 +30,11 @@ TOP = {
     AGNOSTIC: "1 means that all answers stand above all other candidates.",
     PREFER_OWN: "1 means that all answers in the question's language stand above all other candidates.",
 }
+HIT_RATE = (
+    "Success@k and R@k",
+    "Success@k is the share of questions with any right answer among the first k (hit rate); R@k is the "
+    "share of a question's answers that is (set recall), averaged over questions.",
+)
 
 # Term, the parts of the section that use it, meaning.
 TERMS = (
@@ -107,4 +112,6 @@ def terms(pool: PoolSection, measures: Collection[str]) -> list[tuple[str, str]]
     if VIEWED in measures:
         policy = PREFER_OWN if set(pool.policies) == {PREFER_OWN} else AGNOSTIC
         found.append(("mAP", f"{PRECISION} {TOP[policy]}"))
+    if any(name.startswith("Success@") for name in measures):
+        found.append(HIT_RATE)
     return found + [(term, text) for term, parts, text in TERMS if set(parts) & set(pool.parts)]

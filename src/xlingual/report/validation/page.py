@@ -107,7 +107,8 @@ def _facts(validation: Validation) -> list[tuple[str, str]]:
             ("K/N", " / ".join(dict.fromkeys(wording.share_text(pair.k, pair.n_source) for pair in pairs))),
             ("seeds", numbers.span([pair.n_seeds for pair in pairs])),
         ]
-    return [*facts, ("measure", validation.measure)]
+    named = dict.fromkeys(pair.conditions["xlr"] for pair in pairs if "xlr" in pair.conditions)
+    return [*facts, ("measure", f"{validation.measure}{''.join(f' (XLR: {name})' for name in named)}")]
 
 
 def _conditions(validation: Validation) -> list[Condition]:

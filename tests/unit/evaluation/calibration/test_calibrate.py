@@ -10,7 +10,7 @@ import pytest
 
 from xlingual.errors import InputError
 from xlingual.evaluation.calibration.calibrate import calibrate, sampling_kind
-from xlingual.evaluation.calibration.estimate import estimate
+from xlingual.evaluation.calibration.estimate import check_measures, estimate
 from xlingual.report.calibration import calibration_verdict, error_rows
 from xlingual.results.calibration import Calibration, Conditions
 
@@ -97,7 +97,7 @@ def test_sim_is_used_where_asked_for(made):
         ({"images": "pixels:v2"}, "the image encoder is pixels:v2"),
         ({"sampling": "all"}, "the sampling is all, in the calibration size"),
         ({"target": "ja"}, "the target language is ja, in the calibration de"),
-        ({"conventions": "2"}, "conventions is 2"),
+        ({"conventions": "99"}, "conventions is 99"),
         ({"n_seeds": 4}, "the number of seeds is 4, in the calibration 5"),
     ],
 )
@@ -280,3 +280,33 @@ def test_a_falling_relation_is_said(made):
 )
 def test_kinds_of_sampling(sample, kind):
     assert sampling_kind(sample) == kind
+
+
+def test_conventions_that_changed_nothing_here_are_equal(made):
+    found = calibrate(
+        [
+            made.validation(made.pair(made.noisy(12, 1), conditions={"conventions": "1"})),
+            made.validation(made.pair(made.noisy(12, 2), "de-en", conditions={"conventions": "2"})),
+        ]
+    )
+    assert estimate(found, 0.2, None, replace(HERE, conventions="2")).ci is not None
+    with pytest.raises(InputError, match="differ in the version of the conventions"):
+        calibrate(
+            [
+                made.validation(made.pair(made.noisy(12, 1))),
+                made.validation(made.pair(made.noisy(12, 2), "de-en", conditions={"conventions": "99"})),
+            ]
+        )
+
+
+def test_the_hit_rate_of_several_target_texts_is_named(made, tmp_path):
+    one = made.validation(made.pair(made.noisy(12), conditions={"xlr": "Success@10", "conventions": "2"}))
+    found = calibrate([one])
+    assert calibration_verdict(found)[0].startswith("XLR Success@10 is estimated from BkR")
+    found.write(tmp_path / "calibration.json")
+    assert Calibration.read(tmp_path / "calibration.json").xlr_measure == "Success@10"
+    assert calibrate([made.validation(made.pair(made.noisy(12)))]).xlr_measure == "R@10"
+    for asked in ((), ["R@10"], ["hit_rate@10", "RR"]):
+        check_measures(found, asked)
+    with pytest.raises(InputError, match="the calibration is about R@10: add --measure R@10"):
+        check_measures(found, ["Success@5"])

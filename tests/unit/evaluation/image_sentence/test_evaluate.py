@@ -70,7 +70,7 @@ def test_all_numbers_equal_slow_loops(fold: int | None) -> None:
             for k in (1, 5, 10):
                 expected = np.mean([(r < k).mean() for r in ranks])
                 total += 100 * expected
-                assert value(results, "model", source, target, f"R@{k}").value == pytest.approx(
+                assert value(results, "model", source, target, f"Success@{k}").value == pytest.approx(
                     expected, abs=1e-12
                 )
             expected = np.mean([np.floor(np.median(r)) + 1 for r in ranks])
@@ -115,9 +115,11 @@ def test_items_with_several_pictures_and_pictures_of_several_items() -> None:
         Manifest.from_rows(rows), text_encoders=Swapped(), image_encoders=Shown(), measures="R@1", store=None
     )
     # a0 points to picture 1, which its item shows too; a1 to picture 2, wrong; b1, c2 right; d3 to 0, wrong
-    assert value(results, "swapped", "en", "image", "R@1").value == pytest.approx(3 / 5)
+    assert value(results, "swapped", "en", "image", "Success@1").value == pytest.approx(3 / 5)
     # 0: d3 is nearest, wrong. 1: a0 and b1 tie, both right. 2: a1 and c2 tie, one right. 3: all five tie
-    assert value(results, "swapped", "image", "en", "R@1").value == pytest.approx((0 + 1 + 1 / 2 + 1 / 5) / 4)
+    assert value(results, "swapped", "image", "en", "Success@1").value == pytest.approx(
+        (0 + 1 + 1 / 2 + 1 / 5) / 4
+    )
     queries = results.per_query.filter([r == "image" for r in results.per_query["source"].to_pylist()])[
         "query"
     ].to_pylist()
@@ -126,14 +128,16 @@ def test_items_with_several_pictures_and_pictures_of_several_items() -> None:
 
 def test_a_constant_encoder_scores_exactly_chance_and_all_its_queries_are_tied() -> None:
     results = run(
-        data.manifest(N, {"en": 3}), data.Captions("constant", PICTURES, None), measures=("R@1", "R@10", "RR")
+        data.manifest(N, {"en": 3}),
+        data.Captions("constant", PICTURES, None),
+        measures=("Success@1", "Success@10", "RR"),
     )
     for entry in results.entries:
         if entry.source == "image":  # sentences are all alike
             assert entry.value == pytest.approx(entry.chance, abs=1e-12)
             assert entry.n_tied == N
-    assert value(results, "constant", "image", "en", "R@1").chance == pytest.approx(1 / N)
-    assert value(results, "constant", "en", "image", "R@10").chance == pytest.approx(10 / N)
+    assert value(results, "constant", "image", "en", "Success@1").chance == pytest.approx(1 / N)
+    assert value(results, "constant", "en", "image", "Success@10").chance == pytest.approx(10 / N)
 
 
 def test_captions_of_one_picture_are_one_cluster_as_are_those_the_manifest_says() -> None:
@@ -169,14 +173,14 @@ def test_a_system_is_evaluated_on_its_own_languages_only() -> None:
     }
     for language in ("en", "de"):
         for source, target in ((language, "image"), ("image", language)):
-            ahead = value(results, "both", source, target, "R@1").views
+            ahead = value(results, "both", source, target, "Success@1").views
             assert ahead is not None and ahead["against"]["baseline"] == f"vse-{language}"
-            base = value(results, f"vse-{language}", source, target, "R@1")
+            base = value(results, f"vse-{language}", source, target, "Success@1")
             assert base.views is None
-            both = value(results, "both", source, target, "R@1").value
+            both = value(results, "both", source, target, "Success@1").value
             assert both is not None and base.value is not None
             assert ahead["against"]["value"] == pytest.approx(both - base.value)
-    (overall,) = by_key(results.summary, encoder="vse-en", source=None, measure="R@1")
+    (overall,) = by_key(results.summary, encoder="vse-en", source=None, measure="Success@1")
     assert overall.note is not None and "en only" in overall.note and overall.behind is None
 
 
@@ -241,7 +245,7 @@ def test_the_values_of_the_queries_make_the_entries_and_can_be_compared(tmp_path
             assert np.mean(own) == pytest.approx(entry.value, abs=1e-12)
     results.write(tmp_path)
     board = compare([tmp_path], measures=["R@1"]).boards[0]
-    assert board.rows[0].encoder == "good"
+    assert (board.measure, board.rows[0].encoder) == ("Success@1", "good")
     kept = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     again = Results.read(tmp_path)
     assert again.to_dict() == kept and again.entries == results.entries and again.summary == results.summary
@@ -281,11 +285,15 @@ def test_vectors_without_pictures_in_the_manifest(tmp_path: Path) -> None:
         image_encoders=str(tmp_path / "images.npy"),
         store=None,
     )
-    assert [value(results, "texts", *way, "R@1").value for way in (("en", "image"), ("image", "en"))] == [
+    assert [
+        value(results, "texts", *way, "Success@1").value for way in (("en", "image"), ("image", "en"))
+    ] == [
         1,
         1,
     ]
-    assert [value(results, "texts", *way, "R@1").n_source for way in (("en", "image"), ("image", "en"))] == [
+    assert [
+        value(results, "texts", *way, "Success@1").n_source for way in (("en", "image"), ("image", "en"))
+    ] == [
         60,
         30,
     ]
@@ -334,7 +342,7 @@ def test_systems_that_tell_different_pictures_apart_are_not_paired() -> None:
     against = [entry.views["against"] for entry in results.entries if entry.encoder == "b" and entry.views]
     assert len(against) == 8 and all(view["ci"] is None for view in against)
     assert all(row.behind is None for row in results.summary)
-    assert value(results, "b", "image", "en", "R@1").n_source == N - 1
+    assert value(results, "b", "image", "en", "Success@1").n_source == N - 1
 
 
 @pytest.mark.parametrize("languages", [{}, {"en": 0}, (), "en", None])

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from xlingual.errors import InputError
 from xlingual.evaluation.image_sentence import rank_both_ways, sum_of_recalls, sum_of_recalls_between
-from xlingual.measures import MedianRank, RecallAt, ReciprocalRank
+from xlingual.measures import MedianRank, ReciprocalRank, SuccessAt
 from xlingual.records import RankCounts
 from xlingual.stats import mean_interval
 
-MEASURES = (RecallAt(1), RecallAt(5), ReciprocalRank(), MedianRank())
+MEASURES = (SuccessAt(1), SuccessAt(5), ReciprocalRank(), MedianRank())
 
 
 def slow_counts(
@@ -104,14 +104,14 @@ def test_without_ties_equal_an_argsort() -> None:
 def test_a_constant_encoder_scores_exactly_chance(constant: float) -> None:
     texts, pictures = np.full((20, 4), constant, np.float32), np.eye(10, 4, dtype=np.float32) * 0
     to_image, to_sentence = rank_both_ways(texts, np.arange(20) % 10, pictures, np.arange(10))
-    assert RecallAt(3).aggregate(RecallAt(3).per_query(to_image)) == pytest.approx(0.3)
+    assert SuccessAt(3).aggregate(SuccessAt(3).per_query(to_image)) == pytest.approx(0.3)
     # two of the twenty sentences are right: hit unless the first three are among the other eighteen
     missed = 18 * 17 * 16 / (20 * 19 * 18)
-    assert RecallAt(3).aggregate(RecallAt(3).per_query(to_sentence)) == pytest.approx(1 - missed)
+    assert SuccessAt(3).aggregate(SuccessAt(3).per_query(to_sentence)) == pytest.approx(1 - missed)
 
 
 @pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.name)
-def test_the_order_of_the_rows_does_not_matter(measure: RecallAt) -> None:
+def test_the_order_of_the_rows_does_not_matter(measure: SuccessAt) -> None:
     rng = np.random.default_rng(5)
     texts, pictures = (
         rng.standard_normal((40, 8)).astype(np.float32),
@@ -146,7 +146,7 @@ def test_the_interval_of_an_encoder_to_which_nearly_all_are_equal_has_a_width() 
     texts, pictures = np.ones((n, 2), np.float32), np.ones((n, 2), np.float32)
     texts[::100, 0] = pictures[::2, 1] = 0.9
     to_image, _ = rank_both_ways(texts, np.arange(n), pictures, np.arange(n))
-    recall = RecallAt(1)
+    recall = SuccessAt(1)
     values = recall.per_query(to_image)
     found = mean_interval(values, bounds=recall.bounds)
     assert found.low < 0.99 * values.mean() and found.high > 1.01 * values.mean()

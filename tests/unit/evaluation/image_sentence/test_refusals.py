@@ -44,7 +44,7 @@ class OtherSpace(data.Images):  # type: ignore[misc, name-defined]
 @pytest.mark.parametrize(
     ("match", "given"),
     [
-        ("R@10 needs more than 10 pictures, 'en' has 8", {"manifest": data.manifest(8, {"en": 1})}),
+        ("Success@10 needs more than 10 pictures, 'en' has 8", {"manifest": data.manifest(8, {"en": 1})}),
         (
             "gives 12 dimensions and image encoder 'images' gives 5",
             {"image_encoders": data.Images(PICTURES[:, :5])},
@@ -115,4 +115,4 @@ def test_encoders_of_one_space_may_be_paired() -> None:
         image_encoders=SameSpace(PICTURES),
         store=None,
     )
-    assert np.mean([e.value for e in results.entries if e.measure == "R@1"]) == 1
+    assert np.mean([e.value for e in results.entries if e.measure == "Success@1"]) == 1

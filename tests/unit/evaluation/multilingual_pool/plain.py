@@ -52,13 +52,19 @@ class Plain:
         how, _, k = name.removesuffix("/min").partition("@")
         k = int(k) if k else None
         if how == "AP":
-            return np.array([average_precision(keys, rel, k) for keys, rel in rows])
-        if how == "SetR":
+            least = np.array([average_precision(keys, rel, k) for keys, rel in rows])
+            total = relevant.sum(axis=1)
+            return least if k is None or name.endswith("/min") else least * np.minimum(total, k) / total
+        if how == "R":
             return np.array([within(keys, k)[rel].mean() for keys, rel in rows])
+        if how == "P":
+            return np.array([within(keys, k)[rel].sum() / k for keys, rel in rows])
         chances = [place_of_first(keys, rel) for keys, rel in rows]
         of = {
-            "R": lambda above, chance: chance[: max(k - above, 0)].sum() if k else None,
-            "RR": lambda above, chance: (chance / (above + 1 + np.arange(len(chance)))).sum(),
+            "Success": lambda above, chance: chance[: max(k - above, 0)].sum() if k else None,
+            "RR": lambda above, chance: (chance / (above + 1 + np.arange(len(chance))))[
+                : None if k is None else max(k - above, 0)
+            ].sum(),
             "MedR": lambda above, chance: (chance * (above + 1 + np.arange(len(chance)))).sum(),
         }[how]
         return np.array([of(*chance) for chance in chances])

@@ -473,13 +473,15 @@ def test_only_results_that_look_at_languages_are_shown_that_way(pool):
 
 
 def test_names_of_measures_and_pairs(pool):
-    names = ["AP", "AP@20/min", "RR", "R@10", "SetR@10"]
+    names = ["AP", "AP@20/min", "RR", "R@10", "Success@10", "RR@10", "P@5"]
     assert [words.measure_name(TASK, name) for name in names] == [
         "mAP",
         "mAP@20/min",
         "MRR",
         "R@10",
-        "SetR@10",
+        "Success@10",
+        "MRR@10",
+        "P@5",
     ]
     assert (
         words.pair("ar", "pool") == "questions in Arabic (ar)"

@@ -1,0 +1,71 @@
+"""What names in results of earlier conventions meant when they were written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from xlingual.errors import listed
+from xlingual.signature import Signature, version
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from xlingual.results.evaluation import Entry
+
+
+def remarks(entries: Sequence[Entry], per_query: pa.Table) -> list[str]:
+    """Return a sentence for each task of whose measures a name has got another meaning since.
+
+    Image–sentence ranking needs none: its reports say R@k for Success@k, as they did before.
+    """
+    old: dict[str, dict[str, Entry]] = {}
+    for entry in entries:
+        if str(entry.measure).startswith(("R@", "SetR@")) and _version(entry) == 1:
+            old.setdefault(entry.task, {}).setdefault(entry.measure, entry)
+    found = []
+    for task, measures in old.items():
+        if task == "crosslingual-retrieval" and not _several_targets(measures.values(), per_query):
+            continue
+        if task not in ("crosslingual-retrieval", "multilingual-pool"):
+            continue
+        hits = [name for name in measures if name.startswith("R@")]
+        shares = [name for name in measures if name not in hits]
+        meant = [_was(hits, "the hit rate", [f"Success{name[1:]}" for name in hits])] if hits else []
+        meant += [_was(shares, "set recall", [name.removeprefix("Set") for name in shares])] if shares else []
+        found.append(
+            f"{task}: written under conventions 1, where {' and '.join(meant)}: evaluate again to compare "
+            "with newer results"
+        )
+    return found
+
+
+def _was(names: Sequence[str], what: str, now: Sequence[str]) -> str:
+    return f"{listed(names)} {'is' if len(names) == 1 else 'are'} {what} (now called {listed(now)})"
+
+
+def _version(entry: Entry) -> int:
+    try:
+        return version(Signature.parse(entry.signature).conditions)
+    except (ValueError, TypeError, AttributeError):  # what reads the entries says what is wrong with them
+        return 0
+
+
+def _several_targets(entries: Iterable[Entry], per_query: pa.Table) -> bool:
+    """Tell whether there are more targets than items that ask: some item has several of them.
+
+    Where only some sources were asked this cannot be told, and the answer is yes.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        for entry in entries:
+            own = pc.scalar(True)
+            for name in ("task", "measure", "encoder", "source", "target", "seed"):
+                own = own & (pc.field(name) == getattr(entry, name))
+            if entry.n_target > len(pc.unique(per_query.filter(own)["item"])):
+                return True
+    except (pa.ArrowException, KeyError, TypeError):  # a damaged table, which who reads it will tell
+        return True
+    return False

@@ -1,0 +1,160 @@
+"""R@k and Success@k: one number where a query has one right answer, two where it has several."""
+
+import numpy as np
+import pytest
+
+from xlingual.data.manifest import Manifest
+from xlingual.errors import DataWarning, InputError
+from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
+from xlingual.evaluation.metric_validation.validate import validate_backretrieval
+from xlingual.ranking.approximate import Approximate, Search
+from xlingual.results import by_key
+
+N = 24
+SET_RECALL = pytest.warns(DataWarning, match="R@2 is the share of them that is found; .*ask for Success@2")
+
+
+class Given:
+    """Vectors that point to their item, with noise."""
+
+    opens_pictures = False
+
+    def __init__(self, name="given", noise=0.8):
+        self.name = self.identity = name
+        self.noise = noise
+
+    def encode(self, batch):
+        ideal = np.eye(N)[[int(name.split(".")[0][2:]) for name in batch.ids]]
+        drawn = [np.random.default_rng(list(f"{self.name}{name}".encode())) for name in batch.ids]
+        noise = np.array([rng.standard_normal(N) for rng in drawn])
+        return (ideal + self.noise * noise).astype(np.float32)
+
+
+def manifest(texts_de=1):
+    """Items with one English text and, every other one, `texts_de` German ones."""
+    return Manifest.from_rows(
+        [
+            {"id": f"{tag}{i}.{c}", "lang": tag, "text": f"{tag} {i} {c}", "item": i}
+            for i in range(N)
+            for tag, count in (("en", 1), ("de", texts_de if i % 2 else 1))
+            for c in range(count)
+        ]
+    )
+
+
+def xlr(given, measures=(), **options):
+    options = {"pairs": "en-de", "store": None} | options
+    return crosslingual_retrieval(given, text_encoders=[Given()], measures=measures, **options)
+
+
+def values(results):
+    return {(e.measure, e.source): e.value for e in results.entries}
+
+
+@pytest.mark.parametrize("asked", ["Success@2", "R@2", ["hit_rate@2", "recall@2"]])
+def test_with_one_target_text_they_are_one_measure_called_recall(asked):
+    found = xlr(manifest(), asked)
+    assert [e.measure for e in found.entries] == ["R@2"]
+    assert found.warnings == [] and "answers:" not in found.entries[0].signature
+    assert [e.measure for e in xlr(manifest()).entries] == ["R@10"]
+    share = xlr(manifest(), "Success@10%")
+    assert [e.measure for e in share.entries] == ["R@10%"]
+
+
+def test_with_several_the_number_is_the_hit_rate_and_recall_is_set_recall():
+    given = manifest(3)
+    hits = xlr(given, "Success@2,Success@10%")
+    assert not hits.warnings
+    with SET_RECALL:
+        shares = xlr(given, ["R@2", "R@10%"])
+    source, target = given.rows_of("en"), given.rows_of("de")
+    left, right = (Given().encode(given.texts(rows)) for rows in (source, target))
+    assert len(target) == 48  # 10 % are the first 5
+    cosines = (left / np.linalg.norm(left, axis=1)[:, None]) @ (
+        right / np.linalg.norm(right, axis=1)[:, None]
+    ).T
+    order = np.argsort(-cosines, axis=1)
+    relevant = np.take_along_axis(given.item[target][None, :] == given.item[source][:, None], order, axis=1)
+    for name, k in (("2", 2), ("10%", 5)):
+        found = relevant[:, :k].sum(axis=1)
+        assert values(hits)[f"Success@{name}", "en"] == pytest.approx((found > 0).mean(), abs=1e-12)
+        assert values(shares)[f"R@{name}", "en"] == pytest.approx(
+            (found / relevant.sum(axis=1)).mean(), abs=1e-12
+        )
+        by_query = [row["value"] for row in shares.per_query.to_pylist() if row["measure"] == f"R@{name}"]
+        assert by_query == pytest.approx((found / relevant.sum(axis=1)).tolist(), abs=1e-12)
+    assert values(hits)["Success@2", "en"] > values(shares)["R@2", "en"]
+    assert by_key(shares.entries, measure="R@2")[0].chance == pytest.approx(2 / 48)
+    assert "|answers:several|" in shares.entries[0].signature
+    assert "answers:" not in hits.entries[0].signature
+
+
+def test_the_default_keeps_its_value_and_one_name_serves_all_pairs():
+    found = xlr(manifest(3), pairs="en-de,de-en")
+    assert {e.measure for e in found.entries} == {"Success@10"}
+    with pytest.warns(DataWarning):
+        named = xlr(manifest(3), "R@10", pairs="en-de,de-en")
+    # from German an item has one English text: the two are the same number
+    assert values(found)["Success@10", "de"] == values(named)["R@10", "de"]
+    assert values(found)["Success@10", "en"] > values(named)["R@10", "en"]
+
+
+def test_asking_few_queries_changes_no_name():
+    few = xlr(manifest(3), queries=1, seed=3)
+    assert [e.measure for e in few.entries] == ["Success@10"]
+
+
+def test_what_is_refused():
+    with pytest.raises(InputError, match=r"P@5 is no measure of this task .*evaluate multilingual-pool"):
+        xlr(manifest(3), "P@5")
+    with pytest.raises(InputError, match="Success@100 needs more than 100 target texts, pair en-de has 48"):
+        xlr(manifest(3), "Success@100")
+
+
+def test_a_search_cannot_tell_set_recall():
+    pytest.importorskip("faiss", reason="the extra ann is not installed")
+    search = Approximate(depth=20, search=Search(probes=10**6), least=1, check=100, candidates=100)
+    with pytest.raises(InputError, match=r"R@2 needs the rank of every target text.*ask for Success@2"):
+        xlr(manifest(3), "R@2", ranker=search)
+    found = xlr(manifest(3), "Success@2,Success@10%", ranker=search)
+    assert [e.measure for e in found.entries] == ["Success@2", "Success@10%"]
+    assert values(found)["Success@2", "en"] == values(xlr(manifest(3), "Success@2"))["Success@2", "en"]
+    with pytest.raises(InputError, match="Success@30 needs the 30 best candidates"):
+        xlr(manifest(3), "Success@30", ranker=search)
+
+
+def test_backretrieval_reports_the_hit_rate_as_recall():
+    options = {
+        "text_encoders": [Given()],
+        "image_encoder": Given("eyes", 0.1),
+        "pairs": "en-de",
+        "store": None,
+    }
+    wanted = backretrieval(manifest(3), measures=["R@3", "RR@3"], **options)
+    found = backretrieval(manifest(3), measures=["success@3", "R@3", "mrr@3"], **options)
+    assert [e.measure for e in found.entries] == ["R@3", "RR@3", "SIM"]
+    assert [(e.value, e.signature) for e in found.entries] == [(e.value, e.signature) for e in wanted.entries]
+
+
+@pytest.mark.parametrize("measure", ["R@2", "hit_rate@2"])
+def test_a_validation_takes_the_hit_rate_and_says_what_it_is_called(measure):
+    texts = [Given(name, noise) for name, noise in (("a", 0.3), ("bb", 0.8), ("ccc", 2.0))]
+    options = {
+        "image_encoder": Given("eyes", 0.1),
+        "pairs": "en-de",
+        "seeds": 2,
+        "sample_size": 8,
+        "store": None,
+    }
+    for given, name in ((manifest(3), "Success@2"), (manifest(), "R@2")):
+        found = validate_backretrieval(given, text_encoders=texts, measure=measure, **options)
+        (pair,) = found.pairs
+        assert (found.measure, pair.conditions["measure"]) == ("R@2", "R@2")
+        assert pair.conditions.get("xlr") == (name if name == "Success@2" else None)
+        alone = crosslingual_retrieval(
+            given, text_encoders=texts, measures=[name], pairs="en-de", seeds=2, sample_size=8, store=None
+        )
+        for row in pair.encoders:
+            mine = by_key(alone.entries, encoder=row.encoder, measure=name)
+            assert row.scores["XLR"].per_seed == pytest.approx([e.value for e in mine], abs=1e-12)
