@@ -27,6 +27,7 @@ from xlingual import Manifest, validate_backretrieval
 from xlingual.data.scenes import write_scenes
 from xlingual.encoders.pixels import CELLS, PixelsEncoder
 from xlingual.errors import DataWarning
+from xlingual.evaluation.calibration.errors import absolute_errors, angular, codes, isotonic, line
 from xlingual.evaluation.calibration.model import (
     angle,
     fit,
@@ -40,6 +41,7 @@ from xlingual.evaluation.metric_validation import encoder_scores
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))
 OUT = Path(os.environ.get("CALIBRATION_TRANSFER", "docs/results/calibration-transfer.json"))
 SIZE, SEEDS, LEVEL = 365, 2, 0.9
+BEST = ("resnet", "pixels")
 PAIRS = (40, 150, None)  # translated texts that an encoder is fitted on; None: all
 RANK, TERMS, FITTED = 60, 2500, 800
 
@@ -206,20 +208,25 @@ def main() -> None:
     warnings.simplefilter("ignore", DataWarning)
     encoder_scores.REPLICATES = 20  # intervals of agreement are not looked at
     cells = [cell for data in (_ikea, _emoji, _scenes) for cell in data()]
-    rows = [*_within(cells), *_between(cells), *_together(cells)]
-    summary = _summary(rows)
-    content = {
-        "command": "XLINGUAL_DATA=DATA python -m benchmarks calibration_transfer",
-        "size": SIZE, "seeds": SEEDS, "level": LEVEL,
-        "cells": [vars(cell) for cell in cells],
-        "summary": summary,
-        "comparisons": rows,
-    }  # fmt: skip
+    found = results(cells)
     OUT.parent.mkdir(parents=True, exist_ok=True)
-    OUT.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    for row in summary:
+    OUT.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    for row in (*found["comparisons"], *found["forms"]):
         print(" ".join(f"{key}={value}" for key, value in row.items()))
-    assert all(0 <= row["error"] <= 1 for row in rows)
+    assert all(0 <= row["error"] <= 1 for row in found["comparisons"])
+
+
+def results(cells: Sequence[Cell]) -> dict:
+    """Return everything that the file holds."""
+    return {
+        "command": "XLINGUAL_DATA=DATA python -m benchmarks calibration_transfer",
+        "size": SIZE,
+        "seeds": SEEDS,
+        "level": LEVEL,
+        "comparisons": _summary([*_within(cells), *_between(cells), *_together(cells)]),
+        "forms": _forms([cell for cell in cells if cell.images in BEST]),
+        "cells": [vars(cell) for cell in cells],
+    }
 
 
 def _validated(
@@ -381,7 +388,7 @@ def _between(cells: Sequence[Cell]) -> list[dict]:
 
 def _together(cells: Sequence[Cell]) -> list[dict]:
     """Return what a data set's own pairs give for it, all data sets, and all others; its best pictures."""
-    best = [cell for cell in cells if cell.images in ("resnet", "pixels")]
+    best = [cell for cell in cells if cell.images in BEST]
     rows = []
     for data in dict.fromkeys(cell.data for cell in best):
         own = [cell for cell in best if cell.data == data]
@@ -391,6 +398,26 @@ def _together(cells: Sequence[Cell]) -> list[dict]:
         ):  # fmt: skip
             rows.append({"relation": relation, "tested": data, "languages": "all", "images": "best"})
             rows[-1] |= _carried(fitted, own)
+    return rows
+
+
+def _forms(cells: Sequence[Cell]) -> list[dict]:
+    """Return the error of each form of fit where a family, or a data set, is left out."""
+    bkr, xlr = (np.array([v for cell in cells for v in getattr(cell, name)]) for name in ("bkr", "xlr"))
+    data = codes([cell.data for cell in cells for _ in cell.bkr])
+    family = codes([name for cell in cells for name in cell.family])
+    rows = []
+    for name, predict, x in (
+        ("calibration", angular, angle(bkr)), ("isotonic", isotonic, bkr), ("straight line", line, bkr)
+    ):  # fmt: skip
+        within = absolute_errors(predict, x[:, None], xlr, family, data)
+        between = absolute_errors(predict, x[:, None], xlr, data, np.zeros_like(data))
+        for left_out, values in (("family, own data", within), ("data set", between)):
+            each = [float(values[data == one].mean()) for one in np.unique(data)]
+            rows.append({"form": name, "left_out": left_out, "error": round(float(values.mean()), 4)})
+            rows[-1]["by_data"] = dict(
+                zip(dict.fromkeys(c.data for c in cells), (round(v, 4) for v in each), strict=True)
+            )
     return rows
 
 

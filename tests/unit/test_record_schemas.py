@@ -383,10 +383,10 @@ def test_damaged_files_are_one_line(made: dict[str, list[Any]], name: str, tmp_p
     def content() -> dict[str, Any]:
         return json.loads(text)
 
-    first = INNER[name][0]
+    first, version = INNER[name][0], f"xlingual/{name}/{VERSIONS.get(name, 1)}"
     cases = [
-        (text.replace(f"{name}/1", f"{name}/2"), f"xlingual/{name}/2.*another version"),
-        (text.replace(f"xlingual/{name}/1", "xlingual/other/1"), "xlingual/other/1.*give what was written"),
+        (text.replace(version, f"xlingual/{name}/9"), f"xlingual/{name}/9.*another version"),
+        (text.replace(version, "xlingual/other/1"), "xlingual/other/1.*give what was written"),
         (text[: len(text) // 2], "not valid JSON"),
         ("[]", "holds no results"),
         (changed(content(), name, (first,), None), f"the field '{first}' is missing"),

@@ -36,7 +36,7 @@ class SeedScores:
 
 @dataclass(frozen=True)
 class EncoderScores:
-    """All measures of one encoder on one language pair; keys are XLR, BkR, SIM and CORR, and XLR@1 for K > 1."""
+    """All measures of one encoder on one language pair; keys are XLR, BkR, SIM, CORR; XLR@1 if K > 1."""
 
     encoder: str
     family: str
@@ -87,7 +87,7 @@ class CoefficientDifference:
 class Subset:
     """Agreement over some of the encoders; keys are a measure, then a coefficient.
 
-    `agreement_at_1` is empty where K is 1. `differences` has the keys BkR-CORR and BkR-SIM, then a coefficient.
+    `differences` has the keys BkR-CORR and BkR-SIM, then a coefficient. `agreement_at_1` is empty if K is 1.
     """
 
     n_encoders: int
