@@ -162,35 +162,34 @@ def test_differences_and_their_tests():
         values = {name: found.agreement[name][kind].value for name in MEASURES}
         assert corr.value == pytest.approx(values["BkR"] - values["CORR"]) and corr.p < 0.05
         assert corr.ci.low < corr.value < corr.ci.high and corr.ci.low > 0
-        assert sim.ci.low < 0 < sim.ci.high or sim.p < 0.05
-        assert corr.test == "two-way bootstrap, Zou 2007, p by inverting the interval; 24 families, items"
+        assert (sim.ci.low < 0 < sim.ci.high) == (sim.p > 0.05)
+        assert corr.test == "two-way bootstrap, Zou 2007, p of this interval; 24 families, items"
     few = subsets(made(24, family=3))["all"].differences["BkR-CORR"]
     assert all("8 families" in few[kind].test for kind in COEFFICIENTS)
 
 
-@pytest.mark.parametrize("kind", COEFFICIENTS)
-def test_p_is_below_05_exactly_where_the_interval_leaves_out_zero(kind):
-    """Test and interval are one method: on the border p is .05 and an end of the interval is zero."""
-    outcomes = set()
-    for seed in range(8):
-        for found in subsets(made(9, seed=seed))["all"].differences.values():
-            one = found[kind]
-            outcomes.add(one.p < 0.05)
-            assert (one.p < 0.05) == (one.ci.low > 0 or one.ci.high < 0)
-    assert outcomes == {True, False}
+ON_Z = st.builds(
+    lambda z, error: OnZ("pearson", float(np.tanh(z)), z, error, 9, ""), st.floats(-3, 3), st.floats(0.01, 2)
+)
+
+
+@given(ON_Z, ON_Z, st.floats(-1, 1))
+def test_p_is_below_05_exactly_where_the_interval_leaves_out_zero(one, two, c):
+    ci, p = _interval_and_p(one, two, c)
+    assert ci.low <= one.value - two.value <= ci.high and 0 <= p <= 1
+    if abs(p - 0.05) > 1e-9:  # on the border an end is zero
+        assert (p < 0.05) == (ci.low > 0 or ci.high < 0)
 
 
 def test_interval_and_p_of_a_difference_are_those_of_zou_with_t():
-    """With independent coefficients: both distances add up by squares, and p is where they reach zero."""
-    one, two = (OnZ("pearson", np.tanh(z), z, 0.2, 10, "") for z in (1.5, 0.7))
+    """With independent coefficients both distances add up by squares."""
+    one, two = (OnZ("pearson", float(np.tanh(z)), z, 0.2, 10, "") for z in (1.5, 0.7))
+    t = stats.t.ppf(0.975, 9)
+    low_1, high_2 = np.tanh(1.5 - t * 0.2), np.tanh(0.7 + t * 0.2)
+    arm = np.hypot(one.value - low_1, high_2 - two.value)
     ci, p = _interval_and_p(one, two, 0.0)
-
-    def low(t):
-        (low_1, _), (_, high_2) = one.ends(t), two.ends(t)
-        return one.value - two.value - np.hypot(one.value - low_1, high_2 - two.value)
-
-    assert ci.low == pytest.approx(low(stats.t.ppf(0.975, 9)))
-    assert low(stats.t.ppf(1 - p / 2, 9)) == pytest.approx(0, abs=1e-3)
+    assert ci.low == pytest.approx(one.value - two.value - arm)
+    assert p == pytest.approx(2 * stats.t.sf(t * (one.value - two.value) / arm, 9))
     back, same = _interval_and_p(two, one, 0.0)
     assert (back.low, back.high, same) == pytest.approx((-ci.high, -ci.low, p))
     assert _interval_and_p(one, one, 0.5)[1] == 1

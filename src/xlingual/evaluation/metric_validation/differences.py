@@ -1,9 +1,10 @@
 """Whether two measures agree with XLR equally well, and one measure equally well in two directions.
 
 Interval and p are one method, for Pearson and Spearman alike: Zou's interval of a difference (2007), its
-ingredients from the two-way bootstrap, and p as the largest 1 − level at which it still holds zero. So p is
-below .05 exactly where the 95 % interval leaves out zero. Both are about the difference between the two
-coefficients over other families of encoders and other items from the same sources.
+ingredients from the two-way bootstrap, and the p that belongs to this interval (Altman and Bland 2011): its
+arm towards zero is as long as the t of its level in standard errors. So p is below .05 exactly where the 95 %
+interval leaves out zero. Both are about the difference between the two coefficients over other families of
+encoders and other items from the same sources.
 """
 
 from __future__ import annotations
@@ -27,9 +28,8 @@ from xlingual.results import Interval
 from xlingual.results.validation import TRUTH, CoefficientDifference
 
 METHOD = "two-way bootstrap, Zou 2007"
-# of the t of the usual level: intervals whose p is looked for; it is the 501st
-_WIDTHS = np.concatenate([np.linspace(0, 1, 501), np.geomspace(1, 30, 1500)[1:]])
-_USUAL = 500
+_ROUNDING = 1e-12
+_NARROWER = np.linspace(0, 1, 201)  # intervals that one holds, by their t as a share of its own
 
 
 def compare_measures(table: Table, a: str, b: str, kind: str, seed: int) -> CoefficientDifference:
@@ -76,7 +76,7 @@ def _compared(
         ci, p = _interval_and_p(sides[0], sides[1], _together(kind, found, n))
     except NoIntervalError as error:
         return CoefficientDifference(difference, None, None, None, joined(str(error), without))
-    test = f"{METHOD}, p by inverting the interval; {drawn.n_families} families, items"
+    test = f"{METHOD}, p of this interval; {drawn.n_families} families, items"
     return CoefficientDifference(difference, ci, p, test, without)
 
 
@@ -91,19 +91,18 @@ def _interval_and_p(one: OnZ, two: OnZ, c: float) -> tuple[Interval, float]:
     """Return Zou's interval at the usual level, and the two-sided p that goes with it.
 
     low = d − √((r₁ − l₁)² + (u₂ − r₂)² − 2c(r₁ − l₁)(u₂ − r₂)), high likewise with u₁ and l₂. With a c near 1
-    that need not grow with the level, so each interval holds those of the levels below it.
+    that need not grow with the level, so the interval holds those of all lower levels too.
     """
     from scipy.special import stdtr
 
-    t = _WIDTHS * usual_t(one.n_families)
-    (low_1, high_1), (low_2, high_2) = one.ends(t), two.ends(t)
+    t = usual_t(one.n_families)
+    (low_1, high_1), (low_2, high_2) = one.ends(t * _NARROWER), two.ends(t * _NARROWER)
+    down = float(_side(one.value - low_1, high_2 - two.value, c).max())
+    up = float(_side(high_1 - one.value, two.value - low_2, c).max())
     difference = one.value - two.value
-    down = np.maximum.accumulate(_side(one.value - low_1, high_2 - two.value, c))
-    up = np.maximum.accumulate(_side(high_1 - one.value, two.value - low_2, c))
-    low, high = max(difference - down[_USUAL], -2.0), min(difference + up[_USUAL], 2.0)
-    reaches_zero = np.interp(abs(difference), down if difference > 0 else up, t)
-    p = 2 * float(stdtr(one.n_families - 1, -reaches_zero))
-    return Interval(float(low), float(high), LEVEL, METHOD), p
+    arm = max(down if difference > 0 else up, _ROUNDING)
+    p = 2 * float(stdtr(one.n_families - 1, -t * abs(difference) / arm)) if difference else 1.0
+    return Interval(max(difference - down, -2.0), min(difference + up, 2.0), LEVEL, METHOD), p
 
 
 def _side(a: Floats, b: Floats, c: float) -> Floats:
