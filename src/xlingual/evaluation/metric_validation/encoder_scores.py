@@ -104,7 +104,7 @@ def table_of(series: Sequence[EncoderSeries], seed: int, *, draw: bool = True) -
     """
     if len({one.encoder for one in series}) < len(series):
         raise InputError("agreement: two encoders have one name; give them names of their own (NAME=SPEC)")
-    names = NAMES
+    names: tuple[str, ...] = NAMES
     if series and all(TRUTH_AT_1 in one.per_seed for one in series):
         names = (*NAMES, TRUTH_AT_1)
     lengths = {len(one.per_seed[name]) for one in series for name in names}
