@@ -29,6 +29,7 @@ STATISTICS = (
     "family_error",
     "planned_power",
     "agreement_coverage",
+    "calibration_transfer",
     "study_statistics",
 )
 NETWORKS = ("encoder_speed", "mlmme_speed", "triplet_speed", "torch_speed")  # need torch

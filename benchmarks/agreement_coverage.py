@@ -92,8 +92,9 @@ def main() -> None:
                 equal = compare_measures(table, "BkR", "SIM", kind, seed)
                 other = compare_measures(table, "BkR", "CORR", kind, seed)
                 gap = truth["BkR", kind] - truth["CORR", kind]
-                for label, ci, aim in (("covers 0", equal.ci, 0.0), ("covers", other.ci, gap)):
-                    if ci is not None:
+                for label, one, aim in (("covers 0", equal, 0.0), ("covers", other, gap)):
+                    if (ci := one.ci) is not None:
+                        assert (one.p < 0.05) == (ci.low > 0 or ci.high < 0)  # one method
                         apart.setdefault(f"{kind} difference {label}", []).append(ci.low <= aim <= ci.high)
                 if equal.p is not None and other.p is not None:
                     apart.setdefault(f"{kind} rejects a true null", []).append(equal.p <= 0.05)

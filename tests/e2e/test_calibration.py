@@ -52,7 +52,7 @@ def test_calibrate_says_what_it_is_worth_and_writes_a_file(xlingual: Any, valida
     outcome = xlingual("calibrate", "val", "--out", "c.json")
     assert outcome.code == 0 and outcome.err.splitlines() == ["wrote c.json"]
     verdict, table = outcome.out.split("Mean absolute error of the estimated XLR")
-    assert verdict.split()[:4] == ["XLR", "R@10", "is", "estimated"]
+    assert " ".join(verdict.split()).startswith("Within one data set XLR R@10 is estimated from BkR")
     for words in ("12 families", "isotonic fit", "guaranteed: 80 %", "of 12 families"):
         assert words in " ".join(verdict.split())
     assert "straight line" in table and "en → de: N = 60, R@10" in table
@@ -69,7 +69,7 @@ def test_evaluate_prints_and_keeps_the_estimate(xlingual: Any, bkr: Any, validat
     assert outcome.code == 0
     said = " ".join(outcome.out.split())
     assert "Estimated XLR R@10: good " in said and "at least 80 % of the cases" in said
-    assert "extrapolated" not in said
+    assert "extrapolation" not in said
     rows = [row for row in read_json("out/results.json")["summary"] if row["estimated_xlr"]]
     assert {(row["encoder"], row["source"], row["measure"]) for row in rows} == {
         (encoder, source, "R@10") for encoder in ("good", "bad") for source in ("en", None)
@@ -77,7 +77,7 @@ def test_evaluate_prints_and_keeps_the_estimate(xlingual: Any, bkr: Any, validat
     for row in rows:
         found = row["estimated_xlr"]
         assert 0 <= found["ci"]["low"] <= found["value"] <= found["ci"]["high"] <= 1
-        assert found["ci"]["level"] == 0.9 and found["ci"]["method"].startswith("jackknife+")
+        assert found["ci"]["level"] == 0.9 and found["ci"]["method"].startswith("within this data: jack")
     kept = [row.estimated_xlr for row in Results.read("out").summary if row.estimated_xlr]
     assert len(kept) == 4 and all(one.ci is not None and one.ci.level == 0.9 for one in kept)
     schema = read_json(str(HERE.parents[2] / "src/xlingual/results/schemas/results-1.schema.json"))
@@ -93,7 +93,7 @@ def test_the_report_shows_the_estimate(xlingual: Any, bkr: Any, validated: Any) 
     page = Path("out/report.html").read_text(encoding="utf-8")
     row = next(row for row in Results.read("out").summary if row.estimated_xlr)
     assert "<h3>Estimated XLR</h3>" in page and f"{row.estimated_xlr.value:.3f}" in page
-    assert "that cannot be checked" in page
+    assert "within this data" in page.lower()
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -112,12 +112,27 @@ def test_other_conditions_are_extrapolated(xlingual: Any, bkr: Any, validated: A
     assert xlingual("calibrate", "val", "--out", "c.json", "--quiet").code == 0
     outcome = bkr("--pairs", "en-de,de-en", "--calibration", "c.json")
     said = " ".join(outcome.out.split())
-    assert "extrapolated, interval not valid: N is 60, in the calibration 365" in said
-    assert "the source language is de, in the calibration en" in said
+    assert "extrapolation to other data, no interval: N is 60, in the calibration 365" in said
     assert "of the cases" not in said
     found = [row["estimated_xlr"] for row in read_json("out/results.json")["summary"] if row["estimated_xlr"]]
     assert len(found) == 3 and all(one["ci"] is None and 0 <= one["value"] <= 1 for one in found)
-    assert "extrapolated, interval not valid" in found[-1]["note"]
+    assert "extrapolation" in found[-1]["note"]
+
+
+def test_other_data_get_no_interval_from_families_of_encoders(
+    xlingual: Any, bkr: Any, validated: Any
+) -> None:
+    validated(n=30)
+    content = read_json("val/validation.json")
+    content["pairs"][0]["conditions"]["data"] = "0123456789ab"
+    Path("val/validation.json").write_text(json.dumps(content), encoding="utf-8")
+    assert xlingual("calibrate", "val", "--out", "c.json", "--quiet").code == 0
+    said = " ".join(bkr("--pairs", "en-de", "--calibration", "c.json").out.split())
+    assert (
+        "extrapolation to other data, no interval: jackknife+ at level 0.9 needs at least 9 data sets" in said
+    )
+    found = [row["estimated_xlr"] for row in read_json("out/results.json")["summary"] if row["estimated_xlr"]]
+    assert found and all(one["ci"] is None for one in found)
 
 
 def test_without_a_calibration_there_is_no_estimate(bkr: Any) -> None:

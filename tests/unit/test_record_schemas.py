@@ -64,6 +64,7 @@ DEFINITIONS = {
         calibrations.CalibrationError: "error",
         calibrations.ErrorDifference: "difference",
         calibrations.Coverage: "coverage",
+        calibrations.DataSet: "data_set",
         Interval: "interval",
     },
     "case_study": {
@@ -95,12 +96,13 @@ RECORDS = {
     "case_study": studies.CaseStudy,
     "study_analysis": analyses.StudyAnalysis,
 }
+VERSIONS = {"calibration": 2}  # the others are at 1
 FILES = {"study_analysis": analyses.FILE}  # the others are named after their record
 DERIVED = {Plan: {"k_over_pool"}, comparisons.Compared: {"top"}, Calibration: {"form"}}
 SUBSET = {field.name for field in fields(validations.Subset)}  # at the top of a pair: all encoders
 REPLACED = {
     validations.PairValidation: (set(), SUBSET),
-    validations.EncoderScores: ({"scores"}, {"XLR", *validations.MEASURES}),
+    validations.EncoderScores: ({"scores"}, {"XLR", "XLR@1", *validations.MEASURES}),
 }
 OBJECTS = [(name, None, RECORDS[name]) for name in RECORDS] + [
     (name, definition, kind) for name, kinds in DEFINITIONS.items() for kind, definition in kinds.items()
@@ -108,7 +110,7 @@ OBJECTS = [(name, None, RECORDS[name]) for name in RECORDS] + [
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    path = files("xlingual") / "results" / "schemas" / f"{name}-1.schema.json"
+    path = files("xlingual") / "results" / "schemas" / f"{name}-{VERSIONS.get(name, 1)}.schema.json"
     return json.loads(path.read_text(encoding="utf-8"))
 
 
@@ -231,7 +233,8 @@ def test_what_the_program_makes_follows_the_schema(made: dict[str, list[Any]], n
 
 def test_the_cases_have_numbers_and_lack_some(made: dict[str, list[Any]]) -> None:
     assert {found.outcome for found in made["gate"]} >= {"pass", "fail"}
-    assert made["calibration"][0].coverage.value is not None and made["calibration"][1].coverage.value is None
+    shares = [found.data_sets[0].coverage.value for found in made["calibration"][:2]]
+    assert shares[0] is not None and shares[1] is None
     full, short = made["validation"]
     assert full.directions and {row.kind for row in full.degradations} == {"none", "dims", "noise", "shuffle"}
     lacking = short.pairs[0].encoders[0].scores["XLR"]
@@ -380,10 +383,10 @@ def test_damaged_files_are_one_line(made: dict[str, list[Any]], name: str, tmp_p
     def content() -> dict[str, Any]:
         return json.loads(text)
 
-    first = INNER[name][0]
+    first, version = INNER[name][0], f"xlingual/{name}/{VERSIONS.get(name, 1)}"
     cases = [
-        (text.replace(f"{name}/1", f"{name}/2"), f"xlingual/{name}/2.*another version"),
-        (text.replace(f"xlingual/{name}/1", "xlingual/other/1"), "xlingual/other/1.*give what was written"),
+        (text.replace(version, f"xlingual/{name}/9"), f"xlingual/{name}/9.*another version"),
+        (text.replace(version, "xlingual/other/1"), "xlingual/other/1.*give what was written"),
         (text[: len(text) // 2], "not valid JSON"),
         ("[]", "holds no results"),
         (changed(content(), name, (first,), None), f"the field '{first}' is missing"),
@@ -412,4 +415,4 @@ def test_what_lacks_a_field_or_has_the_wrong_type_breaks_the_schema(
         with pytest.raises(jsonschema.ValidationError):
             validator_of(name).validate(json.loads(changed(json.loads(content), name, place, value)))
     with pytest.raises(jsonschema.ValidationError):
-        validator_of(name).validate(json.loads(content) | {"schema": f"xlingual/{name}/2"})
+        validator_of(name).validate(json.loads(content) | {"schema": f"xlingual/{name}/9"})

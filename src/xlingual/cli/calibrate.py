@@ -84,7 +84,9 @@ def _show(found: Calibration) -> None:
     console.print(fitting(console, (_errors(rows, stacked) for stacked in (False, True))))
     for line in left_out_lines(found):
         console.print(Padding(line, (0, 0, 0, 1)), markup=False)
-    console.print(Padding("Valid under these conditions (data may differ):", (0, 0, 0, 1)), markup=False)
+    console.print(
+        Padding("Intervals within this data hold under these conditions:", (0, 0, 0, 1)), markup=False
+    )
     for line in condition_lines(found):
         console.print(Padding(line, (0, 0, 0, 3)), markup=False)
 
@@ -114,7 +116,7 @@ def show_estimates(results: Results, calibration: Calibration) -> None:
 
     console = screen.console()
     console.print()
-    for sentence in estimate_sentences(results, calibration):
+    for sentence in estimate_sentences(results):
         console.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
     level = f"{100 * calibration.level:g} % interval"
     table = plain_table("estimated XLR")

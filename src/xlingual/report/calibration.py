@@ -6,10 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlingual.report import numbers, words
-from xlingual.report.conditions import collected
 from xlingual.report.grid import Table
 from xlingual.results import EstimatedXLR, Interval, Results, Summary
-from xlingual.results.calibration import FORM, Calibration, CalibrationError, ErrorDifference
+from xlingual.results.calibration import (
+    FORM,
+    WITHIN,
+    Calibration,
+    CalibrationError,
+    DataSet,
+    ErrorDifference,
+    units_needed,
+)
 
 FORMS = {FORM: "calibration", "line": "straight line", "isotonic": "isotonic"}
 SHOWN = 4  # encoders named in a sentence
@@ -42,14 +49,16 @@ def calibration_verdict(found: Calibration) -> list[str]:
     """Return what a calibration is worth, the most important first."""
     n_families = len({point.family for point in found.points})
     n_encoders = len({point.encoder for point in found.points})
+    of = f"{n_encoders} encoders, {n_families} families, {_counted(len(found.cells), 'direction')}"
+    of += f", {_counted(len(found.data_sets), 'data set')}"
     error = _error(found, "family")
+    known = "" if error is None else f" with a mean absolute error of {_error_text(error)}"
     return [
-        f"XLR {found.xlr_measure} is estimated from {_followed(found)} with a mean absolute error of "
-        f"{numbers.with_interval(error.value, error.ci)} for families of encoders that were left out "
-        f"({n_encoders} encoders, {n_families} families, {_pairs(len(found.cells))}).",
+        f"Within one data set XLR {found.xlr_measure} is estimated from {_followed(found)}{known} for families "
+        f"of encoders that were left out ({of}).",
         *(_against(one) for one in found.differences if one.left_out == "family"),
+        *(_coverage(one, len(found.data_sets) > 1) for one in found.data_sets),
         *_other_data(found),
-        _coverage(found),
         *(words.stop(f"Note: {warning}") for warning in found.warnings),
     ]
 
@@ -72,9 +81,9 @@ def error_rows(found: Calibration) -> list[ErrorRow]:
 def left_out_lines(found: Calibration) -> list[str]:
     """Return what was left out together for each way of leaving out that may be misread."""
     meaning = {
-        "direction": "one direction of one data set; its reverse, of the same items, stays in the fit",
-        "pair": "both directions of two languages of one data set; other pairs of its items stay in",
-        "data": "all language pairs of one data set",
+        "direction": "one direction, estimated from the others of its data set; its reverse stays in the fit",
+        "pair": "both directions of two languages, estimated from the other pairs of their data set",
+        "data": "all language pairs of one data set, estimated from the other data sets",
     }
     present = {error.left_out for error in found.errors}
     return [f"{_LEFT_OUT.get(key, key)}: {text}." for key, text in meaning.items() if key in present]
@@ -112,11 +121,8 @@ def estimate_rows(results: Results) -> list[EstimateRow]:
     ]
 
 
-def estimate_sentences(results: Results, calibration: Calibration | None) -> list[str]:
-    """Return what the estimates say and what they rest on; for those without an interval why.
-
-    Without the calibration (None: the results alone are known) its data cannot be named.
-    """
+def estimate_sentences(results: Results) -> list[str]:
+    """Return what the estimates say and what they rest on; for those without an interval why."""
     every = estimates(results)
     rows = [row for row in every if row.source is not None]
     best = sorted(rows, key=lambda row: -row.estimated_xlr.value if row.estimated_xlr else 0.0)[:SHOWN]
@@ -126,18 +132,17 @@ def estimate_sentences(results: Results, calibration: Calibration | None) -> lis
         f"{row.encoder} {_value(row.estimated_xlr)}{_where(row, rows)}" for row in best if row.estimated_xlr
     ]
     left = f" ({len(rows) - len(best)} more in the table)" if len(rows) > len(best) else ""
-    name = best[0].measure if calibration is None else calibration.xlr_measure
-    sentences = [f"Estimated XLR {name}: {numbers.in_words(named)}{left}."]
-    intervals = _intervals(rows)
-    if intervals and calibration is None:
-        sentences.append(
-            f"The intervals aim at {numbers.percent(intervals[0].level)} ({intervals[0].method}), if this "
-            "encoder is to the families of the calibration as they are to each other, and if BkR and XLR are "
-            "related here as in its data: that cannot be checked."
-        )
-    elif intervals and calibration is not None:
-        sentences += _assumption(calibration, results)
-    return sentences + _notes(every)
+    return [
+        f"Estimated XLR {_xlr_measure(best[0])}: {numbers.in_words(named)}{left}.",
+        *_promises(rows),
+        *_notes(every),
+    ]
+
+
+def _xlr_measure(row: Summary) -> str:
+    """Return the measure of XLR that a row's estimate is of."""
+    named = row.estimated_xlr.measure if row.estimated_xlr else None
+    return named or row.measure
 
 
 def estimate_table(results: Results) -> Table | None:
@@ -149,7 +154,7 @@ def estimate_table(results: Results) -> Table | None:
     level = f"{numbers.percent(levels.pop())} interval" if len(levels) == 1 else "interval"
     cells = [[row.encoder, row.pair, row.bkr, row.estimate, row.interval] for row in rows]
     head = ["encoder", "pair", "BkR", "estimated XLR", level]
-    sentences = estimate_sentences(results, None)
+    sentences = estimate_sentences(results)
     return Table("Estimated XLR", head, cells, sentences, n_names=2, names_are_data=True)
 
 
@@ -174,28 +179,23 @@ def _where(row: Summary, rows: Sequence[Summary]) -> str:
     return "" if alone else f" ({words.pair(row.source or '', row.target or '')})"
 
 
-def _assumption(found: Calibration, results: Results) -> list[str]:
-    """Return what the intervals promise and what that rests on."""
-    families = len({point.family for point in found.points})
-    promise = (
-        f"The intervals aim at {numbers.percent(found.level)} and hold the truth in at least "
-        f"{numbers.percent(2 * found.level - 1)} of the cases, if this encoder is to the {families} families "
-        "of the calibration as they are to each other"
-    )
-    known = {cell.data for cell in found.cells}
-    here = {value for one in collected(results.entries) if one.key == "data" for value in one.values}
-    if here <= known:
-        return [f"{promise} (same data)."]
-    other = next((e for e in found.errors if (e.left_out, e.form) == ("data", FORM)), None)
-    of_data = (
-        "The calibration knows one data set, so how far another one is off is not known"
-        if other is None
-        else f"For a data set left out of the calibration the mean error was {numbers.number(other.value)}"
-    )
-    return [
-        f"{promise}, and if BkR and XLR are related here as in its data: that cannot be checked.",
-        f"{of_data}.",
-    ]
+def _promises(rows: Sequence[Summary]) -> list[str]:
+    """Return what each kind of interval promises and what that rests on."""
+    sentences = []
+    for ci in {ci.method: ci for ci in _intervals(rows)}.values():
+        within = ci.method.startswith(WITHIN)
+        kind, _, method = ci.method.partition(": ")
+        unit = (
+            "this encoder is to the families of the calibration as they are to each other"
+            if within
+            else "this data set is to those of the calibration as they are to each other: that cannot be "
+            "checked"
+        )
+        sentences.append(
+            f"{kind.capitalize()}: the intervals ({method}) aim at {numbers.percent(ci.level)} and hold the "
+            f"truth in at least {numbers.percent(2 * ci.level - 1)} of the cases, if {unit}."
+        )
+    return sentences
 
 
 def _notes(rows: Sequence[Summary]) -> list[str]:
@@ -206,8 +206,12 @@ def _notes(rows: Sequence[Summary]) -> list[str]:
     return [words.stop(f"{numbers.in_words(named, SHOWN)}: {note}") for note, named in notes.items()]
 
 
-def _error(found: Calibration, left_out: str) -> CalibrationError:
-    return next(one for one in found.errors if one.left_out == left_out and one.form == FORM)
+def _error(found: Calibration, left_out: str) -> CalibrationError | None:
+    return next((one for one in found.errors if one.left_out == left_out and one.form == FORM), None)
+
+
+def _error_text(one: CalibrationError) -> str:
+    return numbers.with_interval(one.value, one.ci)
 
 
 def _against(one: ErrorDifference) -> str:
@@ -223,23 +227,27 @@ def _against(one: ErrorDifference) -> str:
 
 
 def _other_data(found: Calibration) -> list[str]:
-    for left_out, name in (("data", "data set"), ("pair", "language pair")):
-        for one in found.errors:
-            if one.left_out == left_out and one.form == FORM:
-                shown = numbers.with_interval(one.value, one.ci)
-                return [f"For a {name} that was left out the error is {shown} ({one.n_groups} of them)."]
-    return ["How far off it is on other data is not known: the validations are about one language pair."]
+    needed = units_needed(found.level)
+    level, have = numbers.percent(found.level), len(found.data_sets)
+    one = _error(found, "data")
+    if one is None:
+        return ["How far off it is on other data is not known: the validations are about one data set."]
+    span = f", {numbers.number(one.least)} to {numbers.number(one.most)}" if one.least is not None else ""
+    text = f"For a data set that was left out the error is {_error_text(one)}{span} ({one.n_groups} of them)"
+    if have < needed:
+        text += f": too few for a {level} interval for other data, which takes {needed}"
+    return [f"{text}."]
 
 
-def _coverage(found: Calibration) -> str:
-    share = found.coverage
+def _coverage(one: DataSet, several: bool) -> str:
+    share, where = one.coverage, f" within data {one.data}" if several else " within this data"
     level, sure = numbers.percent(share.level), numbers.percent(share.guaranteed)
     if share.value is None:
-        return words.stop(f"Coverage of the {level} intervals: {share.note or 'not known'}")
+        return words.stop(f"Coverage of the {level} intervals{where}: {share.note or 'not known'}")
     ends = share.ci
     shown = "" if ends is None else f" [{numbers.percent(ends.low)}, {numbers.percent(ends.high)}]"
     return (
-        f"The {level} intervals (guaranteed: {sure}, for exchangeable families) held the truth in "
+        f"The {level} intervals{where} (guaranteed: {sure}, for exchangeable families) held the truth in "
         f"{numbers.percent(share.value)}{shown} of {share.n_families} families left out; "
         f"mean width {numbers.number(share.width)}."
     )
@@ -251,5 +259,5 @@ def _more(one: ErrorDifference | None) -> str:
     return numbers.number(one.value) if one.ci is None else numbers.difference(one.value, one.ci)
 
 
-def _pairs(count: int) -> str:
-    return "one direction" if count == 1 else f"{count} directions"
+def _counted(count: int, noun: str) -> str:
+    return f"one {noun}" if count == 1 else f"{count} {noun}s"

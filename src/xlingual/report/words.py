@@ -86,6 +86,11 @@ VALIDATION_GLOSSARY = (
         "True cross-lingual retrieval: how often the known match of a text is among its K nearest. "
         "It needs pairs that are known to match, and is what the other measures are held against.",
     ),
+    (
+        "XLR at K = 1",
+        "The same with K = 1. Where good encoders all find the match among the ten nearest, only this still "
+        "tells them apart.",
+    ),
     *(entry for entry in GLOSSARY if entry[0].startswith(("BkR", "SIM"))),
     (
         "CORR",
@@ -106,8 +111,8 @@ VALIDATION_GLOSSARY = (
     (
         "Interval",
         "Where the coefficient of the encoders' means would land for other families of encoders and other "
-        "items from the same sources. Numbers are called different when the interval of their difference "
-        "excludes zero and p is below .05. Each comparison stands for itself.",
+        "items from the same sources. The test of a difference is about the same and uses the same draws: p "
+        "is below .05 exactly where its 95 % interval excludes zero. Each comparison stands for itself.",
     ),
     (
         "Order of two encoders",

@@ -14,13 +14,11 @@ from xlingual.results.files import read_json, write_json
 from xlingual.results.reading import Record, fields_of, record
 from xlingual.signature import same_conventions
 
-SCHEMA = "xlingual/calibration/1"
+SCHEMA = "xlingual/calibration/2"
 FORM = "angular"  # arcsin √XLR is linear in arcsin √BkR and in SIM, with slopes of at least 0
 PREDICTORS = ("BkR", "SIM")
 MUST_EQUAL = {
     "conventions": "the version of the conventions",
-    "source": "the source language",
-    "target": "the target language",
     "measure": "the measure",
     "n_source": "N",
     "n_target": "the number of targets",
@@ -29,6 +27,8 @@ MUST_EQUAL = {
     "images": "the image encoder",
 }
 NEAR = 0.02  # of the larger: numbers of distinct pictures within it count as equal
+WITHIN = "within this data"  # how the note, or the method of the interval, of an estimate begins
+EXTRAPOLATION = "extrapolation to other data"
 MADE_BY = "xlingual calibrate VALIDATION… --out FILE"
 
 
@@ -36,7 +36,7 @@ MADE_BY = "xlingual calibrate VALIDATION… --out FILE"
 class Conditions:
     """What a relation between BkR and XLR depends on: one language pair of one validation.
 
-    Only `data` may differ where the calibration is used: that is what it is for.
+    Language pairs of equal `data` are one data set. With other data an estimate is an extrapolation.
     """
 
     source: str
@@ -62,6 +62,14 @@ class Conditions:
         if other.n_seeds < self.n_seeds:  # a mean over fewer samples is noisier than those of the calibration
             found.append(f"the number of seeds is {other.n_seeds}, in the calibration {self.n_seeds}")
         return found
+
+
+def units_needed(level: float) -> int:
+    """Return how many units (families, data sets) a finite interval needs: ⌈1/α⌉ − 1, α = 1 − level.
+
+    The residuals of m units promise at most m/(m + 1).
+    """
+    return math.ceil(1 / (1 - level) - 1e-9) - 1
 
 
 def equal(key: str, one: object, other: object) -> bool:
@@ -105,6 +113,8 @@ class CalibrationError:
     value: float | None
     ci: Interval | None
     note: str | None = None
+    least: float | None = None  # mean error of the group that was estimated best
+    most: float | None = None
 
 
 @dataclass(frozen=True)
@@ -131,27 +141,42 @@ class Coverage:
     note: str | None = None
 
 
+@dataclass(frozen=True)
+class DataSet:
+    """One data set of a calibration with its own curve: all pairs of one manifest, other encoders apart."""
+
+    data: str
+    model: CalibrationModel  # fitted to the points of this data set
+    without: dict[str, CalibrationModel]  # the same without a family
+    residuals: list[float]  # of its points from the model without their family, absolute, in radians
+    coverage: Coverage
+
+
 @dataclass
 class Calibration:
-    """A fitted calibration; `residuals` and `without` are what jackknife+ needs."""
+    """A fitted calibration; `residuals` and `without` are what jackknife+ over data sets needs."""
 
     predictors: list[str]
     family: str | None  # the pattern that gave the families, None where the validations did
     level: float
     cells: list[Conditions]
     points: list[CalibrationPoint]
-    model: CalibrationModel
-    without: dict[str, CalibrationModel]  # fitted without the family
-    residuals: list[float]  # of each point from the model without its family, absolute, in radians
+    model: CalibrationModel  # fitted to all points
+    without: dict[str, CalibrationModel]  # fitted without the data set; none where there is only one
+    residuals: list[float]  # of each point from the model without its data set, absolute, in radians
+    data_sets: list[DataSet]
     errors: list[CalibrationError]
     differences: list[ErrorDifference]
-    coverage: Coverage
     warnings: list[str] = field(default_factory=list)
 
     @property
     def xlr_measure(self) -> str:
         """What the measure of XLR is called: R@10, Success@10, or both."""
         return " or ".join(dict.fromkeys(cell.xlr_measure or cell.measure for cell in self.cells))
+
+    def data_of(self, point: CalibrationPoint) -> str:
+        """Return the data set of a point."""
+        return self.cells[point.cell].data
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the file holds."""
@@ -182,13 +207,26 @@ def _calibration(content: Mapping[str, Any]) -> Calibration:
         cells=_records(Conditions, content["cells"]),
         points=_records(CalibrationPoint, content["points"]),
         model=_model(content["model"]),
-        without={str(family): _model(row) for family, row in content["without"].items()},
+        without=_models(content["without"]),
         residuals=[float(value) for value in content["residuals"]],
+        data_sets=[
+            DataSet(
+                str(row["data"]),
+                _model(row["model"]),
+                _models(row["without"]),
+                [float(value) for value in row["residuals"]],
+                record(Coverage, row["coverage"]),
+            )
+            for row in content["data_sets"]
+        ],
         errors=_records(CalibrationError, content["errors"]),
         differences=_records(ErrorDifference, content["differences"]),
-        coverage=_records(Coverage, [content["coverage"]])[0],
         warnings=list(content.get("warnings", [])),
     )
+
+
+def _models(rows: Mapping[str, Any]) -> dict[str, CalibrationModel]:
+    return {str(name): _model(row) for name, row in rows.items()}
 
 
 def _model(row: Mapping[str, Any]) -> CalibrationModel:
@@ -218,11 +256,21 @@ def _problem(found: Calibration, form: str) -> str | None:
             return f"'points' lacks a number for {name}"
     if any(not 0 <= point.cell < len(found.cells) for point in found.points):
         return "'points' names a cell that is not in 'cells'"
-    if len(found.residuals) != len(found.points):
-        return f"'residuals' has {len(found.residuals)} values for {len(found.points)} points"
-    missing = {point.family for point in found.points} - set(found.without)
-    if missing:
-        return f"'without' lacks the family {min(missing)!r}"
-    if any(len(model.slopes) != len(found.predictors) for model in (found.model, *found.without.values())):
+    if sorted(one.data for one in found.data_sets) != sorted({cell.data for cell in found.cells}):
+        return "'data_sets' does not name each data of 'cells' once"
+    parts = [("", found.points if len(found.data_sets) > 1 else [], found.without, found.residuals)]
+    for one in found.data_sets:
+        own = [point for point in found.points if found.data_of(point) == one.data]
+        own = own if len({point.family for point in own}) > 1 else []  # one family: none to leave out
+        parts.append((f" of data {one.data}", own, one.without, one.residuals))
+    for where, points, without, residuals in parts:
+        if len(residuals) != len(points):
+            return f"'residuals'{where} has {len(residuals)} values for {len(points)} points"
+        units = {point.family if where else found.data_of(point) for point in points}
+        if missing := units - set(without):
+            return f"'without'{where} lacks {min(missing)!r}"
+    models = [found.model, *(one.model for one in found.data_sets)]
+    models += [model for _, _, without, _ in parts for model in without.values()]
+    if any(len(model.slopes) != len(found.predictors) for model in models):
         return "'slopes' does not have one value for each predictor"
     return None

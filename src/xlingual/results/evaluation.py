@@ -98,6 +98,7 @@ class EstimatedXLR:
     value: float
     ci: Interval | None
     note: str | None = None  # why there is no interval, or what speaks against the value
+    measure: str | None = None  # of XLR, where it is not called as that of BkR: Success@10
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,9 @@ from xlingual.results.reading import fields_of, record
 
 SCHEMA = "xlingual/validation/1"
 TRUTH = "XLR"
+TRUTH_AT_1 = (
+    "XLR@1"  # the same truth at K = 1: good encoders that all but reach 1 at K = 10 still differ there
+)
 MEASURES = ("BkR", "SIM", "CORR")  # held against the truth
 COEFFICIENTS = ("pearson", "spearman")
 SUBSETS = ("all", "below", "above")  # encoders whose XLR is below, or at least, the threshold
@@ -33,7 +36,7 @@ class SeedScores:
 
 @dataclass(frozen=True)
 class EncoderScores:
-    """All measures of one encoder on one language pair; keys are XLR, BkR, SIM and CORR."""
+    """All measures of one encoder on one language pair; keys are XLR, BkR, SIM, CORR; XLR@1 if K > 1."""
 
     encoder: str
     family: str
@@ -84,7 +87,7 @@ class CoefficientDifference:
 class Subset:
     """Agreement over some of the encoders; keys are a measure, then a coefficient.
 
-    `differences` has the keys BkR-CORR and BkR-SIM, then a coefficient.
+    `differences` has the keys BkR-CORR and BkR-SIM, then a coefficient. `agreement_at_1` is empty if K is 1.
     """
 
     n_encoders: int
@@ -92,6 +95,7 @@ class Subset:
     agreement: dict[str, dict[str, Agreement]]
     accuracy: dict[str, RankingAccuracy]
     differences: dict[str, dict[str, CoefficientDifference]]
+    agreement_at_1: dict[str, dict[str, Agreement]] = field(default_factory=dict)  # with XLR@1
 
 
 @dataclass(frozen=True)
@@ -156,6 +160,7 @@ class Validation:
     degradations: list[Degradation] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
+    measure_at_1: str | None = None  # of XLR@1: R@1; None where K is 1
     truncated: dict[str, dict[str, int]] = field(default_factory=dict)  # encoder → language → texts cut
 
     def to_dict(self) -> dict[str, Any]:
@@ -204,6 +209,7 @@ def _validation(content: Mapping[str, Any]) -> Validation:
         ],
         warnings=list(content["warnings"]),
         timings=dict(content["timings"]),
+        measure_at_1=content.get("measure_at_1"),
         truncated={name: dict(counts) for name, counts in content.get("truncated", {}).items()},
     )
 
@@ -218,7 +224,7 @@ def _pair(row: Mapping[str, Any]) -> PairValidation:
             EncoderScores(
                 encoder["encoder"],
                 encoder["family"],
-                {name: record(SeedScores, encoder[name]) for name in (TRUTH, *MEASURES)},
+                {name: record(SeedScores, encoder[name]) for name in _scored(encoder)},
                 encoder["normalized"],
             )
             for encoder in row["encoders"]
@@ -226,6 +232,10 @@ def _pair(row: Mapping[str, Any]) -> PairValidation:
         subsets={name: _subset(subsets[name]) for name in SUBSETS},
         n_matching=row.get("n_matching"),
     )
+
+
+def _scored(encoder: Mapping[str, Any]) -> tuple[str, ...]:
+    return (TRUTH, *MEASURES, *((TRUTH_AT_1,) if TRUTH_AT_1 in encoder else ()))
 
 
 def _subset(row: Mapping[str, Any]) -> Subset:
@@ -238,6 +248,7 @@ def _subset(row: Mapping[str, Any]) -> Subset:
             name: {coefficient: _difference(one) for coefficient, one in found.items()}
             for name, found in row["differences"].items()
         },
+        _agreements(row.get("agreement_at_1", {})),
     )
 
 

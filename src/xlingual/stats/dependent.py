@@ -1,11 +1,10 @@
 """Correlations that were computed on the same cases, and whether they differ.
 
-Two correlations are *overlapping* where they share a variable (x with y, x with z) and *non-overlapping*
-where they do not (j with k, h with m). Either way they depend on each other, and how much follows from the
-other correlations between their variables. All functions take correlations and the number n of independent
-cases, and raise ValueError, in words that can serve as a note, where these allow no answer.
+The two share a variable (x with y, x with z), so they depend on each other, and how much follows from the
+correlation of the other variables. All functions take correlations and the number n of independent cases,
+and raise ValueError, in words that can serve as a note, where these allow no answer.
 
-Sources: Williams 1959 ("The comparison of regression variables"), Dunn and Clark 1969, Steiger 1980 ("Tests
+Sources: Williams 1959 ("The comparison of regression variables"), Steiger 1980 ("Tests
 for comparing elements of a correlation matrix"), Zou 2007 ("Toward using confidence intervals to compare
 correlations"), Fisher 1921.
 """
@@ -63,45 +62,6 @@ def zou_overlapping(r_xy: float, r_xz: float, r_yz: float, n: int, level: float 
     return of_difference((r_xy, first), (r_xz, second), c, f"Zou 2007, n = {n}")
 
 
-def steiger_nonoverlapping(
-    r_jk: float, r_hm: float, r_jh: float, r_jm: float, r_kh: float, r_km: float, n: int
-) -> tuple[float, float]:
-    """Return (z, two-sided p) of "j correlates with k as h with m": Steiger 1980, equation 15.
-
-    Dunn and Clark's z₁ = (atanh r_jk − atanh r_hm)·√(n − 3)/√(2 − 2c), with c, the correlation between the
-    two, estimated with the mean of r_jk and r_hm in the place of both.
-    """
-    from scipy.special import ndtr
-
-    _enough(n)
-    _inside(r_jk)
-    _inside(r_hm)
-    mean = (r_jk + r_hm) / 2
-    c = _between_nonoverlapping(mean, mean, r_jh, r_jm, r_kh, r_km)
-    if c >= 1 - _ROUNDING:
-        raise ValueError("the two correlations are of the same data")
-    z = (atanh(r_jk) - atanh(r_hm)) * sqrt(n - 3) / sqrt(2 - 2 * c)
-    return z, float(2 * ndtr(-abs(z)))
-
-
-def zou_nonoverlapping(
-    r_jk: float,
-    r_hm: float,
-    r_jh: float,
-    r_jm: float,
-    r_kh: float,
-    r_km: float,
-    n: int,
-    level: float = LEVEL,
-) -> Interval:
-    """Return the interval of r_jk − r_hm of Zou 2007, from Fisher's intervals of both."""
-    first, second = fisher_interval(r_jk, n, level), fisher_interval(r_hm, n, level)
-    c = _between_nonoverlapping(r_jk, r_hm, r_jh, r_jm, r_kh, r_km)
-    if c >= 1 - _ROUNDING and abs(r_jk - r_hm) <= _ROUNDING:
-        raise ValueError("the two correlations are of the same data")
-    return of_difference((r_jk, first), (r_hm, second), c, f"Zou 2007, n = {n}")
-
-
 def of_difference(
     first: tuple[float, Interval], second: tuple[float, Interval], c: float, method: str
 ) -> Interval:
@@ -115,17 +75,6 @@ def of_difference(
 
 def _together(a: float, b: float, c: float) -> float:
     return sqrt(max(a * a + b * b - 2 * c * a * b, 0.0))
-
-
-def _between_nonoverlapping(
-    r_jk: float, r_hm: float, r_jh: float, r_jm: float, r_kh: float, r_km: float
-) -> float:
-    """Return the large-sample correlation between r_jk and r_hm (Pearson and Filon 1898)."""
-    _inside(r_jk)
-    _inside(r_hm)
-    both = r_jk * r_hm * (r_jh**2 + r_jm**2 + r_kh**2 + r_km**2) / 2 + r_jh * r_km + r_jm * r_kh
-    chains = r_jk * (r_jh * r_jm + r_kh * r_km) + r_hm * (r_jh * r_kh + r_jm * r_km)
-    return min(max((both - chains) / ((1 - r_jk**2) * (1 - r_hm**2)), -1.0), 1.0)
 
 
 def _enough(n: int) -> None:

@@ -18,8 +18,9 @@ from xlingual.evaluation.metric_validation.agreement import (
     subsets,
 )
 from xlingual.evaluation.metric_validation.coefficients import accuracy, midranks, pearson, spearman
+from xlingual.evaluation.metric_validation.differences import _interval_and_p
 from xlingual.evaluation.metric_validation.seed_scores import spread
-from xlingual.evaluation.metric_validation.two_way import draw_families, draw_items
+from xlingual.evaluation.metric_validation.two_way import OnZ, draw_families, draw_items
 from xlingual.results.validation import COEFFICIENTS, MEASURES
 
 NAMES = ("XLR", *MEASURES)
@@ -161,24 +162,70 @@ def test_differences_and_their_tests():
         values = {name: found.agreement[name][kind].value for name in MEASURES}
         assert corr.value == pytest.approx(values["BkR"] - values["CORR"]) and corr.p < 0.05
         assert corr.ci.low < corr.value < corr.ci.high and corr.ci.low > 0
-        assert sim.ci.low < 0 < sim.ci.high or sim.p < 0.05
-    assert found.differences["BkR-CORR"]["pearson"].test == "Williams, Zou 2007; n = 24 encoders"
-    assert "4999" in found.differences["BkR-CORR"]["spearman"].test
+        assert (sim.ci.low < 0 < sim.ci.high) == (sim.p > 0.05)
+        assert corr.test == "two-way bootstrap, Zou 2007, p of this interval; 24 families, items"
     few = subsets(made(24, family=3))["all"].differences["BkR-CORR"]
-    assert few["pearson"].test == "Williams, Zou 2007; n = 8 families"
-    assert "all 256" in few["spearman"].test
-    assert few["spearman"].p * 256 == pytest.approx(round(few["spearman"].p * 256))
+    assert all("8 families" in few[kind].test for kind in COEFFICIENTS)
+
+
+ON_Z = st.builds(
+    lambda z, error: OnZ("pearson", float(np.tanh(z)), z, error, 9, ""), st.floats(-3, 3), st.floats(0.01, 2)
+)
+
+
+@given(ON_Z, ON_Z, st.floats(-1, 1))
+def test_p_is_below_05_exactly_where_the_interval_leaves_out_zero(one, two, c):
+    ci, p = _interval_and_p(one, two, c)
+    assert ci.low <= one.value - two.value <= ci.high and 0 <= p <= 1
+    if abs(p - 0.05) > 1e-9:  # on the border an end is zero
+        assert (p < 0.05) == (ci.low > 0 or ci.high < 0)
+
+
+def test_interval_and_p_of_a_difference_are_those_of_zou_with_t():
+    """With independent coefficients both distances add up by squares."""
+    one, two = (OnZ("pearson", float(np.tanh(z)), z, 0.2, 10, "") for z in (1.5, 0.7))
+    t = stats.t.ppf(0.975, 9)
+    low_1, high_2 = np.tanh(1.5 - t * 0.2), np.tanh(0.7 + t * 0.2)
+    arm = np.hypot(one.value - low_1, high_2 - two.value)
+    ci, p = _interval_and_p(one, two, 0.0)
+    assert ci.low == pytest.approx(one.value - two.value - arm)
+    assert p == pytest.approx(2 * stats.t.sf(t * (one.value - two.value) / arm, 9))
+    back, same = _interval_and_p(two, one, 0.0)
+    assert (back.low, back.high, same) == pytest.approx((-ci.high, -ci.low, p))
+    assert _interval_and_p(one, one, 0.5)[1] == 1
 
 
 def test_equal_measures_differ_by_nothing():
     series = [
         replace(one, per_seed={**one.per_seed, "SIM": one.per_seed["BkR"]}, influence={}) for one in made()
     ]
-    found = subsets(series)["all"].differences["BkR-SIM"]
-    assert found["pearson"].value == 0 and found["pearson"].ci is None and found["pearson"].p is None
-    assert found["pearson"].note == "the two measures are the same up to a linear map"
-    assert found["spearman"].value == 0 and found["spearman"].p == 1
-    assert found["spearman"].ci is None and "equal in every replicate" in found["spearman"].note
+    for found in subsets(series)["all"].differences["BkR-SIM"].values():
+        assert (found.value, found.ci, found.p) == (0, None, None)
+        assert found.note == "no interval: both coefficients are equal in every replicate"
+
+
+def test_agreement_with_truth_at_1_is_that_of_another_truth():
+    series = [
+        replace(
+            one,
+            per_seed={**one.per_seed, "XLR@1": [v**2 for v in one.per_seed["XLR"]]},
+            influence={**one.influence, "XLR@1": one.influence["SIM"]},
+        )
+        for one in made(8)
+    ]
+    as_truth = [
+        replace(
+            one,
+            per_seed={**one.per_seed, "XLR": one.per_seed["XLR@1"]},
+            influence={**one.influence, "XLR": one.influence["XLR@1"]},
+        )
+        for one in series
+    ]
+    found = subsets(series)["all"]
+    assert found.agreement_at_1 == subsets(as_truth)["all"].agreement
+    plain = subsets(made(8))["all"]
+    assert found.agreement == plain.agreement and plain.agreement_at_1 == {}
+    assert found.differences == plain.differences
 
 
 def test_perfect_order_has_an_interval_of_some_width():
@@ -261,9 +308,9 @@ def test_a_measure_that_no_encoder_has_is_named():
 def test_directions_leave_out_what_one_of_them_lacks():
     second = changed(made(16, seed=5), "CORR", lambda i, scores: [None] * 3 if i == 2 else scores)
     found = {(d.measure, d.coefficient): d.difference for d in directions(made(16), second, ("a", "b"))}
-    assert found["CORR", "pearson"].test == "Steiger, Zou 2007; n = 15 encoders"
+    assert found["CORR", "pearson"].test.endswith("15 families, items")
     assert found["CORR", "spearman"].note == "without encoder 2 (no CORR)"
-    assert found["BkR", "pearson"].test.endswith("16 encoders")
+    assert found["BkR", "pearson"].test.endswith("16 families, items")
 
 
 def test_ties_of_all_encoders_are_no_agreement():
@@ -310,10 +357,9 @@ def test_directions_over_the_encoders_of_both():
     assert set(found) == {(m, k) for m in MEASURES for k in COEFFICIENTS}
     one = found["BkR", "pearson"]
     assert (one.first, one.second) == ("en-de", "de-en")
-    assert one.difference.test == "Steiger, Zou 2007; n = 16 encoders"
     assert one.difference.value > 0 and one.difference.p < 0.05 and one.difference.ci.low > 0
     ranks = found["BkR", "spearman"].difference
-    assert ranks.ci.low < ranks.value < ranks.ci.high
+    assert ranks.ci.low < ranks.value < ranks.ci.high and 0 < ranks.p < 1
     few = directions(first[:2], second, ("a", "b"))
     assert all(d.difference.value is None and "2 encoders" in d.difference.note for d in few)
 

@@ -112,6 +112,24 @@ def test_every_seed_equals_the_definitions(case, found, pair, name):
             assert scores[measure].per_seed[seed] == pytest.approx(value, abs=1e-8), (measure, seed)
 
 
+def test_xlr_at_1_is_beside_xlr_without_another_pass(case, found):
+    assert found.measure_at_1 == "R@1"
+    wanted = crosslingual_retrieval(
+        case.manifest, text_encoders=case.encoders(), pairs="en-de", measures=["R@1"], sample_size=20, seeds=3
+    )
+    for name in NAMES:
+        scores = scores_of(found, "en-de", name)
+        rows = by_key(wanted.summary, encoder=name, source="en", measure="R@1")
+        assert scores["XLR@1"].mean == pytest.approx(rows[0].value)
+        assert scores["XLR@1"].mean <= scores["XLR"].mean
+    whole = found.pairs[0].subsets["all"]
+    values = [[scores_of(found, "en-de", name)[key].mean for name in NAMES] for key in ("XLR@1", "BkR")]
+    assert whole.agreement_at_1["BkR"]["pearson"].value == pytest.approx(np.corrcoef(*values)[0, 1])
+    one = validate(case, measure="R@1")
+    assert one.measure_at_1 is None and one.pairs[0].subsets["all"].agreement_at_1 == {}
+    assert "XLR@1" not in one.pairs[0].encoders[0].scores
+
+
 @pytest.mark.parametrize("how", ["drawn", "splits"])
 def test_numbers_are_those_of_the_single_tasks(case, tmp_path, how):
     options = {"sample_size": 20, "seeds": 4, "seed": 3}

@@ -12,10 +12,10 @@ from xlingual.errors import InputError, listed
 from xlingual.evaluation.calibration.errors import coverage, left_out_errors
 from xlingual.evaluation.calibration.model import (
     design,
-    families_needed,
     fit,
-    leave_families_out,
+    leave_out,
 )
+from xlingual.records import Floats
 from xlingual.results.calibration import (
     MUST_EQUAL,
     PREDICTORS,
@@ -23,14 +23,15 @@ from xlingual.results.calibration import (
     CalibrationModel,
     CalibrationPoint,
     Conditions,
+    DataSet,
     equal,
+    units_needed,
 )
 from xlingual.results.validation import EncoderScores, PairValidation, Validation
 
 LEVEL = 0.9  # of prediction intervals; .95 would need 19 families
 FEWEST = 3  # encoders and families
 _ROUNDING = 1e-9
-# with other values BkR or XLR is another quantity
 # with other values BkR or XLR is another quantity
 _SAME = ("measure", "n_source", "n_target", "n_pictures", "conventions")
 _RANGES = {"XLR": (0.0, 1.0), "BkR": (0.0, 1.0), "SIM": (-1.0, 1.0)}
@@ -65,13 +66,19 @@ def calibrate(
     _refuse(cells, points)
     x = design({name: [getattr(point, name) for point in points] for name in predictors}, predictors)
     bkr, xlr = np.array([point.BkR for point in points]), np.array([point.XLR for point in points])
-    families = [point.family for point in points]
-    without, residuals = leave_families_out(x, xlr, families)
+    data = [cells[point.cell].data for point in points]
+    several = len(set(data)) > 1
+    without, residuals = leave_out(x, xlr, data) if several else ({}, np.empty(0))
     errors, differences = left_out_errors(x, bkr, xlr, _groupings(cells, points))
     model = fit(x, xlr)
+    of = np.array(data)
+    families = np.array([point.family for point in points])
+    data_sets = [
+        _data_set(name, x[of == name], xlr[of == name], families[of == name].tolist(), level)
+        for name in dict.fromkeys(data)
+    ]
     warnings += _flat(model, predictors)
-    if len(set(families)) < families_needed(level):
-        warnings.append(too_few_families(len(set(families)), level))
+    warnings += _few_families(data_sets, level)
     return Calibration(
         predictors=predictors,
         family=family,
@@ -81,19 +88,39 @@ def calibrate(
         model=model,
         without=without,
         residuals=[float(value) for value in residuals],
+        data_sets=data_sets,
         errors=errors,
         differences=differences,
-        coverage=coverage(x, xlr, families, level),
         warnings=warnings,
     )
 
 
-def too_few_families(found: int, level: float) -> str:
+def too_few(found: int, unit: str, where: str, level: float) -> str:
     """Return why no interval can be given."""
-    return (
-        f"no interval: jackknife+ at level {level:g} needs at least {families_needed(level)} families of "
-        f"encoders, the calibration has {found}"
+    return f"jackknife+ at level {level:g} needs at least {units_needed(level)} {unit}, {where} has {found}"
+
+
+def _data_set(data: str, x: Floats, xlr: Floats, families: list[str], level: float) -> DataSet:
+    """Return the part about one data set; with one family there is nothing to leave out."""
+    without, residuals = leave_out(x, xlr, families) if len(set(families)) > 1 else ({}, np.empty(0))
+    return DataSet(
+        data,
+        fit(x, xlr),
+        without,
+        [float(value) for value in residuals],
+        coverage(x, xlr, families, level),
     )
+
+
+def _few_families(data_sets: Sequence[DataSet], level: float) -> list[str]:
+    few = [one for one in data_sets if one.coverage.n_families < units_needed(level)]
+    return [
+        "no interval within data "
+        + one.data
+        + ": "
+        + too_few(one.coverage.n_families, "families of encoders", "it", level)
+        for one in few
+    ]
 
 
 def sampling_kind(sample: str) -> str:
@@ -222,6 +249,13 @@ def _refuse(cells: Sequence[Conditions], points: Sequence[CalibrationPoint]) -> 
             sized = key in ("n_source", "n_target")
             remedy = "validate again with an equal --sample-size" if sized else "fit each apart"
             raise InputError(f"the validations differ in {MUST_EQUAL[key]} ({listed(values)}): {remedy}")
+    by_data = {cell.data: cell.images for cell in cells}
+    for cell in cells:
+        if cell.images != by_data[cell.data]:
+            raise InputError(
+                f"data {cell.data} is seen by two image encoders ({cell.images}, {by_data[cell.data]}): a "
+                "calibration of one is wrong for the other, fit each apart"
+            )
     for what, found in (("encoders", {p.encoder for p in points}), ("families", {p.family for p in points})):
         if len(found) < FEWEST:
             raise InputError(

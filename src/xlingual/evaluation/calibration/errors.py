@@ -7,16 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from xlingual.evaluation.calibration.model import (
-    families_needed,
     fit,
     jackknife_plus,
-    leave_families_out,
+    leave_out,
     predicted_angle,
     share,
 )
 from xlingual.records import Floats, Ints
 from xlingual.results import Interval
-from xlingual.results.calibration import FORM, CalibrationError, Coverage, ErrorDifference
+from xlingual.results.calibration import FORM, CalibrationError, Coverage, ErrorDifference, units_needed
 from xlingual.stats import mean_interval
 
 LEVEL = 0.95  # of the intervals of errors, their differences, and coverage
@@ -44,12 +43,17 @@ def isotonic(bkr: Floats, xlr: Floats, at: Floats) -> Floats:
     return found
 
 
-def absolute_errors(predict: Predict, x: Floats, xlr: Floats, groups: Ints) -> Floats:
-    """Return the absolute error of each point [n], estimated from the points of the other groups."""
-    found = np.empty(len(xlr))
-    for group in np.unique(groups):
-        out = groups == group
-        found[out] = np.abs(predict(x[~out], xlr[~out], x[out]) - xlr[out])
+def absolute_errors(predict: Predict, x: Floats, xlr: Floats, groups: Ints, among: Ints) -> Floats:
+    """Return the absolute error of each point [n], estimated from the other groups of the same `among` [n].
+
+    NaN where there is nothing to estimate it from.
+    """
+    found = np.full(len(xlr), np.nan)
+    for group, part in dict.fromkeys(zip(groups.tolist(), among.tolist(), strict=True)):
+        out = (groups == group) & (among == part)
+        rest = (groups != group) & (among == part)
+        if rest.any():
+            found[out] = np.abs(predict(x[rest], xlr[rest], x[out]) - xlr[out])
     return found
 
 
@@ -58,24 +62,30 @@ def left_out_errors(
 ) -> tuple[list[CalibrationError], list[ErrorDifference]]:
     """Return errors and paired differences to plain fits, for each way of leaving out.
 
-    `groupings` maps encoder, family, pair, data to the group of each point. Where encoders are left out, the
-    unit of the intervals is the family; else it is what is left out.
+    `groupings` maps encoder, family, direction, pair, data to the group of each point. A data set that is
+    left out is estimated from the others; all else from the other points of its own data set. Where encoders
+    are left out, the unit of the intervals is the family; else it is what is left out.
     """
     errors: list[CalibrationError] = []
     differences: list[ErrorDifference] = []
-    family = codes(groupings["family"])
+    family, data = codes(groupings["family"]), codes(groupings["data"])
     for left_out, labels in groupings.items():
         groups = codes(labels)
-        if len(np.unique(groups)) < 2:
+        among = np.zeros_like(data) if left_out == "data" else data
+        values = absolute_errors(angular, x, xlr, groups, among)
+        known = np.isfinite(values)
+        if not known.any():
             continue
         units = family if left_out == "encoder" else groups
-        found = {FORM: absolute_errors(angular, x, xlr, groups)}
+        found = {FORM: values}
         for plain in (line, isotonic):
-            found[plain.__name__] = absolute_errors(plain, bkr[:, None], xlr, groups)
-        errors += [_error(left_out, form, values, groups, units) for form, values in found.items()]
+            found[plain.__name__] = absolute_errors(plain, bkr[:, None], xlr, groups, among)
+        errors += [
+            _error(left_out, form, own[known], groups[known], units[known]) for form, own in found.items()
+        ]
         differences += [
-            _difference(left_out, form, values - found[FORM], units)
-            for form, values in found.items()
+            _difference(left_out, form, (own - values)[known], units[known])
+            for form, own in found.items()
             if form != FORM
         ]
     return errors, differences
@@ -89,6 +99,7 @@ def codes(labels: Sequence[object]) -> Ints:
 
 def _error(left_out: str, form: str, values: Floats, groups: Ints, units: Ints) -> CalibrationError:
     enough = len(np.unique(units)) >= FEWEST_GROUPS
+    by_group = [float(values[groups == group].mean()) for group in np.unique(groups)]
     return CalibrationError(
         left_out=left_out,
         form=form,
@@ -97,6 +108,8 @@ def _error(left_out: str, form: str, values: Floats, groups: Ints, units: Ints) 
         value=float(values.mean()),
         ci=_interval(values, units, bounds=(0.0, 1.0)) if enough else None,
         note=None if enough else _too_few(units),
+        least=min(by_group),
+        most=max(by_group),
     )
 
 
@@ -122,7 +135,7 @@ def _interval(values: Floats, units: Ints, bounds: tuple[float, float] | None = 
 def coverage(x: Floats, xlr: Floats, families: Sequence[str], level: float) -> Coverage:
     """Estimate how often intervals hold the truth: each family in turn has no part in fit or residuals."""
     names = list(dict.fromkeys(families))
-    needed = families_needed(level) + 1
+    needed = units_needed(level) + 1
     if len(names) < needed:
         note = (
             f"not estimated: {len(names)} families, and leaving one out must leave {needed - 1} for an "
@@ -133,7 +146,7 @@ def coverage(x: Floats, xlr: Floats, families: Sequence[str], level: float) -> C
     for name in names:
         kept = of != name
         rest = [family for family in families if family != name]
-        models, residuals = leave_families_out(x[kept], xlr[kept], rest)
+        models, residuals = leave_out(x[kept], xlr[kept], rest)
         ends = [jackknife_plus(models, residuals, rest, row, level) for row in x[~kept]]
         known = np.array([end for end in ends if end is not None])  # all: the families suffice
         shares.append(float(np.mean((known[:, 0] <= xlr[~kept]) & (xlr[~kept] <= known[:, 1]))))

@@ -8,15 +8,23 @@ from dataclasses import replace
 import numpy as np
 
 from xlingual.errors import InputError
-from xlingual.evaluation.calibration.calibrate import sampling_kind, too_few_families
+from xlingual.evaluation.calibration.calibrate import sampling_kind, too_few
 from xlingual.evaluation.calibration.model import design, jackknife_plus, predicted_angle, share
 from xlingual.measures import Measure, RecallAt, as_recall, parse_measure, parse_rank_measures
+from xlingual.records import Floats
 from xlingual.results import Entry, EstimatedXLR, Interval, Results, Summary
-from xlingual.results.calibration import Calibration, Conditions
+from xlingual.results.calibration import (
+    EXTRAPOLATION,
+    FORM,
+    WITHIN,
+    Calibration,
+    CalibrationPoint,
+    Conditions,
+    DataSet,
+)
 from xlingual.signature import Signature
 
 TASK = "backretrieval"
-EXTRAPOLATED = "extrapolated, interval not valid"
 
 
 def estimate(
@@ -24,25 +32,68 @@ def estimate(
 ) -> EstimatedXLR:
     """Return the estimated XLR of a BkR (and SIM) and its prediction interval.
 
-    The interval is left out, with the reason, where `conditions` are those of no language pair of the
-    calibration (None: not known) or where it has too few families.
+    Within a data set of the calibration the curve is that of this data set and the interval is over its
+    families of encoders. Anything else is an extrapolation, named so: the curve is that of all data sets and
+    the interval is over data sets. It is left out, with the reason, where there are too few families or data
+    sets, or where `conditions` are none of the calibration's (None: not known).
     """
     if sim is None and "SIM" in calibration.predictors:
         raise InputError("the calibration uses SIM and this result has none: calibrate without --sim")
     x = design({"BkR": [bkr], "SIM": [sim]}, calibration.predictors)
-    value = float(share(predicted_angle(calibration.model, x))[0])
-    differences = (
-        ["the conditions are not known"] if conditions is None else _differences(calibration, conditions)
-    )
-    if differences:
-        return EstimatedXLR(value, None, f"{EXTRAPOLATED}: {'; '.join(differences)}")
-    families = [point.family for point in calibration.points]
-    ends = jackknife_plus(calibration.without, calibration.residuals, families, x[0], calibration.level)
+    own = None if conditions is None else _own(calibration, conditions)
+    if own is None:
+        return _of_other_data(calibration, x, bkr, conditions)
+    points = [point for point in calibration.points if calibration.data_of(point) == own.data]
+    families = [point.family for point in points]
+    value = float(share(predicted_angle(own.model, x))[0])
+    ends = jackknife_plus(own.without, own.residuals, families, x[0], calibration.level)
+    n = len(set(families))
     if ends is None:
-        return EstimatedXLR(value, None, too_few_families(len(set(families)), calibration.level))
-    low, high = min(ends[0], value), max(ends[1], value)  # an interval holds its estimate
-    method = f"jackknife+ over {len(set(families))} families, guaranteed {2 * calibration.level - 1:.2g}"
-    return EstimatedXLR(value, Interval(low, high, calibration.level, method), _outside(calibration, bkr))
+        reason = too_few(n, "families of encoders", "the data set", calibration.level)
+        return EstimatedXLR(value, None, f"{WITHIN}, no interval: {reason}")
+    ci = _interval(value, ends, calibration.level, f"{WITHIN}: jackknife+ over {n} families")
+    return EstimatedXLR(value, ci, _outside(points, bkr))
+
+
+def _of_other_data(
+    calibration: Calibration, x: Floats, bkr: float, conditions: Conditions | None
+) -> EstimatedXLR:
+    """Return the estimate for data that the calibration does not know, or for other conditions."""
+    value = float(share(predicted_angle(calibration.model, x))[0])
+    if conditions is None:
+        return EstimatedXLR(value, None, f"{EXTRAPOLATION}, no interval: the conditions are not known")
+    if differences := _differences(calibration.cells, conditions):
+        return EstimatedXLR(value, None, f"{EXTRAPOLATION}, no interval: {'; '.join(differences)}")
+    data = [calibration.data_of(point) for point in calibration.points]
+    n = len(set(data))
+    ends = jackknife_plus(calibration.without, calibration.residuals, data, x[0], calibration.level)
+    if ends is None:
+        reason = too_few(n, "data sets", "the calibration", calibration.level)
+        return EstimatedXLR(value, None, f"{EXTRAPOLATION}, no interval: {reason}; {_met(calibration)}")
+    ci = _interval(value, ends, calibration.level, f"{EXTRAPOLATION}: jackknife+ over {n} data sets")
+    return EstimatedXLR(value, ci, _outside(calibration.points, bkr))
+
+
+def _interval(value: float, ends: tuple[float, float], level: float, method: str) -> Interval:
+    """Return the interval, stretched to hold its estimate, with what it guarantees."""
+    low, high = min(ends[0], value), max(ends[1], value)
+    return Interval(low, high, level, f"{method}, guaranteed {2 * level - 1:.2g}")
+
+
+def _own(calibration: Calibration, conditions: Conditions) -> DataSet | None:
+    """Return the data set of the calibration that the conditions are within."""
+    cells = [cell for cell in calibration.cells if cell.data == conditions.data]
+    if not cells or _differences(cells, conditions):
+        return None
+    return next(one for one in calibration.data_sets if one.data == conditions.data)
+
+
+def _met(calibration: Calibration) -> str:
+    """Return which errors were met between data sets."""
+    one = next((e for e in calibration.errors if (e.left_out, e.form) == ("data", FORM)), None)
+    if one is None or one.least is None or one.most is None:
+        return "how far it is off for another data set was not measured"
+    return f"for a data set that was left out the mean error was {one.least:.3f} to {one.most:.3f}"
 
 
 def check_measures(calibration: Calibration, measures: Sequence[str | Measure]) -> None:
@@ -69,6 +120,8 @@ def with_estimates(results: Results, calibration: Calibration) -> Results:
         else:
             estimated = _of_pair(results, calibration, row)
             found.setdefault(row.encoder, []).append(estimated)
+        if estimated is not None and calibration.xlr_measure != measure:
+            estimated = replace(estimated, measure=calibration.xlr_measure)
         summary.append(replace(row, estimated_xlr=estimated))
     return replace(results, summary=summary)
 
@@ -129,14 +182,14 @@ def _n_pictures(entries: Sequence[Entry]) -> int:
     return round(measure.k / float(np.mean(chances)))
 
 
-def _differences(calibration: Calibration, found: Conditions) -> list[str]:
+def _differences(cells: Sequence[Conditions], found: Conditions) -> list[str]:
     """Return how the conditions differ from the nearest of the calibration's."""
-    return min((cell.differences(found) for cell in calibration.cells), key=len)
+    return min((cell.differences(found) for cell in cells), key=len)
 
 
-def _outside(calibration: Calibration, bkr: float) -> str | None:
-    """Return a remark where BkR lies outside those that the calibration has seen."""
-    seen = [point.BkR for point in calibration.points]
+def _outside(points: Sequence[CalibrationPoint], bkr: float) -> str | None:
+    """Return a remark where BkR lies outside those that the curve was fitted to."""
+    seen = [point.BkR for point in points]
     if min(seen) <= bkr <= max(seen):
         return None
     return f"BkR {bkr:.3f} is outside those of the calibration ({min(seen):.3f} to {max(seen):.3f})"
@@ -148,6 +201,14 @@ def _overall(found: Sequence[EstimatedXLR], n_pairs: int) -> EstimatedXLR | None
     if n_pairs == 1:
         return found[0]
     value = float(np.mean([one.value for one in found]))
-    outside = any((one.note or "").startswith(EXTRAPOLATED) for one in found)
-    note = f"{EXTRAPOLATED}, for some of" if outside else "no interval for a mean over"
-    return EstimatedXLR(value, None, f"{note} {n_pairs} language pairs: see each pair")
+    kind = f"{EXTRAPOLATION} for some, " if any(_is_extrapolation(one) for one in found) else ""
+    return EstimatedXLR(
+        value, None, f"{kind}no interval for a mean over {n_pairs} language pairs: see each pair"
+    )
+
+
+def _is_extrapolation(found: EstimatedXLR) -> bool:
+    """Tell whether an estimate is for data, or conditions, that the calibration does not know."""
+    return any(
+        text.startswith(EXTRAPOLATION) for text in (found.note or "", found.ci.method if found.ci else "")
+    )

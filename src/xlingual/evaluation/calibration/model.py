@@ -1,7 +1,9 @@
-"""The form of a calibration and its intervals: a line between angles, and jackknife+ over families.
+"""The form of a calibration and its intervals: a line between angles, and jackknife+ over units.
 
 A share p is turned into the angle arcsin √p, whose sampling error hardly depends on p, and the angle of XLR
 is a line in the angle of BkR: two parameters, monotone, within 0 and 1, and no point is fixed in advance.
+
+What is left out together is a unit: a family of encoders within one data set, a data set among several.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from xlingual.records import Floats
-from xlingual.results.calibration import CalibrationModel
+from xlingual.results.calibration import CalibrationModel, units_needed
 
 RIGHT_ANGLE = np.pi / 2
 _ROUNDING = 1e-9
@@ -57,39 +59,32 @@ def predicted_angle(model: CalibrationModel, x: Floats) -> Floats:
     return found
 
 
-def families_needed(level: float) -> int:
-    """Return how many families jackknife+ needs for a finite interval: ⌈1/α⌉ − 1, α = 1 − level."""
-    return int(np.ceil(1 / (1 - level) - _ROUNDING)) - 1
-
-
-def leave_families_out(
-    x: Floats, xlr: Floats, families: Sequence[str]
-) -> tuple[dict[str, CalibrationModel], Floats]:
-    """Return the model without each family, and each point's residual [n] from that without its own."""
-    names = np.array(families)
-    models = {name: fit(x[names != name], xlr[names != name]) for name in dict.fromkeys(families)}
-    own = np.array([predicted_angle(models[name], x[[i]])[0] for i, name in enumerate(families)])
+def leave_out(x: Floats, xlr: Floats, units: Sequence[str]) -> tuple[dict[str, CalibrationModel], Floats]:
+    """Return the model without each unit, and each point's residual [n] from that without its own."""
+    names = np.array(units)
+    models = {name: fit(x[names != name], xlr[names != name]) for name in dict.fromkeys(units)}
+    own = np.array([predicted_angle(models[name], x[[i]])[0] for i, name in enumerate(units)])
     return models, np.abs(angle(xlr) - own)
 
 
 def jackknife_plus(
     models: Mapping[str, CalibrationModel],
     residuals: Sequence[float] | Floats,
-    families: Sequence[str],
+    units: Sequence[str],
     x: Floats,
     level: float,
 ) -> tuple[float, float] | None:
-    """Return the interval of XLR at one row x [p], or None where there are too few families for one.
+    """Return the interval of XLR at one row x [p], or None where there are too few units for one.
 
-    Each family has the same weight, divided among its points (Lee, Barber and Willett 2023; with one point
-    per family it is jackknife+ of Barber, Candès, Ramdas and Tibshirani 2021). If families are exchangeable,
-    it holds the truth of an encoder of a new family with probability 2·level − 1 or more.
+    Each unit has the same weight, divided among its points (Lee, Barber and Willett 2023; with one point
+    per unit it is jackknife+ of Barber, Candès, Ramdas and Tibshirani 2021). If units are exchangeable, it
+    holds the truth of a new unit with probability 2·level − 1 or more, and typically with `level`.
     """
-    names, counts = np.unique(np.array(families), return_counts=True)
-    if len(names) < families_needed(level):
+    names, counts = np.unique(np.array(units), return_counts=True)
+    if len(names) < units_needed(level):
         return None
-    weights = 1 / counts[np.searchsorted(names, np.array(families))]
-    centres = np.array([predicted_angle(models[name], x[None, :])[0] for name in families])
+    weights = 1 / counts[np.searchsorted(names, np.array(units))]
+    centres = np.array([predicted_angle(models[name], x[None, :])[0] for name in units])
     spread = np.asarray(residuals)
     # a value is outside where (1 − α)(K + 1) of the weight lies beyond it
     beyond = (1 - level) * (len(names) + 1) - 1

@@ -29,6 +29,7 @@ from xlingual.results.validation import (
     COEFFICIENTS,
     MEASURES,
     TRUTH,
+    TRUTH_AT_1,
     Agreement,
     DirectionDifference,
     RankingAccuracy,
@@ -97,41 +98,46 @@ def _subset(table: Table, seed: int) -> Subset:
             f"{a}-{b}": {kind: compare_measures(table, a, b, kind, seed) for kind in COEFFICIENTS}
             for a, b in _CONTRASTS
         },
+        agreement_at_1=(
+            _agreements(table, seed, interval=True, truth=TRUTH_AT_1) if TRUTH_AT_1 in table.mean else {}
+        ),
     )
 
 
-def _agreements(table: Table, seed: int, interval: bool) -> dict[str, dict[str, Agreement]]:
+def _agreements(
+    table: Table, seed: int, interval: bool, truth: str = TRUTH
+) -> dict[str, dict[str, Agreement]]:
     return {
-        measure: {kind: _agreement(table, measure, kind, seed, interval) for kind in COEFFICIENTS}
+        measure: {kind: _agreement(table, (truth, measure), kind, seed, interval) for kind in COEFFICIENTS}
         for measure in MEASURES
     }
 
 
-def _agreement(table: Table, measure: str, kind: str, seed: int, interval: bool) -> Agreement:
+def _agreement(table: Table, names: tuple[str, str], kind: str, seed: int, interval: bool) -> Agreement:
     """Return one coefficient: over seeds, and of the means with its interval.
 
-    It is over the encoders that have XLR and the measure; the note names the others.
+    `names` are the truth and the measure. It is over the encoders that have both; the note names the others.
     """
-    table, without = table.having((TRUTH, measure))
-    mean, sd, se, note = _over_seeds(table, measure, kind)
-    reason = reason_of(table, (TRUTH, measure), without)
+    table, without = table.having(names)
+    mean, sd, se, note = _over_seeds(table, names, kind)
+    reason = reason_of(table, names, without)
     if reason is not None:
         return Agreement(mean, sd, se, None, None, reason)
-    value = float(_FUNCTIONS[kind](table.mean[TRUTH], table.mean[measure]))
-    ci, no_interval = _interval(table, measure, kind, value, seed) if interval else (None, None)
+    value = float(_FUNCTIONS[kind](*(table.mean[name] for name in names)))
+    ci, no_interval = _interval(table, names, kind, value, seed) if interval else (None, None)
     return Agreement(mean, sd, se, value, ci, joined(note, no_interval, without))
 
 
 def _over_seeds(
-    table: Table, measure: str, kind: str
+    table: Table, names: tuple[str, str], kind: str
 ) -> tuple[float | None, float | None, float | None, str | None]:
     """Return (mean, sd, se, note) of the coefficient of each seed, over the seeds that have one."""
     found, reasons = [], []
     n_seeds = len(table.per_seed[TRUTH])
     for i in range(n_seeds):
-        reason = table.missing((TRUTH, measure), i)
+        reason = table.missing(names, i)
         if reason is None:
-            found.append(float(_FUNCTIONS[kind](table.per_seed[TRUTH][i], table.per_seed[measure][i])))
+            found.append(float(_FUNCTIONS[kind](*(table.per_seed[name][i] for name in names))))
         else:
             reasons.append(reason)
     note = f"no coefficient in {len(reasons)} of {n_seeds} seeds ({reasons[0]})" if reasons else None
@@ -159,17 +165,17 @@ def _accuracy(table: Table, measure: str, seed: int) -> RankingAccuracy:
         note = joined(f"all encoders have the same XLR and the same {measure}: there is no order", without)
         return RankingAccuracy(None, None, 0, 0, both, 0, note)
     value = (concordant + both) / len(pairs)
-    ci, note = _interval(table, measure, "accuracy", value, seed)
+    ci, note = _interval(table, (TRUTH, measure), "accuracy", value, seed)
     return RankingAccuracy(value, ci, concordant, discordant, both, one, joined(note, without))
 
 
 def _interval(
-    table: Table, measure: str, kind: str, value: float, seed: int
+    table: Table, names: tuple[str, str], kind: str, value: float, seed: int
 ) -> tuple[Interval | None, str | None]:
     """Return (interval, None), or (None, why there is none)."""
     try:
         drawn = table.draw(seed)
-        replicates = replicated(kind, table.replicates(TRUTH), table.replicates(measure), drawn)
+        replicates = replicated(kind, *(table.replicates(name) for name in names), drawn)
         return z_interval(kind, value, replicates, len(table), drawn.n_families), None
     except NoIntervalError as error:
         return None, str(error)

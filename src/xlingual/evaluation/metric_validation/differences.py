@@ -1,31 +1,35 @@
-"""Whether two measures agree with XLR equally well, and one measure equally well in two directions."""
+"""Whether two measures agree with XLR equally well, and one measure equally well in two directions.
+
+Interval and p are one method, for Pearson and Spearman alike: Zou's interval of a difference (2007), its
+ingredients from the two-way bootstrap, and the p that belongs to this interval (Altman and Bland 2011): its
+arm towards zero is as long as the t of its level in standard errors. So p is below .05 exactly where the 95 %
+interval leaves out zero. Both are about the difference between the two coefficients over other families of
+encoders and other items from the same sources.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from typing import TypeVar
-
 import numpy as np
 
-from xlingual.evaluation.metric_validation.coefficients import midranks, pearson, spearman
+from xlingual.evaluation.metric_validation.coefficients import pearson
 from xlingual.evaluation.metric_validation.encoder_scores import Table, joined, reason_of
-from xlingual.evaluation.metric_validation.two_way import NoIntervalError, replicated, transformed, z_interval
+from xlingual.evaluation.metric_validation.two_way import (
+    KINDS,
+    LEVEL,
+    NoIntervalError,
+    OnZ,
+    on_z,
+    replicated,
+    transformed,
+    usual_t,
+)
 from xlingual.records import Floats
 from xlingual.results import Interval
 from xlingual.results.validation import TRUTH, CoefficientDifference
-from xlingual.stats.dependent import (
-    of_difference,
-    steiger_nonoverlapping,
-    williams,
-    zou_nonoverlapping,
-    zou_overlapping,
-)
-from xlingual.streams import stream
 
-PERMUTATIONS = 4999
-_ROUNDING = 1e-9
-_T = TypeVar("_T")
+METHOD = "two-way bootstrap, Zou 2007"
+_ROUNDING = 1e-12
+_NARROWER = np.linspace(0, 1, 201)  # intervals that one holds, by their t as a share of its own
 
 
 def compare_measures(table: Table, a: str, b: str, kind: str, seed: int) -> CoefficientDifference:
@@ -34,21 +38,7 @@ def compare_measures(table: Table, a: str, b: str, kind: str, seed: int) -> Coef
     reason = reason_of(table, (TRUTH, a, b), without)
     if reason is not None:
         return CoefficientDifference(None, None, None, None, reason)
-    compare = _ranks_of_measures if kind == "spearman" else _values_of_measures
-    found = compare(table, a, b, seed)
-    return replace(found, note=joined(found.note, without))
-
-
-def _values_of_measures(table: Table, a: str, b: str, _: int) -> CoefficientDifference:
-    """Return the difference of Pearson's coefficients, its interval and Williams' test."""
-    x, y, z = (table.mean[name] for name in (TRUTH, a, b))
-    r_xy, r_xz, r_yz = (float(pearson(*pair)) for pair in ((x, y), (x, z), (y, z)))
-    n, unit = _independent(table)
-    tested, why = _try(lambda: williams(r_xy, r_xz, r_yz, n))
-    ci, why_not = _try(lambda: zou_overlapping(r_xy, r_xz, r_yz, n))
-    return CoefficientDifference(
-        r_xy - r_xz, ci, tested[1] if tested else None, f"Williams, Zou 2007; n = {unit}", why or why_not
-    )
+    return _compared(kind, (table, a), (table, b), seed, without)
 
 
 def compare_directions(one: Table, two: Table, measure: str, kind: str, seed: int) -> CoefficientDifference:
@@ -64,96 +54,56 @@ def compare_directions(one: Table, two: Table, measure: str, kind: str, seed: in
     reason = reason_of(one, names, without) or reason_of(two, names, without)
     if reason is not None:
         return CoefficientDifference(None, None, None, None, reason)
-    j, k, h, m = one.mean[TRUTH], one.mean[measure], two.mean[TRUTH], two.mean[measure]
-    if kind == "spearman":
-        values = float(spearman(j, k)), float(spearman(h, m))
-        pairs = _replicates(one, measure), _replicates(two, measure)
-        ci, why = _try(lambda: _spearman_interval(one, values, pairs, seed))
-        test = "two-way bootstrap, Zou 2007"
-        return CoefficientDifference(values[0] - values[1], ci, None, test, joined(why, without))
-    n, unit = _independent(one)
-    r = [float(pearson(*pair)) for pair in ((j, k), (h, m), (j, h), (j, m), (k, h), (k, m))]
-    r_jk, r_hm, r_jh, r_jm, r_kh, r_km = r
-    tested, why = _try(lambda: steiger_nonoverlapping(r_jk, r_hm, r_jh, r_jm, r_kh, r_km, n))
-    ci, why_not = _try(lambda: zou_nonoverlapping(r_jk, r_hm, r_jh, r_jm, r_kh, r_km, n))
-    p = tested[1] if tested else None
-    test = f"Steiger, Zou 2007; n = {unit}"
-    return CoefficientDifference(r_jk - r_hm, ci, p, test, joined(why or why_not, without))
+    return _compared(kind, (one, measure), (two, measure), seed, without)
 
 
-def _ranks_of_measures(table: Table, a: str, b: str, seed: int) -> CoefficientDifference:
-    """Return the difference of Spearman's coefficients, its interval and its permutation test."""
-    truth = table.mean[TRUTH]
-    values = float(spearman(truth, table.mean[a])), float(spearman(truth, table.mean[b]))
-    pairs = _replicates(table, a), _replicates(table, b)
-    ci, why = _try(lambda: _spearman_interval(table, values, pairs, seed))
-    p, how = _swap_test(table, a, b, seed)
-    return CoefficientDifference(values[0] - values[1], ci, p, f"{how}; two-way bootstrap, Zou 2007", why)
-
-
-def _spearman_interval(
-    table: Table,
-    values: tuple[float, float],
-    pairs: tuple[tuple[Floats, Floats], tuple[Floats, Floats]],
-    seed: int,
-) -> Interval:
-    """Return Zou's interval of a difference, its ingredients from the two-way bootstrap.
-
-    These are the intervals of both coefficients, and the correlation of their replicates' z.
-    """
-    drawn = table.draw(seed)
-    found = [replicated("spearman", x, y, drawn) for x, y in pairs]
-    if np.array_equal(found[0], found[1], equal_nan=True):
-        raise NoIntervalError("no interval: both coefficients are equal in every replicate")
-    sides = [
-        (value, z_interval("spearman", value, replicates, len(table), drawn.n_families))
-        for value, replicates in zip(values, found, strict=True)
-    ]
-    ok = np.isfinite(found[0]) & np.isfinite(found[1])
-    z = [transformed("spearman", replicates[ok], len(table)) for replicates in found]
-    c = float(pearson(z[0], z[1]))
-    method = "Zou 2007 on a two-way bootstrap"
-    return of_difference(sides[0], sides[1], c if np.isfinite(c) else 0.0, method)
-
-
-def _swap_test(table: Table, a: str, b: str, seed: int) -> tuple[float, str]:
-    """Return (two-sided p, name) of the test that swaps the two measures' ranks within families.
-
-    All ways to swap where they are fewer than the number of permutations: p is their share at least as far
-    from zero; otherwise p = (c + 1)/(n + 1).
-    """
-    names, code = np.unique(np.asarray(table.families), return_inverse=True)
-    n = len(names)
-    every = 2**n <= PERMUTATIONS
-    if every:
-        swap = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
-    else:
-        swap = stream(seed, "agreement permutations").integers(0, 2, (PERMUTATIONS, n))
-    swapped = swap[:, code].astype(bool)
-    rank_a, rank_b = midranks(table.mean[a]), midranks(table.mean[b])
-    truth = table.mean[TRUTH]
-    first, second = np.where(swapped, rank_b, rank_a), np.where(swapped, rank_a, rank_b)
-    difference = np.nan_to_num(spearman(truth, first) - spearman(truth, second))
-    observed = float(spearman(truth, rank_a) - spearman(truth, rank_b))
-    far = int(np.count_nonzero(np.abs(difference) >= abs(observed) - _ROUNDING))
-    if every:
-        return far / 2**n, f"permutation, {n} families, all {2**n}"
-    return (far + 1) / (PERMUTATIONS + 1), f"permutation, {n} families, {PERMUTATIONS} draws"
-
-
-def _replicates(table: Table, measure: str) -> tuple[Floats, Floats]:
-    return table.replicates(TRUTH), table.replicates(measure)
-
-
-def _independent(table: Table) -> tuple[int, str]:
-    """Return the number of independent cases, and in words: families where they are fewer than encoders."""
-    n = table.n_families
-    return n, f"{n} families" if n < len(table) else f"{n} encoders"
-
-
-def _try(compute: Callable[[], _T]) -> tuple[_T | None, str | None]:
-    """Return (what was computed, None), or (None, why it could not be)."""
+def _compared(
+    kind: str, first: tuple[Table, str], second: tuple[Table, str], seed: int, without: str | None
+) -> CoefficientDifference:
+    """Return the difference of the coefficients of two (table, measure), with interval, p and notes."""
+    both = first, second
+    values = [float(KINDS[kind](table.mean[TRUTH], table.mean[name], None)) for table, name in both]
+    difference = values[0] - values[1]
     try:
-        return compute(), None
-    except ValueError as error:
-        return None, str(error)
+        drawn = first[0].draw(seed)
+        found = [
+            replicated(kind, table.replicates(TRUTH), table.replicates(name), drawn) for table, name in both
+        ]
+        if np.allclose(found[0], found[1], rtol=0, atol=1e-12, equal_nan=True):
+            raise NoIntervalError("no interval: both coefficients are equal in every replicate")
+        n = len(first[0])
+        sides = [on_z(kind, *pair, n, drawn.n_families) for pair in zip(values, found, strict=True)]
+        ci, p = _interval_and_p(sides[0], sides[1], _together(kind, found, n))
+    except NoIntervalError as error:
+        return CoefficientDifference(difference, None, None, None, joined(str(error), without))
+    test = f"{METHOD}, p of this interval; {drawn.n_families} families, items"
+    return CoefficientDifference(difference, ci, p, test, without)
+
+
+def _together(kind: str, found: list[Floats], n_encoders: int) -> float:
+    """Return the correlation between the two coefficients' z over replicates."""
+    ok = np.isfinite(found[0]) & np.isfinite(found[1])
+    c = float(pearson(*(transformed(kind, replicates[ok], n_encoders) for replicates in found)))
+    return c if np.isfinite(c) else 0.0
+
+
+def _interval_and_p(one: OnZ, two: OnZ, c: float) -> tuple[Interval, float]:
+    """Return Zou's interval at the usual level, and the two-sided p that goes with it.
+
+    low = d − √((r₁ − l₁)² + (u₂ − r₂)² − 2c(r₁ − l₁)(u₂ − r₂)), high likewise with u₁ and l₂. With a c near 1
+    that need not grow with the level, so the interval holds those of all lower levels too.
+    """
+    from scipy.special import stdtr
+
+    t = usual_t(one.n_families)
+    (low_1, high_1), (low_2, high_2) = one.ends(t * _NARROWER), two.ends(t * _NARROWER)
+    down = float(_side(one.value - low_1, high_2 - two.value, c).max())
+    up = float(_side(high_1 - one.value, two.value - low_2, c).max())
+    difference = one.value - two.value
+    arm = max(down if difference > 0 else up, _ROUNDING)
+    p = 2 * float(stdtr(one.n_families - 1, -t * abs(difference) / arm)) if difference else 1.0
+    return Interval(max(difference - down, -2.0), min(difference + up, 2.0), LEVEL, METHOD), p
+
+
+def _side(a: Floats, b: Floats, c: float) -> Floats:
+    return np.sqrt(np.maximum(a * a + b * b - 2 * min(max(c, -1.0), 1.0) * a * b, 0.0))

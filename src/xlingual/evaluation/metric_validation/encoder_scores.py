@@ -11,7 +11,7 @@ from xlingual.errors import InputError, listed
 from xlingual.evaluation.metric_validation.coefficients import constant
 from xlingual.evaluation.metric_validation.two_way import FEWEST_ENCODERS, Drawn, draw_families, draw_items
 from xlingual.records import Floats, Ints
-from xlingual.results.validation import MEASURES, TRUTH
+from xlingual.results.validation import MEASURES, TRUTH, TRUTH_AT_1
 
 NAMES = (TRUTH, *MEASURES)
 REPLICATES = 2000
@@ -19,7 +19,7 @@ REPLICATES = 2000
 
 @dataclass(frozen=True)
 class EncoderSeries:
-    """One encoder on one language pair; keys are XLR, BkR, SIM and CORR.
+    """One encoder on one language pair; keys are XLR, BkR, SIM and CORR, and XLR@1 where it is wanted.
 
     `per_seed` has a value for each seed. `influence` [clusters] is what each cluster adds to the error of the
     mean over seeds; empty where items are not to be drawn. Clusters are the same for all encoders.
@@ -104,17 +104,20 @@ def table_of(series: Sequence[EncoderSeries], seed: int, *, draw: bool = True) -
     """
     if len({one.encoder for one in series}) < len(series):
         raise InputError("agreement: two encoders have one name; give them names of their own (NAME=SPEC)")
-    lengths = {len(one.per_seed[name]) for one in series for name in NAMES}
+    names: tuple[str, ...] = NAMES
+    if series and all(TRUTH_AT_1 in one.per_seed for one in series):
+        names = (*NAMES, TRUTH_AT_1)
+    lengths = {len(one.per_seed[name]) for one in series for name in names}
     if len(lengths) > 1:
         found = " and ".join(map(str, sorted(lengths)))
         raise InputError(f"agreement: encoders and measures have {found} seeds; give all of them the same")
-    per_seed = {name: _rows([one.per_seed[name] for one in series]) for name in NAMES}
+    per_seed = {name: _rows([one.per_seed[name] for one in series]) for name in names}
     mean = {name: _means(values) for name, values in per_seed.items()}
     moved: dict[str, Floats] = {}
     if draw:
-        influences = [np.asarray(one.influence.get(name, ())) for name in NAMES for one in series]
-        drawn = draw_items(influences, seed, REPLICATES).reshape(-1, len(NAMES), len(series))
-        moved = {name: drawn[:, i] for i, name in enumerate(NAMES)}
+        influences = [np.asarray(one.influence.get(name, ())) for name in names for one in series]
+        drawn = draw_items(influences, seed, REPLICATES).reshape(-1, len(names), len(series))
+        moved = {name: drawn[:, i] for i, name in enumerate(names)}
     return Table(
         tuple(one.encoder for one in series), tuple(one.family for one in series), per_seed, mean, moved
     )

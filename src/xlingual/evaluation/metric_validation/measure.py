@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -42,6 +42,7 @@ class Measured:
     """Scores by (encoder, task), those that depend on pictures by level first; a task is a pair and seed."""
 
     truth: dict[tuple[str, int], Score] = field(default_factory=dict)
+    truth_at_1: dict[tuple[str, int], Score] = field(default_factory=dict)  # empty where K is 1
     recall: dict[tuple[Level, str, int], Score] = field(default_factory=dict)
     similarity: dict[tuple[Level, str, int], Score] = field(default_factory=dict)
     correlations: dict[tuple[Level, str, int], Correlation] = field(default_factory=dict)
@@ -49,6 +50,11 @@ class Measured:
     oracles: dict[tuple[Level, int], Score] = field(default_factory=dict)
     n_pictures: list[int] = field(default_factory=list)  # distinct source pictures, by task
     kept: dict[Level, float | None] = field(default_factory=dict)  # neighbours that pictures keep at a level
+
+
+def at_1(measure: RecallAt) -> RecallAt | None:
+    """Return the measure at K = 1, None where it is that already."""
+    return replace(measure, k=1) if measure.k > 1 else None
 
 
 class ValidationPass:
@@ -143,9 +149,13 @@ class ValidationPass:
 
     def _enter_truth(self, name: str, matches: Sequence[RankCounts]) -> None:
         for number, (task, counts) in enumerate(zip(self.workspace.beside, matches, strict=True)):
+            clusters = [self.cluster[task.sample.source]]
             hit = SuccessAt(self.measure.k)  # R@k where an item has one target text
-            values = hit.per_query(counts)
-            self.measured.truth[name, number] = score(hit, values, [self.cluster[task.sample.source]])
+            self.measured.truth[name, number] = score(hit, hit.per_query(counts), clusters)
+            if at_1(self.measure) is not None:
+                first = SuccessAt(1)
+                found = score(first, first.per_query(counts), clusters)
+                self.measured.truth_at_1[name, number] = found
 
     def _correlate(self, name: str, vectors: TextVectors, chunk: Sequence[int]) -> None:
         """Enter the correlations of one encoder in some tasks, at all levels; texts are ranked once."""

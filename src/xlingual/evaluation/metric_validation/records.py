@@ -21,6 +21,7 @@ from xlingual.evaluation.summary import Baseline, normalised
 from xlingual.measures import RecallAt, SuccessAt
 from xlingual.results.validation import (
     TRUTH,
+    TRUTH_AT_1,
     Degradation,
     DirectionDifference,
     EncoderScores,
@@ -72,7 +73,9 @@ class Assembly:
         """Return what each measure found for one encoder over the seeds of a pair."""
         found, numbers = self.measured, self.numbers[pair]
         correlations = [found.correlations[level, name, n] for n in numbers]
-        return {
+        first = found.truth_at_1
+        at_1 = {TRUTH_AT_1: column([first[name, n] for n in numbers])} if first else {}
+        return at_1 | {
             TRUTH: column([found.truth[name, n] for n in numbers]),
             "BkR": column([found.recall[level, name, n] for n in numbers]),
             "SIM": column([found.similarity[level, name, n] for n in numbers]),

@@ -87,8 +87,27 @@ def replicated(kind: str, x: Floats, y: Floats, drawn: Drawn) -> Floats:
     return KINDS[kind](x, y, drawn.weight)
 
 
-def z_interval(kind: str, value: float, replicates: Floats, n_encoders: int, n_families: int) -> Interval:
-    """Return tanh(z ± t·s), z Fisher's transform, t of families − 1 degrees of freedom.
+@dataclass(frozen=True)
+class OnZ:
+    """A coefficient on Fisher's scale: its intervals are tanh(z ± t·s), t of families − 1 degrees."""
+
+    kind: str
+    value: float  # on its own scale
+    center: float
+    error: float
+    n_families: int
+    method: str
+
+    def ends(self, t: Floats) -> tuple[Floats, Floats]:
+        """Return both ends for each t, on the coefficient's own scale; they enclose the value."""
+        low, high = np.tanh(self.center - t * self.error), np.tanh(self.center + t * self.error)
+        if self.kind == "accuracy":
+            low, high = (low + 1) / 2, (high + 1) / 2
+        return np.minimum(low, self.value), np.maximum(high, self.value)
+
+
+def on_z(kind: str, value: float, replicates: Floats, n_encoders: int, n_families: int) -> OnZ:
+    """Return a coefficient with the standard error s of its z, by the replicates.
 
     s is half the distance between the 16th and the 84th percentile of the replicates' z: a few replicates of
     nearly collinear encoders do not move it as they would a standard deviation. √(F/(F − 1)) makes up for
@@ -97,25 +116,33 @@ def z_interval(kind: str, value: float, replicates: Floats, n_encoders: int, n_f
     make; where that leaves the value outside, the end is moved to it. Where (nearly) no replicate differs,
     the variance is that of independent normal data. Raises NoIntervalError where there is none.
     """
-    from scipy.special import stdtrit
-
     ok = replicates[np.isfinite(replicates)]
     lost = 1 - len(ok) / len(replicates)
     if lost > MOST_DEGENERATE:
         raise NoIntervalError(f"no interval: undefined in {lost:.0%} of the replicates")
     z, center = transformed(kind, ok, n_encoders), float(transformed(kind, np.array(value), n_encoders))
     low, high = np.quantile(z, _ONE_SIGMA)
-    error = float(high - low) / 2 * np.sqrt(n_families / (n_families - 1))
+    error = float(high - low) / 2 * float(np.sqrt(n_families / (n_families - 1)))
     method = f"z ± t·s, two-way bootstrap: {n_families} families, items"
     if error <= _CALM:
         if kind == "pearson":
             raise NoIntervalError("no interval: no replicate differs")
         error, method = _normal_error(kind, n_families), f"Fisher z, {n_families} families"
-    half = float(stdtrit(n_families - 1, 0.5 + LEVEL / 2)) * error
-    low, high = np.tanh([center - half, center + half])
-    if kind == "accuracy":
-        low, high = (low + 1) / 2, (high + 1) / 2
-    return Interval(min(float(low), value), max(float(high), value), LEVEL, method)
+    return OnZ(kind, value, center, error, n_families, method)
+
+
+def z_interval(kind: str, value: float, replicates: Floats, n_encoders: int, n_families: int) -> Interval:
+    """Return tanh(z ± t·s) at the usual level; raises NoIntervalError where there is none."""
+    found = on_z(kind, value, replicates, n_encoders, n_families)
+    low, high = found.ends(np.array(usual_t(n_families)))
+    return Interval(float(low), float(high), LEVEL, found.method)
+
+
+def usual_t(n_families: int) -> float:
+    """Return t of intervals at the usual level."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(n_families - 1, 0.5 + LEVEL / 2))
 
 
 def transformed(kind: str, value: Floats, n_encoders: int) -> Floats:

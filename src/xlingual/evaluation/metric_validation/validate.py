@@ -19,7 +19,7 @@ from xlingual.evaluation.backretrieval import NAME
 from xlingual.evaluation.crosslingual_retrieval import refuse_small_pools as refuse_small_truth
 from xlingual.evaluation.found import refuse_small_pools
 from xlingual.evaluation.metric_validation.degrade import NONE, Level, parse_levels
-from xlingual.evaluation.metric_validation.measure import ValidationPass
+from xlingual.evaluation.metric_validation.measure import ValidationPass, at_1
 from xlingual.evaluation.metric_validation.paired_samples import paired_samples
 from xlingual.evaluation.metric_validation.records import Assembly
 from xlingual.evaluation.setup import (
@@ -122,6 +122,8 @@ def validate_backretrieval(
             validation = Validation(
                 recall.name, image_name, threshold, family, assembly.pairs(threshold), assembly.directions()
             )
+            first = at_1(recall)
+            validation.measure_at_1 = None if first is None else first.name
             if degrade is not None:
                 validation.degradations = assembly.degradations(levels)
     validation.warnings, validation.timings = warnings, dict(workspace.timings.seconds)

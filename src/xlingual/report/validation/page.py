@@ -69,8 +69,13 @@ def _section(validation: Validation, pair: PairValidation) -> Section:
         sizes=wording.sizes(pair),
         scatters=_scatters(pair, validation.threshold),
         agreement=tables.agreement(pair),
-        more=[tables.differences(pair), tables.accuracy(pair), tables.subsets(pair, validation.threshold)],
-        encoders=tables.encoders(pair, validation.family),
+        more=[
+            *tables.agreement_at_1(validation, pair),
+            tables.differences(pair),
+            tables.accuracy(pair),
+            tables.subsets(pair, validation.threshold),
+        ],
+        encoders=tables.encoders(pair, validation.family, validation.measure_at_1),
         curve=(
             (figures.curve(weakened, pair), figures.curve(weakened, pair, size=figures.NARROW_CURVE))
             if weakened

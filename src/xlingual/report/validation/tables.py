@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from xlingual.report.grid import Table
 from xlingual.report.numbers import MISSING, count, interval, number, percent, with_interval
@@ -12,6 +12,8 @@ from xlingual.results.validation import (
     MEASURES,
     SUBSETS,
     TRUTH,
+    TRUTH_AT_1,
+    Agreement,
     CoefficientDifference,
     Degradation,
     EncoderScores,
@@ -27,9 +29,10 @@ def all_of(validation: Validation, pair: PairValidation) -> list[Table]:
     weakened = of_pair(validation.degradations, pair)
     found = [
         agreement(pair),
+        *agreement_at_1(validation, pair),
         accuracy(pair),
         differences(pair),
-        encoders(pair, validation.family),
+        encoders(pair, validation.family, validation.measure_at_1),
         subsets(pair, validation.threshold),
     ]
     return [*found, degradations(weakened)] if weakened else found
@@ -45,7 +48,16 @@ def tests(table: Table) -> list[str]:
 
 def agreement(pair: PairValidation) -> Table:
     """Return Table 1 for a pair: a row for each measure and coefficient."""
-    found = pair.subsets["all"].agreement
+    return _agreement(pair, pair.subsets["all"].agreement, "XLR")
+
+
+def agreement_at_1(validation: Validation, pair: PairValidation) -> list[Table]:
+    """Return the same for XLR at K = 1, nothing where the validation does not have it."""
+    found = pair.subsets["all"].agreement_at_1
+    return [_agreement(pair, found, f"XLR {validation.measure_at_1}")] if found else []
+
+
+def _agreement(pair: PairValidation, found: Mapping[str, Mapping[str, Agreement]], truth: str) -> Table:
     rows = []
     for measure in MEASURES:
         for kind in COEFFICIENTS:
@@ -67,8 +79,8 @@ def agreement(pair: PairValidation) -> Table:
     )
     if pair.n_seeds == 1:
         notes.append("One seed: there is no spread over seeds.")
-    head = ["measure", "with XLR", "mean ± se", "sd", "of means", _interval_head([pair])]
-    return Table("Agreement with XLR over encoders", head, rows, notes, n_names=2)
+    head = ["measure", f"with {truth}", "mean ± se", "sd", "of means", _interval_head([pair])]
+    return Table(f"Agreement with {truth} over encoders", head, rows, notes, n_names=2)
 
 
 def accuracy(pair: PairValidation) -> Table:
@@ -116,23 +128,24 @@ def directions(validation: Validation) -> Table:
     return _of_differences("Differences between directions", head, listed, *validation.pairs)
 
 
-def encoders(pair: PairValidation, family: str | None) -> Table:
+def encoders(pair: PairValidation, family: str | None, measure_at_1: str | None = None) -> Table:
     """Return every encoder's scores, the best XLR first; families where a pattern tells them."""
+    ordered = by_truth(pair.encoders)
+    at_1 = (TRUTH_AT_1,) if all(TRUTH_AT_1 in row.scores for row in ordered) else ()
+    names = (TRUTH, *at_1, *MEASURES)
     rows = [
         [
             row.encoder,
             row.family,
-            *(wording.plus_minus(_score(row, name), row.scores[name].sd) for name in (TRUTH, *MEASURES)),
+            *(wording.plus_minus(_score(row, name), row.scores[name].sd) for name in names),
             percent(row.normalized),
         ]
-        for row in by_truth(pair.encoders)
+        for row in ordered
     ]
     notes = wording.gathered(
-        ((row.encoder, name), row.scores[name].note)
-        for row in by_truth(pair.encoders)
-        for name in (TRUTH, *MEASURES)
+        ((row.encoder, name), row.scores[name].note) for row in ordered for name in names
     )
-    head = ["encoder", "family", TRUTH, *MEASURES, "BkR normalised"]
+    head = ["encoder", "family", TRUTH, *(f"XLR {measure_at_1}" for _ in at_1), *MEASURES, "BkR normalised"]
     title = "Encoders" if pair.n_seeds == 1 else "Encoders: mean ± standard deviation over seeds"
     table = Table(title, head, rows, notes, n_names=2, names_are_data=True)
     dropped = [] if family is not None else ["family"]

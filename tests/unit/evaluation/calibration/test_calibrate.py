@@ -14,7 +14,9 @@ from xlingual.evaluation.calibration.estimate import check_measures, estimate
 from xlingual.report.calibration import calibration_verdict, error_rows
 from xlingual.results.calibration import Calibration, Conditions
 
-HERE = Conditions("en", "de", "R@10", 365, 365, 365, 5, "size", "pixels:v1", "1", "another data set")
+DATA = "0123456789ab"  # of the makers
+HERE = Conditions("en", "de", "R@10", 365, 365, 365, 5, "size", "pixels:v1", "1", DATA)
+ELSEWHERE = replace(HERE, data="another data set")
 
 
 def errors_of(found, left_out, form="angular"):
@@ -49,8 +51,9 @@ def test_left_out_families_have_no_part_in_their_estimate(made):
 
 def test_several_validations_leave_out_directions_pairs_and_data(made):
     first = made.validation(made.pair(made.noisy(8, 1)), made.pair(made.noisy(8, 2), "de-en"))
+    more = made.pair(made.noisy(8, 4), "en-fr")
     second = made.validation(made.pair(made.noisy(8, 3), "en-ja", conditions={"data": "other"}))
-    found = calibrate([first, second])
+    found = calibrate([first, made.validation(more), second])
     groups = {e.left_out: e.n_groups for e in found.errors}
     assert groups == {"encoder": 8, "family": 8, "direction": 3, "pair": 2, "data": 2}
     assert errors_of(found, "pair").ci is None and "2 groups" in errors_of(found, "pair").note
@@ -96,7 +99,6 @@ def test_sim_is_used_where_asked_for(made):
         ({"measure": "R@5"}, "the measure is R@5, in the calibration R@10"),
         ({"images": "pixels:v2"}, "the image encoder is pixels:v2"),
         ({"sampling": "all"}, "the sampling is all, in the calibration size"),
-        ({"target": "ja"}, "the target language is ja, in the calibration de"),
         ({"conventions": "99"}, "conventions is 99"),
         ({"n_seeds": 4}, "the number of seeds is 4, in the calibration 5"),
     ],
@@ -104,22 +106,87 @@ def test_sim_is_used_where_asked_for(made):
 def test_other_conditions_give_a_value_without_interval(made, change, words):
     found = calibrate([made.validation(made.pair(made.noisy(12)))])
     one = estimate(found, 0.2, None, replace(HERE, **change))
-    assert one.ci is None and one.note.startswith("extrapolated, interval not valid: ") and words in one.note
+    start = "extrapolation to other data, no interval: "
+    assert one.ci is None and one.note.startswith(start) and words in one.note
     assert one.value == estimate(found, 0.2, None, HERE).value
     assert "not known" in estimate(found, 0.2, None, None).note
 
 
-def test_more_seeds_and_any_condition_of_the_calibration_will_do(made):
+def test_other_languages_and_more_seeds_of_the_same_data_will_do(made):
     found = calibrate([made.validation(made.pair(made.noisy(12, 1)), made.pair(made.noisy(12, 2), "de-en"))])
-    there = replace(HERE, source="de", target="en", n_seeds=25)
-    assert estimate(found, 0.2, None, there).ci is not None
-    assert estimate(found, 0.2, None, replace(there, target="de")).ci is None
+    there = replace(HERE, source="de", target="ja", n_seeds=25)
+    assert estimate(found, 0.2, None, there).ci.method.startswith("within this data: jackknife+ over 12 fam")
+
+
+def many(made, count, *, shift=0.15, n=10):
+    """Return a validation of so many data sets, each with a shift of its own of all its encoders."""
+    rng = np.random.default_rng(count)
+    pairs = []
+    for place in range(count):
+        moved = shift * rng.standard_normal()
+        points = [
+            (name, family, bkr, float(np.sin(np.clip(np.arcsin(np.sqrt(xlr)) + moved, 0, np.pi / 2)) ** 2))
+            for name, family, bkr, xlr in made.noisy(n, seed=place)
+        ]
+        pairs.append(made.pair(points, conditions={"data": f"data {place}"}))
+    return made.validation(*pairs)
+
+
+def test_other_data_gets_an_interval_from_nine_data_sets_on_and_the_errors_met_before(made):
+    """Families of encoders say nothing about another data set: an interval needs nine of these."""
+    one = estimate(calibrate([made.validation(made.pair(made.noisy(30)))]), 0.2, None, ELSEWHERE)
+    assert one.ci is None and one.note.startswith("extrapolation to other data, no interval: ")
+    assert "at least 9 data sets, the calibration has 1; how far it is off for another" in one.note
+    eight = calibrate([many(made, 8)])
+    error = errors_of(eight, "data")
+    few = estimate(eight, 0.2, None, ELSEWHERE)
+    assert few.ci is None and "the calibration has 8" in few.note
+    assert few.note.endswith(f"the mean error was {error.least:.3f} to {error.most:.3f}")
+    assert error.least < error.value < error.most
+    nine = estimate(calibrate([many(made, 9)]), 0.2, None, ELSEWHERE)
+    assert nine.ci.method == "extrapolation to other data: jackknife+ over 9 data sets, guaranteed 0.8"
+    inside = estimate(calibrate([many(made, 9)]), 0.2, None, replace(HERE, data="data 3"))
+    assert inside.ci.method.startswith("within this data")
+    assert inside.ci.high - inside.ci.low < nine.ci.high - nine.ci.low
+
+
+def test_left_out_data_sets_have_no_part_in_their_estimate(made):
+    pairs = many(made, 4).pairs
+    error = errors_of(calibrate([made.validation(*pairs)]), "data")
+    means = []
+    for out in range(4):
+        rest = calibrate([made.validation(*(pair for i, pair in enumerate(pairs) if i != out))])
+        errors = [
+            abs(estimate(rest, row.scores["BkR"].mean, None, ELSEWHERE).value - row.scores["XLR"].mean)
+            for row in pairs[out].encoders
+        ]
+        means.append(np.mean(errors))
+    assert (error.least, error.most) == pytest.approx((min(means), max(means)))
+    assert error.value == pytest.approx(np.mean(means))
+
+
+def test_each_data_set_has_its_own_curve(made):
+    low, high = (made.curve(intercept=intercept, slope=2.0) for intercept in (-0.2, 0.1))
+    pairs = made.pair(low), made.pair(high, conditions={"data": "second"})
+    found = calibrate([made.validation(*pairs)])
+    for data, points in ((DATA, low), ("second", high)):
+        one = estimate(found, points[5][2], None, replace(HERE, data=data))
+        assert one.value == pytest.approx(points[5][3], abs=1e-6)
+    assert errors_of(found, "family").value == pytest.approx(0, abs=1e-6)
+    assert errors_of(found, "data").value > 0.1
+
+
+def test_one_data_set_has_one_image_encoder(made):
+    pairs = made.pair(made.noisy(9)), made.pair(made.noisy(9), "de-en", conditions={"images": "other"})
+    with pytest.raises(InputError, match="seen by two image encoders"):
+        calibrate([made.validation(*pairs)])
 
 
 def test_too_few_families_and_unseen_bkr_are_said(made):
     few = calibrate([made.validation(made.pair(made.noisy(8)))])
     one = estimate(few, 0.2, None, HERE)
     assert one.ci is None and "at least 9 families" in one.note and "has 8" in one.note
+    assert one.note.startswith("within this data, no interval: ")
     assert any("at least 9 families" in sentence for sentence in calibration_verdict(few))
     beyond = estimate(calibrate([made.validation(made.pair(made.noisy(12)))]), 0.8, None, HERE)
     assert beyond.ci is not None and "BkR 0.800 is outside" in beyond.note
@@ -130,7 +197,7 @@ def test_the_file_gives_the_same_estimates(made, tmp_path):
     found.write(tmp_path / "new" / "c.json")
     read = Calibration.read(tmp_path / "new" / "c.json")
     assert read == found
-    assert json.loads((tmp_path / "new" / "c.json").read_text())["schema"] == "xlingual/calibration/1"
+    assert json.loads((tmp_path / "new" / "c.json").read_text())["schema"] == "xlingual/calibration/2"
     assert estimate(read, 0.17, 0.6, HERE) == estimate(found, 0.17, 0.6, HERE)
 
 
@@ -149,15 +216,23 @@ def test_validations_are_read_from_their_folders(made, tmp_path):
         (lambda c: c["points"][0].pop("BkR"), "the field 'BkR' is missing"),
         (lambda c: c["points"][0].update(XLR=None), "'points' lacks a number for XLR"),
         (lambda c: c["points"][0].update(cell=7), "a cell that is not in 'cells'"),
-        (lambda c: c["residuals"].pop(), "'residuals' has 11 values for 12 points"),
-        (lambda c: c["without"].pop("f3"), "'without' lacks the family 'f3'"),
+        (lambda c: c["residuals"].append(0.1), "'residuals' has 1 values for 0 points"),
+        (
+            lambda c: c["data_sets"][0]["residuals"].pop(),
+            f"'residuals' of data {DATA} has 11 values for 12 points",
+        ),
+        (lambda c: c["data_sets"][0]["without"].pop("f3"), f"'without' of data {DATA} lacks 'f3'"),
+        (lambda c: c["data_sets"].clear(), "'data_sets' does not name each data of 'cells' once"),
         (lambda c: c["model"]["slopes"].append(1), "'slopes' does not have one value"),
         (lambda c: c["model"].update(intercept="much"), "a field is not what it must be"),
         (lambda c: c.update(level=0.2), "'level' is 0.2"),
         (lambda c: c.update(predictors=["CORR"]), "'predictors' is ['CORR']"),
         (lambda c: c.update(form="cubic"), "form 'cubic' is not known"),
-        (lambda c: c.update(schema="xlingual/calibration/2"), "made by another version"),
-        (lambda c: c.update(schema="xlingual/results/1"), "expected 'xlingual/calibration/1'"),
+        (
+            lambda c: c.update(schema="xlingual/calibration/1"),
+            "another version of xlingual; run",
+        ),
+        (lambda c: c.update(schema="xlingual/results/1"), "expected 'xlingual/calibration/2'"),
     ],
 )
 def test_damaged_files_are_refused_with_the_field(made, tmp_path, spoil, words):

@@ -53,5 +53,6 @@ def test_errors_on_ikea(made, ikea):
     assert errors["family", "angular"].value == pytest.approx(0.0499, abs=0.0005)
     assert errors["encoder", "isotonic"].value == pytest.approx(0.0621, abs=0.0005)
     assert errors["encoder", "line"].value == pytest.approx(0.0691, abs=0.0005)
-    assert found.coverage.value >= found.coverage.guaranteed
+    coverage = found.data_sets[0].coverage
+    assert coverage.value >= coverage.guaranteed
     assert found.cells[0].sampling == "splits" and found.cells[0].n_source == 365

@@ -15,12 +15,12 @@ from xlingual.evaluation.calibration.errors import clopper_pearson, coverage
 from xlingual.evaluation.calibration.model import (
     angle,
     design,
-    families_needed,
     fit,
     jackknife_plus,
-    leave_families_out,
+    leave_out,
     predicted_angle,
     share,
+    units_needed,
 )
 
 SHARES = st.floats(0, 1, allow_subnormal=False)
@@ -102,7 +102,7 @@ def test_jackknife_plus_of_single_encoders_is_that_of_the_paper(made, level, at)
 
     columns_ = angle(np.array([p[2] for p in points]))[:, None]
     families = [p[1] for p in points]
-    models, residuals = leave_families_out(columns_, np.array([p[3] for p in points]), families)
+    models, residuals = leave_out(columns_, np.array([p[3] for p in points]), families)
     found = jackknife_plus(models, residuals, families, angle(np.array([at])), level)
     assert found == pytest.approx(expected, abs=1e-9)
 
@@ -114,7 +114,7 @@ def test_jackknife_plus_of_families_excludes_what_enough_weight_lies_beyond(made
     families = [p[1] for p in points]
     size = {name: families.count(name) for name in families}
     assert len(set(size.values())) > 1  # unequal families
-    models, residuals = leave_families_out(x, xlr, families)
+    models, residuals = leave_out(x, xlr, families)
     at, level, n = angle(np.array([0.15])), 0.9, len(set(families))
     low, high = jackknife_plus(models, residuals, families, at, level)
 
@@ -134,12 +134,12 @@ def test_jackknife_plus_of_families_excludes_what_enough_weight_lies_beyond(made
 
 @pytest.mark.parametrize(("level", "needed"), [(0.8, 4), (0.9, 9), (0.95, 19), (0.99, 99)])
 def test_too_few_families_give_no_interval(made, level, needed):
-    assert families_needed(level) == needed
+    assert units_needed(level) == needed
     for count in (needed - 1, needed):
         points = made.noisy(count)
         families = [p[1] for p in points]
         x = angle(np.array([p[2] for p in points]))[:, None]
-        models, residuals = leave_families_out(x, np.array([p[3] for p in points]), families)
+        models, residuals = leave_out(x, np.array([p[3] for p in points]), families)
         found = jackknife_plus(models, residuals, families, angle(np.array([0.2])), level)
         assert (found is None) == (count < needed)
 
@@ -159,7 +159,7 @@ def test_intervals_cover_exchangeable_families_as_guaranteed(level, count):
         made = [family_points(rng) for _ in range(count + 1)]
         bkr, xlr = (np.concatenate([family[k] for family in made[:-1]]) for k in (0, 1))
         families = [str(f) for f, family in enumerate(made[:-1]) for _ in family[0]]
-        models, residuals = leave_families_out(angle(bkr)[:, None], xlr, families)
+        models, residuals = leave_out(angle(bkr)[:, None], xlr, families)
         one = rng.integers(len(made[-1][0]))
         ends = jackknife_plus(models, residuals, families, angle(made[-1][0][[one]]), level)
         held.append(ends[0] <= made[-1][1][one] <= ends[1])
@@ -178,7 +178,7 @@ def test_coverage_is_estimated_without_the_family_it_is_about(made):
         rest = [i for i, family in enumerate(families) if family != name]
         own = [i for i, family in enumerate(families) if family == name]
         kept = [families[i] for i in rest]
-        models, residuals = leave_families_out(x[rest], xlr[rest], kept)
+        models, residuals = leave_out(x[rest], xlr[rest], kept)
         ends = [jackknife_plus(models, residuals, kept, x[i], 0.9) for i in own]
         shares.append(np.mean([low <= xlr[i] <= high for i, (low, high) in zip(own, ends, strict=True)]))
     assert found.value == pytest.approx(np.mean(shares))

@@ -69,20 +69,28 @@ def test_a_difference_is_told_only_where_interval_and_test_agree(made, value, ha
     assert any(sentence.startswith(said) for sentence in verdict(found))
 
 
-@pytest.mark.parametrize(
-    ("half", "p", "said"),
-    [
-        (0.1, 0.058, "The interval of Pearson and Spearman leaves out zero, but p is not below 0.05"),
-        (0.3, 0.01, "Test and interval disagree about Pearson and Spearman"),
-        (0.3, 0.2, None),
-        (0.1, 0.01, None),
-    ],
-)
-def test_what_decides_is_said_where_test_and_interval_disagree(made, half, p, said):
-    both = {kind: made.difference(0.2, half, p) for kind in made.COEFFICIENTS}
-    found = changed(made.full(), differences={"BkR-CORR": both, "BkR-SIM": both})
-    (sentence,) = (one for one in verdict(found) if "CORR" in one and "difference 0.200" in one)
-    assert (said in sentence) if said else ("disagree" not in sentence and "leaves out" not in sentence)
+def test_agreement_with_xlr_at_1_is_shown_beside_that_at_k(made):
+    first = made.full().pairs[0]
+    own = {kind: made.agreement(0.834, 0.1) for kind in made.COEFFICIENTS}
+    found = dict.fromkeys(made.MEASURES, own)
+    whole = replace(first.subsets["all"], agreement_at_1=found)
+    rows = [
+        replace(row, scores={**row.scores, "XLR@1": made.SeedScores(0.4321, 0.01, [0.4321] * 3, None)})
+        for row in first.encoders
+    ]
+    pair = replace(first, encoders=rows, subsets={**first.subsets, "all": whole})
+    validation = replace(made.full(), pairs=[pair], directions=[], measure_at_1="R@1")
+    (sentence,) = (one for one in verdict(validation) if "XLR R@1" in one)
+    assert sentence.startswith(
+        "With XLR R@1 in place of R@10 it is Pearson 0.834 [0.734, 0.934] and Spearman"
+    )
+    assert "SIM 0.834 and 0.834" in sentence
+    titles = {table.title: table for table in tables.all_of(validation, pair)}
+    assert len(titles["Agreement with XLR R@1 over encoders"].rows) == 6
+    encoders = titles["Encoders: mean ± standard deviation over seeds"]
+    assert all(row[encoders.head.index("XLR R@1")].startswith("0.432") for row in encoders.rows)
+    assert "Agreement with XLR R@1 over encoders" in page.render(validation)
+    assert not any("R@1 over" in table.title for table in tables.all_of(made.full(), made.full().pairs[0]))
 
 
 def test_weak_and_strong_encoders_are_graded_as_all_are(made):
