@@ -83,7 +83,7 @@ def read_json(path: Path) -> dict[str, Any]:
         return {}
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON ({error}): fetch the model again") from None
     if not isinstance(found, dict):
         raise InputError(f"{path}: expected an object of settings, found {type(found).__name__}")

@@ -21,7 +21,7 @@ import numpy as np
 
 from xlingual.encoders.batching import Memory
 from xlingual.encoders.checkpoints import check_weights, model_folder
-from xlingual.encoders.model_kind import check_processor
+from xlingual.encoders.model_kind import check_dense, check_processor
 from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
 from xlingual.encoders.torch_runtime import (
     choose_device,
@@ -191,6 +191,7 @@ class Network(NamedTuple):
 def load(who: str, folder: Path, device: str | None, dtype: str) -> Network:
     """Return the model and the processor of a folder; raise InputError where they cannot be used."""
     require(who, "hf", "torch", "transformers")
+    check_dense(who, folder)
     check_weights(who, folder)
     check_processor(who, folder)
     import transformers

@@ -12,7 +12,7 @@ import numpy as np
 
 from xlingual.encoders.batching import Memory, in_batches, in_parts
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
-from xlingual.encoders.model_kind import check_tokenizer
+from xlingual.encoders.model_kind import check_dense, check_tokenizer, kind_of_modules, refuse_kind
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
 from xlingual.encoders.tokens import Pieces, TextTokens, told_limit
@@ -48,6 +48,7 @@ class SentenceTransformerEncoder:
         self._memory = Memory()
         own = model_prompts(folder) if options["prompts"] == "model" else None
         self.prompts = Prompts.of(options, own)
+        check_dense(who, folder)
         check_weights(who, folder, modules=True)
         check_tokenizer(who, folder, modules=True)
 
@@ -81,6 +82,8 @@ class SentenceTransformerEncoder:
             )
         if f"st:{checkpoint_digest(self.folder)[:16]}?" not in identity:
             raise InputError(f"{self.who}: files of the model changed while it was read: start again")
+        if kind := kind_of_modules(type(part).__module__ for part in model.modules()):
+            refuse_kind(self.who, kind)
         network = getattr(model[0], "auto_model", None)
         refuse_random(
             self.who, told_random(said), getattr(getattr(network, "config", None), "model_type", "?")

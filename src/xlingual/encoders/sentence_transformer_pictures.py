@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from xlingual.encoders.batching import Memory
 from xlingual.encoders.checkpoints import check_weights, model_folder
-from xlingual.encoders.model_kind import check_processor
+from xlingual.encoders.model_kind import check_dense, check_processor
 from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
 from xlingual.encoders.torch_runtime import choose_device, device_part, loading, require, running, torch_dtype
 from xlingual.encoders.weights import checkpoint_digest
@@ -80,6 +80,7 @@ class SentenceTransformerPictures:
         """The model, read from the files that the identity is of."""
         require(self._who, "st", "torch", "sentence_transformers")
         identity = self.identity
+        check_dense(self._who, self.folder)
         check_weights(self._who, self.folder, modules=True)
         check_processor(self._who, self.folder, modules=True)
         model = _loaded(self._who, self.folder, self._device, self.dtype, self.dim)
