@@ -1,8 +1,8 @@
 """Ctrl-C, and a request to end (SIGTERM), that are heard even where a library swallows them.
 
 An import in an extension module (of pandas by pyarrow, say) may take the exception for its own failure and go
-on. The signal is therefore remembered, and repeated when the work next tells how far it is. Both end the work in
-order: what was computed is written before the program ends.
+on. The signal is therefore remembered, and repeated when the work next tells how far it is. Either ends the work
+in order: what was encoded is kept.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ class Remembering:
         self.called = 0
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Remember the signal and interrupt."""
         self.called = number
         if number == signal.SIGTERM:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)  # asked twice it ends at once
