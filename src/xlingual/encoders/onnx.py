@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from xlingual.encoders.batching import Memory, in_batches, in_parts
+from xlingual.encoders.checkpoints import user_path
 from xlingual.encoders.model_kind import check_dense
 from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
 from xlingual.encoders.onnx_tokenizer import SETTINGS, OnnxTokenizer, length_limit
@@ -212,7 +213,7 @@ def _sentence_transformers(folder: Path, who: str) -> str | None:
 def build(argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
     """Return the encoder for a spec; the graph is found, but not loaded."""
     who = f"onnx:{argument}"
-    folder = Path(argument).expanduser()
+    folder = user_path(who, argument)
     if context.kind == PICTURES:
         require(who, "onnx", "onnxruntime")
         from xlingual.encoders.onnx_pictures import OnnxPictures

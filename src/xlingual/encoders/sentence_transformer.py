@@ -135,9 +135,13 @@ class SentenceTransformerEncoder:
 
         whole_pieces = np.flatnonzero(whole[pieces.owner]) if len(distinct) else texts
         for chosen, run in ((whole_pieces, run_texts), (windows, run_windows)):
-            vectors[chosen] = in_batches(
-                lengths[chosen], size, run, who=self.who, dim=dim, memory=self._memory
-            )
+            found = in_batches(lengths[chosen], size, run, who=self.who, dim=dim, memory=self._memory)
+            if found.shape[1] != dim:
+                raise InputError(
+                    f"{self.who}: gives {found.shape[1]} dimensions where its settings say {dim}: do its files "
+                    "belong together? Fetch it again"
+                )
+            vectors[chosen] = found
         return Encoded(pieces.averaged(vectors)[index], pieces.truncated[index])
 
     def _pieces(self, texts: Sequence[str], prompt: str) -> Pieces:
@@ -225,7 +229,13 @@ def model_prompts(folder: Path) -> Prompts:
     As in the library, the default prompt is not for queries and documents.
     """
     settings = read_json(folder / "config_sentence_transformers.json")
-    known = {str(name): str(text or "") for name, text in (settings.get("prompts") or {}).items()}
+    listed = settings.get("prompts") or {}
+    if not isinstance(listed, dict):
+        raise InputError(
+            f"{folder / 'config_sentence_transformers.json'}: prompts must be an object of names and texts, "
+            f"found {type(listed).__name__}: fetch the model again"
+        )
+    known = {str(name): str(text or "") for name, text in listed.items()}
     plain = known.get(settings.get("default_prompt_name") or "", "")
     document = next((known[name] for name in _DOCUMENT if known.get(name)), "")
     return Prompts(plain, known.get("query", ""), document)

@@ -21,6 +21,8 @@ def check_file(path: Path) -> None:
     """Raise InputError where there is no such file (naming the nearest one) or its suffix is not known."""
     if path.suffix not in SUFFIXES and shards_of(path):
         return
+    if path.suffix == ".npz":
+        raise InputError(f"{path}: an .npz may hold several arrays: save the one of vectors with numpy.save")
     if path.suffix not in SUFFIXES:
         raise InputError(f"{path}: a file of vectors ends in {listed(SUFFIXES)}, found {path.suffix!r}")
     if path.is_file():
