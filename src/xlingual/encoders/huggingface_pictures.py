@@ -75,6 +75,7 @@ class HuggingFacePictures:
         self._threads = threads  # that decode pictures
         self._device, self._who = device, name or f"hf:{folder}"
         self._memory = Memory()
+        check_dense(self._who, folder)
 
     @cached_property
     def identity(self) -> str:
@@ -191,7 +192,6 @@ class Network(NamedTuple):
 def load(who: str, folder: Path, device: str | None, dtype: str) -> Network:
     """Return the model and the processor of a folder; raise InputError where they cannot be used."""
     require(who, "hf", "torch", "transformers")
-    check_dense(who, folder)
     check_weights(who, folder)
     check_processor(who, folder)
     import transformers

@@ -138,8 +138,8 @@ class SentenceTransformerEncoder:
             found = in_batches(lengths[chosen], size, run, who=self.who, dim=dim, memory=self._memory)
             if found.shape[1] != dim:
                 raise InputError(
-                    f"{self.who}: gives {found.shape[1]} dimensions where its settings say {dim}: do its files "
-                    "belong together? Fetch it again"
+                    f"{self.who}: gives {found.shape[1]} dimensions where its settings say {dim}: do its "
+                    "files belong together? Fetch it again"
                 )
             vectors[chosen] = found
         return Encoded(pieces.averaged(vectors)[index], pieces.truncated[index])

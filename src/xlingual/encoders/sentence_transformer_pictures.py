@@ -44,6 +44,7 @@ class SentenceTransformerPictures:
         self.folder, self.dim, self.batch, self.dtype = folder, dim, batch, dtype
         self._device, self._who = device, name or f"st:{folder}"
         self._memory = Memory()
+        check_dense(self._who, folder)
 
     @cached_property
     def identity(self) -> str:
@@ -80,7 +81,6 @@ class SentenceTransformerPictures:
         """The model, read from the files that the identity is of."""
         require(self._who, "st", "torch", "sentence_transformers")
         identity = self.identity
-        check_dense(self._who, self.folder)
         check_weights(self._who, self.folder, modules=True)
         check_processor(self._who, self.folder, modules=True)
         model = _loaded(self._who, self.folder, self._device, self.dtype, self.dim)

@@ -141,7 +141,8 @@ def told_limit(tokenizer: Any) -> int | None:  # noqa: ANN401
     told = getattr(tokenizer, "model_max_length", None)
     if not isinstance(told, int | float | None):
         raise InputError(
-            f"model_max_length in the tokenizer's settings must be a number, found {told!r}: fetch the model again"
+            f"model_max_length in the tokenizer's settings must be a number, found {told!r}: fetch the model "
+            "again"
         )
     limit = int(min(told or _NO_LIMIT, _NO_LIMIT))
     return limit if limit < _NO_LIMIT else None
