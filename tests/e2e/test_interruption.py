@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from xlingual.cli import interruption, screen
+from xlingual.cli import interruption, main, screen
 
 
 def swallowed():
@@ -63,3 +63,36 @@ def test_other_handlers_and_threads_are_left_alone():
     thread.start()
     thread.join()
     assert seen == [signal.default_int_handler]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_request_to_end_is_an_interruption(monkeypatch, capsys, number, code):
+    ended = []
+
+    def work(**_):
+        try:
+            signal.raise_signal(number)
+        finally:
+            ended.append("in order")
+
+    monkeypatch.setattr(main.xlingual, "main", work)
+    assert main.run([]) == code
+    assert (ended, capsys.readouterr().err) == (["in order"], "error: interrupted\n")
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_asked_twice_to_end_it_ends_at_once():
+    with interruption.remembered():
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_another_handler_of_the_end_is_left_alone():
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with interruption.remembered():
+            assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,35 @@ def test_a_pool(xlingual: Any, keeping: dict[str, int], tmp_path: Path) -> None:
     assert (refused.code, "a pool has no pictures" in refused.err) == (2, True)
     refused = xlingual("embed", folder, "--text-encoder", "random", "--out", "e", "--rows", "0:3")
     assert (refused.code, "--rows is for manifests" in refused.err) == (2, True)
+
+
+@pytest.fixture
+def nearly_full() -> Iterator[Callable[[int], None]]:
+    """Give a function after which no file may grow beyond so many bytes, as on a disk that is nearly full."""
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_full_disk_names_the_file_and_the_remedy(xlingual: Any, nearly_full: Callable[[int], None]) -> None:
+    nearly_full(2000)  # the store is another part of the disk: it must not matter
+    done = xlingual("embed", "s", "--text-encoder", "random:?dim=64", "--no-store", "--out", "e")
+    assert done.code == 2
+    assert re.search(r"^error: e/random\.\w+\.npy could not be written \(.*\): free some space", done.err)
+    assert done.err.count("\n") == 1 and not list(Path("e").iterdir())
+
+
+def test_a_full_disk_while_the_store_is_written_out(
+    xlingual: Any, keeping: dict[str, int], nearly_full: Callable[[int], None]
+) -> None:
+    assert xlingual(*EMBED).code == 0
+    nearly_full(300)
+    done = xlingual("store", "export", "--out", "x")
+    assert done.code == 2 and "could not be written" in done.err and "another --out" in done.err
+    assert not list(Path("x").glob("*.npy"))
 
 
 def test_embed_needs_an_encoder(xlingual: Any) -> None:

@@ -1,7 +1,8 @@
-"""Ctrl-C that is heard even where a library swallows it.
+"""Ctrl-C, and a request to end (SIGTERM), that are heard even where a library swallows them.
 
 An import in an extension module (of pandas by pyarrow, say) may take the exception for its own failure and go
-on. The signal is therefore remembered, and repeated when the work next tells how far it is.
+on. The signal is therefore remembered, and repeated when the work next tells how far it is. Either ends
+the work in order: what was encoded is kept.
 """
 
 from __future__ import annotations
@@ -13,36 +14,44 @@ from contextlib import contextmanager
 from types import FrameType
 
 
-class _Remembering:
-    """A handler of SIGINT that raises KeyboardInterrupt and knows that it was called."""
+class Remembering:
+    """A handler that raises KeyboardInterrupt and knows by which signal it was called (0: by none)."""
 
     def __init__(self) -> None:
-        self.called = False
+        self.called = 0
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        self.called = True
+        """Remember the signal and interrupt."""
+        self.called = number
+        if number == signal.SIGTERM:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)  # asked twice it ends at once
         raise KeyboardInterrupt
 
 
 @contextmanager
-def remembered() -> Iterator[None]:
+def remembered() -> Iterator[Remembering]:
     """Remember an interruption within; other programs' handlers, and other threads, are left alone."""
-    own = threading.current_thread() is threading.main_thread()
+    own, handler = threading.current_thread() is threading.main_thread(), Remembering()
     if not own or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
+        yield handler
         return
-    signal.signal(signal.SIGINT, _Remembering())
+    ends = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    signal.signal(signal.SIGINT, handler)
+    if ends:
+        signal.signal(signal.SIGTERM, handler)
     try:
-        yield
+        yield handler
     except Exception:
         repeat()  # what a swallowed interruption left half done may fail in any way
         raise
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        if ends:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def repeat() -> None:
     """Raise KeyboardInterrupt where there was an interruption, which has not ended the work."""
     handler = signal.getsignal(signal.SIGINT)
-    if isinstance(handler, _Remembering) and handler.called:
+    if isinstance(handler, Remembering) and handler.called:
         raise KeyboardInterrupt

@@ -2,14 +2,15 @@
 
 Exit codes: 0 done, or yes; 1 the answer is no (a gate that fails, a store that is damaged), or a bug; 2 bad
 input or usage, or what the machine refuses (no room, no right to write, no memory); 3 cannot tell; 130
-interrupted; 141 where the reader of standard output (such as `head`) had enough. A verb's module is imported
-only when the verb is used, so that `--help` loads nothing heavy.
+interrupted (143 by SIGTERM); 141 where the reader of standard output (such as `head`) had enough. A verb's
+module is imported only when the verb is used, so that `--help` loads nothing heavy.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
+import signal
 import sys
 from importlib import import_module
 from io import TextIOWrapper
@@ -141,14 +142,15 @@ def _end(code: int) -> NoReturn:
 
 def run(arguments: list[str]) -> int:
     """Run the command line with the arguments and return the exit code."""
+    heard = interruption.Remembering()
     try:
-        with interruption.remembered():
+        with interruption.remembered() as heard:
             result = xlingual.main(args=arguments, prog_name="xlingual", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except XlingualError as error:
         return _fail(str(error), 2)
     except (_InterruptError, click.Abort, KeyboardInterrupt):
-        return _fail("interrupted", 130)
+        return _fail("interrupted", 128 + (heard.called or signal.SIGINT))
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return 2

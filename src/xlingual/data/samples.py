@@ -130,6 +130,8 @@ def read_splits(path: str | Path, n_items: int) -> Splits:
             f"{path} is not an .npz of plain arrays ({reason}): write it with numpy.savez(path, S=…, T=…)"
         ) from error
     for name, array in (("S", source), ("T", target)):
+        if not isinstance(array, np.ndarray):  # numpy gives the bytes of a member that is none of its arrays
+            raise InputError(f"{path}: {name} is no array: write the file with numpy.savez(path, S=…, T=…)")
         if array.ndim != 2 or array.dtype.kind not in "iu" or array.size == 0:
             raise InputError(f"{path}: {name} is {array.dtype} {array.shape}; expected integers [seeds, n]")
         if array.min() < 0 or array.max() >= n_items:

@@ -21,6 +21,11 @@ def checked(vectors: Any, count: int, who: str, ids: Sequence[str]) -> np.ndarra
     array = np.asarray(vectors)
     if array.dtype.kind not in "fiu":
         raise InputError(f"{who} returned {array.dtype} values; expected numbers [n, d]")
+    if array.dtype == np.uint8:
+        raise InputError(
+            f"{who} returned bytes (uint8), as bit-packed vectors are, and a cosine of bytes means nothing: "
+            "return 2.0 * np.unpackbits(vectors, axis=1) - 1 where each bit is a dimension, else float32"
+        )
     if array.ndim != 2 or len(array) != count or array.shape[1] == 0:
         raise InputError(f"{who} returned an array of shape {array.shape}; expected ({count}, d)")
     if array.dtype not in (np.float16, np.float32):

@@ -33,8 +33,9 @@ Report: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of 
 SENTENCE = -1  # as "of all": `what` is a sentence to tell once, no piece of work
 SHARD_ROWS = 1024  # rows of a shard, where the encoder is fast
 SHARD_SECONDS = 30.0  # where it is slow, about so much work is in a shard: all that a crash can lose
+PIECE_SECONDS = 3.0  # of work that one encoder is given at once: all that Ctrl-C can lose
 _APPLIED = 4096  # rows that a stacked encoder is given at once
-_FIRST = 32  # rows whose time tells how fast it is
+_FIRST = 32  # rows whose time tells how fast it is, and of a short piece: a batch of most networks
 _ATTEMPTS = 3  # at reading back what was written
 
 
@@ -182,7 +183,8 @@ def _compute(
         lengths = np.array([len(batch.text[row]) + len(context[row]) for row in rows[missing].tolist()])
         missing = missing[np.argsort(-lengths, kind="stable")]
     _told_cost(encoder, batch, way, rows[missing])
-    most = min(SHARD_ROWS * getattr(encoder, "workers", 1), getattr(encoder, "piece", SHARD_ROWS << 20))
+    workers = getattr(encoder, "workers", 1)
+    most = min(SHARD_ROWS * workers, getattr(encoder, "piece", SHARD_ROWS << 20))
     done, size, dim = 0, min(_FIRST, most), None
     while done < len(missing):
         piece = missing[done : done + size]
@@ -197,7 +199,8 @@ def _compute(
         keep(piece, found)
         rate = len(piece) / max(time.perf_counter() - start, 1e-6)
         done += len(piece)
-        size = max(1, int(min(most, 4 * size, rate * SHARD_SECONDS)))
+        short = max(_FIRST, rate * PIECE_SECONDS) if workers == 1 else most
+        size = max(1, int(min(most, 4 * size, rate * SHARD_SECONDS, short)))
         if way.report is not None:
             way.report(way.what, done, len(missing))
 
@@ -276,11 +279,16 @@ class _Writer:
 
     def flush(self) -> None:
         """Write what there is."""
-        pieces, self._pieces, self._since = self._pieces, [], time.monotonic()
+        pieces = self._pieces
         if not pieces:
             return
         keys = [self.keys[row] for piece, _ in pieces for row in piece.tolist()]
         vectors = np.concatenate([found.vectors for _, found in pieces])
         cut = [found.truncated for _, found in pieces]
         noted = None if any(part is None for part in cut) else np.concatenate(cut)  # all or none
-        self.collection.add(keys, Encoded(vectors, noted))
+        try:
+            self.collection.add(keys, Encoded(vectors, noted))
+        except Exception:  # an interruption is none: then the last flush writes the pieces
+            self._pieces = []
+            raise
+        self._pieces, self._since = [], time.monotonic()

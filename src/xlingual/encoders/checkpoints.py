@@ -32,7 +32,9 @@ def model_folder(who: str, name: str, revision: str | None, extra: str) -> Path:
     `who` begins the messages, `extra` is the optional package that brings the client. Raises InputError
     where there is no such folder, name or revision, and where the hub cannot be reached.
     """
-    path = Path(name).expanduser()
+    if not name.strip():
+        raise InputError(f"{who}: the name or the folder of a model is missing")
+    path = user_path(who, name)
     if path.is_dir():
         if revision is not None:
             raise InputError(f"{who}: revision={revision} is of a model on a hub, but this is a folder")
@@ -41,6 +43,14 @@ def model_folder(who: str, name: str, revision: str | None, extra: str) -> Path:
         found = "a file" if path.exists() else "nothing"
         raise InputError(f"{who}: expected the folder of a model, found {found}")
     return _from_hub(who, name, revision, extra)
+
+
+def user_path(who: str, name: str) -> Path:
+    """Return the path that a name stands for, `~` being the user's folder."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        raise InputError(f"{who}: there is no such user's folder: write its whole path") from None
 
 
 def _from_hub(who: str, name: str, revision: str | None, extra: str) -> Path:
@@ -83,7 +93,7 @@ def read_json(path: Path) -> dict[str, Any]:
         return {}
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON ({error}): fetch the model again") from None
     if not isinstance(found, dict):
         raise InputError(f"{path}: expected an object of settings, found {type(found).__name__}")

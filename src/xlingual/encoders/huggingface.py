@@ -12,7 +12,7 @@ import numpy as np
 
 from xlingual.encoders.batching import Memory, in_batches, in_parts
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
-from xlingual.encoders.model_kind import check_tokenizer
+from xlingual.encoders.model_kind import check_dense, check_tokenizer
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
 from xlingual.encoders.tokens import TextTokens
@@ -42,6 +42,7 @@ class HuggingFaceEncoder:
                 "written st:NAME_OR_PATH"
             )
         two_towers = "text_config" in self.settings and "vision_config" in self.settings
+        check_dense(who, folder)
         self.pool = options["pool"] or ("features" if two_towers else "mean")
         if two_towers and options["pool"]:
             raise InputError(f"{who}: a network for texts and pictures has its own pooling: leave pool out")

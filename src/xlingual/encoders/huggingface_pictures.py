@@ -21,7 +21,7 @@ import numpy as np
 
 from xlingual.encoders.batching import Memory
 from xlingual.encoders.checkpoints import check_weights, model_folder
-from xlingual.encoders.model_kind import check_processor
+from xlingual.encoders.model_kind import check_dense, check_processor
 from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
 from xlingual.encoders.torch_runtime import (
     choose_device,
@@ -75,6 +75,7 @@ class HuggingFacePictures:
         self._threads = threads  # that decode pictures
         self._device, self._who = device, name or f"hf:{folder}"
         self._memory = Memory()
+        check_dense(self._who, folder)
 
     @cached_property
     def identity(self) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xlingual.encoders.schemes import Context
 from xlingual.encoders.words import character_terms
-from xlingual.errors import InputError, listed
+from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.words import is_spaced, words
 from xlingual.records import Texts, digest
 
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from xlingual.records import Floats, Vectors
 
 _NO_SIGNAL = 1e-6  # singular values below this part of the largest one are rounding
+_POWERS = (0.0, 0.5, 1.0)  # of the singular values, by which axes may be weighted
+_HELD_OUT = 5  # a fifth of the items is held out to choose among them
+_MOST_HELD_OUT, _LEAST_HELD_OUT = 500, 20  # items; fewer tell nothing
+_CLEAR = 2.0  # standard errors
 
 
 @dataclass(frozen=True)
@@ -29,11 +35,17 @@ class LsaModel:
 
     tfidf: Mapping[str, Any]  # language → fitted TfidfVectorizer
     axes: Mapping[str, Floats]  # language → [terms of the language, d]
+    values: Floats  # the singular values, descending [d]
 
     def fold_in(self, texts: Sequence[str], language: str) -> Floats:
         """Return tfidf_l · V_l, float64 [n, d]."""
         vectors: Floats = self.tfidf[language].transform(texts) @ self.axes[language]
         return vectors
+
+    def weighted(self, power: float) -> LsaModel:
+        """Return the model whose axes are weighted by a power of their singular values."""
+        weight = (self.values / self.values[0]) ** power
+        return replace(self, axes={language: axes * weight for language, axes in self.axes.items()})
 
 
 class LsaEncoder:
@@ -43,6 +55,10 @@ class LsaEncoder:
     each block of unit length. A term and its translation stand in the same rows, so the right singular
     vectors V bring them together. A text of language l becomes tfidf_l · V_l; languages without spaces
     between words use characters and pairs of characters as terms. Fitted once, when first needed.
+
+    Where few terms occur in many items, the later axes tell languages apart instead of bringing them together
+    (with as many axes as terms, V only turns the space). The axes are therefore weighted by a power of their
+    singular values where that finds the translations of held-out items clearly better.
     """
 
     def __init__(
@@ -68,7 +84,13 @@ class LsaEncoder:
     @cached_property
     def model(self) -> LsaModel:
         """The fitted model."""
-        return fit_lsa(self.chosen, self.languages, self.dim, self.seed)
+        found = fit_lsa(self.chosen, self.languages, self.dim, self.seed)
+        return found.weighted(self.power) if self.power else found
+
+    @cached_property
+    def power(self) -> float:
+        """The power of the singular values by which the axes are weighted."""
+        return choose_power(self.chosen, self.languages, self.dim, self.seed)
 
     def fit_model(self) -> None:
         """Fit it now, where it is not fitted yet."""
@@ -81,11 +103,12 @@ class LsaEncoder:
 
     @cached_property
     def identity(self) -> str:
-        """The parameters, the languages and a digest of the rows it is fitted on."""
+        """The parameters, the languages, a digest of the rows it is fitted on, and its power."""
         pairs = "all" if self.pairs is None else self.pairs
         rows = digest(*sorted(self.fitted_on)).hex()
         languages = ",".join(self.languages)
-        return f"lsa:v1?pairs={pairs}&dim={self.dim}&seed={self.seed}&languages={languages}&fit={rows}"
+        told = f"pairs={pairs}&dim={self.dim}&seed={self.seed}&languages={languages}&fit={rows}"
+        return f"lsa:v1?{told}" + (f"&power={self.power:g}" if self.power else "")
 
     def encode(self, batch: Texts) -> Vectors:
         """Return float32 [n, min(dim, rank)]; a text without known terms gets the zero vector."""
@@ -144,10 +167,84 @@ def fit_lsa(texts: Texts, languages: Sequence[str], dim: int, seed: int) -> LsaM
                 documents[number[item]] += f"{text}\n"
         tfidf[language], block = _fit_tfidf(documents, language)
         blocks.append(block)
-    right = _right_singular_vectors(hstack(blocks, format="csr"), dim, seed)
+    right, values = _right_singular_vectors(hstack(blocks, format="csr"), dim, seed)
     ends = np.cumsum([block.shape[1] for block in blocks])
     axes = dict(zip(languages, np.split(right, ends[:-1]), strict=True))
-    return LsaModel(tfidf, axes)
+    return LsaModel(tfidf, axes, values)
+
+
+def choose_power(chosen: Texts, languages: Sequence[str], dim: int, seed: int) -> float:
+    """Return which power of the singular values weights the axes: 0 unless another is clearly better.
+
+    Judged by the mean reciprocal rank of the translations of held-out items, the last fifth of those chosen,
+    in a model that is fitted on the others; clearly means two standard errors over these items. A warning
+    tells where none of the powers finds them better than chance.
+    """
+    items = list(dict.fromkeys(chosen.items))
+    held = min(len(items) // _HELD_OUT, _MOST_HELD_OUT)
+    if held < _LEAST_HELD_OUT:
+        return 0.0
+    out = set(items[-held:])
+    is_out = np.array([item in out for item in chosen.items])
+    rest, held_out = chosen.take(np.flatnonzero(~is_out)), chosen.take(np.flatnonzero(is_out))
+    if set(rest.language) != set(languages):
+        return 0.0
+    plain, *others, chance = _reciprocal_ranks(fit_lsa(rest, languages, dim, seed), held_out)
+    power, best = max(zip(_POWERS[1:], others, strict=True), key=lambda pair: float(pair[1].mean()))
+    power, best = (power, best) if _is_clear(best - plain) else (0.0, plain)
+    if len(plain) >= _LEAST_HELD_OUT and not _is_clear(best - chance):
+        warnings.warn(
+            f"lsa: among {len(plain)} items that were held out of the fit texts it finds translations no "
+            "better than chance: it has learnt nothing from them; are texts of one item translations of each "
+            "other? If they are, fit it on more of them",
+            DataWarning,
+            stacklevel=2,
+        )
+    return power
+
+
+def _reciprocal_ranks(model: LsaModel, texts: Texts) -> list[Floats]:
+    """Return the mean reciprocal rank of each item [n] for each power, and last what chance gives it.
+
+    The mean is over all (source, target) languages that the item has texts in; ties share their ranks.
+    """
+    first: dict[str, dict[str, str]] = {language: {} for language in model.axes}
+    for item, language, text in zip(texts.items, texts.language, texts.text, strict=True):
+        first[language].setdefault(item, text)
+    folded = {tag: model.fold_in(list(known.values()), tag) for tag, known in first.items() if known}
+    line = {tag: {item: row for row, item in enumerate(known)} for tag, known in first.items()}
+    found: dict[str, list[list[float]]] = {}  # item → for each pair of languages, one number for each column
+    for source, target in permutations(folded, 2):
+        both = [item for item in line[source] if item in line[target]]
+        ranks = []
+        for power in _POWERS:
+            asked, offered = (
+                _unit(folded[tag][[line[tag][item] for item in both]] * model.values**power)
+                for tag in (source, target)
+            )
+            similarity = asked @ offered.T
+            right = similarity.diagonal()[:, None]
+            ranks.append(0.5 + (similarity > right).sum(axis=1) + (similarity == right).sum(axis=1) / 2)
+        by_chance = np.mean(1 / np.arange(1, len(both) + 1)) if both else 0.0
+        columns = np.column_stack([*(1 / rank for rank in ranks), np.full(len(both), by_chance)])
+        for item, values in zip(both, columns.tolist(), strict=True):
+            found.setdefault(item, []).append(values)
+    means = np.array([np.mean(values, axis=0) for values in found.values()]).reshape(-1, len(_POWERS) + 1)
+    return list(means.T)
+
+
+def _unit(vectors: Floats) -> Floats:
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Floats = vectors / np.where(length > 0, length, 1)
+    return unit
+
+
+def _is_clear(differences: Floats) -> bool:
+    """Return whether the mean is more than two standard errors above zero."""
+    if len(differences) < _LEAST_HELD_OUT:
+        return False
+    error = differences.std(ddof=1) / np.sqrt(len(differences))
+    return bool(differences.mean() > _CLEAR * error)
 
 
 def _fit_tfidf(documents: Sequence[str], language: str) -> tuple[Any, csr_matrix]:
@@ -162,8 +259,8 @@ def _fit_tfidf(documents: Sequence[str], language: str) -> tuple[Any, csr_matrix
     return vectorizer.fit(present), vectorizer.transform(documents)
 
 
-def _right_singular_vectors(rows: csr_matrix, dim: int, seed: int) -> Floats:
-    """Return V, float64 [terms, min(dim, rank)]: the same on every run."""
+def _right_singular_vectors(rows: csr_matrix, dim: int, seed: int) -> tuple[Floats, Floats]:
+    """Return V, float64 [terms, min(dim, rank)], and the singular values: the same on every run."""
     from scipy.sparse.linalg import svds
 
     if dim < min(rows.shape):
@@ -174,9 +271,10 @@ def _right_singular_vectors(rows: csr_matrix, dim: int, seed: int) -> Floats:
     else:
         _, values, right = np.linalg.svd(rows.toarray(), full_matrices=False)
         values, right = values[:dim], right[:dim]
-    vectors: Floats = right[values > _NO_SIGNAL * values[0]].T
+    kept = values > _NO_SIGNAL * values[0]
+    vectors: Floats = right[kept].T
     signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
-    return np.ascontiguousarray(vectors * signs)
+    return np.ascontiguousarray(vectors * signs), values[kept]
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> LsaEncoder:

@@ -1,11 +1,13 @@
-"""Whether a folder holds a model of texts or of pictures, by the files that prepare what it reads."""
+"""What kind of model a folder holds: of texts or of pictures, and one that gives one vector or none."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from xlingual.encoders.checkpoints import read_json
+from xlingual.encoders.weights import module_types
 from xlingual.errors import InputError
 
 _VOCABULARIES = (
@@ -22,6 +24,67 @@ _PROCESSORS = ("preprocessor_config.json", "processor_config.json")
 # read characters or bytes, and have no vocabulary
 _WITHOUT = ("CanineTokenizer", "ByT5Tokenizer", "PerceiverTokenizer")
 _WITHOUT_TYPES = ("canine", "perceiver")
+
+SPARSE, TOKENS, PAIRS = "SparseEncoder", "MultiVectorEncoder", "CrossEncoder"
+_KINDS = {  # as sentence-transformers names them → why they give no dense vector
+    SPARSE: "a sparse encoder (such as SPLADE), with a weight for each word of its vocabulary",
+    TOKENS: "a multi-vector encoder (such as ColBERT), with a vector for each token, compared by MaxSim",
+    PAIRS: "a cross-encoder, which scores pairs of texts and has no vectors: it re-ranks",
+}
+_PYLATE = ("query_prefix", "document_prefix", "do_query_expansion", "attend_to_expansion_tokens")
+_HEADS = re.compile(
+    "For(SequenceClassification|TokenClassification|QuestionAnswering\\w*|MultipleChoice|NextSentencePrediction)"
+)
+
+
+def check_dense(who: str, folder: Path, *, heads: bool = True) -> None:
+    """Raise InputError where a model is known not to give one dense vector for each text.
+
+    Libraries load such a model all the same, without its head or with a pooling that it never had, and what
+    comes out is another model. Evidence is what the files say: the kind and the modules in the settings of
+    sentence-transformers (PyLate's too), the marks of a ColBERT and, with `heads`, the architecture of a
+    classifier where no modules follow the network.
+    """
+    settings, types = read_json(folder / "config_sentence_transformers.json"), module_types(folder)
+    named = read_json(folder / "config.json").get("architectures")
+    architectures = [str(name) for name in named] if isinstance(named, list) else []
+    kind = settings.get("model_type") or kind_of_modules(types)
+    if kind in (None, "SentenceTransformer") and (
+        "HF_ColBERT" in architectures
+        or any(name.endswith("ForRetrieval") for name in architectures)
+        or (folder / "artifact.metadata").is_file()
+        or any(name in settings for name in _PYLATE)
+    ):
+        kind = TOKENS
+    if kind not in (None, "SentenceTransformer"):
+        refuse_kind(who, str(kind))
+    if heads and len(types) < 2 and architectures and all(map(_HEADS.search, architectures)):
+        raise InputError(
+            f"{who}: is a classifier or a cross-encoder ({architectures[0]}), which has no vectors of texts: "
+            "take an encoder; to try its body as one, save that alone: "
+            "AutoModel.from_pretrained(FOLDER).save_pretrained(NEW)"
+        )
+
+
+def kind_of_modules(types: Iterable[str]) -> str | None:
+    """Return the kind of a model that has a module of one of these classes, None where that tells nothing."""
+    for name in types:
+        if name.startswith("pylate.") or ".multi_vector_encoder." in name:
+            return TOKENS
+        if ".sparse_encoder." in name:
+            return SPARSE
+        if ".cross_encoder." in name:
+            return PAIRS
+    return None
+
+
+def refuse_kind(who: str, kind: str) -> None:
+    """Raise InputError that says what a model of this kind is, and what to take."""
+    named = _KINDS.get(TOKENS if kind == "ColBERT" else kind, f"a model of the kind {kind}")
+    raise InputError(
+        f"{who}: is {named}; here an encoder gives one dense vector for each text: take a dense one (of "
+        "sentence-transformers: a SentenceTransformer)"
+    )
 
 
 def check_tokenizer(who: str, folder: Path, *, modules: bool = False) -> None:

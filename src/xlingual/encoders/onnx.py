@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from xlingual.encoders.batching import Memory, in_batches, in_parts
+from xlingual.encoders.checkpoints import user_path
+from xlingual.encoders.model_kind import check_dense
 from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
 from xlingual.encoders.onnx_tokenizer import SETTINGS, OnnxTokenizer, length_limit
 from xlingual.encoders.prompts import Prompts
@@ -39,6 +41,7 @@ class OnnxEncoder:
         self._memory = Memory()
         self.prompts = Prompts.of(options)
         self.path = find_graph(folder, options["file"], _NAMES, who)
+        check_dense(who, folder, heads=False)  # of a network's heads the graph itself tells
         self._watch = Watch()
 
     @property
@@ -166,6 +169,7 @@ def choose_output(graph: Graph, pool: str | None, folder: Path, who: str) -> tup
     ready = [name for name in ready if name != "logits"]
     hidden = [name for name in _HIDDEN if name in graph.outputs]
     hidden += [name for name, slot in graph.outputs.items() if len(slot.shape) == 3 and name not in hidden]
+    hidden = [name for name in hidden if name != "logits"]  # of words or labels, as those with two dimensions
     if pool is None:
         if ready and ready[0] in _POOLED[:2]:
             return ready[0], "pooler"
@@ -209,7 +213,7 @@ def _sentence_transformers(folder: Path, who: str) -> str | None:
 def build(argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
     """Return the encoder for a spec; the graph is found, but not loaded."""
     who = f"onnx:{argument}"
-    folder = Path(argument).expanduser()
+    folder = user_path(who, argument)
     if context.kind == PICTURES:
         require(who, "onnx", "onnxruntime")
         from xlingual.encoders.onnx_pictures import OnnxPictures

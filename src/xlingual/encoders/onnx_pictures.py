@@ -12,6 +12,7 @@ import numpy as np
 
 from xlingual.encoders.batching import Memory
 from xlingual.encoders.checkpoints import read_json
+from xlingual.encoders.model_kind import check_dense
 from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
 from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
 from xlingual.encoders.weights import Watch, checkpoint_digest
@@ -45,6 +46,7 @@ class OnnxPictures:
         self.folder, self.options, self.who = folder, options, who
         self._memory = Memory()
         self.path = find_graph(folder, options["file"], _NAMES, who)
+        check_dense(who, folder, heads=False)
         self._watch = Watch()
         read_processor(folder, who)  # so that bad settings are told at once
 

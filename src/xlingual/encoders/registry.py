@@ -159,7 +159,8 @@ def _default_name(spec: Spec) -> str:
         return PurePath(spec.argument).name or spec.scheme
     if spec.scheme != "vectors":
         return spec.scheme
-    for part in reversed(PurePath(spec.argument).with_suffix("").parts):
+    path = PurePath(spec.argument)
+    for part in reversed(path.with_suffix("").parts if path.name else ()):
         name = re.sub(r"[._-]*\{(lang|role|field)\}", "", part).strip("._-")
         if name:
             return name

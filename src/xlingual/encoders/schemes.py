@@ -80,7 +80,12 @@ SCHEMES: Mapping[str, Scheme] = {
             "vectors from .npy or .safetensors files",
             "xlingual.encoders.vectors",
             argument="PATH",
-            options=(Option("key", not_empty, None, "name of the tensor in a .safetensors file"),),
+            options=(
+                Option("key", not_empty, None, "name of the tensor in a .safetensors file"),
+                Option(
+                    "packed", one_of("1"), None, "1: each bit is a dimension (binary and ubinary vectors)"
+                ),
+            ),
         ),
         Scheme(
             "random",

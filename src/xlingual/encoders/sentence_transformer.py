@@ -12,7 +12,7 @@ import numpy as np
 
 from xlingual.encoders.batching import Memory, in_batches, in_parts
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
-from xlingual.encoders.model_kind import check_tokenizer
+from xlingual.encoders.model_kind import check_dense, check_tokenizer, kind_of_modules, refuse_kind
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
 from xlingual.encoders.tokens import Pieces, TextTokens, told_limit
@@ -48,6 +48,7 @@ class SentenceTransformerEncoder:
         self._memory = Memory()
         own = model_prompts(folder) if options["prompts"] == "model" else None
         self.prompts = Prompts.of(options, own)
+        check_dense(who, folder)
         check_weights(who, folder, modules=True)
         check_tokenizer(who, folder, modules=True)
 
@@ -81,6 +82,8 @@ class SentenceTransformerEncoder:
             )
         if f"st:{checkpoint_digest(self.folder)[:16]}?" not in identity:
             raise InputError(f"{self.who}: files of the model changed while it was read: start again")
+        if kind := kind_of_modules(type(part).__module__ for part in model.modules()):
+            refuse_kind(self.who, kind)
         network = getattr(model[0], "auto_model", None)
         refuse_random(
             self.who, told_random(said), getattr(getattr(network, "config", None), "model_type", "?")
@@ -132,9 +135,13 @@ class SentenceTransformerEncoder:
 
         whole_pieces = np.flatnonzero(whole[pieces.owner]) if len(distinct) else texts
         for chosen, run in ((whole_pieces, run_texts), (windows, run_windows)):
-            vectors[chosen] = in_batches(
-                lengths[chosen], size, run, who=self.who, dim=dim, memory=self._memory
-            )
+            found = in_batches(lengths[chosen], size, run, who=self.who, dim=dim, memory=self._memory)
+            if found.shape[1] != dim:
+                raise InputError(
+                    f"{self.who}: gives {found.shape[1]} dimensions where its settings say {dim}: do its "
+                    "files belong together? Fetch it again"
+                )
+            vectors[chosen] = found
         return Encoded(pieces.averaged(vectors)[index], pieces.truncated[index])
 
     def _pieces(self, texts: Sequence[str], prompt: str) -> Pieces:
@@ -222,7 +229,13 @@ def model_prompts(folder: Path) -> Prompts:
     As in the library, the default prompt is not for queries and documents.
     """
     settings = read_json(folder / "config_sentence_transformers.json")
-    known = {str(name): str(text or "") for name, text in (settings.get("prompts") or {}).items()}
+    listed = settings.get("prompts") or {}
+    if not isinstance(listed, dict):
+        raise InputError(
+            f"{folder / 'config_sentence_transformers.json'}: prompts must be an object of names and texts, "
+            f"found {type(listed).__name__}: fetch the model again"
+        )
+    known = {str(name): str(text or "") for name, text in listed.items()}
     plain = known.get(settings.get("default_prompt_name") or "", "")
     document = next((known[name] for name in _DOCUMENT if known.get(name)), "")
     return Prompts(plain, known.get("query", ""), document)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from xlingual.encoders.batching import Memory
 from xlingual.encoders.checkpoints import check_weights, model_folder
-from xlingual.encoders.model_kind import check_processor
+from xlingual.encoders.model_kind import check_dense, check_processor
 from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
 from xlingual.encoders.torch_runtime import choose_device, device_part, loading, require, running, torch_dtype
 from xlingual.encoders.weights import checkpoint_digest
@@ -44,6 +44,7 @@ class SentenceTransformerPictures:
         self.folder, self.dim, self.batch, self.dtype = folder, dim, batch, dtype
         self._device, self._who = device, name or f"st:{folder}"
         self._memory = Memory()
+        check_dense(self._who, folder)
 
     @cached_property
     def identity(self) -> str:

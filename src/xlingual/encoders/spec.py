@@ -26,7 +26,7 @@ _PLAIN = frozenset(
     {
         *("base", "base_url", "batch", "beams", "candidate_prompt", "device", "dim", "dtype"),
         *("encoding_format", "file", "fit", "layer", "long", "max_cost", "max_length"),
-        *("n", "pair", "pairs", "pool", "price", "prompt", "prompts"),
+        *("n", "packed", "pair", "pairs", "pool", "price", "prompt", "prompts"),
         *("query_prompt", "rate", "retries", "revision", "seed", "timeout", "to"),
         *("unknown", "weight", "words"),
     }

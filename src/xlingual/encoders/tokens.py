@@ -138,7 +138,13 @@ def special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:  # noqa: ANN4
 
 def told_limit(tokenizer: Any) -> int | None:  # noqa: ANN401
     """Return the most tokens of a text that the tokenizer's settings allow, None where they say nothing."""
-    limit = int(min(getattr(tokenizer, "model_max_length", _NO_LIMIT) or _NO_LIMIT, _NO_LIMIT))
+    told = getattr(tokenizer, "model_max_length", None)
+    if not isinstance(told, int | float | None):
+        raise InputError(
+            f"model_max_length in the tokenizer's settings must be a number, found {told!r}: fetch the model "
+            "again"
+        )
+    limit = int(min(told or _NO_LIMIT, _NO_LIMIT))
     return limit if limit < _NO_LIMIT else None
 
 

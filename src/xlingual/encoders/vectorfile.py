@@ -21,6 +21,8 @@ def check_file(path: Path) -> None:
     """Raise InputError where there is no such file (naming the nearest one) or its suffix is not known."""
     if path.suffix not in SUFFIXES and shards_of(path):
         return
+    if path.suffix == ".npz":
+        raise InputError(f"{path}: an .npz may hold several arrays: save the one of vectors with numpy.save")
     if path.suffix not in SUFFIXES:
         raise InputError(f"{path}: a file of vectors ends in {listed(SUFFIXES)}, found {path.suffix!r}")
     if path.is_file():
@@ -82,14 +84,16 @@ def placeholder_hint(path: str) -> str:
     )
 
 
-def open_vectors(path: Path, key: str | None = None) -> NDArray[Any]:
+def open_vectors(path: Path, key: str | None = None, packed: bool = False) -> NDArray[Any]:
     """Return the array of a file, [lines, d], of numbers; `.npy` is mapped into memory, not read.
 
-    Raises InputError where the file is missing, damaged, a pickle, or not a table of numbers.
+    `packed`: each bit of a file of bytes is a dimension. Raises InputError where the file is missing,
+    damaged, a pickle, or not a table of numbers, and where it holds bytes without a sign, whose cosine means
+    nothing, and is not said to be packed.
     """
     check_file(path)
     if shards := shards_of(path):
-        return _joined(shards, key)
+        return _joined(shards, key, packed)
     if path.suffix == ".safetensors":
         array = _open_safetensors(path, key)
     elif key is not None:
@@ -103,12 +107,51 @@ def open_vectors(path: Path, key: str | None = None) -> NDArray[Any]:
     if array.ndim != 2 or array.shape[1] == 0:
         shape = "×".join(map(str, array.shape)) or "a single number"
         raise InputError(f"{path}: expected a table with one vector per line, found the shape {shape}")
+    return _unpacked(path, array) if packed else _refuse_bytes(path, array)
+
+
+class Unpacked:
+    """Lines [n, 8·b] of an array of bytes [n, b]: each bit is a dimension, 1 for one and −1 for zero.
+
+    It is used as an array is by `Rows`: bits are unpacked of those lines only that are asked for.
+    """
+
+    ndim = 2
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+        self.shape = (len(array), 8 * array.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, lines: Any) -> NDArray[Any]:  # noqa: ANN401  (what indexes the first axis)
+        content = np.asarray(self.array[lines])
+        if content.dtype == np.int8:  # sentence-transformers' `binary`: 128 less
+            content = (content.astype(np.int16) + 128).astype(np.uint8)
+        return 2 * np.unpackbits(content, axis=-1).astype(np.float32) - 1
+
+
+def _unpacked(path: Path, array: NDArray[Any]) -> NDArray[Any]:
+    if array.dtype not in (np.uint8, np.int8):
+        raise InputError(
+            f"{path}: packed=1 is for bits in bytes (uint8, int8), found the type {array.dtype}: leave it out"
+        )
+    return cast("NDArray[Any]", Unpacked(array))
+
+
+def _refuse_bytes(path: Path, array: NDArray[Any]) -> NDArray[Any]:
+    if array.dtype == np.uint8:
+        raise InputError(
+            f"{path}: holds bytes (uint8), as bit-packed vectors do (ubinary), and a cosine of bytes means "
+            "nothing: write ?packed=1 where each bit is a dimension; save other numbers as float16 or float32"
+        )
     return array
 
 
-def _joined(shards: list[Path], key: str | None) -> NDArray[Any]:
+def _joined(shards: list[Path], key: str | None, packed: bool) -> NDArray[Any]:
     """Return the shards as one array, each mapped into memory."""
-    arrays = [open_vectors(shard, key) for shard in shards]
+    arrays = [open_vectors(shard, key, packed) for shard in shards]
     for shard, array in zip(shards, arrays, strict=True):
         if array.shape[1] != arrays[0].shape[1]:
             raise InputError(

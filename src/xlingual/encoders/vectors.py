@@ -38,7 +38,8 @@ class VectorsEncoder:
     file is told by the batch's numberings: the first one that has as many numbers as the file has lines is
     used, and where none has, the file does not belong to the data. `role_languages` tells for each role which
     of the languages have texts in it; other files are not asked for. `{field}` stands for the column that is
-    encoded, such as `title`, where texts have several: each field then has files of its own.
+    encoded, such as `title`, where texts have several: each field then has files of its own. `packed`: the
+    files hold bytes, of which each bit is a dimension.
     """
 
     opens_pictures = False  # pictures that are missing or broken do not matter
@@ -50,11 +51,14 @@ class VectorsEncoder:
         languages: Sequence[str],
         key: str | None = None,
         role_languages: Mapping[str, Sequence[str]] | None = None,
+        *,
+        packed: bool = False,
     ) -> None:
         self.pattern = pattern
         self.languages = tuple(languages)
         self.key = key
         self.role_languages = role_languages
+        self.packed = packed
         self.places = places(pattern, self.languages, role_languages)
         if "{role}" not in pattern and FIELD not in pattern:
             for place in self.places:
@@ -64,14 +68,21 @@ class VectorsEncoder:
     def identity(self) -> str:
         """A hash of the bytes of all its files; read once, when first asked for."""
         if FIELD in self.pattern:
-            return f"vectors:{self._identity_of_fields()}" + (f"?key={quote(self.key)}" if self.key else "")
+            return f"vectors:{self._identity_of_fields()}{self._told}"
         parts: list[str | bytes] = []
         for language, role in sorted(self.places, key=lambda place: place[0]):
             path = self._path(language, role)
             self._check_file(path)
             parts += [language, role or "", _file_digest(path)]
         whole = parts[-1] if len(parts) == 3 and isinstance(parts[-1], bytes) else digest(*parts)
-        return f"vectors:{whole.hex()[:16]}" + (f"?key={quote(self.key)}" if self.key else "")
+        return f"vectors:{whole.hex()[:16]}{self._told}"
+
+    @property
+    def _told(self) -> str:
+        """The options that change vectors, as an identity has them."""
+        told = [f"key={quote(self.key)}"] if self.key else []
+        told += ["packed=1"] if self.packed else []
+        return f"?{'&'.join(told)}" if told else ""
 
     def encode(self, batch: Texts | Pictures) -> Vectors:
         """Return float32 [n, d]: the line of each row of the batch; only those lines are read."""
@@ -93,7 +104,7 @@ class VectorsEncoder:
         arrays: list[NDArray[Any]] = []
         index = np.empty(0 if copied else len(batch), dtype=np.int64)
         for path, language, rows in self._rows_by_file(batch, role):
-            array = open_vectors(path, self.key)
+            array = open_vectors(path, self.key, self.packed)
             lines = _lines(path, len(array), language, batch, rows)
             if isinstance(batch, Texts) and language is None:
                 _warn_of_shared(path, lines, batch.language)
@@ -122,7 +133,7 @@ class VectorsEncoder:
                 "models of several columns, such as model:DIR::vectors:…; leave it out"
             )
         pattern = self.pattern.replace(FIELD, name)
-        return VectorsEncoder(pattern, self.languages, self.key, self.role_languages)
+        return VectorsEncoder(pattern, self.languages, self.key, self.role_languages, packed=self.packed)
 
     def _identity_of_fields(self) -> str:
         """Return a hash of the files of all fields that there are."""
@@ -158,7 +169,10 @@ class VectorsEncoder:
 
     def _dimensions(self, role: str | None, languages: Iterable[str]) -> int:
         """Return the number of dimensions, which all files must share; only their heads are read."""
-        dims = {path: int(open_vectors(path, self.key).shape[1]) for path in self._paths(role, languages)}
+        dims = {
+            path: int(open_vectors(path, self.key, self.packed).shape[1])
+            for path in self._paths(role, languages)
+        }
         first, dim = next(iter(dims.items()))
         for path, other in dims.items():
             if other != dim:
@@ -252,7 +266,8 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Vector
     """Return the encoder for a spec without `*`; raise InputError where it is one language's file for all."""
     if context.kind == TEXTS and "{lang}" not in argument:
         _refuse_language(argument, context.languages)
-    return VectorsEncoder(argument, context.languages, options["key"], context.role_languages)
+    packed = options["packed"] is not None
+    return VectorsEncoder(argument, context.languages, options["key"], context.role_languages, packed=packed)
 
 
 def _refuse_language(pattern: str, languages: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from xlingual.errors import InputError
 from xlingual.models.files import file_digest
@@ -72,19 +73,37 @@ def module_folders(root: Path) -> list[Path]:
     return list(found)
 
 
-def _listed(folder: Path) -> list[str]:
-    """Return the folders that `modules.json` names."""
+def module_types(root: Path) -> list[str]:
+    """Return the classes of the modules: those in `modules.json`, and those of the routes of routers."""
+    types = [str(entry.get("type", "")) for entry in _entries(root)]
+    routes = (_routes(folder) for folder in (root, *module_folders(root)))
+    return [*types, *(str(kind) for types_of in routes for kind in types_of.values())]
+
+
+def _entries(folder: Path) -> list[dict[str, Any]]:
+    """Return what `modules.json` lists."""
     path = folder / "modules.json"
     if not path.is_file():
         return []
     try:
-        return _inside(str(entry.get("path", "")) for entry in json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, AttributeError, TypeError):
+        found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+        return [dict(entry) for entry in found]
+    except (ValueError, TypeError, RecursionError):
         raise InputError(f"{path}: not a list of modules as sentence-transformers writes it") from None
 
 
+def _listed(folder: Path) -> list[str]:
+    """Return the folders that `modules.json` names."""
+    return _inside(str(entry.get("path", "")) for entry in _entries(folder))
+
+
 def _routed(folder: Path) -> list[str]:
-    """Return the folders of a Router's routes; before 5.0 it was called Asym and wrote config.json."""
+    """Return the folders of a Router's routes."""
+    return _inside(_routes(folder))
+
+
+def _routes(folder: Path) -> dict[str, Any]:
+    """Return a Router's routes: folder → class; before 5.0 it was called Asym and wrote config.json."""
     for path in (folder / "router_config.json", folder / "config.json"):
         if not path.is_file():
             continue
@@ -92,14 +111,14 @@ def _routed(folder: Path) -> list[str]:
             settings = json.loads(path.read_text(encoding="utf-8"))
             if path.name == "config.json" and not {"types", "structure"} <= set(settings):
                 continue
-            return _inside(map(str, settings["types"]))
-        except (ValueError, KeyError, TypeError):
+            return {str(name): kind for name, kind in settings["types"].items()}
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             if path.name == "config.json":  # of something else; who loads it says what is wrong with it
                 continue
             raise InputError(
                 f"{path}: not the routes of a Router as sentence-transformers writes it"
             ) from None
-    return []
+    return {}
 
 
 def _inside(names: Iterable[str]) -> list[str]:

@@ -54,8 +54,8 @@ def calibration_verdict(found: Calibration) -> list[str]:
     error = _error(found, "family")
     known = "" if error is None else f" with a mean absolute error of {_error_text(error)}"
     return [
-        f"Within one data set XLR {found.xlr_measure} is estimated from {_followed(found)}{known} for families "
-        f"of encoders that were left out ({of}).",
+        f"Within one data set XLR {found.xlr_measure} is estimated from {_followed(found)}{known} for "
+        f"families of encoders that were left out ({of}).",
         *(_against(one) for one in found.differences if one.left_out == "family"),
         *(_coverage(one, len(found.data_sets) > 1) for one in found.data_sets),
         *_other_data(found),

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from xlingual.errors import InputError
-from xlingual.results import make_folder
+from xlingual.results import atomic_file, make_folder
 from xlingual.store.collection import IDENTITY
-from xlingual.store.disk import TEMPORARY
+from xlingual.store.disk import TEMPORARY, writing
 from xlingual.store.journal import NAME, Journal
 from xlingual.store.shard import SUFFIX, BrokenShardError, FileShard, open_shard
 from xlingual.store.store import Store
@@ -126,7 +126,7 @@ def export(store: Store, out: Path, encoder: str | None = None) -> list[tuple[st
     make_folder(out)
     written = []
     for folder in _chosen(store, encoder):
-        identity, dtype = _named(folder)
+        identity, _ = _named(folder)
         _, shards, broken = _opened(folder)
         if broken:
             raise _refused(next(iter(broken.values())))
@@ -134,19 +134,20 @@ def export(store: Store, out: Path, encoder: str | None = None) -> list[tuple[st
             continue
         path = out / f"{folder.name}.npy"
         shape = sum(map(len, shards)), shards[0].dim
-        vectors = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
-        start = 0
-        for shard in shards:
-            try:
-                _check(shard)
-            except BrokenShardError as error:
-                raise _refused(f"{shard.path}: {error}") from error
-            vectors[start : start + len(shard)] = shard.vectors()
-            start += len(shard)
-        vectors.flush()
         keys = np.concatenate([shard.keys for shard in shards]).astype("<u8").view(np.uint8)
-        np.save(out / f"{folder.name}.keys.npy", keys.reshape(-1, 16))
-        shutil.copyfile(folder / IDENTITY, out / f"{folder.name}.json")
+        with writing(path), atomic_file(path) as whole, whole.open("wb") as file:
+            dtype = np.dtype(shards[0].line.dtype)
+            header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(file, header)
+            for shard in shards:  # not mapped: a full disk would end the program
+                try:
+                    _check(shard)
+                except BrokenShardError as error:
+                    raise _refused(f"{shard.path}: {error}") from error
+                file.write(np.ascontiguousarray(shard.vectors(), dtype).tobytes())
+        with writing(path):
+            np.save(out / f"{folder.name}.keys.npy", keys.reshape(-1, 16))
+            shutil.copyfile(folder / IDENTITY, out / f"{folder.name}.json")
         written.append((identity, path, shape[0]))
     return written
 

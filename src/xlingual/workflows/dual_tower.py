@@ -17,6 +17,7 @@ from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
 from xlingual.errors import DataWarning, InputError
 from xlingual.models.dual_encoder_config import DualEncoderConfig
 from xlingual.results import make_folder
+from xlingual.store.disk import writing
 from xlingual.training.recipes.dual_options import DualOptions
 from xlingual.workflows.dual_checkpoint import Checkpoint, checkpoint_of
 
@@ -143,7 +144,8 @@ class TowerBuilder:
         )
         folder, mapped = make_folder(self.work), {}
         for role, array in ((QUERY, found.questions), (CANDIDATE, found.candidates)):
-            np.save(folder / f"{role}.npy", array.astype(np.float32, copy=False))
+            with writing(folder / f"{role}.npy"):
+                np.save(folder / f"{role}.npy", array.astype(np.float32, copy=False))
             mapped[role] = np.load(folder / f"{role}.npy", mmap_mode="r")
         config = DualEncoderConfig(
             tower="vectors",

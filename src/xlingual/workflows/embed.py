@@ -28,6 +28,7 @@ from xlingual.errors import DataWarning, InputError
 from xlingual.records import Encoder, Texts
 from xlingual.results import atomic_file, make_folder
 from xlingual.store import Store, StoreLike, open_store
+from xlingual.store.disk import writing
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,8 @@ class _Job:
                     f"encoder {name!r}: a number in its vectors is too large for half precision: leave "
                     "out --half"
                 )
-            with atomic_file(self.folder / file) as path, path.open("wb") as handle:
+            whole = self.folder / file
+            with writing(whole), atomic_file(whole) as path, path.open("wb") as handle:
                 np.save(handle, array)
         return Exported(
             name,

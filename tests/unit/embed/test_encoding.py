@@ -11,6 +11,8 @@ from xlingual.encoders import PythonEncoder, image_encoder, text_encoders
 from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.records import Encoded, Texts, content_keys
 from xlingual.store import Store
+from xlingual.store.care import verify
+from xlingual.store.collection import Collection
 
 WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
@@ -184,6 +186,72 @@ def test_what_was_done_before_a_failure_is_kept(store, monkeypatch):
         embedded(manifest, first, store)
     np.testing.assert_array_equal(embedded(manifest, second, Store(store.root)), expected(manifest))
     assert sorted([*first.texts, *second.texts]) == sorted(manifest.text)
+
+
+@pytest.mark.parametrize("batches", [1, 2, 5])
+def test_ctrl_c_within_the_first_shard_keeps_what_was_encoded(store, batches):
+    class Interrupted(Counting):
+        def encode(self, batch):
+            if len(self.asked) == batches:
+                raise KeyboardInterrupt
+            return super().encode(batch)
+
+    manifest = manifest_of("en", words=[f"word {i}" for i in range(3000)])
+    first, second = Interrupted(), Counting()
+    with pytest.raises(KeyboardInterrupt):
+        embedded(manifest, first, store)
+    (checked,) = verify(store)
+    assert (checked.vectors, checked.damaged) == (len(first.texts), ())
+    np.testing.assert_array_equal(embedded(manifest, second, Store(store.root)), expected(manifest))
+    assert sorted([*first.texts, *second.texts]) == sorted(manifest.text)  # each of them once
+
+
+def test_ctrl_c_while_a_shard_is_written_keeps_it(store, monkeypatch):
+    add, calls = Collection.add, []
+
+    def interrupted(self, keys, encoded):
+        calls.append(len(keys))
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        add(self, keys, encoded)
+
+    monkeypatch.setattr(module, "SHARD_ROWS", 8)
+    monkeypatch.setattr(Collection, "add", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        embedded(manifest_of("en"), Counting(), store)
+    assert calls[0] == calls[1] == sum(one.vectors for one in verify(store))
+
+
+def test_what_cannot_be_written_is_not_tried_again(store, monkeypatch):
+    calls = []
+
+    def full(self, keys, encoded):
+        calls.append(len(keys))
+        raise XlingualError("the disk is full")
+
+    monkeypatch.setattr(Collection, "add", full)
+    with pytest.raises(XlingualError, match="the disk is full"):
+        embedded(manifest_of("en"), Counting(), store)
+    assert len(calls) == 1
+
+
+def test_a_slow_encoder_is_given_a_few_seconds_of_work(store, monkeypatch):
+    monkeypatch.setattr(module, "PIECE_SECONDS", 0.0)
+    encoder, crew = Counting(), Counting(workers=2)
+    manifest = manifest_of("en", words=[f"word {i}" for i in range(500)])
+    embedded(manifest, encoder, store)
+    assert {len(batch) for batch in encoder.asked} == {32, 500 % 32}  # never less than a batch of a network
+    embedded(manifest, crew)
+    assert [len(batch) for batch in crew.asked] == [32, 128, 340]  # copies on a cluster share a piece
+
+
+def test_bytes_that_an_encoder_returns_are_refused(store):
+    class Packed(Counting):
+        def encode(self, batch):
+            return super().encode(batch).astype(np.uint8)
+
+    with pytest.raises(InputError, match=r"returned bytes \(uint8\).* np.unpackbits"):
+        embedded(manifest_of("en"), Packed(), store)
 
 
 def test_a_damaged_shard_is_computed_again(store):

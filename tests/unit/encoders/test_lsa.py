@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlingual.encoders.lsa import LsaEncoder, choose
+from xlingual.encoders.lsa import LsaEncoder, choose, choose_power, fit_lsa
 from xlingual.encoders.words import character_terms
-from xlingual.errors import InputError
+from xlingual.errors import DataWarning, InputError
 from xlingual.models.words import is_spaced, words
 from xlingual.records import Texts
 
@@ -217,3 +217,78 @@ def test_any_texts_can_be_fitted_and_encoded(written, dim):
     assert vectors.shape[0] == len(written)
     assert 1 <= vectors.shape[1] <= min(dim, len(written))
     assert np.isfinite(vectors).all()
+
+
+KINDS = {"noun": 10, "colour": 6, "material": 5, "style": 5}
+CATALOGUE = ("de", "en", "fr")
+
+
+def titles(n, *, lacking=0.3, seed=0, words=1):
+    """A catalogue of short titles from few words, in any order, some left out; items lack languages."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for item in range(n):
+        thing = [(kind, int(rng.integers(size * words))) for kind, size in KINDS.items()]
+        for tag in CATALOGUE:
+            said = [f"{tag}{kind}{i}" for kind, i in thing if kind == "noun" or rng.random() < 0.75]
+            if rng.random() >= lacking:
+                rows.append((str(item), tag, " ".join(rng.permutation(said))))
+    return rows
+
+
+def found_at_one(lsa, rows):
+    """Return how often the nearest text in another language is of the same item, over all pairs."""
+    of = {tag: {item: text for item, language, text in rows if language == tag} for tag in CATALOGUE}
+    hits = []
+    for source in CATALOGUE:
+        for target in set(CATALOGUE) - {source}:
+            both = sorted(of[source].keys() & of[target].keys())
+            one, other = (lsa.encode(some(tag, *(of[tag][i] for i in both))) for tag in (source, target))
+            one, other = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (one, other))
+            hits.append(np.mean((one @ other.T).argmax(axis=1) == range(len(both))))
+    return np.mean(hits)
+
+
+@pytest.mark.parametrize("lacking", [0.0, 0.3])
+def test_a_catalogue_of_few_words_is_no_trap_for_many_axes(lacking):
+    rows = titles(360, lacking=lacking)
+    fit, test = [r for r in rows if int(r[0]) < 300], [r for r in rows if int(r[0]) >= 300]
+    lsa = encoder(fit, CATALOGUE)  # 78 terms, so as many axes as terms: V is square
+    plain = fit_lsa(lsa.chosen, lsa.languages, lsa.dim, 0)
+    assert lsa.power > 0 and lsa.identity.endswith(f"&power={lsa.power:g}")
+    better = found_at_one(lsa, test)
+    lsa.__dict__["model"] = plain
+    assert found_at_one(lsa, test) < 0.15 and better > 0.4
+
+
+def test_a_power_is_chosen_only_where_it_is_clearly_better():
+    few = texts(titles(300))
+    assert choose_power(few, CATALOGUE, 5, 0) == 0  # five axes: nothing to weigh
+    assert choose_power(texts(titles(90)), CATALOGUE, 150, 0) == 0  # too few items to tell
+    lsa = encoder(titles(300), CATALOGUE, dim=5)
+    assert "power" not in lsa.identity
+
+
+def test_unweighted_vectors_and_identities_are_those_of_before():
+    lsa = encoder(dim=4)
+    assert lsa.power == 0 and lsa.identity.startswith("lsa:v1?pairs=all&dim=4&seed=0&languages=de,en&fit=")
+    np.testing.assert_array_equal(
+        lsa.encode(some("en", "red chair")),
+        fit_lsa(lsa.chosen, lsa.languages, 4, 0).fold_in(["red chair"], "en").astype(np.float32),
+    )
+
+
+def test_texts_that_are_no_translations_are_told():
+    rows = titles(200, lacking=0.0)
+    order = np.random.default_rng(1).permutation(200)
+    mixed = [(str(order[int(item)]) if tag != "en" else item, tag, text) for item, tag, text in rows]
+    mixed = [(str(order[int(item)]) if tag == "fr" else item, tag, text) for item, tag, text in mixed]
+    with pytest.warns(DataWarning, match="no better than chance: it has learnt nothing"):
+        encoder(mixed, CATALOGUE).fit_model()
+
+
+def test_a_language_that_only_held_out_items_have_leaves_the_axes_as_they_are():
+    rows = [row for row in titles(200, lacking=0.0) if row[1] != "fr"]
+    last = choose(texts(rows), CATALOGUE, None, 0).items[-1]
+    chosen = choose(texts([*rows, (last, "fr", "seul")]), CATALOGUE, None, 0)
+    assert choose_power(chosen, CATALOGUE, 150, 0) == 0

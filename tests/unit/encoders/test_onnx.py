@@ -255,6 +255,25 @@ def test_what_cannot_be_used(folder, tmp_path_factory):
         encoder(folder).encode(batch("red"))
 
 
+def test_exports_of_what_is_no_dense_encoder(folder):
+    save_graph(
+        folder / "words.onnx",
+        [["Gather", ["table", "input_ids"], ["logits"]]],
+        {"input_ids": ("INT64", ["n", "t"])},
+        {"logits": ("FLOAT", ["n", "t", 2])},
+        {"table": TABLE},
+    )
+    for options in ("?file=words.onnx", "?file=words.onnx&pool=mean"):  # numbers of words, not of texts
+        with pytest.raises(InputError, match="a vector for each token; the graph has logits"):
+            encoder(folder, options).encode(batch("red"))
+    (folder / "config_sentence_transformers.json").write_text('{"model_type": "MultiVectorEncoder"}')
+    with pytest.raises(InputError, match=r"^onnx:.*: is a multi-vector encoder"):
+        encoder(folder)
+    (folder / "config_sentence_transformers.json").unlink()
+    (folder / "config.json").write_text('{"architectures": ["BertForSequenceClassification"]}')
+    assert encoder(folder).encode(batch("red")).shape == (1, 2)  # the graph gives hidden states: a body
+
+
 def test_broken_tokenizers(folder):
     (folder / "tokenizer.json").write_text("{}")
     with pytest.raises(InputError, match=r"tokenizer\.json cannot be read"):

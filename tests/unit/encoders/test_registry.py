@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from xlingual.encoders import image_encoder, text_encoders
+from xlingual.encoders.schemes import PICTURES, SCHEMES, TEXTS
 from xlingual.errors import InputError
 from xlingual.records import Encoder, Numbering, Texts
 
@@ -64,6 +65,36 @@ def test_vectors_are_named_by_their_file(tmp_path, path, name):
     save(tmp_path / path.format(lang="en"))
     assert list(text_encoders([str(tmp_path / path)], languages=["en"])) == [name]
     assert list(text_encoders([tmp_path / path], languages=["en"])) == [name]
+
+
+@pytest.mark.parametrize("scheme", [name for name, row in SCHEMES.items() if row.argument])
+@pytest.mark.parametrize("form", ["{}:", "{}: ", "x={}:"])
+def test_a_scheme_without_its_argument_is_refused_in_a_line(scheme, form):
+    kinds = {TEXTS: text_encoders, PICTURES: lambda specs, **_: image_encoder(specs[0])}
+    for kind in SCHEMES[scheme].takes:
+        spec = form.format(scheme) + ("::random" if SCHEMES[scheme].over == "must" else "")
+        with pytest.raises(InputError, match=f"{scheme}: needs an argument: {scheme}:") as caught:
+            kinds[kind]([spec], languages=["en"])
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("path", [".", "/", "..", "./"])
+def test_a_folder_without_a_name_is_no_file_of_vectors(path):
+    with pytest.raises(InputError, match="a file of vectors ends in"):
+        text_encoders([f"vectors:{path}"], languages=["en", "de"])
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("translate:hf-::random", "name or the folder of a model is missing"),
+        ("st:~nobody-of-this-name/x", "no such user's folder"),
+        ("onnx:~nobody-of-this-name/x", "no such user's folder"),
+    ],
+)
+def test_other_names_that_are_none(spec, words):
+    with pytest.raises(InputError, match=words):
+        text_encoders({"x": spec}, languages=["de"])["x"].encode(Texts(["a"], ["de"], ["0"]))
 
 
 def test_one_spec_needs_no_list():

@@ -1,5 +1,7 @@
 """Fixed samples are used as they are, and refused where they cannot be right."""
 
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -91,3 +93,15 @@ def test_pairs_are_cut_where_both_sides_are_languages():
         resolve_pairs("en-en", languages)
     with pytest.raises(InputError, match="unknown language 'ed'"):
         resolve_pairs("ed:pt-BR", languages)
+
+
+@pytest.mark.parametrize("name", ["S", "S.npy"])
+def test_members_that_are_no_arrays_are_refused(tmp_path, name):
+    right = write(tmp_path, T=np.array([[0, 1]]))
+    with zipfile.ZipFile(right, "a") as archive:
+        archive.writestr(name, b"0 1 2 3")
+    with pytest.raises(
+        InputError, match=r"splits.npz: S is no array: write the file with numpy.savez"
+    ) as caught:
+        read_splits(right, 12)
+    assert "\n" not in str(caught.value)

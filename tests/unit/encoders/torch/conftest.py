@@ -231,6 +231,21 @@ def sentence_transformer(folder, base, prompts, dense=True):
     SentenceTransformer(modules=parts, prompts=prompts, device="cpu").save_pretrained(str(folder))
 
 
+def sparse_encoder(folder, others):
+    library = pytest.importorskip("sentence_transformers")
+    library.SparseEncoder(str(others("bert_masked")), device="cpu").save_pretrained(str(folder))
+
+
+def multi_vector_encoder(folder, others):
+    library = pytest.importorskip("sentence_transformers")
+    library.MultiVectorEncoder(str(others("bert")), device="cpu").save_pretrained(str(folder))
+
+
+def cross_encoder(folder, others):
+    library = pytest.importorskip("sentence_transformers")
+    library.CrossEncoder(str(others("bert")), num_labels=1, device="cpu").save_pretrained(str(folder))
+
+
 MAKERS = {
     maker.__name__: maker
     for maker in (
@@ -245,5 +260,8 @@ MAKERS = {
         t5,
         sentence_bert,
         sentence_plain,
+        sparse_encoder,
+        multi_vector_encoder,
+        cross_encoder,
     )
 }

@@ -1,0 +1,175 @@
+"""Models that give no dense vector are refused, in every shape of folder that they are saved in."""
+
+import json
+
+import pytest
+
+torch = pytest.importorskip("torch")
+pytest.importorskip("sentence_transformers")
+
+from xlingual.encoders import checkpoints as hub  # noqa: E402
+from xlingual.encoders import image_encoder, text_encoders  # noqa: E402
+from xlingual.encoders import sentence_transformer as module  # noqa: E402
+from xlingual.encoders.model_kind import check_dense  # noqa: E402
+from xlingual.errors import InputError  # noqa: E402
+from xlingual.records import Texts  # noqa: E402
+
+BATCH = Texts(["a red chair"], ["en"], ["0"])
+WORDS = {
+    "sparse_encoder": "sparse encoder .*SPLADE",
+    "multi_vector_encoder": "multi-vector encoder .*ColBERT.* MaxSim",
+    "cross_encoder": "cross-encoder, which scores pairs .* re-ranks",
+}
+
+
+def encoder(spec):
+    return next(iter(text_encoders([spec], languages=["en"]).values()))
+
+
+@pytest.mark.parametrize("scheme", ["st", "hf"])
+@pytest.mark.parametrize("kind", WORDS)
+def test_what_the_library_saves(checkpoints, scheme, kind):
+    with pytest.raises(InputError, match=f"^{scheme}:.*: is a {WORDS[kind]}.* take a dense one"):
+        encoder(f"{scheme}:{checkpoints(kind)}")
+
+
+@pytest.mark.parametrize("scheme", ["st", "hf"])
+def test_a_model_of_a_hub_is_looked_at_too(checkpoints, scheme, monkeypatch):
+    folder = checkpoints("sparse_encoder")
+    monkeypatch.setattr(hub, "_from_hub", lambda *_: folder)
+    with pytest.raises(InputError, match=f"^{scheme}:naver/splade: is a sparse encoder"):
+        encoder(f"{scheme}:naver/splade")
+
+
+def test_pictures_are_looked_at_too(checkpoints):
+    for scheme in ("st", "hf"):
+        with pytest.raises(InputError, match="multi-vector encoder"):
+            image_encoder(f"{scheme}:{checkpoints('multi_vector_encoder')}")
+
+
+@pytest.mark.parametrize("kind", ["sparse_encoder", "multi_vector_encoder"])
+def test_modules_tell_where_the_settings_do_not(copied, kind):
+    folder = copied(kind)
+    (folder / "config_sentence_transformers.json").unlink()
+    with pytest.raises(InputError, match=WORDS[kind]):
+        encoder(f"st:{folder}")
+
+
+def test_modules_tell_after_loading_where_no_file_does(copied, monkeypatch):
+    folder = copied("sparse_encoder")
+    (folder / "config_sentence_transformers.json").unlink()
+    monkeypatch.setattr(module, "check_dense", lambda *_: None)
+    with pytest.raises(InputError, match=WORDS["sparse_encoder"]):
+        encoder(f"st:{folder}").encode(BATCH)
+
+
+@pytest.mark.parametrize("kind", ["bert", "bert_masked", "sentence_bert"])
+@pytest.mark.parametrize("scheme", ["st", "hf"])
+def test_networks_without_a_head_of_labels_stay_encoders(checkpoints, scheme, kind):
+    assert encoder(f"{scheme}:{checkpoints(kind)}").encode(BATCH).shape[0] == 1
+
+
+def test_the_body_of_a_classifier_that_is_saved_alone(copied, tmp_path):
+    from transformers import AutoModel, AutoTokenizer
+
+    folder = copied("cross_encoder")
+    for name in ("modules.json", "config_sentence_transformers.json", "sentence_bert_config.json"):
+        (folder / name).unlink()  # as cross-encoders were saved before 5.4 of the library
+    for scheme in ("st", "hf"):
+        with pytest.raises(
+            InputError, match=r"classifier or a cross-encoder \(BertForSequenceClass.*save_pre"
+        ):
+            encoder(f"{scheme}:{folder}")
+    AutoModel.from_pretrained(folder).save_pretrained(tmp_path / "body")
+    AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "body")
+    assert encoder(f"hf:{tmp_path / 'body'}").encode(BATCH).shape == (1, 32)
+
+
+def folder_of(path, settings=None, types=(), **config):
+    """Write the files that tell the kind of a model, and nothing else."""
+    (path / "config.json").write_text(json.dumps(config))
+    if settings is not None:
+        (path / "config_sentence_transformers.json").write_text(json.dumps(settings))
+    if types:
+        listed = [{"idx": i, "path": str(i), "type": name} for i, name in enumerate(types)]
+        (path / "modules.json").write_text(json.dumps(listed))
+    return path
+
+
+OLD = "sentence_transformers.models."
+SPARSE_OLD = "sentence_transformers.sparse_encoder.models.SpladePooling.SpladePooling"
+REFUSED = {
+    "PyLate 3": ({"settings": {"model_type": "ColBERT"}, "types": (OLD + "Transformer",)}, "multi-vector"),
+    "PyLate 1": ({"settings": {"query_prefix": "[Q] "}, "types": (OLD + "Transformer",)}, "multi-vector"),
+    "PyLate's modules": ({"types": (OLD + "Transformer", "pylate.models.Dense.Dense")}, "multi-vector"),
+    "Stanford": ({"architectures": ["HF_ColBERT"]}, "multi-vector"),
+    "ColPali": ({"architectures": ["ColPaliForRetrieval"]}, "multi-vector"),
+    "SPLADE of 5.0": ({"types": (OLD + "Transformer", SPARSE_OLD)}, "sparse"),
+    "a kind of tomorrow": ({"settings": {"model_type": "GraphEncoder"}}, "model of the kind GraphEncoder"),
+    "tokens": ({"architectures": ["BertForTokenClassification"]}, "classifier .*BertForTokenClass"),
+    "answers": ({"architectures": ["BertForQuestionAnswering"]}, "classifier"),
+    "a head alone": (
+        {"architectures": ["XForMultipleChoice"], "types": (OLD + "Transformer",)},
+        "classifier",
+    ),
+}
+TAKEN = {
+    "of before 5.0": {"settings": {"prompts": {}}, "types": (OLD + "Transformer", OLD + "Pooling")},
+    "pooled, with a head in the checkpoint": {
+        "settings": {"model_type": "SentenceTransformer"},
+        "types": (OLD + "Transformer", OLD + "Pooling"),
+        "architectures": ["BertForSequenceClassification"],
+    },
+    "a bare network among its architectures": {"architectures": ["NewModel", "NewForTokenClassification"]},
+    "from left to right": {"architectures": ["Qwen3ForCausalLM"]},
+    "with a decoder": {"architectures": ["T5ForConditionalGeneration"]},
+    "damaged names": {"architectures": "BertModel"},
+}
+
+
+@pytest.mark.parametrize("shape", REFUSED)
+def test_other_shapes_that_are_refused(tmp_path, shape):
+    written, words = REFUSED[shape]
+    with pytest.raises(InputError, match=f"^x: is a {words}"):
+        check_dense("x", folder_of(tmp_path, **written))
+
+
+@pytest.mark.parametrize("shape", TAKEN)
+def test_other_shapes_that_are_taken(tmp_path, shape):
+    check_dense("x", folder_of(tmp_path, **TAKEN[shape]))
+
+
+def test_the_index_file_of_a_colbert_and_routes_of_a_router_tell(tmp_path):
+    folder_of(tmp_path, architectures=["BertModel"])
+    (tmp_path / "artifact.metadata").write_text("{}")
+    with pytest.raises(InputError, match="multi-vector"):
+        check_dense("x", tmp_path)
+    (tmp_path / "artifact.metadata").unlink()
+    folder_of(tmp_path, types=("sentence_transformers.models.Router",))
+    (tmp_path / "0").mkdir()
+    routes = {"types": {"query_0": SPARSE_OLD}, "structure": {"query": ["query_0"]}}
+    (tmp_path / "0/router_config.json").write_text(json.dumps(routes))
+    with pytest.raises(InputError, match="sparse"):
+        check_dense("x", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "words"),
+    [
+        ("config_sentence_transformers.json", '{"prompts": "x"}', "prompts must be an object"),
+        ("config_sentence_transformers.json", "[" * 100_000, "not JSON"),
+        ("modules.json", "[" * 100_000, "not a list of modules"),
+        (
+            "2_Dense/config.json",
+            '{"in_features": 32, "out_features": 20, "module_output_name": "x"}',
+            "belong",
+        ),
+        ("tokenizer_config.json", '{"model_max_length": "x"}', "must be a number|cannot be loaded"),
+    ],
+)
+def test_damaged_folders_are_one_line(copied, file, content, words):
+    folder = copied("sentence_bert")
+    (folder / file).write_text(content)
+    with pytest.raises(InputError, match=words) as caught:
+        encoder(f"st:{folder}").encode(BATCH)
+    assert "\n" not in str(caught.value)
