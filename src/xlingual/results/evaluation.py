@@ -123,6 +123,8 @@ class Summary:
     estimated_xlr: EstimatedXLR | None = None  # with a calibration
     views: Mapping[str, Any] | None = None  # of image–sentence ranking: see docs/image-sentence.md
     approximation: Approximation | None = None  # None: means of exact numbers alone
+    # holds its target at once with those of all encoders (of a pair: and pairs); None: `ci` stands alone
+    ci_simultaneous: Interval | None = None
 
 
 @dataclass
@@ -254,6 +256,7 @@ def _record(kind: type[Any], row: Mapping[str, Any]) -> Any:  # noqa: ANN401  (E
 
 _INNER: Sequence[tuple[str, type[Any]]] = (
     ("ci", Interval),
+    ("ci_simultaneous", Interval),
     ("behind", Behind),
     ("estimated_xlr", EstimatedXLR),
     ("approximation", Approximation),

@@ -23,6 +23,7 @@ from xlingual.report.image_sentence.reading import (
     value_text,
 )
 from xlingual.report.languages import named
+from xlingual.report.rows import side_of_chance
 from xlingual.results import Results, Summary
 
 FEW_PICTURES = 50
@@ -159,13 +160,11 @@ def _leading(head: _Headline, where: str) -> str:
 
 def _at_chance(head: _Headline, where: str) -> list[str]:
     """Return who is not above chance."""
-    lower = words.lower_is_better(head.measure)
     lost = [
         name
         for name, row in head.rows.items()
-        if row.ci and row.chance is not None
-        and (row.ci.high >= row.chance if lower else row.ci.low <= row.chance)
-    ]  # fmt: skip
+        if side_of_chance(row.ci_simultaneous or row.ci, row.chance, head.measure) in ("at", "below")
+    ]
     if not lost:
         return []
     chance = value_text(head.rows[lost[0]].chance, head.measure)
