@@ -6,6 +6,7 @@ from xlingual.report import numbers, words
 from xlingual.report.rows import Row, contains
 from xlingual.results import Summary
 
+BKR = "backretrieval"
 MOST_NAMED = 3  # more encoders than this are named without their differences
 
 
@@ -67,6 +68,26 @@ def position(leader: Row) -> list[str]:
     if leader.normalized < 0:
         return [f"That is not above chance ({luck}); pictures alone reach {oracle}."]
     return [f"It closes {share} of the way from chance ({luck}) to what pictures alone can tell ({oracle})."]
+
+
+def not_good_enough(task: str, leader: Row, alone: bool) -> list[str]:
+    """Return a sentence where even the best encoder stays below the mark of its task, interval and all."""
+    mark, purpose = words.MARKS.get(task, (None, ""))
+    if mark is None or leader.ci is None or words.lower_is_better(leader.measure):
+        return []
+    who = f"{leader.encoder} is not" if alone else "None is"
+    if task != BKR:
+        if leader.ci.high >= mark:
+            return []
+        name = words.measure_name(task, leader.measure)
+        return [f"{who} good enough to {purpose}: {name} stays below {mark:g}, and the best value is 1."]
+    if leader.normalized is None or leader.oracle is None or leader.chance is None:
+        return []
+    room = max(leader.oracle - leader.chance - (leader.oracle_error or 0.0), 1e-9)
+    if leader.ci.high - leader.chance >= mark * room:
+        return []
+    way = "the way from chance to what pictures alone can tell"
+    return [f"{who} good enough to {purpose}: less than {numbers.percent(mark)} of {way}."]
 
 
 def alike(one: Summary, other: Summary) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xlingual.report import chance, conditions, numbers, tables, words
 from xlingual.report.image_sentence.reading import TASK as RANKING
 from xlingual.report.image_sentence.sentences import run_verdict as ranking_verdict
-from xlingual.report.leads import alike, lead, position, without_value
+from xlingual.report.leads import alike, lead, not_good_enough, position, without_value
 from xlingual.report.multilingual_pool.reading import TASK as POOL
 from xlingual.report.multilingual_pool.sentences import run_verdict as pool_verdict
 from xlingual.report.rows import Row, off
@@ -73,7 +73,8 @@ def _run_verdict(runs: Sequence[Results], task: str, rows: list[Row]) -> list[st
         if chance.none_above(found):
             sentences += chance.nothing_found(found[0], found, name, where)
         else:
-            sentences += [lead(leader, found, name, where), *position(leader), *_hardest(leader, pairs)]
+            sentences += [lead(leader, found, name, where), *position(leader)]
+            sentences += [*not_good_enough(task, leader, len(found) == 1), *_hardest(leader, pairs)]
     if not (chance.none_above(found) and all(row.at_chance for row in found)):
         sentences += chance.at_or_below(found)
     sentences += without_value(rows, name)

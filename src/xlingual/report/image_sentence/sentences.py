@@ -93,7 +93,7 @@ def _about(head: _Headline) -> list[str]:
         found = _against_baseline(head, where, baseline)
     else:
         found = [_leading(head, where)]
-    return [*found, *_at_chance(head, where)]
+    return [*found, *_not_good_enough(head, where), *_at_chance(head, where)]
 
 
 def _ordered(head: _Headline, names: Sequence[str]) -> list[str]:
@@ -156,6 +156,19 @@ def _leading(head: _Headline, where: str) -> str:
     return (
         f"{text}, {shown} ahead of {rest[0]}: the interval excludes zero, so the lead is real on this data."
     )
+
+
+def _not_good_enough(head: _Headline, where: str) -> list[str]:
+    """Return a sentence where even the best system stays below the mark of the task, interval and all."""
+    if words.lower_is_better(head.measure):
+        return []
+    mark, purpose = words.MARKS[TASK]
+    most = MOST_RSUM if head.measure == RSUM else 1.0
+    if any(row.ci is None or row.ci.high >= mark * most for row in head.rows.values()):
+        return []
+    who = f"{next(iter(head.rows))} is not" if len(head.rows) == 1 else "none is"
+    limit = f"{mark * most:g} out of {most:g}" if head.measure == RSUM else numbers.percent(mark)
+    return [f"{where}, {who} good enough to {purpose}: {head.what} below {limit}."]
 
 
 def _at_chance(head: _Headline, where: str) -> list[str]:
