@@ -163,7 +163,7 @@ def by_item(manifest: Manifest, language: str, vectors: np.ndarray) -> np.ndarra
 
 
 def look(source: Source, noise: float) -> Sides:
-    """Return what an image roughly looks like: its first principal components, with noise `noise` times as long.
+    """Return what an image roughly looks like: its first components, with noise so many times as long.
 
     The noise of each language is its own, as two texts about one image are not the same.
     """
