@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
+from xlingual.encoders.kind import TRAINED_ON_IMAGES
 from xlingual.encoders.options import (
     FIT,
     MODEL,
     SEED,
     TEXT,
+    TRAINED_ON,
     Option,
     amount,
     integer,
@@ -80,7 +82,7 @@ SCHEMES: Mapping[str, Scheme] = {
             "vectors from .npy or .safetensors files",
             "xlingual.encoders.vectors",
             argument="PATH",
-            options=(Option("key", not_empty, None, "name of the tensor in a .safetensors file"),),
+            options=(Option("key", not_empty, None, "name of the tensor in a .safetensors file"), TRAINED_ON),
         ),
         Scheme(
             "random",
@@ -126,6 +128,7 @@ SCHEMES: Mapping[str, Scheme] = {
                 Option(
                     "prompts", one_of("model", "none"), "model", "whether the model's own prompts are used"
                 ),
+                TRAINED_ON,
             ),
             extra="st",
         ),
@@ -146,6 +149,7 @@ SCHEMES: Mapping[str, Scheme] = {
                 ),
                 Option("layer", integer, -1, "hidden layer: 0 the embeddings, -1 the last"),
                 Option("pair", one_of("context"), None, "candidates are read as a pair with their context"),
+                TRAINED_ON,
             ),
             extra="hf",
         ),
@@ -165,6 +169,7 @@ SCHEMES: Mapping[str, Scheme] = {
                     "mean, cls, pooler or last: one vector of many",
                 ),
                 Option("file", not_empty, None, "the graph, where the folder has several"),
+                TRAINED_ON,
             ),
             extra="onnx",
         ),
@@ -234,6 +239,7 @@ SCHEMES: Mapping[str, Scheme] = {
                 Option("encoding_format", one_of("float", "base64"), "float", "how vectors travel"),
                 Option("revision", not_empty, None, "of your own: a new one makes all vectors anew"),
                 *(option for option in TEXT if "prompt" in option.name),
+                TRAINED_ON,
             ),
             extra="api",
         ),
@@ -272,6 +278,8 @@ def build(spec: Spec, kind: str, context: Context, above: Spec | None = None) ->
 
         return build_of_plugin(scheme, spec.argument, options, own)
     encoder: Encoder = import_module(scheme.module).build(spec.argument, options, own)
+    if options.get(TRAINED_ON.name) is not None:
+        setattr(encoder, TRAINED_ON_IMAGES, options[TRAINED_ON.name] == "images")
     return encoder
 
 

@@ -305,6 +305,8 @@ class Workspace:
         """Return the results with what is known about the run."""
         results.timings = dict(self.timings.seconds)
         results.truncated = self.truncated
+        known = {name: encoders.kind_of(encoder) for name, encoder in self.text_encoders.items()}
+        results.encoders = {name: kind for name, kind in known.items() if kind}
         results.diagnostics = diagnostics(self.tally, self.options.ranker)
         return results
 

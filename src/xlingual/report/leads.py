@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from xlingual.report import numbers, words
 from xlingual.report.rows import Row, contains
 from xlingual.results import Summary
 
 BKR = "backretrieval"
+_HERE = "a measure that compares by images"
+_TRUTH = "Compare by true retrieval (xlingual evaluate xlr)."
 MOST_NAMED = 3  # more encoders than this are named without their differences
 
 
@@ -88,6 +92,31 @@ def not_good_enough(task: str, leader: Row, alone: bool) -> list[str]:
         return []
     way = "the way from chance to what pictures alone can tell"
     return [f"{who} good enough to {purpose}: less than {numbers.percent(mark)} of {way}."]
+
+
+def unlike_kinds(found: list[Row], kinds: Mapping[str, Mapping[str, bool]]) -> list[str]:
+    """Return warnings where images cannot compare the encoders: some have seen images, or are repaired.
+
+    `kinds` is what the results know of the encoders (`Results.encoders`).
+    """
+
+    def named(what: str) -> tuple[str, int]:
+        names = [row.encoder for row in found if kinds.get(row.encoder, {}).get(what)]
+        return numbers.in_words(names), len(names)
+
+    sentences = []
+    names, n = named("trained_on_images")
+    if n:
+        others = " and the others were not, as far as is known" if n < len(found) else ""
+        why = "knowing what an image looks like scores here without finding one translation"
+        sentences.append(f"{names} {'was' if n == 1 else 'were'} trained on images{others}: {why}. {_TRUTH}")
+    names, n = named("fitted_transform")
+    if n and len(found) > 1:
+        was = f"{names} {'was' if n == 1 else 'were'} fitted on top of another encoder"
+        sentences.append(
+            f"{was}: language offsets and hubs, which that may repair, hardly move {_HERE}. {_TRUTH}"
+        )
+    return sentences
 
 
 def alike(one: Summary, other: Summary) -> bool:

@@ -143,6 +143,7 @@ class Results:
     timings: dict[str, float] = field(default_factory=dict)
     diagnostics: dict[str, Any] = field(default_factory=dict)  # pairs screened and decided, what ranked
     truncated: dict[str, dict[str, int]] = field(default_factory=dict)  # encoder → language → texts cut
+    encoders: dict[str, dict[str, bool]] = field(default_factory=dict)  # what is known of their kinds
     tables: dict[str, pa.Table] = field(default_factory=dict)  # further ones, each a file NAME.parquet
 
     def __repr__(self) -> str:
@@ -162,6 +163,7 @@ class Results:
             "warnings": list(self.warnings),
             "diagnostics": dict(self.diagnostics),
             "truncated": {encoder: dict(counts) for encoder, counts in self.truncated.items()},
+            "encoders": {encoder: dict(kind) for encoder, kind in self.encoders.items()},
             "timings": dict(self.timings),
         }
 
@@ -226,6 +228,7 @@ class Results:
             timings=dict(content.get("timings", {})),
             diagnostics=dict(content.get("diagnostics", {})),
             truncated={name: dict(counts) for name, counts in content.get("truncated", {}).items()},
+            encoders={name: dict(kind) for name, kind in content.get("encoders", {}).items()},
             tables={
                 name: _read_table(folder / f"{name}.parquet")
                 for name in TABLES
