@@ -1,4 +1,4 @@
-"""What is known of where an encoder's vectors come from: images seen in training, a transform fitted on another.
+"""What is known of an encoder's kind: whether it was trained on images, or fitted on top of another.
 
 Measures that use images in place of translations compare encoders of like kind only (docs/backretrieval.md).
 """
@@ -10,18 +10,7 @@ from typing import Any
 
 TRAINED_ON_IMAGES, FITTED_TRANSFORM = "trained_on_images", "fitted_transform"
 # how `model_type` begins where a network of transformers was trained on images and texts together
-_WITH_IMAGES = (
-    "clip",
-    "siglip",
-    "chinese_clip",
-    "metaclip",
-    "altclip",
-    "align",
-    "blip",
-    "flava",
-    "groupvit",
-    "owl",
-)
+_WITH_IMAGES = tuple("clip siglip chinese_clip metaclip altclip align blip flava groupvit".split())
 
 
 def trained_on_images(settings: Mapping[str, Any]) -> bool:
@@ -32,8 +21,8 @@ def trained_on_images(settings: Mapping[str, Any]) -> bool:
 def kind_of(encoder: object) -> dict[str, bool]:
     """Return what is known of an encoder, or of the one that it stands on; empty where nothing is.
 
-    An encoder tells it by attributes: `trained_on_images`, and `fitted_transform` where it changes the vectors
-    of the encoder below as it has learnt from data.
+    An encoder tells it by attributes: `trained_on_images`, and `fitted_transform` where it changes the
+    vectors of the encoder below as it has learnt from data.
     """
     base = getattr(encoder, "base", None)
     found = {} if base is None else kind_of(base)

@@ -94,7 +94,7 @@ TRAINED_ON = Option(  # of every scheme whose files do not always tell
     "trained_on",
     one_of("texts", "images"),
     None,
-    "images: the model was trained on images too; changes no vector",
+    "images, where it was trained on these too; changes no vector",
 )
 SEED = Option("seed", whole_number(0), None, "start of the random numbers (0 unless the caller says)")
 FIT = "texts it is fitted on: a manifest, and after # one of its splits or rows A:B"

@@ -9,7 +9,6 @@ from xlingual.report.rows import Row, contains
 from xlingual.results import Summary
 
 BKR = "backretrieval"
-_HERE = "a measure that compares by images"
 _TRUTH = "Compare by true retrieval (xlingual evaluate xlr)."
 MOST_NAMED = 3  # more encoders than this are named without their differences
 
@@ -113,9 +112,7 @@ def unlike_kinds(found: list[Row], kinds: Mapping[str, Mapping[str, bool]]) -> l
     names, n = named("fitted_transform")
     if n and len(found) > 1:
         was = f"{names} {'was' if n == 1 else 'were'} fitted on top of another encoder"
-        sentences.append(
-            f"{was}: language offsets and hubs, which that may repair, hardly move {_HERE}. {_TRUTH}"
-        )
+        sentences.append(f"{was}: what that repairs (language offsets, hubs) need not show here. {_TRUTH}")
     return sentences
 
 
