@@ -10,7 +10,7 @@ from typing import Any
 
 TRAINED_ON_IMAGES, FITTED_TRANSFORM = "trained_on_images", "fitted_transform"
 # how `model_type` begins where a network of transformers was trained on images and texts together
-_WITH_IMAGES = tuple("clip siglip chinese_clip metaclip altclip align blip flava groupvit".split())
+_WITH_IMAGES = ("clip", "siglip", "chinese_clip", "metaclip", "altclip", "align", "blip", "flava")
 
 
 def trained_on_images(settings: Mapping[str, Any]) -> bool:

@@ -82,15 +82,13 @@ def not_good_enough(task: str, leader: Row, alone: bool) -> list[str]:
     if task != BKR:
         if leader.ci.high >= mark:
             return []
-        name = words.measure_name(task, leader.measure)
-        return [f"{who} good enough to {purpose}: {name} stays below {mark:g}, and the best value is 1."]
+        return [f"{who} good enough to {purpose}: the mark is {mark:g} out of 1."]
     if leader.normalized is None or leader.oracle is None or leader.chance is None:
         return []
     room = max(leader.oracle - leader.chance - (leader.oracle_error or 0.0), 1e-9)
     if leader.ci.high - leader.chance >= mark * room:
         return []
-    way = "the way from chance to what pictures alone can tell"
-    return [f"{who} good enough to {purpose}: less than {numbers.percent(mark)} of {way}."]
+    return [f"{who} good enough to {purpose}: the mark is {numbers.percent(mark)} of that way."]
 
 
 def unlike_kinds(found: list[Row], kinds: Mapping[str, Mapping[str, bool]]) -> list[str]:
