@@ -105,7 +105,7 @@ def unlike_kinds(found: list[Row], kinds: Mapping[str, Mapping[str, bool]]) -> l
     names, n = named("trained_on_images")
     if n:
         others = " and the others were not, as far as is known" if n < len(found) else ""
-        why = "knowing what an image looks like scores here without finding one translation"
+        why = "this measure rewards knowing what images look like, whether or not translations are found"
         sentences.append(f"{names} {'was' if n == 1 else 'were'} trained on images{others}: {why}. {_TRUTH}")
     names, n = named("fitted_transform")
     if n and len(found) > 1:

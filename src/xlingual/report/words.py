@@ -49,9 +49,16 @@ GLOSSARY = (
         "hits; another number after the @ counts that many pictures.",
     ),
     (
+        "What BkR does not see",
+        "Whether the nearest text is a translation. What only knows how pictures look can score high, and "
+        "what finds every match but no neighbours is at chance. BkR and SIM order encoders of like kind: not "
+        "models trained on pictures among others, and not repairs of one encoder.",
+    ),
+    (
         "Chance",
         "What an encoder that knows nothing scores on the same data: K out of all distinct pictures "
-        "(XLR: K out of all candidates; CORR: 0).",
+        "(XLR: K out of all candidates; CORR: 0). At chance is judged by wider intervals than those shown, "
+        "which allow for the number of encoders.",
     ),
     (
         "Oracle",

@@ -58,7 +58,9 @@ def test_intervals_that_allow_for_all_encoders(tmp_path):
     found = multilingual_pool(pool, text_encoders={"a": Hashed(), "b": "random:"}, views="none")
     overall = [row.ci_simultaneous for row in found.summary if row.source is None]
     assert [wide.level for wide in overall] == pytest.approx([0.975, 0.975])
-    assert {row.ci_simultaneous for row in found.summary if row.source is not None} == {None}  # no chance there
+    assert {row.ci_simultaneous for row in found.summary if row.source is not None} == {
+        None
+    }  # no chance there
 
 
 def test_every_view_copes(tmp_path):
