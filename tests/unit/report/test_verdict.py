@@ -307,7 +307,10 @@ def test_a_mark_against_the_best_value_and_none_for_correlations_and_median_rank
 
 
 OTHERS = "the others were not, as far as is known"
-IMAGES = "this measure rewards knowing what images look like, whether or not translations are found. Compare by true retrieval"
+IMAGES = (
+    "this measure rewards knowing what images look like, whether or not translations are found. "
+    "Compare by true retrieval"
+)
 
 
 @pytest.mark.parametrize(
