@@ -62,7 +62,8 @@ def test_the_keys_of_an_entry(results, tmp_path):
         assert KEYS <= set(entry) <= KEYS | {"note", "views", "approximation"}
         assert set(entry["ci"]) == {"low", "high", "level", "method"}
         assert entry["ci"]["low"] <= entry["value"] <= entry["ci"]["high"]
-    assert set(content) == {"schema", "results", "summary", "warnings", "diagnostics", "truncated", "timings"}
+    further = {"warnings", "diagnostics", "truncated", "encoders", "timings"}
+    assert set(content) == {"schema", "results", "summary", *further}
     assert all(isinstance(seconds, float) for seconds in content["timings"].values())
 
 
