@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -353,7 +354,14 @@ def main() -> None:
             print_table(source.name, one)
             check(source.name, one["encoders"], one["chance"])
     content = {"command": "python -m benchmarks blind_spots", **found}
-    OUT.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    OUT.write_text(as_text(content), encoding="utf-8")
+
+
+def as_text(content: dict) -> str:
+    """Return the figures as JSON, to six digits, each list on one line."""
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    text = re.sub(r"-?\d+\.\d+", lambda found: f"{float(found[0]):.6g}", text)
+    return re.sub(r"\[[^\[\]{}]*\]", lambda found: " ".join(found[0].split()), text) + "\n"
 
 
 def print_table(name: str, one: dict) -> None:
