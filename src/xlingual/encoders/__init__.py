@@ -1,5 +1,6 @@
 """Encoders: texts or pictures to vectors, one adapter per file; they know no task."""
 
+from xlingual.encoders.kind import kind_of
 from xlingual.encoders.options import Option
 from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.encoders.registry import (
@@ -26,6 +27,7 @@ __all__ = [
     "Spec",
     "image_encoder",
     "image_model",
+    "kind_of",
     "parse",
     "text_encoders",
     "text_specs",

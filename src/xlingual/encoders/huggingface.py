@@ -12,6 +12,7 @@ import numpy as np
 
 from xlingual.encoders.batching import Memory, in_batches, in_parts
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
+from xlingual.encoders.kind import trained_on_images
 from xlingual.encoders.model_kind import check_dense, check_tokenizer
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
@@ -48,6 +49,7 @@ class HuggingFaceEncoder:
             raise InputError(f"{who}: a network for texts and pictures has its own pooling: leave pool out")
         if options["pair"] and options["long"] == "windows":
             raise InputError(f"{who}: pairs cannot be divided into windows: leave pair or long=windows out")
+        self.trained_on_images = trained_on_images(self.settings)
         check_weights(who, folder)
         check_tokenizer(who, folder)
 

@@ -90,5 +90,11 @@ TEXT = (  # of every network that reads texts
         "long", one_of("truncate", "windows"), "truncate", "longer texts: truncate, or the mean over windows"
     ),
 )
+TRAINED_ON = Option(  # of every scheme whose files do not always tell
+    "trained_on",
+    one_of("texts", "images"),
+    None,
+    "images, where it was trained on these too; changes no vector",
+)
 SEED = Option("seed", whole_number(0), None, "start of the random numbers (0 unless the caller says)")
 FIT = "texts it is fitted on: a manifest, and after # one of its splits or rows A:B"

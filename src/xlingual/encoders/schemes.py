@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
+from xlingual.encoders.kind import TRAINED_ON_IMAGES
 from xlingual.encoders.options import (
     FIT,
     MODEL,
     SEED,
     TEXT,
+    TRAINED_ON,
     Option,
     amount,
     integer,
@@ -85,6 +87,7 @@ SCHEMES: Mapping[str, Scheme] = {
                 Option(
                     "packed", one_of("1"), None, "1: each bit is a dimension (binary and ubinary vectors)"
                 ),
+                TRAINED_ON,
             ),
         ),
         Scheme(
@@ -131,6 +134,7 @@ SCHEMES: Mapping[str, Scheme] = {
                 Option(
                     "prompts", one_of("model", "none"), "model", "whether the model's own prompts are used"
                 ),
+                TRAINED_ON,
             ),
             extra="st",
         ),
@@ -151,6 +155,7 @@ SCHEMES: Mapping[str, Scheme] = {
                 ),
                 Option("layer", integer, -1, "hidden layer: 0 the embeddings, -1 the last"),
                 Option("pair", one_of("context"), None, "candidates are read as a pair with their context"),
+                TRAINED_ON,
             ),
             extra="hf",
         ),
@@ -170,6 +175,7 @@ SCHEMES: Mapping[str, Scheme] = {
                     "mean, cls, pooler or last: one vector of many",
                 ),
                 Option("file", not_empty, None, "the graph, where the folder has several"),
+                TRAINED_ON,
             ),
             extra="onnx",
         ),
@@ -239,6 +245,7 @@ SCHEMES: Mapping[str, Scheme] = {
                 Option("encoding_format", one_of("float", "base64"), "float", "how vectors travel"),
                 Option("revision", not_empty, None, "of your own: a new one makes all vectors anew"),
                 *(option for option in TEXT if "prompt" in option.name),
+                TRAINED_ON,
             ),
             extra="api",
         ),
@@ -277,6 +284,8 @@ def build(spec: Spec, kind: str, context: Context, above: Spec | None = None) ->
 
         return build_of_plugin(scheme, spec.argument, options, own)
     encoder: Encoder = import_module(scheme.module).build(spec.argument, options, own)
+    if options.get(TRAINED_ON.name) is not None:
+        setattr(encoder, TRAINED_ON_IMAGES, options[TRAINED_ON.name] == "images")
     return encoder
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from xlingual.encoders.batching import Memory, in_batches, in_parts
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
+from xlingual.encoders.kind import trained_on_images
 from xlingual.encoders.model_kind import check_dense, check_tokenizer, kind_of_modules, refuse_kind
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
@@ -49,6 +50,8 @@ class SentenceTransformerEncoder:
         own = model_prompts(folder) if options["prompts"] == "model" else None
         self.prompts = Prompts.of(options, own)
         check_dense(who, folder)
+        parts = (folder, *(path for path in folder.glob("*") if path.is_dir()))
+        self.trained_on_images = any(trained_on_images(read_json(part / "config.json")) for part in parts)
         check_weights(who, folder, modules=True)
         check_tokenizer(who, folder, modules=True)
 

@@ -28,7 +28,7 @@ _PLAIN = frozenset(
         *("encoding_format", "file", "fit", "layer", "long", "max_cost", "max_length"),
         *("n", "packed", "pair", "pairs", "pool", "price", "prompt", "prompts"),
         *("query_prompt", "rate", "retries", "revision", "seed", "timeout", "to"),
-        *("unknown", "weight", "words"),
+        *("trained_on", "unknown", "weight", "words"),
     }
 )
 _URL_QUERY = re.compile(r"(?<=://)([^?#]*[?#]).*", re.DOTALL)

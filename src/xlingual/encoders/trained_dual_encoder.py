@@ -104,6 +104,8 @@ class DualTexts:
 class DualVectors:
     """Texts as unit vectors float32 [n, dim], from those of the encoder that was trained on."""
 
+    fitted_transform = True
+
     def __init__(self, network: DualNetwork, base: Encoder) -> None:
         self.network, self.base = network, base
         self.space = network.space

@@ -40,6 +40,11 @@ class MlmmeTexts:
         self._texts, self._cut = 0, 0  # texts, and those that were too long
 
     @property
+    def trained_on_images(self) -> bool:
+        """Whether the model has learnt from images, and not from sentences alone."""
+        return self.network.config.picture_dim is not None
+
+    @property
     def identity(self) -> str:
         """The kind and the model's digest."""
         return self.network.identity

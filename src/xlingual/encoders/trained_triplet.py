@@ -24,6 +24,7 @@ class TripletTexts:
     it knows.
     """
 
+    fitted_transform = True
     content: tuple[str, ...] = ()  # cheap to make from the base's vectors, and those are kept
 
     def __init__(self, network: TripletNetwork, base: Encoder) -> None:

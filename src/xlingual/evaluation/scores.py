@@ -12,6 +12,8 @@ from xlingual.records import Floats, Ints
 from xlingual.results import Interval
 from xlingual.stats import Part, interval, median_interval, standard_error
 from xlingual.stats.checked import Stratum, weighted, with_error
+from xlingual.stats.corrections import simultaneous_level
+from xlingual.stats.intervals import LEVEL, t_quantile
 
 
 @dataclass(frozen=True)
@@ -31,16 +33,21 @@ class Score:
     fixed: Interval | None = None
     errors: tuple[Stratum, ...] = ()
 
-    def interval(self) -> Interval:
-        """Return the confidence interval; it holds the error of an approximate value too."""
+    def interval(self, level: float = LEVEL) -> Interval:
+        """Return the confidence interval; it holds the error of an approximate value too.
+
+        The interval of a median is known at one level; at another it is as much wider, or narrower, as a
+        normal variable's would be.
+        """
         if self.fixed is not None:
-            return self.fixed
+            return _at_level(self.value, self.fixed, level)
         found = interval(
             self.value,
             self.parts,
             bounds=self.bounds,
             span=self.span,
             counted_twice=self.counted_twice,
+            level=level,
         )
         if not self.errors:
             return found
@@ -49,9 +56,23 @@ class Score:
             return wider
         return replace(wider, low=max(wider.low, self.bounds[0]), high=min(wider.high, self.bounds[1]))
 
+    def simultaneous(self, n: int) -> Interval | None:
+        """Return the interval that holds its target together with those of `n` − 1 others; None of one."""
+        return None if n < 2 else self.interval(simultaneous_level(n, LEVEL))
+
     def standard_error(self) -> float:
         """Return the standard error."""
         return standard_error(self.parts)
+
+
+def _at_level(value: float, ci: Interval, level: float) -> Interval:
+    """Return the interval of a value at another level, by the ratio of normal quantiles."""
+    if level == ci.level:
+        return ci
+    many = float("inf")
+    wider = t_quantile(level, many) / t_quantile(ci.level, many)
+    low, high = (value + (end - value) * wider for end in (ci.low, ci.high))
+    return replace(ci, low=low, high=high, level=level)
 
 
 def score(measure: QueryMeasure, values: Floats, ways: Sequence[Ints]) -> Score:

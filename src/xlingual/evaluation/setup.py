@@ -316,6 +316,8 @@ class Workspace:
         results.timings = dict(self.timings.seconds)
         results.truncated = self.truncated
         results.dropped = self._dropped
+        known = {name: encoders.kind_of(encoder) for name, encoder in self.text_encoders.items()}
+        results.encoders = {name: kind for name, kind in known.items() if kind}
         results.diagnostics = diagnostics(self.tally, self.options.ranker)
         return results
 

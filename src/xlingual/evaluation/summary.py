@@ -141,6 +141,7 @@ class ScoreTable:
             oracle=_mean_known([None if b.oracle is None else b.oracle.value for b in baselines]),
             ceiling=_mean_known([b.ceiling for b in baselines]),
             normalized=normalized,
+            ci_simultaneous=None if mean is None else mean.simultaneous(self._looked_at(pair)),
             n_pairs=len({self.tasks[number].pair for number in numbers}),
             n_seeds=len({self.tasks[number].sample.seed for number in numbers}),
             sd_seeds=self._spread(encoder, measure, numbers),
@@ -152,6 +153,10 @@ class ScoreTable:
                 [b.oracle for b in baselines],
             ),
         )
+
+    def _looked_at(self, pair: tuple[str | None, str | None]) -> int:
+        """Return among how many numbers one is seen: the means of encoders, or their language pairs."""
+        return len(self.encoders) * (1 if pair == (None, None) else len(by_pair(self.tasks)))
 
     def _spread(self, encoder: str, measure: Measure, numbers: Sequence[int]) -> float | None:
         """Return the standard deviation over seeds of the mean over pairs, None for one seed."""

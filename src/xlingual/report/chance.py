@@ -11,14 +11,7 @@ from xlingual.report.rows import Row
 def none_above(rows: Sequence[Row]) -> bool:
     """Tell whether no encoder is clearly above chance: each interval holds it or lies on its worse side."""
     found = [row for row in rows if row.value is not None]
-    return bool(found) and all(row.at_chance or is_below(row) for row in found)
-
-
-def is_below(row: Row) -> bool:
-    """Tell whether the whole interval is worse than chance."""
-    if row.ci is None or row.chance is None:
-        return False
-    return row.ci.low > row.chance if words.lower_is_better(row.measure) else row.ci.high < row.chance
+    return bool(found) and all(row.side_of_chance in ("at", "below") for row in found)
 
 
 def nothing_found(best: Row, found: Sequence[Row], name: str, where: str) -> list[str]:
@@ -32,20 +25,34 @@ def nothing_found(best: Row, found: Sequence[Row], name: str, where: str) -> lis
         most = "lowest" if words.lower_is_better(best.measure) else "highest"
         best_one = f"the {most} is {best.encoder} with {name} {value}{where}"
         lead = f"No encoder is {verb} chance{level(found)}: {best_one}."
+    luck = _luck(found)
     if best.oracle is None:
-        return [lead]
+        return [lead, *luck]
     reason = f"; {best.note}" if best.note and best.normalized is None else ""
     oracle = numbers.number(best.oracle, best.measure, error=best.oracle_error)
-    return [lead, words.stop(f"Pictures alone reach {oracle}{reason}")]
+    return [lead, *luck, words.stop(f"Pictures alone reach {oracle}{reason}")]
+
+
+def _luck(found: Sequence[Row]) -> list[str]:
+    """Return a remark where an interval leaves out chance, as one of so many encoders may do by luck."""
+    names = [row.encoder for row in found if row.looks_off_chance]
+    if not names:
+        return []
+    leaves = "95 % interval of" if len(names) == 1 else "95 % intervals of"
+    verb = "leaves" if len(names) == 1 else "leave"
+    among = f"among {len(found)} encoders that may be luck"
+    return [f"The {leaves} {numbers.in_words(names)} {verb} chance out, but {among}."]
 
 
 def at_or_below(found: Sequence[Row]) -> list[str]:
     """Return who is not distinguishable from chance and who is clearly below it."""
     sentences = []
-    lost, below = [row for row in found if row.at_chance], [row for row in found if is_below(row)]
+    lost = [row for row in found if row.at_chance]
+    below = [row for row in found if row.side_of_chance == "below"]
     if lost:
         names = numbers.in_words([row.encoder for row in lost])
         sentences.append(f"Not distinguishable from chance{level(lost)}: {names}.")
+        sentences += _luck(found)
     if below:
         names = numbers.in_words([row.encoder for row in below])
         sentences.append(f"Worse than chance{level(below)}: {names}.")

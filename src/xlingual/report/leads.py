@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from xlingual.report import numbers, words
 from xlingual.report.rows import Row, contains
 from xlingual.results import Summary
 
+BKR = "backretrieval"
+_TRUTH = "Compare by true retrieval (xlingual evaluate xlr)."
 MOST_NAMED = 3  # more encoders than this are named without their differences
 
 
@@ -67,6 +71,47 @@ def position(leader: Row) -> list[str]:
     if leader.normalized < 0:
         return [f"That is not above chance ({luck}); pictures alone reach {oracle}."]
     return [f"It closes {share} of the way from chance ({luck}) to what pictures alone can tell ({oracle})."]
+
+
+def not_good_enough(task: str, leader: Row, alone: bool) -> list[str]:
+    """Return a sentence where even the best encoder stays below the mark of its task, interval and all."""
+    mark, purpose = words.MARKS.get(task, (None, ""))
+    if mark is None or leader.ci is None or words.lower_is_better(leader.measure):
+        return []
+    who = f"{leader.encoder} is not" if alone else "None is"
+    if task != BKR:
+        if leader.ci.high >= mark:
+            return []
+        return [f"{who} good enough to {purpose}: the mark is {mark:g} out of 1."]
+    if leader.normalized is None or leader.oracle is None or leader.chance is None:
+        return []
+    room = max(leader.oracle - leader.chance - (leader.oracle_error or 0.0), 1e-9)
+    if leader.ci.high - leader.chance >= mark * room:
+        return []
+    return [f"{who} good enough to {purpose}: the mark is {numbers.percent(mark)} of that way."]
+
+
+def unlike_kinds(found: list[Row], kinds: Mapping[str, Mapping[str, bool]]) -> list[str]:
+    """Return warnings where images cannot compare the encoders: some have seen images, or are repaired.
+
+    `kinds` is what the results know of the encoders (`Results.encoders`).
+    """
+
+    def named(what: str) -> tuple[str, int]:
+        names = [row.encoder for row in found if kinds.get(row.encoder, {}).get(what)]
+        return numbers.in_words(names), len(names)
+
+    sentences = []
+    names, n = named("trained_on_images")
+    if n:
+        others = " and the others were not, as far as is known" if n < len(found) else ""
+        why = "this measure rewards knowing what images look like, whether or not translations are found"
+        sentences.append(f"{names} {'was' if n == 1 else 'were'} trained on images{others}: {why}. {_TRUTH}")
+    names, n = named("fitted_transform")
+    if n and len(found) > 1:
+        was = f"{names} {'was' if n == 1 else 'were'} fitted on top of another encoder"
+        sentences.append(f"{was}: what that repairs (language offsets, hubs) need not show here. {_TRUTH}")
+    return sentences
 
 
 def alike(one: Summary, other: Summary) -> bool:

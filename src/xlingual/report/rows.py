@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from xlingual.report import numbers
+from xlingual.report import numbers, words
 from xlingual.results import Approximation, Behind, Interval, Summary
 
 Standing: TypeAlias = Literal["leader", "level", "behind", "unknown"]
+Side: TypeAlias = Literal["above", "at", "below"]  # better than chance, at it, worse
 System: TypeAlias = tuple[int, str, str | None]  # run, encoder, image encoder: what a row is about
 
 
@@ -41,6 +42,7 @@ class Row:
     n_tied: int | None
     note: str | None
     approximation: Approximation | None = None
+    ci_simultaneous: Interval | None = None
 
     @property
     def error(self) -> float | None:
@@ -58,9 +60,22 @@ class Row:
         return (self.run, self.encoder, self.image_encoder)
 
     @property
+    def side_of_chance(self) -> Side | None:
+        """On which side of what an encoder that knows nothing would score the whole interval lies.
+
+        The interval is the simultaneous one, which allows for the number of encoders and pairs looked at.
+        """
+        return side_of_chance(self.ci_simultaneous or self.ci, self.chance, self.measure)
+
+    @property
     def at_chance(self) -> bool:
-        """Whether the interval contains what an encoder that knows nothing would score."""
-        return self.ci is not None and self.chance is not None and contains(self.ci, self.chance)
+        """Whether the interval contains chance."""
+        return self.side_of_chance == "at"
+
+    @property
+    def looks_off_chance(self) -> bool:
+        """Whether only the number of encoders and pairs looked at makes the value one at chance."""
+        return self.at_chance and side_of_chance(self.ci, self.chance, self.measure) != "at"
 
     @property
     def rank_text(self) -> str:
@@ -101,6 +116,15 @@ class Row:
     def tied_text(self) -> str:
         """How many queries were tied."""
         return numbers.MISSING if self.n_tied is None else numbers.count(self.n_tied)
+
+
+def side_of_chance(ci: Interval | None, chance: float | None, measure: str) -> Side | None:
+    """Return whether an interval lies on the better side of chance, contains it or lies on the worse side."""
+    if ci is None or chance is None:
+        return None
+    if contains(ci, chance):
+        return "at"
+    return "above" if (ci.low > chance) != words.lower_is_better(measure) else "below"
 
 
 def contains(ci: Interval, value: float) -> bool:

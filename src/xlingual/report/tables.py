@@ -98,6 +98,7 @@ def _mean(rows: list[Summary]) -> Summary:
         target=None,
         value=sum(values) / len(values) if values else None,
         ci=None,
+        ci_simultaneous=None,
         chance=None,
         oracle=None,
         ceiling=None,
@@ -150,6 +151,7 @@ def _row(summary: Summary, label: str, run: int, entries: list[Entry], leads: bo
         n_tied=sum(tied) if tied else None,
         note=summary.note,
         approximation=summary.approximation,
+        ci_simultaneous=summary.ci_simultaneous,
     )
 
 

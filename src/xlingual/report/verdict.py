@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xlingual.report import chance, conditions, numbers, tables, words
 from xlingual.report.image_sentence.reading import TASK as RANKING
 from xlingual.report.image_sentence.sentences import run_verdict as ranking_verdict
-from xlingual.report.leads import alike, lead, position, without_value
+from xlingual.report.leads import alike, lead, not_good_enough, position, unlike_kinds, without_value
 from xlingual.report.multilingual_pool.reading import TASK as POOL
 from xlingual.report.multilingual_pool.sentences import run_verdict as pool_verdict
 from xlingual.report.rows import Row, off
@@ -16,6 +16,7 @@ from xlingual.report.sts.reading import TASK as STS
 from xlingual.report.sts.sentences import run_verdict as sts_verdict
 from xlingual.results import Results, Summary
 
+BY_IMAGES = ("backretrieval", "distance-correlation")
 MANY_PAIRS = 12  # all directions of four languages
 FEW_QUERIES = 50  # per pair
 MANY_DROPPED = 0.1  # share of the texts
@@ -77,11 +78,15 @@ def _run_verdict(runs: Sequence[Results], task: str, rows: list[Row]) -> list[st
         if chance.none_above(found):
             sentences += chance.nothing_found(found[0], found, name, where)
         else:
-            sentences += [lead(leader, found, name, where), *position(leader), *_hardest(leader, pairs)]
+            sentences += [lead(leader, found, name, where), *position(leader)]
+            sentences += [*not_good_enough(task, leader, len(found) == 1), *_hardest(leader, pairs)]
     if not (chance.none_above(found) and all(row.at_chance for row in found)):
         sentences += chance.at_or_below(found)
+    run = runs[rows[0].run - 1]
+    if task in BY_IMAGES:
+        sentences += unlike_kinds(found, run.encoders)
     sentences += without_value(rows, name)
-    return sentences + (_few_queries(runs[rows[0].run - 1], task) if found else [])
+    return sentences + (_few_queries(run, task) if found else [])
 
 
 def _dropped(run: Results) -> list[str]:

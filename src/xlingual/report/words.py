@@ -15,6 +15,14 @@ TITLES = {
     "sts": "Textual similarity",
 }
 SHORT = {"backretrieval": "BkR", "crosslingual-retrieval": "XLR", "distance-correlation": "CORR"}
+# What the best encoder must reach, or the verdict calls none good enough, and for what: for Backretrieval the
+# share of the way from chance to the oracle, else the share of the best possible value. Why: docs/report.md
+MARKS = {
+    "backretrieval": (0.10, "match texts across languages"),
+    "crosslingual-retrieval": (0.25, "match texts across languages"),
+    "multilingual-pool": (0.10, "find answers across languages"),
+    "image-sentence": (0.10, "match texts and images"),
+}
 POOL_NAMES = {"AP": "mAP", "RR": "MRR"}  # a mean over questions, as the field calls it
 CORRELATIONS = ("SIM", "CORR", "Pearson", "Spearman")  # from −1 to 1
 # what stands for all questions, for all candidates, and for pictures
@@ -41,9 +49,16 @@ GLOSSARY = (
         "hits; another number after the @ counts that many pictures.",
     ),
     (
+        "What BkR does not see",
+        "Whether the nearest text is a translation. What only knows how pictures look can score high, and "
+        "what finds every match but no neighbours is at chance. BkR and SIM order encoders of like kind: not "
+        "models trained on pictures among others, and not repairs of one encoder.",
+    ),
+    (
         "Chance",
         "What an encoder that knows nothing scores on the same data: K out of all distinct pictures "
-        "(XLR: K out of all candidates; CORR: 0).",
+        "(XLR: K out of all candidates; CORR: 0). At chance is judged by wider intervals than those shown, "
+        "which allow for the number of encoders.",
     ),
     (
         "Oracle",

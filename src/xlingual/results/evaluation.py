@@ -125,6 +125,8 @@ class Summary:
     estimated_xlr: EstimatedXLR | None = None  # with a calibration
     views: Mapping[str, Any] | None = None  # of image–sentence ranking: see docs/image-sentence.md
     approximation: Approximation | None = None  # None: means of exact numbers alone
+    # holds its target at once with those of all encoders (of a pair: and pairs); None: `ci` stands alone
+    ci_simultaneous: Interval | None = None
 
 
 @dataclass
@@ -144,6 +146,7 @@ class Results:
     timings: dict[str, float] = field(default_factory=dict)
     diagnostics: dict[str, Any] = field(default_factory=dict)  # pairs screened and decided, what ranked
     truncated: dict[str, dict[str, int]] = field(default_factory=dict)  # encoder → language → texts cut
+    encoders: dict[str, dict[str, bool]] = field(default_factory=dict)  # what is known of their kinds
     tables: dict[str, pa.Table] = field(default_factory=dict)  # further ones, each a file NAME.parquet
 
     def __repr__(self) -> str:
@@ -167,6 +170,7 @@ class Results:
             "dropped": dict(self.dropped),
             "diagnostics": dict(self.diagnostics),
             "truncated": {encoder: dict(counts) for encoder, counts in self.truncated.items()},
+            "encoders": {encoder: dict(kind) for encoder, kind in self.encoders.items()},
             "timings": dict(self.timings),
         }
 
@@ -220,6 +224,7 @@ class Results:
             timings=dict(content.get("timings", {})),
             diagnostics=dict(content.get("diagnostics", {})),
             truncated={name: dict(counts) for name, counts in content.get("truncated", {}).items()},
+            encoders={name: dict(kind) for name, kind in content.get("encoders", {}).items()},
             tables=tables,
         )
 
@@ -236,6 +241,7 @@ def _record(kind: type[Any], row: Mapping[str, Any]) -> Any:  # noqa: ANN401  (E
 
 _INNER: Sequence[tuple[str, type[Any]]] = (
     ("ci", Interval),
+    ("ci_simultaneous", Interval),
     ("behind", Behind),
     ("estimated_xlr", EstimatedXLR),
     ("approximation", Approximation),

@@ -27,6 +27,19 @@ def holm(p: Floats) -> Floats:
     return _in_given_order(stepped, order)
 
 
+def simultaneous_level(n: int, level: float = 0.95) -> float:
+    """Return the level of each of `n` intervals that hold their targets all at once with the chance `level`.
+
+    1 − (1 − level)/n, however the intervals depend on each other.
+
+    O. J. Dunn. Multiple comparisons among means. Journal of the American Statistical Association 56, 1961.
+
+    >>> round(simultaneous_level(5), 6)
+    0.99
+    """
+    return 1 - (1 - level) / n
+
+
 def benjamini_hochberg(p: Floats) -> Floats:
     """Return Benjamini and Hochberg's adjusted p-values [n] of `p` [n], in the given order.
 

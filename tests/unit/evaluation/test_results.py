@@ -27,9 +27,11 @@ def results():
     manifest = Manifest.from_rows([{"id": f"{i}", "text_en": f"e{i}", "text_de": f"d{i}"} for i in range(24)])
     texts = {name: rng.standard_normal((48, 4)).astype(np.float32) for name in ("a", "b")}
     case = shared.Case(manifest, texts, rng.standard_normal((24, 4)).astype(np.float32)[manifest.item])
+    encoders = case.encoders()
+    encoders["b"].trained_on_images = True
     return backretrieval(
         manifest,
-        text_encoders=case.encoders(),
+        text_encoders=encoders,
         image_encoder=case.image_encoder,
         measures=["R@3", "MedR"],
         seeds=2,
@@ -42,6 +44,7 @@ def test_what_is_written_is_read_back(results, tmp_path):
     assert read.entries == results.entries
     assert read.summary == results.summary
     assert read.warnings == results.warnings
+    assert read.encoders == results.encoders == {"b": {"trained_on_images": True}}
     assert read.timings == results.timings
     assert read.per_query.to_pylist() == results.per_query.to_pylist()
     assert read.examples.to_pylist() == results.examples.to_pylist()
@@ -59,16 +62,8 @@ def test_the_keys_of_an_entry(results, tmp_path):
         assert KEYS <= set(entry) <= KEYS | {"note", "views", "approximation"}
         assert set(entry["ci"]) == {"low", "high", "level", "method"}
         assert entry["ci"]["low"] <= entry["value"] <= entry["ci"]["high"]
-    assert set(content) == {
-        "schema",
-        "results",
-        "summary",
-        "warnings",
-        "diagnostics",
-        "truncated",
-        "timings",
-        "files",
-    }
+    further = {"warnings", "diagnostics", "truncated", "dropped", "encoders", "timings", "files"}
+    assert set(content) == {"schema", "results", "summary", *further}
     assert all(isinstance(seconds, float) for seconds in content["timings"].values())
 
 

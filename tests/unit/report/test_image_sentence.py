@@ -252,3 +252,12 @@ def test_what_a_row_is_called_stays_in_sight_when_the_table_is_moved() -> None:
     assert '<th scope="rowgroup" colspan="3"><span>Sentence to image</span></th>' in page
     (stays,) = (line for line in page.splitlines() if line.startswith('.ranking tbody th[scope="row"], '))
     assert ".ranking thead th:first-child" in stays and "position: sticky; left: 0" in stays
+
+
+def test_the_verdict_says_where_none_is_good_enough() -> None:
+    sentence = (
+        "In English (en), {} good enough to match texts and images: sum of recalls below 60 out of 600."
+    )
+    assert sentence.format("none is") in verdict(results({"a": 0.07, "b": 0.05}))
+    assert sentence.format("a is not") in verdict(results({"a": 0.07}))
+    assert not any("good enough" in said for said in verdict(results({"a": 0.09, "b": 0.05})))

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from xlingual.report import verdict
@@ -252,3 +254,90 @@ def test_a_run_that_left_out_over_a_tenth_of_the_texts_says_so(made):
         "11 of 100 texts (11%) took no part; the numbers are about the others only, and the warnings say why."
     )
     assert verdict([results, made.results(entries, [mean(made, "e", 0.3)])])[1].startswith("11 of 100 texts")
+
+
+def beside(made, low, high):
+    return made.ci(0.5) if low is None else replace(made.ci(0.5), low=low, high=high, level=0.99)
+
+
+def test_what_one_of_many_encoders_does_by_luck_is_no_distance_from_chance(made):
+    marks = {"chance": 0.1, "oracle": 0.9}
+    luck = "The 95 % interval of b leaves chance out, but among 3 encoders that may be luck."
+    rows = [
+        mean(made, "a", 0.5, normalized=0.5, **marks),
+        mean(made, "b", 0.14, ci_simultaneous=beside(made, 0.095, 0.18), **marks),
+        mean(made, "c", 0.1, ci_simultaneous=beside(made, 0.05, 0.15), **marks),
+    ]
+    assert said(made, *rows)[-2:] == ["Not distinguishable from chance (0.100): b and c.", luck]
+    below = mean(made, "b", 0.06, ci_simultaneous=beside(made, 0.01, 0.105), **marks)
+    assert said(made, rows[0], below, rows[2])[-1] == luck
+    assert said(made, *rows[1:])[:2] == [
+        "No encoder is distinguishable from chance (0.100): the highest is b with BkR R@10 0.140 "
+        "[0.110, 0.170] on average over 2 language pairs.",
+        luck.replace("3", "2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "word"), [(0.11, 0.17, "a reaches"), (0.01, 0.09, "not above chance")]
+)
+def test_what_many_encoders_do_not_explain_is_a_distance_from_chance(made, low, high, word):
+    (row,) = [mean(made, "a", 0.1, chance=0.1, ci_simultaneous=beside(made, low, high))]
+    assert word in said(made, row)[0]
+
+
+def test_none_is_good_enough_below_the_mark_of_the_task(made):
+    marks = {"chance": 0.02, "oracle": 0.92}
+    weak = mean(made, "a", 0.05, ci=made.ci(0.05, 0.01), normalized=0.033, **marks)
+    other = mean(made, "b", 0.03, ci=made.ci(0.03, 0.009), behind=made.behind("a", 0.02, 0.01), **marks)
+    end = "good enough to match texts across languages: the mark is 10 % of that way."
+    assert said(made, weak, other)[2] == f"None is {end}"
+    assert said(made, weak)[2] == f"a is not {end}"
+    for enough in (
+        mean(made, "a", 0.12, ci=made.ci(0.12, 0.01), normalized=0.111, **marks),
+        mean(
+            made, "a", 0.1, ci=made.ci(0.1, 0.02), normalized=0.089, **marks
+        ),  # its interval reaches the mark
+        mean(made, "a", 0.05, ci=made.ci(0.05, 0.01), **marks),  # not normalised: pictures tell nothing
+    ):
+        assert not any("good enough" in sentence for sentence in said(made, enough))
+
+
+def test_a_mark_against_the_best_value_and_none_for_correlations_and_median_ranks(made):
+    def of(task, measure, value):
+        return verdict(made.results([], [made.summary(task, "a", measure, value, chance=0.01, n_pairs=2)]))
+
+    assert of("crosslingual-retrieval", "R@10", 0.1)[2] == (
+        "a is not good enough to match texts across languages: the mark is 0.25 out of 1."
+    )
+    for task, measure, value in (
+        ("crosslingual-retrieval", "R@10", 0.24),
+        ("crosslingual-retrieval", "MedR", 0.1),
+        ("distance-correlation", "CORR", 0.1),
+    ):
+        assert not any("good enough" in sentence for sentence in of(task, measure, value))
+
+
+OTHERS = "the others were not, as far as is known"
+IMAGES = (
+    "this measure rewards knowing what images look like, whether or not translations are found. "
+    "Compare by true retrieval"
+)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "start"),
+    [
+        ({"a": {"trained_on_images": True}}, f"a was trained on images and {OTHERS}: {IMAGES}"),
+        ({name: {"trained_on_images": True} for name in "ab"}, f"a and b were trained on images: {IMAGES}"),
+        ({"b": {"fitted_transform": True}}, "b was fitted on top of another encoder: what that repairs"),
+        ({}, None),
+        ({"absent": {"trained_on_images": True}}, None),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("task", ["backretrieval", "distance-correlation", "crosslingual-retrieval"])
+def test_encoders_that_images_cannot_compare_are_named(made, task, kinds, start):
+    rows = [made.summary(task, name, "CORR", 0.3, n_pairs=2) for name in "ab"]
+    last = verdict(made.results([], rows, encoders=kinds))[-1]
+    warned = start is not None and task != "crosslingual-retrieval"
+    assert last.startswith(start) if warned else "images" not in last and "fitted" not in last

@@ -137,6 +137,7 @@ def _rows(
     if leader is not None:  # without pictures' bytes, two image encoders may tell different ones apart
         comparable = {name: one for name, one in comparable.items() if table.same_queries(leader, name)}
     images = {system.name: system.image_name for system in table.plan.systems}
+    looked_at = len(lines) * (1 if pair == (None, None) else len(table.plan.languages))
     for name, line in lines.items():
         yield Summary(
             task=table.plan.task,
@@ -151,6 +152,7 @@ def _rows(
             oracle=None,
             ceiling=None,
             normalized=None,
+            ci_simultaneous=line.score.simultaneous(looked_at),
             n_pairs=line.n_ways,
             n_seeds=1,
             sd_seeds=None,

@@ -159,6 +159,7 @@ class NumberTable:
                 oracle=None,
                 ceiling=None,
                 normalized=None,
+                ci_simultaneous=found.simultaneous(len(scores)) if language is None else None,
                 n_pairs=1,
                 n_seeds=1,
                 sd_seeds=None,

@@ -11,6 +11,7 @@ from xlingual.evaluation.sts.replicates import influence
 from xlingual.records import Floats, Ints
 from xlingual.results import Interval
 from xlingual.stats import Part, interval, variance
+from xlingual.stats.corrections import simultaneous_level
 from xlingual.stats.dependent import of_difference, williams, zou_overlapping
 from xlingual.stats.intervals import effective_clusters, rule_of_three, t_quantile
 
@@ -40,6 +41,12 @@ class Agreement:
         ci, note = _interval(value, replicates, cluster)
         return cls(value, replicates, cluster, ci, note)
 
+    def simultaneous(self, n: int) -> Interval | None:
+        """Return the interval that holds its target together with those of `n` − 1 others; None of one."""
+        if self.value is None or n < 2:
+            return None
+        return _interval(self.value, self.replicates, self.cluster, simultaneous_level(n, LEVEL))[0]
+
 
 def mean_of(found: Sequence[Agreement]) -> Agreement:
     """Return the mean over files, replicate by replicate; without a value where a file has none."""
@@ -56,7 +63,9 @@ def mean_of(found: Sequence[Agreement]) -> Agreement:
     return Agreement(value, replicates, cluster, ci, note)
 
 
-def _interval(value: float, replicates: Floats, cluster: Ints) -> tuple[Interval | None, str | None]:
+def _interval(
+    value: float, replicates: Floats, cluster: Ints, level: float = LEVEL
+) -> tuple[Interval | None, str | None]:
     """Return tanh(z ± t·s): z Fisher's transform, s the standard deviation of the replicates' z.
 
     t has the effective number of clusters less one as degrees of freedom. Where no replicate differs (a
@@ -70,12 +79,12 @@ def _interval(value: float, replicates: Floats, cluster: Ints) -> tuple[Interval
     error = float(np.std(_z(finite), ddof=1))
     if error <= _CALM or abs(value) >= _INSIDE:
         none = Part(np.zeros(len(cluster)), (cluster,))
-        return interval(value, [none], bounds=(-1.0, 1.0)), None
+        return interval(value, [none], bounds=(-1.0, 1.0), level=level), None
     drawn = len(np.unique(cluster))
-    half = t_quantile(LEVEL, count - 1) * error * float(np.sqrt(drawn / max(drawn - 1, 1)))
+    half = t_quantile(level, count - 1) * error * float(np.sqrt(drawn / max(drawn - 1, 1)))
     what = "clusters" if drawn < len(cluster) else "pairs"
     low, high = np.tanh([np.arctanh(value) - half, np.arctanh(value) + half])
-    return Interval(float(low), float(high), LEVEL, f"z ± t·s, bootstrap of {what}"), None
+    return Interval(float(low), float(high), level, f"z ± t·s, bootstrap of {what}"), None
 
 
 def _z(values: Floats) -> Floats:

@@ -145,6 +145,7 @@ class NumberTable:
             oracle=None,
             ceiling=None,
             normalized=None,
+            ci_simultaneous=own.simultaneous(len(self.encoders) * (1 if overall else len(self.files))),
             n_pairs=len(numbers),
             n_seeds=1,
             sd_seeds=None,

@@ -24,6 +24,7 @@ from xlingual.report.image_sentence.reading import (
     value_text,
 )
 from xlingual.report.languages import named
+from xlingual.report.rows import side_of_chance
 from xlingual.results import Results, Summary
 
 FEW_PICTURES = 50
@@ -93,7 +94,7 @@ def _about(head: _Headline) -> list[str]:
         found = _against_baseline(head, where, baseline)
     else:
         found = [_leading(head, where)]
-    return [*found, *_at_chance(head, where)]
+    return [*found, *_not_good_enough(head, where), *_at_chance(head, where)]
 
 
 def _ordered(head: _Headline, names: Sequence[str]) -> list[str]:
@@ -158,15 +159,26 @@ def _leading(head: _Headline, where: str) -> str:
     )
 
 
+def _not_good_enough(head: _Headline, where: str) -> list[str]:
+    """Return a sentence where even the best system stays below the mark of the task, interval and all."""
+    if words.lower_is_better(head.measure):
+        return []
+    mark, purpose = words.MARKS[TASK]
+    most = MOST_RSUM if head.measure == RSUM else 1.0
+    if any(row.ci is None or row.ci.high >= mark * most for row in head.rows.values()):
+        return []
+    who = f"{next(iter(head.rows))} is not" if len(head.rows) == 1 else "none is"
+    limit = f"{mark * most:g} out of {most:g}" if head.measure == RSUM else numbers.percent(mark)
+    return [f"{where}, {who} good enough to {purpose}: {head.what} below {limit}."]
+
+
 def _at_chance(head: _Headline, where: str) -> list[str]:
     """Return who is not above chance."""
-    lower = words.lower_is_better(head.measure)
     lost = [
         name
         for name, row in head.rows.items()
-        if row.ci and row.chance is not None
-        and (row.ci.high >= row.chance if lower else row.ci.low <= row.chance)
-    ]  # fmt: skip
+        if side_of_chance(row.ci_simultaneous or row.ci, row.chance, head.measure) in ("at", "below")
+    ]
     if not lost:
         return []
     chance = value_text(head.rows[lost[0]].chance, head.measure)

@@ -34,6 +34,7 @@ def run_verdict(runs: Sequence[Results], rows: Sequence[Row]) -> list[str]:
             every = seen(runs, found)
             best = next(one for one in every if one.row is leader)
             sentences += [leads.lead(leader, found, name, where), *leads.position(leader)]
+            sentences += leads.not_good_enough(TASK, leader, len(found) == 1)
             sentences += [*bias(best, every), *order(every), *hardest(best), *shares(best), *hubs(every)]
             sentences += own_first(seen(runs, [leader], PREFER_OWN)[0])
     if not (chance.none_above(found) and all(row.at_chance for row in found)):

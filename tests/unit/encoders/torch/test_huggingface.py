@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from xlingual.encoders import text_encoders  # noqa: E402
+from xlingual.encoders import kind_of, text_encoders  # noqa: E402
 from xlingual.encoders.huggingface import HuggingFaceEncoder  # noqa: E402
 from xlingual.errors import DataWarning, InputError, MissingExtraError  # noqa: E402
 from xlingual.records import Encoder, Texts  # noqa: E402
@@ -446,3 +446,8 @@ def test_options_by_role_are_not_ignored_silently(checkpoints):
     encoder(checkpoints("bert"), "?query_prompt=query: &prompt=a").encode(texts(["lamp"]))
     with pytest.warns(DataWarning, match="pair is not used; leave pair out"):
         encoder(checkpoints("bert"), "?pair=context").encode(texts(["lamp"]))
+
+
+@pytest.mark.parametrize(("kind", "known"), [("clip", {"trained_on_images": True}), ("bert", {})])
+def test_a_tower_for_texts_of_a_model_of_images_is_known_as_such(checkpoints, kind, known):
+    assert kind_of(encoder(checkpoints(kind))) == known

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 library = pytest.importorskip("sentence_transformers")
 
-from xlingual.encoders import text_encoders  # noqa: E402
+from xlingual.encoders import kind_of, text_encoders  # noqa: E402
 from xlingual.encoders.prompts import Prompts  # noqa: E402
 from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder, model_prompts  # noqa: E402
 from xlingual.encoders.torch_runtime import told_random  # noqa: E402
@@ -316,3 +316,11 @@ def test_a_router_of_static_embeddings(tmp_path, checkpoints):
     raw = weight.read_bytes()
     weight.write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
     assert encoder(tmp_path / "routed").identity != before
+
+
+def test_a_model_of_texts_and_images_is_known_as_such(copied):
+    folder = copied("sentence_plain")
+    assert kind_of(encoder(folder)) == {}
+    (folder / "0_CLIPModel").mkdir()
+    (folder / "0_CLIPModel" / "config.json").write_text('{"model_type": "clip"}', encoding="utf-8")
+    assert kind_of(encoder(folder)) == {"trained_on_images": True}

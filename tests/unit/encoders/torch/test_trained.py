@@ -15,7 +15,7 @@ from xlingual.embed import (  # noqa: E402
     picture_vectors,
     refuse_fitted_rows,
 )
-from xlingual.encoders import image_encoder, text_encoders  # noqa: E402
+from xlingual.encoders import image_encoder, kind_of, text_encoders  # noqa: E402
 from xlingual.errors import DataWarning, InputError, MissingExtraError  # noqa: E402
 from xlingual.models.folder import ModelFolder, write_model  # noqa: E402
 from xlingual.models.mlmme import Mlmme, MlmmeConfig  # noqa: E402
@@ -310,3 +310,9 @@ def test_a_model_without_torch_names_the_pip_line(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'xlingual\[torch\]'"):
         made.encode(texts("a"))
+
+
+def test_a_model_is_known_to_be_trained_on_images_where_it_was(tmp_path):
+    with_images = model_at(tmp_path / "with", base=("counting", 3, "counting:1"))
+    assert kind_of(encoder(f"model:{with_images.path}")) == {"trained_on_images": True}
+    assert kind_of(encoder(f"model:{model_at(tmp_path / 'without').path}")) == {}

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 from xlingual import Manifest  # noqa: E402
 from xlingual.embed import embed_texts  # noqa: E402
-from xlingual.encoders import image_encoder, text_encoders  # noqa: E402
+from xlingual.encoders import image_encoder, kind_of, text_encoders  # noqa: E402
 from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.models.folder import ModelFolder, write_model  # noqa: E402
 from xlingual.models.triplet import Triplet, TripletConfig  # noqa: E402
@@ -161,3 +161,7 @@ def test_a_folder_that_does_not_fit_itself(tmp_path):
     write_model(tmp_path / "m", described, Triplet(config).state_dict())
     with pytest.raises(InputError, match="does not describe such a model"):
         encoder(f"model:{tmp_path / 'm'}::{SPEC}").encode(manifest().texts(np.arange(4)))
+
+
+def test_it_is_known_to_be_fitted_on_top_of_another(tmp_path):
+    assert kind_of(encoder(f"model:{model_at(tmp_path / 'm').path}::{SPEC}")) == {"fitted_transform": True}

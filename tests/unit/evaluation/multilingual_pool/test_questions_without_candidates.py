@@ -53,6 +53,16 @@ def views(pool, **options):
     return evaluated(pool, **options).entries[0].views
 
 
+def test_intervals_that_allow_for_all_encoders(tmp_path):
+    pool = write_pool(tmp_path / "p")
+    found = multilingual_pool(pool, text_encoders={"a": Hashed(), "b": "random:"}, views="none")
+    overall = [row.ci_simultaneous for row in found.summary if row.source is None]
+    assert [wide.level for wide in overall] == pytest.approx([0.975, 0.975])
+    assert {row.ci_simultaneous for row in found.summary if row.source is not None} == {
+        None
+    }  # no chance there
+
+
 def test_every_view_copes(tmp_path):
     pool = write_pool(tmp_path / "p")
     assert pool.languages == ("en", "de", "th")

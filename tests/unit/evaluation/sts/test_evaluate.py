@@ -119,6 +119,14 @@ def test_summaries_are_means_over_files(run: Results) -> None:
     assert good.views["against_mean"]["value"] == pytest.approx(fair.behind.value)
 
 
+def test_intervals_that_allow_for_all_encoders_and_files(run: Results) -> None:
+    for row in run.summary:
+        looked_at = 3 if row.source is None else 6
+        assert row.ci_simultaneous is not None and row.ci is not None
+        assert row.ci_simultaneous.level == pytest.approx(1 - 0.05 / looked_at)
+        assert row.ci_simultaneous.low < row.ci.low <= row.ci.high < row.ci_simultaneous.high
+
+
 def test_the_pairs_are_kept_without_texts(sets: list[SentencePairs], run: Results, tmp_path: Path) -> None:
     run.write(tmp_path)
     table = Results.read(tmp_path).tables["pairs"]

@@ -1,0 +1,47 @@
+"""What is known of an encoder's kind: trained on images, or fitted on top of another."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from xlingual.encoders import kind_of, text_encoders
+from xlingual.encoders.kind import trained_on_images
+
+IMAGES = {"trained_on_images": True}
+
+
+@pytest.mark.parametrize(
+    ("settings", "answer"),
+    [
+        ({"model_type": "clip_text_model"}, True),
+        ({"model_type": "siglip"}, True),
+        ({"model_type": "new", "vision_config": {}}, True),
+        ({"model_type": "xlm-roberta"}, False),
+        ({}, False),
+    ],
+)
+def test_the_settings_of_a_network_tell_whether_it_was_trained_on_images(settings, answer):
+    assert trained_on_images(settings) is answer
+
+
+def test_an_encoder_is_of_the_kind_of_the_one_that_it_stands_on():
+    clip = SimpleNamespace(trained_on_images=True)
+    assert kind_of(SimpleNamespace(base=clip)) == IMAGES
+    assert kind_of(SimpleNamespace(base=clip, fitted_transform=True)) == IMAGES | {"fitted_transform": True}
+    assert kind_of(SimpleNamespace(base=clip, trained_on_images=False)) == {}
+    assert kind_of(SimpleNamespace()) == {}
+
+
+def test_a_spec_may_tell_it_and_the_identity_stays(tmp_path):
+    import numpy as np
+
+    np.save(tmp_path / "v.npy", np.eye(3, dtype=np.float32))
+    path = f"vectors:{tmp_path / 'v.npy'}"
+    specs = [f"told={path}?trained_on=images", f"texts={path}?trained_on=texts", f"plain={path}"]
+    found = text_encoders(specs, languages=["en"])
+    assert {name: kind_of(encoder) for name, encoder in found.items()} == {
+        "told": IMAGES,
+        "texts": {},
+        "plain": {},
+    }
+    assert len({encoder.identity for encoder in found.values()}) == 1
