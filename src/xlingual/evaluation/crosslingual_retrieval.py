@@ -15,6 +15,7 @@ from xlingual.errors import InputError
 from xlingual.evaluation.approximation.choice import approximate
 from xlingual.evaluation.approximation.retrieval import RetrievalCheck
 from xlingual.evaluation.matches import rank_matches
+from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.perquery import PerQuery
 from xlingual.evaluation.scores import score
 from xlingual.evaluation.setup import (
@@ -51,6 +52,7 @@ def crosslingual_retrieval(
     ranker: Ranker | None = None,
     progress: Report | None = None,
     store: StoreLike = "default",
+    cluster: str = DECLARED,
 ) -> Results:
     """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
 
@@ -74,6 +76,7 @@ def crosslingual_retrieval(
         store=open_store(store),
         given_ranker=ranker,
         queries=queries,
+        cluster=cluster,
     )
     with collected_warnings() as warnings:
         workspace = Workspace(NAME, manifest, options, text_encoders, matching=True)
@@ -83,6 +86,7 @@ def crosslingual_retrieval(
 
 
 def _evaluate(workspace: Workspace, measures: Sequence[RankMeasure]) -> Results:
+    workspace.join_near_duplicates()
     manifest, tasks = workspace.manifest, workspace.tasks
     refuse_small_pools(tasks, measures)
     ranker = approximate(workspace.options, measures)

@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias, TypedDict
 
@@ -28,6 +28,7 @@ from xlingual.embed import (
 from xlingual.encoders import EncoderLike, ImageModelLike, OwnSimilarity
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.evaluation.broken import usable_rows
+from xlingual.evaluation.near_duplicates import DECLARED, NEAR_DUPLICATES, NearDuplicates, near_duplicates
 from xlingual.evaluation.picture_space import PictureSpace, compared_pictures
 from xlingual.ranking import Cpu, PictureScores, Ranker
 from xlingual.records import Encoder, Ints
@@ -61,6 +62,7 @@ class Options:
     store: Store | None = None
     given_ranker: Ranker | None = None
     queries: int | None = None
+    cluster: str = DECLARED
 
     @property
     def ranker(self) -> Ranker:
@@ -240,6 +242,7 @@ class Workspace:
         self.name, self.manifest, self.options, self.matching = name, manifest, options, matching
         self.timings = Timings()
         self.tally = Tally()
+        self.near: NearDuplicates | None = None
         self._image_spec = image_spec
         usable = self._usable() if options.skip_broken and image_spec is not None else None
         self.tasks, self.sampler = make_tasks(manifest, options, matching=matching, usable=usable)
@@ -281,6 +284,22 @@ class Workspace:
             return name, found.identity, compared_pictures(self.manifest, found, pictured_rows(self.tasks))
         return name, batch_identity(found, store=self.options.store), self._embedded(name, found)
 
+    def join_near_duplicates(self, pictures: PictureSpace | None = None) -> None:
+        """Put near-duplicates into one cluster, where that is asked for; else warn where there are many.
+
+        Images are compared where there are vectors of them.
+        """
+        with self.timings.stage("near-duplicates"), self.working("looking for near-duplicates"):
+            self.near = near_duplicates(
+                self.manifest,
+                distinct_values(np.concatenate([self.rows, *(task.sample.pool for task in self.tasks)])),
+                pictures if isinstance(pictures, PictureIndex) else None,
+                whole=self.options.cluster == NEAR_DUPLICATES,
+                ranker=Cpu(self.options.threads),
+            )
+        if self.near.clusters is not None:
+            self.manifest = replace(self.manifest, cluster=self.near.clusters.cluster)
+
     def _given_image(self) -> ImageModelLike:
         if self._image_spec is None:
             raise InputError("no image encoder is given: name one, for example pixels or vectors:PATH")
@@ -306,6 +325,8 @@ class Workspace:
         results.timings = dict(self.timings.seconds)
         results.truncated = self.truncated
         results.diagnostics = diagnostics(self.tally, self.options.ranker)
+        if self.near is not None:
+            results.diagnostics["near_duplicates"] = self.near.about()
         return results
 
     def working(self, what: str) -> AbstractContextManager[None]:
@@ -325,6 +346,7 @@ class Workspace:
             "data": self.manifest.digest[:12],
             "sample": f"{self.sampler.description}#{task.sample.seed}",
             **({} if self.options.queries is None else {"queries": str(self.options.queries)}),
+            **({} if self.options.cluster == DECLARED else {"clusters": self.options.cluster}),
             "matching": "yes" if self.matching else "no",
             **more,
             "measure": measure,
