@@ -1,7 +1,8 @@
 """Product lines: how often intervals hold the truth where variants of a product are not declared, and are found.
 
-Catalogues are drawn anew, and evaluated as a user would: Backretrieval and XLR with the clusters that are declared
-in no way, by the product line, and by `cluster="near-duplicates"`.
+Catalogues are drawn anew, and evaluated as a user would: Backretrieval and XLR without declared clusters, with the
+product lines declared, and with `cluster="near-duplicates"`. Then real data: how many near-duplicates they have,
+and how much wider intervals become; and what looking for them costs. With --write the figures go to a file.
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ from pathlib import Path
 
 import numpy as np
 
-from xlingual import DataWarning, Manifest, backretrieval, crosslingual_retrieval
+from xlingual import DataWarning, Manifest, backretrieval, crosslingual_retrieval, distance_correlation
+from xlingual.data.scenes import write_scenes
 
-SIMULATIONS, BLOCKS, ITEMS = int(os.environ.get("SIMULATIONS", "1000")), 20, 240
+SIMULATIONS, BLOCKS, ITEMS = int(os.environ.get("SIMULATIONS", "300")), 20, 240
 WAYS = ("undeclared", "declared", "near-duplicates")
 MEASURES = ("BkR R@10", "SIM", "XLR R@10")
 COVERED, WIDER, FALSE_WIDER = 0.93, 1.15, 1.02
 FIGURES = Path(__file__).parent.parent / "docs" / "results" / "near-duplicates.json"
+DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))
+IKEA = ("cllsa_2860", "ibm1_lsa_2860", "minilm_ibm1_1000")
 DIMENSIONS = 24
 
 
@@ -36,7 +40,7 @@ class Shop:
     sizes: tuple[int, ...]  # of product lines, each as likely
     images: float  # variance of images within a line
     reworded: float  # chance that an item has words of its own
-    short: bool = False  # titles are a type and a colour: "chair red"
+    short: bool = False  # titles are a type in five words and a colour: all chairs are near-equal
 
 
 SHOPS = (
@@ -81,12 +85,13 @@ def _texts(
     types, colours = _words(fixed, 12), _words(fixed, 10)
     stock = _words(fixed, 400)
     frame = " ".join(_words(fixed, 6))
+    kinds = {kind: f"{kind} {' '.join(rng.choice(stock, 4))}" for kind in types}
     lines = [(rng.choice(types), " ".join(rng.choice(stock, 8))) for _ in range(line.max() + 1)]
     for number, same in zip(line.tolist(), alike.tolist(), strict=True):
         kind, words = lines[number]
         colour, size = rng.choice(colours), rng.integers(20, 200)
         if shop.short:
-            yield f"{kind} {colour}"
+            yield f"{kinds[kind]} {colour}"
             continue
         if not same:
             words = " ".join(rng.choice(stock, 8))
@@ -126,14 +131,14 @@ def evaluated(shop: Shop, seed: int) -> np.ndarray:
 
 
 def main() -> None:
-    """Print coverage and widths for each population; write the figures."""
-    figures = {}
+    """Print coverage and widths for each population, real data, and costs; write the figures."""
+    figures: dict = {"simulated": {}}
     wrong = []
     for shop in SHOPS:
         with Pool(2) as pool:
             blocks = pool.map(_block, [(shop, block) for block in range(BLOCKS)])
         found = np.concatenate(blocks)  # [simulations, ways, measures, 5]
-        figures[shop.name] = figure = _figure(found)
+        figures["simulated"][shop.name] = figure = _figure(found)
         print(f"{shop.name}: warned of in {figure['warned']:.1%} of the catalogues", flush=True)
         for name in MEASURES:
             row = figure[name]
@@ -144,9 +149,97 @@ def main() -> None:
                 flush=True,
             )
         wrong += _wrong(shop, figure)
+    figures["real"] = _real()
+    figures["cost"] = _costs()
     if "--write" in sys.argv:
         FIGURES.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     assert not wrong, wrong
+
+
+def _real() -> dict:
+    """Return, for real data and generated scenes, the near-duplicates and how much wider intervals become."""
+    figures = {}
+    with tempfile.TemporaryDirectory() as folder:
+        write_scenes(folder, n=1500, languages=["en", "de"], seed=0)
+        lsa = {name: f"vectors:{DATA}/ikea/embeddings/{name}.{{lang}}.npy" for name in IKEA}
+        chargram = {"chargram": "chargram:", "chargram 2": "chargram:?n=2-2"}
+        emoji = {"text_column": "name_{lang}", "image_column": "image_png"}
+        ikea = f"vectors:{DATA}/ikea/ikea_en_de_eval_features.npy"
+        for name, path, columns, pair, texts, images in (
+            ("IKEA en-de", DATA / "ikea/ikea_en_de_eval.parquet", {}, "en-de", lsa, ikea),
+            ("emoji es-pt", DATA / "emoji/emoji.parquet", emoji, "es-pt", chargram, "pixels:"),
+            ("scenes en-de", Path(folder) / "manifest.parquet", {}, "en-de", chargram, "pixels:"),
+        ):
+            manifest = Manifest.read(path, **columns)
+            figures[name] = _wider(manifest, texts, images, pair)
+            print(name, figures[name], flush=True)
+    return figures
+
+
+def _wider(manifest: Manifest, texts: dict[str, str], images: str, pair: str) -> dict:
+    common = {"text_encoders": texts, "pairs": pair, "store": None}
+    found: dict = {}
+    for task, extra in (
+        (backretrieval, {"image_encoder": images, "examples": False}),
+        (crosslingual_retrieval, {"measures": ["R@1", "R@10"]}),
+        (distance_correlation, {"image_encoder": images}),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            plain = task(manifest, **common, **extra)
+            joined = task(manifest, **common, **extra, cluster="near-duplicates")
+        about = joined.diagnostics["near_duplicates"]
+        of_task = {key: about[key] for key in ("n_units", "n_near", "per_unit", "n_joined", "largest_share")}
+        of_task["warned"] = any("near-duplicates" in text for text in plain.warnings)
+        for measure in dict.fromkeys(entry.measure for entry in plain.entries):
+            pairs = [
+                (a.ci, b.ci)
+                for a, b in zip(plain.entries, joined.entries, strict=True)
+                if a.measure == measure
+            ]
+            ratios = [(b.high - b.low) / (a.high - a.low) for a, b in pairs]
+            of_task[f"width {measure}"] = [min(ratios), max(ratios)]
+        found[task.__name__] = of_task
+    return found
+
+
+def _costs() -> dict:
+    """Return the time that looking for near-duplicates takes, as a share of the rest of an evaluation."""
+    figures = {}
+    rng = np.random.default_rng(0)
+    ikea = Manifest.read(DATA / "ikea/ikea_en_de_eval.parquet")
+    texts = {name: f"vectors:{DATA}/ikea/embeddings/{name}.{{lang}}.npy" for name in IKEA}
+    figures["IKEA, 3 encoders"] = _cost(ikea, texts, f"vectors:{DATA}/ikea/ikea_en_de_eval_features.npy")
+    line, alike = np.arange(10_000), np.ones(10_000, dtype=bool)
+    said = [list(_texts(SHOPS[0], line, alike, rng, tag)) for tag in ("en", "de")]
+    large = Manifest.from_rows(
+        [{"id": str(i), "text_en": a, "text_de": b} for i, (a, b) in enumerate(zip(*said, strict=True))]
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        for dim in (768, 2048):
+            for name in ("en", "de", "images"):
+                np.save(f"{folder}/{name}.npy", rng.standard_normal((10_000, dim), dtype=np.float32))
+            figures[f"10,000 items, {dim} dimensions"] = _cost(
+                large, {"one": f"vectors:{folder}/{{lang}}.npy"}, f"vectors:{folder}/images.npy"
+            )
+    return figures
+
+
+def _cost(manifest: Manifest, texts: dict[str, str], images: str) -> dict:
+    found: dict[str, list[float]] = {"Backretrieval": [], "XLR": []}
+    common = {"text_encoders": texts, "pairs": "en-de", "store": None}
+    for _ in range(3):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            for name, seconds in (
+                ("Backretrieval", backretrieval(manifest, image_encoder=images, **common).timings),
+                ("XLR", crosslingual_retrieval(manifest, **common).timings),
+            ):
+                looked = seconds.pop("near-duplicates")
+                found[name].append(looked / sum(seconds.values()))
+    figure = {name: sorted(ratios)[1] for name, ratios in found.items()}
+    print(figure, flush=True)
+    return figure
 
 
 def _figure(found: np.ndarray) -> dict:

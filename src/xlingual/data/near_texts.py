@@ -29,6 +29,8 @@ _MEETINGS = 1 << 22  # of prefixes, in a tile
 _COMPARED = 1 << 14  # pairs compared at once
 _REST = 0.7  # prefixes are longer than need be by this: more prefixes meet, far fewer pairs are compared
 _ROUNDING = 1e-9
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_ROW_BITS = np.uint64(24)  # texts of one call; the other 40 bits tell shingles apart
 
 
 def near_texts(
@@ -77,8 +79,8 @@ def _weighted_sets(texts: Sequence[str]) -> csr_matrix:
     """Return the weights of the shingles of each text [n, shingles], the rarest shingles first."""
     from scipy.sparse import csr_matrix
 
-    row, shingle = _shingles(texts)
-    code, df = np.unique(shingle, return_inverse=True, return_counts=True)[1:]
+    row, code = _shingles(texts)
+    df = np.bincount(code)
     order = np.argsort(df, kind="stable")
     rank = np.empty(len(df), dtype=np.int64)
     rank[order] = np.arange(len(df))
@@ -88,27 +90,27 @@ def _weighted_sets(texts: Sequence[str]) -> csr_matrix:
     return sets
 
 
-def _shingles(texts: Sequence[str]) -> tuple[Ints, np.ndarray]:
-    """Return the rows [p] and shingles [p] (hashes) of texts, each shingle of a text once.
+def _shingles(texts: Sequence[str]) -> tuple[Ints, Ints]:
+    """Return the texts [p] and the numbers [p] of their shingles, each shingle of a text once.
 
-    A blank stands before and behind each text.
+    A blank stands before and behind each text; what would reach into the next text is cut.
     """
     joined = "".join(f" {text} " for text in texts)
     points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     length = np.fromiter((len(text) + 2 for text in texts), dtype=np.int64, count=len(texts))
     n = _SIGNS if len(points) and np.median(points[points > ord(" ")]) >= _FIRST_SIGN else _LETTERS
-    row = np.repeat(np.arange(len(texts)), length)
+    row = np.repeat(np.arange(len(texts), dtype=np.uint64), length)
     value = np.zeros(len(points), dtype=np.uint64)
-    for k in range(n):  # what would reach into the next text is cut, so that every character begins one
-        ahead = np.zeros(len(points), dtype=np.uint64)
-        ahead[: len(points) - k] = points[k:]
-        inside = np.zeros(len(points), dtype=bool)
-        inside[: len(points) - k] = row[: len(points) - k] == row[k:]
-        value = value * np.uint64(0x9E3779B97F4A7C15) + np.where(inside, ahead, 0)
-    order = np.lexsort((value, row))
-    row, value = row[order], value[order]
-    new = np.append(True, (row[1:] != row[:-1]) | (value[1:] != value[:-1]))[: len(row)]
-    return row[new], value[new]
+    for k in range(n):
+        value *= _FACTOR
+        end = len(points) - k
+        value[:end] += np.where(row[:end] == row[k:], points[k:], 0).astype(np.uint64)
+    value = value * _FACTOR >> _ROW_BITS  # well mixed: the highest bits depend on all characters
+    keys = np.sort(value << _ROW_BITS | row)
+    keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
+    value = keys >> _ROW_BITS
+    code = np.cumsum(np.append(False, value[1:] != value[:-1]))[: len(keys)]
+    return (keys & ((np.uint64(1) << _ROW_BITS) - np.uint64(1))).astype(np.int64), code
 
 
 def _joined(sets: csr_matrix, asked: Ints, least: float) -> tuple[Ints, Ints, Floats]:

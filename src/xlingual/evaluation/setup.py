@@ -28,7 +28,14 @@ from xlingual.embed import (
 from xlingual.encoders import EncoderLike, ImageModelLike, OwnSimilarity
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.evaluation.broken import usable_rows
-from xlingual.evaluation.near_duplicates import DECLARED, NEAR_DUPLICATES, NearDuplicates, near_duplicates
+from xlingual.evaluation.near_duplicates import (
+    DECLARED,
+    NEAR_DUPLICATES,
+    NearDuplicates,
+    check_cluster,
+    near_duplicates,
+    warn_of_near_duplicates,
+)
 from xlingual.evaluation.picture_space import PictureSpace, compared_pictures
 from xlingual.ranking import Cpu, PictureScores, Ranker
 from xlingual.records import Encoder, Ints
@@ -63,6 +70,9 @@ class Options:
     given_ranker: Ranker | None = None
     queries: int | None = None
     cluster: str = DECLARED
+
+    def __post_init__(self) -> None:
+        check_cluster(self.cluster)
 
     @property
     def ranker(self) -> Ranker:
@@ -289,14 +299,17 @@ class Workspace:
 
         Images are compared where there are vectors of them.
         """
+        rows = [self.rows, *(task.sample.pool for task in self.tasks)]
         with self.timings.stage("near-duplicates"), self.working("looking for near-duplicates"):
             self.near = near_duplicates(
                 self.manifest,
-                distinct_values(np.concatenate([self.rows, *(task.sample.pool for task in self.tasks)])),
+                distinct_values(np.concatenate(rows)),
+                self.languages,
                 pictures if isinstance(pictures, PictureIndex) else None,
-                whole=self.options.cluster == NEAR_DUPLICATES,
+                join=self.options.cluster == NEAR_DUPLICATES,
                 ranker=Cpu(self.options.threads),
             )
+        warn_of_near_duplicates(self.manifest, self.near)
         if self.near.clusters is not None:
             self.manifest = replace(self.manifest, cluster=self.near.clusters.cluster)
 

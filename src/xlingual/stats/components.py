@@ -38,25 +38,22 @@ class Links:
         return Links(first[apart], second[apart], self.distance[apart])
 
 
-def components(n: int, kinds: Sequence[Links], largest: float = LARGEST) -> tuple[Ints, int]:
-    """Return the cluster of each of n nodes, and how many components were too large and were split.
+def components(n: int, links: Links) -> Ints:
+    """Return the component of each of n nodes."""
+    return _connected(n, links, np.ones(len(links), dtype=bool))
 
-    A component of more than `largest` of the nodes (and of more than five) is a chain. It keeps only the links
-    below the longest distance at which none of its parts is that large. Where even equal nodes are too many,
-    it falls apart into single ones: what so many share says nothing of any two. That is done first with the
-    links of each kind alone, so that a chain of one kind costs no links of another.
+
+def without_chains(n: int, links: Links, largest: float = LARGEST) -> tuple[Links, int]:
+    """Return the links that leave no component too large, and how many components were.
+
+    A component of more than `largest` of the n nodes (and of more than five) is a chain. It keeps only the links
+    below the distance at which one of its parts becomes that large. Where even equal nodes are too many, it
+    falls apart into single ones: what so many share says nothing of any two.
     """
     most = max(int(largest * n), _FEW)
-    split = [_without_chains(n, links, most) for links in kinds]
-    links, n_split = _without_chains(n, Links.joined([kept for kept, _ in split]), most)
-    return _connected(n, links, np.ones(len(links), dtype=bool)), n_split + sum(count for _, count in split)
-
-
-def _without_chains(n: int, links: Links, most: int) -> tuple[Links, int]:
-    """Return the links that leave no component of more than `most` nodes, and how many were larger."""
-    kept = np.ones(len(links), dtype=bool)
-    label = _connected(n, links, kept)
+    label = components(n, links)
     chains = np.flatnonzero(np.bincount(label, minlength=1) > most)
+    kept = np.ones(len(links), dtype=bool)
     for chain in chains.tolist():
         own = np.flatnonzero(label[links.first] == chain)
         kept[own] = links.distance[own] < _limit(n, links, own, most)
