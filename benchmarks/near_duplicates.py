@@ -1,8 +1,9 @@
-"""Product lines: how often intervals hold the truth where variants of a product are not declared, and are found.
+"""Product lines: do intervals hold the truth where variants of a product are not declared, and are found.
 
-Catalogues are drawn anew, and evaluated as a user would: Backretrieval and XLR without declared clusters, with the
-product lines declared, and with `cluster="near-duplicates"`. Then real data: how many near-duplicates they have,
-and how much wider intervals become; and what looking for them costs. With --write the figures go to a file.
+Catalogues are drawn anew, and evaluated as a user would: Backretrieval and XLR without declared clusters,
+with the product lines declared, and with `cluster="near-duplicates"`. Then real data: how many
+near-duplicates they have, and how much wider intervals become; and what looking for them costs. With --write
+the figures go to a file.
 """
 
 from __future__ import annotations
@@ -118,7 +119,11 @@ def evaluated(shop: Shop, seed: int) -> np.ndarray:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DataWarning)
                 bkr = backretrieval(
-                    manifest, image_encoder=f"vectors:{folder}/images.npy", examples=False, **common, **cluster
+                    manifest,
+                    image_encoder=f"vectors:{folder}/images.npy",
+                    examples=False,
+                    **common,
+                    **cluster,
                 )
                 xlr = crosslingual_retrieval(manifest, **common, **cluster)
             for j, (run, entry) in enumerate(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from xlingual.data.checks.records import Check
+    from xlingual.evaluation.near_duplicates import NearDuplicates
 
 _MOST_PAIRS = 6  # shown of the language pairs
 
@@ -45,6 +46,7 @@ data.add_command(scenes)
 def check(ctx: click.Context, /, manifest: Path, as_json: bool, quiet: bool, **given: Any) -> None:  # noqa: ANN401
     """Count what a manifest holds, and warn of what deserves a look."""
     from xlingual.data.checks.check import check
+    from xlingual.workflows.near_duplicates import manifest_near_duplicates, near_duplicates_warning
 
     refuse_extra(ctx)
     with warnings.catch_warnings():
@@ -53,34 +55,38 @@ def check(ctx: click.Context, /, manifest: Path, as_json: bool, quiet: bool, **g
     with screen.progress(quiet or as_json) as progress:
         tell = None if progress is None else lambda done, total: progress("opening pictures", done, total)
         found = check(read, tell)
+        near = manifest_near_duplicates(read, found.pictures, progress)
+    if warning := near_duplicates_warning(near, read):
+        found.warnings.append(warning)
     if as_json:
-        _print_json(found)
+        _print_json(found, near)
         return
     if not quiet:
-        _print_tables(found)
+        _print_tables(found, near)
     for warning in found.warnings:
         click.echo(f"warning: {warning}", err=True)
 
 
-def _print_json(found: Check) -> None:
+def _print_json(found: Check, near: NearDuplicates) -> None:
     from dataclasses import asdict
 
     content = asdict(found)
     for name in ("pairs", "shared_texts"):
         content[name] = {f"{a}-{b}": count for (a, b), count in content[name].items()}
+    content["near_duplicates"] = near.about()
     screen.print_json(content)
 
 
-def _print_tables(found: Check) -> None:
+def _print_tables(found: Check, near: NearDuplicates) -> None:
     output = screen.console()
     output.print()
-    output.print(_overview(found))
+    output.print(_overview(found, near))
     output.print(fitting(output, (_languages(found, most) for most in (9, 8, 5))))
     if found.directions:
         output.print(_directions(found))
 
 
-def _overview(found: Check) -> Table:
+def _overview(found: Check, near: NearDuplicates) -> Table:
     table = plain_table(found.source, header=False)
     table.add_column()
     table.add_column(justify="right")
@@ -103,6 +109,8 @@ def _overview(found: Check) -> Table:
                 f"{len(pictures.unreadable):,} unreadable",
             )
         )
+    joined = "" if near.clusters is None else f", {near.clusters.n_joined:,} clusters"
+    rows.append(("near-duplicates", near.n_near, f"of {near.n_looked:,} items looked at{joined}"))
     for name, count, remark in rows:
         table.add_row(name, f"{count:,}", remark)
     return table

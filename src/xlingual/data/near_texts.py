@@ -1,7 +1,7 @@
 """Near-equal texts of one language: the weighted Jaccard similarity of their character n-grams.
 
-A text is the set of its n-grams (*shingles*) in lower case, a rare one weighing more: ln(1 + N/df), with df of
-the N different texts that hold it. So what all texts of a catalogue share counts for little. The similarity of
+A text is the set of its n-grams (*shingles*) in lower case, a rare one weighing more: ln(1 + N/df), where df
+of the N different texts hold it. So what all texts of a catalogue share counts for little. The similarity of
 two texts is the weight of the shingles they share over that of the shingles that either has.
 
 The pairs above a threshold are found exactly, without comparing all pairs. Two sets that share so much share
@@ -114,7 +114,7 @@ def _shingles(texts: Sequence[str]) -> tuple[Ints, Ints]:
 
 
 def _joined(sets: csr_matrix, asked: Ints, least: float) -> tuple[Ints, Ints, Floats]:
-    """Return the pairs of sets with a similarity of `least` or more, each once, with the smaller number first."""
+    """Return the pairs of sets with a similarity of `least` or more, each once: the smaller number first."""
     size = np.asarray(sets.sum(axis=1)).ravel()
     first, second, found = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], [np.empty(0)]
     for a, b in _meeting(sets, size, asked, least):
@@ -133,7 +133,7 @@ def _joined(sets: csr_matrix, asked: Ints, least: float) -> tuple[Ints, Ints, Fl
 def _meeting(sets: csr_matrix, size: Floats, asked: Ints, least: float) -> Iterator[tuple[Ints, Ints]]:
     """Yield pairs that may be similar enough, of which one at least is asked: the smaller number first.
 
-    What two sets share lies in both prefixes, or in the rest of the set whose prefix ends at the rarer shingle.
+    What two sets share lies in both prefixes, or in the rest of the one whose prefix ends earlier.
     """
     prefix, rest, end = _prefixes(sets, size, least)
     sought = prefix.T.tocsr()
@@ -157,7 +157,9 @@ def _prefixes(sets: csr_matrix, size: Floats, least: float) -> tuple[csr_matrix,
 
     row = np.repeat(np.arange(sets.shape[0]), np.diff(sets.indptr))
     total = np.cumsum(sets.data)
-    before = total - sets.data - np.append(0.0, total)[sets.indptr[row]]  # of the set, rarer than this shingle
+    before = (
+        total - sets.data - np.append(0.0, total)[sets.indptr[row]]
+    )  # of the set, rarer than this shingle
     kept = size[row] - before >= _REST * least * size[row] - _ROUNDING
     prefix = csr_matrix((sets.data[kept], (row[kept], sets.indices[kept])), shape=sets.shape)
     rest = size - np.asarray(prefix.sum(axis=1)).ravel()

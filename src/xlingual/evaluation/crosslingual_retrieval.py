@@ -58,7 +58,7 @@ def crosslingual_retrieval(
 
     Sources and targets are the texts of the same items: all items that have both languages, `sample_size` of
     them, or with `splits` the items of its rows `S`. With `queries` so many sources are asked, among all
-    targets. Other arguments as in `backretrieval`.
+    targets. Other arguments as in `backretrieval`; there are no images by which near-duplicates are found.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.

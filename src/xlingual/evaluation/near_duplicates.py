@@ -1,51 +1,71 @@
 """Near-duplicates: near-equal texts and images of different items, which make queries dependent.
 
-Variants of one product have much the same title and photo. Their queries succeed or fail together, so that an
-interval for independent queries is too narrow. They are found without the text encoder that is evaluated: texts
-by shingles (`data.near_texts`), images by the image encoder's cosines, against its own background of cosines.
+Variants of one product have much the same title and photo. Their queries succeed or fail together, so that
+an interval for independent queries is too narrow. They are found without the text encoder that is evaluated:
+texts by shingles (`data.near_texts`), images by the image encoder's cosines, against its own background.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from xlingual.arrays import distinct_values
+from xlingual.columns import pick
 from xlingual.data.manifest import Manifest
 from xlingual.data.near_texts import SIMILAR, near_texts
 from xlingual.embed import PictureIndex
 from xlingual.errors import DataWarning, InputError, did_you_mean
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors
 from xlingual.records import Ints
-from xlingual.stats.components import Links, components, without_chains
+from xlingual.stats.components import LARGEST, Links, components, without_chains
 from xlingual.streams import stream
 
 DECLARED, NEAR_DUPLICATES = CLUSTERS = ("declared", "near-duplicates")  # what makes clusters
 NEAR = 0.25  # most distance of near-equal images, as a share of that of any two images
 MATTERS = 0.1  # near-duplicates of an item, on average, from which on they are warned of
 _FEWEST = 20  # units, of which anything is told
-_LOOKED, _AMONG = 300, 10_000  # units that are looked at for the warning, and units that they are compared with
+_LOOKED, _AMONG = (
+    300,
+    10_000,
+)  # units that are looked at for the warning, and units that they are compared with
 _BY_CHANCE = 0.05  # near-equal images that an image may have by chance
 _BACKGROUND = 500  # images whose cosines with each other are the background
 _NEIGHBOURS = 10  # nearest images of each that are looked at
+_EXAMPLES = 3  # pairs
+
+
+@dataclass(frozen=True)
+class TextUnits:
+    """Texts, their languages (codes) and units: what of them is declared to be dependent; all [n]."""
+
+    text: Sequence[str]
+    language: Ints
+    unit: Ints
+    ids: Sequence[str]
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> TextUnits:
+        """Return the rows of a manifest; a unit is the rows of an item and of a cluster."""
+        return cls(manifest.text, manifest.language, declared_units(manifest), manifest.ids)
 
 
 @dataclass(frozen=True)
 class Clusters:
     """Units joined by near-duplicates."""
 
-    cluster: Ints  # [rows of the manifest]
+    cluster: Ints  # [n] of each row
     n_joined: int  # clusters of several units
     largest_share: float  # of all units
 
 
 @dataclass(frozen=True)
 class NearDuplicates:
-    """What was found. A *unit* is what is declared to be dependent: the rows of an item, and of a cluster."""
+    """What was found among the units of some rows."""
 
     n_units: int
     n_looked: int  # units whose near-duplicates were looked for
@@ -55,7 +75,7 @@ class NearDuplicates:
     least_similarity: float  # of near-equal texts
     least_cosine: float | None  # of near-equal images; None: no vectors of images were looked at
     n_split: int  # chains that were too long: only what is nearest in them is linked
-    example: tuple[int, int] | None  # two near-equal rows, the nearest that are not equal
+    examples: list[tuple[int, int]]  # pairs of near-equal rows, the nearest, rather unequal ones
     clusters: Clusters | None  # None: not asked for
 
     @property
@@ -82,34 +102,57 @@ def check_cluster(cluster: str) -> str:
     return cluster
 
 
-def near_duplicates(
+def clusters_condition(cluster: str) -> dict[str, str]:
+    """Return what a signature says of clusters: nothing where they are the declared ones."""
+    return {} if cluster == DECLARED else {"clusters": cluster}
+
+
+def with_near_duplicates(
     manifest: Manifest,
-    rows: Ints,
+    own: Ints,
     languages: Sequence[str],
     pictures: PictureIndex | None,
+    cluster: str,
+    ranker: Ranker = CPU,
+) -> tuple[Manifest, NearDuplicates]:
+    """Return the manifest as it is evaluated, and what was found among the units of the rows `own`.
+
+    Its clusters hold near-duplicates where `cluster` says so; else there is a warning where they matter.
+    """
+    rows, codes = TextUnits.of(manifest), np.array([manifest.languages.index(tag) for tag in languages])
+    found = near_duplicates(rows, own, codes, pictures, join=cluster == NEAR_DUPLICATES, ranker=ranker)
+    warn_of_near_duplicates(found, rows)
+    if found.clusters is not None:
+        manifest = replace(manifest, cluster=found.clusters.cluster)
+    return manifest, found
+
+
+def near_duplicates(
+    rows: TextUnits,
+    own: Ints,
+    languages: Ints,
+    pictures: PictureIndex | None = None,
     *,
     join: bool,
     ranker: Ranker = CPU,
 ) -> NearDuplicates:
-    """Look for near-duplicates among the units of some rows: their texts in the languages, and their images.
+    """Look for near-duplicates among the units of the rows `own`, by their texts in the languages and images.
 
-    With `join` all are found and make clusters. Else `_LOOKED` units at most are compared with `_AMONG` at most,
-    both drawn at random: enough to tell whether there are many.
+    With `join` all are found and make clusters. Else at most `_LOOKED` units are compared with at most
+    `_AMONG`, both drawn at random: enough to tell whether there are many.
     """
-    every = declared_units(manifest)
-    units = distinct_values(every[rows])
+    units = distinct_values(rows.unit[own])
     drawn = stream(0, "near-duplicates").permutation(len(units))
-    looked, among = (len(units), len(units)) if join else (_LOOKED, _AMONG)
-    looked, among = units[np.sort(drawn[:looked])], units[np.sort(drawn[:among])]
-    spoken = np.isin(manifest.language, [manifest.languages.index(language) for language in languages])
-    rows = np.flatnonzero(spoken & np.isin(every, among))
-    queries = None if len(looked) == len(among) else rows[np.isin(every[rows], looked)]
-    links = [text_links(manifest, rows, queries)]
+    n_looked, n_among = (len(units), len(units)) if join else (_LOOKED, _AMONG)
+    looked, among = units[np.sort(drawn[:n_looked])], units[np.sort(drawn[:n_among])]
+    part = np.flatnonzero(np.isin(rows.language, languages) & np.isin(rows.unit, among))
+    queries = None if len(looked) == len(among) else part[np.isin(rows.unit[part], looked)]
+    links = [text_links(rows, part, queries)]
     threshold = None
     if pictures is not None:
-        of_pictures, threshold = picture_links(pictures, rows, queries, ranker)
+        of_pictures, threshold = picture_links(pictures, part, queries, ranker)
         links.append(of_pictures)
-    unit = np.searchsorted(among, every)
+    unit = np.searchsorted(among, rows.unit)
     between, n_split = _without_chains(len(among), [one.between(unit) for one in links])
     pairs = _both_ways(between)
     pairs = pairs[:, np.isin(among[pairs[0]], looked)]
@@ -123,39 +166,38 @@ def near_duplicates(
         least_similarity=SIMILAR,
         least_cosine=threshold,
         n_split=n_split,
-        example=_example(Links.joined(links), unit),
-        clusters=_clusters(every, units, between) if join else None,
+        examples=_examples(Links.joined(links), unit),
+        clusters=_clusters(rows.unit, units, between) if join else None,
     )
 
 
-def warn_of_near_duplicates(manifest: Manifest, found: NearDuplicates) -> None:
-    """Warn of near-duplicates that nobody declared, where they matter; of what became of chains, where joined."""
-    share = f"{found.n_near:,} of {found.n_looked:,} items"
-    if found.n_looked < found.n_units:
-        share += f" looked at (of {found.n_units:,})"
-    if found.clusters is not None:
-        if found.n_split:
-            warnings.warn(
-                f"near-duplicates: {found.n_split} chains of near-equal texts or images held over 5 % of "
-                "all items and were split, so that only the nearest of them are one cluster; the largest cluster "
-                f"has {found.clusters.largest_share:.1%}: where more belong together, name their column "
-                "(--cluster-column)",
-                DataWarning,
-                stacklevel=3,
-            )
-    elif found.matter:
-        example = "" if found.example is None else f" (such as {_names(manifest, found.example)})"
-        warnings.warn(
-            f"near-duplicates: {share} have near-equal texts or images in other items{example}, which nobody "
-            "declared: intervals may be too narrow; join them with --cluster near-duplicates, or name the column "
-            "of what belongs together with --cluster-column",
-            DataWarning,
-            stacklevel=3,
+def warn_of_near_duplicates(found: NearDuplicates, rows: TextUnits, what: str = "items") -> None:
+    """Warn of near-duplicates that nobody declared, where they matter; of chains, where clusters are made."""
+    alike = "texts" if found.least_cosine is None else "texts or images"
+    told = None
+    if found.clusters is not None and found.n_split:
+        told = (
+            f"near-duplicates: {_counted(found.n_split, 'chain')} of near-equal {alike} held over "
+            f"{LARGEST:.0%} of all {what} and fell apart: only what is nearest stays one cluster, the "
+            f"largest has {found.clusters.largest_share:.1%}; where more belong together, say so in a column "
+            "'cluster'"
         )
+    elif found.clusters is None and found.matter:
+        of = f"of {found.n_looked:,} {what}"
+        if found.n_looked < found.n_units:
+            of += f" looked at (there are {found.n_units:,})"
+        first, second = (repr(rows.ids[row]) for row in found.examples[0])
+        told = (
+            f"near-duplicates: {found.n_near:,} {of} have near-equal {alike} in others, which nobody declared "
+            f"(such as {first} and {second}): intervals may be too narrow; --cluster near-duplicates puts "
+            "them into one cluster, or say what belongs together in a column 'cluster'"
+        )
+    if told is not None:
+        warnings.warn(told, DataWarning, stacklevel=3)
 
 
-def _names(manifest: Manifest, rows: Sequence[int]) -> str:
-    return " and ".join(repr(manifest.ids[row]) for row in rows)
+def _counted(count: int, word: str) -> str:
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
 
 
 def declared_units(manifest: Manifest) -> Ints:
@@ -168,23 +210,23 @@ def declared_units(manifest: Manifest) -> Ints:
     return components(n, links)
 
 
-def text_links(manifest: Manifest, rows: Ints, queries: Ints | None = None) -> Links:
-    """Return the links between text rows that are near-equal, within each language."""
+def text_links(rows: TextUnits, own: Ints, queries: Ints | None = None) -> Links:
+    """Return the links between texts of the rows `own` that are near-equal, within each language."""
     found = []
-    for code in distinct_values(manifest.language[rows]).tolist():
-        own = rows[manifest.language[rows] == code]
-        asked = None if queries is None else np.flatnonzero(np.isin(own, queries))
-        first, second, similarity = near_texts(manifest.text.pick(own), asked)
-        found.append(Links(own[first], own[second], (1 - similarity) / (1 - SIMILAR)))
+    for code in distinct_values(rows.language[own]).tolist():
+        spoken = own[rows.language[own] == code]
+        asked = None if queries is None else np.flatnonzero(np.isin(spoken, queries))
+        first, second, similarity = near_texts(pick(rows.text, spoken), asked)
+        found.append(Links(spoken[first], spoken[second], (1 - similarity) / (1 - SIMILAR)))
     return Links.joined(found)
 
 
 def picture_links(
     pictures: PictureIndex, rows: Ints, queries: Ints | None = None, ranker: Ranker = CPU
 ) -> tuple[Links, float]:
-    """Return the links between rows whose images are near-equal, and the least cosine of such images.
+    """Return the links between rows whose images are near-equal, and the least cosine of these.
 
-    Rows that show one image, or images of equal vectors, are linked. Of each other image the ten nearest are
+    TextUnits that show one image, or images of equal vectors, are linked. Of each other image the ten nearest are
     looked at.
     """
     rows = rows[pictures.code[rows] >= 0]
@@ -213,7 +255,7 @@ def near_cosine(vectors: UnitVectors) -> float:
 
     Their distance 1 − cosine is at most `NEAR` of the usual distance of two images (the median), and so small
     that an image has hardly one as near by chance: the lower tail of the distances (their 5th and 20th
-    percentile) is continued as a power law, as points in so many dimensions have it.
+    percentile) is continued as a power law, which points in some number of dimensions have.
     """
     some = distinct_values(np.linspace(0, len(vectors) - 1, _BACKGROUND).astype(np.int64))
     if len(some) < 3:
@@ -253,11 +295,11 @@ def _clusters(every: Ints, units: Ints, links: Links) -> Clusters:
     return Clusters(cluster, int((sizes > 1).sum()), float(sizes.max() / len(units)))
 
 
-def _example(links: Links, unit: Ints) -> tuple[int, int] | None:
-    """Return the nearest linked rows of different units, rather unequal ones."""
+def _examples(links: Links, unit: Ints) -> list[tuple[int, int]]:
+    """Return a few of the nearest linked rows, each of other units, rather unequal ones."""
     apart = np.flatnonzero(unit[links.first] != unit[links.second])
-    if not len(apart):
-        return None
-    equal = links.distance[apart] == 0
-    best = apart[np.lexsort((links.distance[apart], equal))[0]]
-    return int(links.first[best]), int(links.second[best])
+    nearest = apart[np.lexsort((links.distance[apart], links.distance[apart] == 0))]
+    ends = np.sort(unit[np.stack([links.first[nearest], links.second[nearest]])], axis=0)
+    new = np.sort(np.unique(ends, axis=1, return_index=True)[1])[:_EXAMPLES]
+    chosen = nearest[new]
+    return list(zip(links.first[chosen].tolist(), links.second[chosen].tolist(), strict=True))

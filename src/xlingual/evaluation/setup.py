@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, TypedDict
 
@@ -30,11 +30,10 @@ from xlingual.errors import DataWarning, InputError, listed
 from xlingual.evaluation.broken import usable_rows
 from xlingual.evaluation.near_duplicates import (
     DECLARED,
-    NEAR_DUPLICATES,
     NearDuplicates,
     check_cluster,
-    near_duplicates,
-    warn_of_near_duplicates,
+    clusters_condition,
+    with_near_duplicates,
 )
 from xlingual.evaluation.picture_space import PictureSpace, compared_pictures
 from xlingual.ranking import Cpu, PictureScores, Ranker
@@ -137,10 +136,10 @@ class Timings:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
-def diagnostics(tally: Tally, ranker: Ranker) -> dict[str, Any]:
-    """Return what the results say of how ranks were found."""
-    found = {"pairs_screened": tally.screened, "pairs_decided": tally.decided}
-    return {**found, "ranking": ranker.about()}
+def diagnostics(tally: Tally, ranker: Ranker, near: NearDuplicates | None = None) -> dict[str, Any]:
+    """Return what the results say of how ranks were found, and of near-duplicates."""
+    found = {"pairs_screened": tally.screened, "pairs_decided": tally.decided, "ranking": ranker.about()}
+    return found if near is None else {**found, "near_duplicates": near.about()}
 
 
 def make_tasks(
@@ -299,19 +298,12 @@ class Workspace:
 
         Images are compared where there are vectors of them.
         """
-        rows = [self.rows, *(task.sample.pool for task in self.tasks)]
+        own = np.concatenate([self.rows, *(task.sample.pool for task in self.tasks)])
+        vectors = pictures if isinstance(pictures, PictureIndex) else None
         with self.timings.stage("near-duplicates"), self.working("looking for near-duplicates"):
-            self.near = near_duplicates(
-                self.manifest,
-                distinct_values(np.concatenate(rows)),
-                self.languages,
-                pictures if isinstance(pictures, PictureIndex) else None,
-                join=self.options.cluster == NEAR_DUPLICATES,
-                ranker=Cpu(self.options.threads),
+            self.manifest, self.near = with_near_duplicates(
+                self.manifest, distinct_values(own), self.languages, vectors, self.options.cluster
             )
-        warn_of_near_duplicates(self.manifest, self.near)
-        if self.near.clusters is not None:
-            self.manifest = replace(self.manifest, cluster=self.near.clusters.cluster)
 
     def _given_image(self) -> ImageModelLike:
         if self._image_spec is None:
@@ -337,9 +329,7 @@ class Workspace:
         """Return the results with what is known about the run."""
         results.timings = dict(self.timings.seconds)
         results.truncated = self.truncated
-        results.diagnostics = diagnostics(self.tally, self.options.ranker)
-        if self.near is not None:
-            results.diagnostics["near_duplicates"] = self.near.about()
+        results.diagnostics = diagnostics(self.tally, self.options.ranker, self.near)
         return results
 
     def working(self, what: str) -> AbstractContextManager[None]:
@@ -359,7 +349,7 @@ class Workspace:
             "data": self.manifest.digest[:12],
             "sample": f"{self.sampler.description}#{task.sample.seed}",
             **({} if self.options.queries is None else {"queries": str(self.options.queries)}),
-            **({} if self.options.cluster == DECLARED else {"clusters": self.options.cluster}),
+            **clusters_condition(self.options.cluster),
             "matching": "yes" if self.matching else "no",
             **more,
             "measure": measure,

@@ -46,9 +46,9 @@ def components(n: int, links: Links) -> Ints:
 def without_chains(n: int, links: Links, largest: float = LARGEST) -> tuple[Links, int]:
     """Return the links that leave no component too large, and how many components were.
 
-    A component of more than `largest` of the n nodes (and of more than five) is a chain. It keeps only the links
-    below the distance at which one of its parts becomes that large. Where even equal nodes are too many, it
-    falls apart into single ones: what so many share says nothing of any two.
+    A component of more than `largest` of the n nodes (and of more than five) is a chain. It keeps only the
+    links below the distance at which one of its parts becomes that large. Where even equal nodes are too
+    many, it falls apart into single ones: what so many share says nothing of any two.
     """
     most = max(int(largest * n), _FEW)
     label = components(n, links)
