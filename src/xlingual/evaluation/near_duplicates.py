@@ -21,7 +21,7 @@ from xlingual.data.near_texts import SIMILAR, near_texts
 from xlingual.embed import PictureIndex
 from xlingual.errors import DataWarning, InputError, did_you_mean
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors
-from xlingual.records import Ints
+from xlingual.records import Floats, Ints
 from xlingual.stats.components import LARGEST, Links, components, without_chains
 from xlingual.streams import stream
 
@@ -188,9 +188,9 @@ def warn_of_near_duplicates(found: NearDuplicates, rows: TextUnits, what: str = 
             of += f" looked at (there are {found.n_units:,})"
         first, second = (repr(rows.ids[row]) for row in found.examples[0])
         told = (
-            f"near-duplicates: {found.n_near:,} {of} have near-equal {alike} in others, which nobody declared "
-            f"(such as {first} and {second}): intervals may be too narrow; --cluster near-duplicates puts "
-            "them into one cluster, or say what belongs together in a column 'cluster'"
+            f"near-duplicates: {found.n_near:,} {of} have near-equal {alike} in others, which nobody "
+            f"declared (such as {first} and {second}): intervals may be too narrow; --cluster near-duplicates "
+            "puts them into one cluster, or say what belongs together in a column 'cluster'"
         )
     if told is not None:
         warnings.warn(told, DataWarning, stacklevel=3)
@@ -226,8 +226,8 @@ def picture_links(
 ) -> tuple[Links, float]:
     """Return the links between rows whose images are near-equal, and the least cosine of these.
 
-    TextUnits that show one image, or images of equal vectors, are linked. Of each other image the ten nearest are
-    looked at.
+    Rows that show one image, or images of equal vectors, are linked. Of each other image the ten nearest
+    are looked at.
     """
     rows = rows[pictures.code[rows] >= 0]
     points, first, point = np.unique(
@@ -244,9 +244,10 @@ def picture_links(
     best = top.result()
     other = best.query != best.candidate
     a, b = best.query[other], best.candidate[other]
-    cosine = similarity.exact(a, b) * UNIT
+    cosine: Floats = similarity.exact(a, b) * UNIT
     near = cosine >= least
-    links = Links(shows[a[near]], shows[b[near]], (1 - cosine[near]) / max(1 - least, UNIT))
+    distance: Floats = (1 - cosine[near]) / max(1 - least, UNIT)
+    links = Links(shows[a[near]], shows[b[near]], distance)
     return Links.joined([same, links]), least
 
 

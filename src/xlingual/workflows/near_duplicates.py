@@ -21,7 +21,7 @@ def manifest_near_duplicates(
     pictures: PictureCheck | None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> NearDuplicates:
-    """Return the near-duplicates among all texts and all images that can be read (`pixels:` compares these)."""
+    """Return the near-duplicates among all texts, and all readable images as `pixels:` sees them."""
     rows = TextUnits.of(manifest)
     every, languages = np.arange(len(manifest)), np.arange(len(manifest.languages))
     join = len(np.unique(rows.unit)) <= MOST
