@@ -34,18 +34,23 @@ _ROW_BITS = np.uint64(24)  # texts of one call; the other 40 bits tell shingles 
 
 
 def near_texts(
-    texts: Sequence[str], queries: Ints | None = None, *, least: float = SIMILAR
+    texts: Sequence[str],
+    queries: Ints | None = None,
+    *,
+    least: float = SIMILAR,
+    shingles: int | None = None,
 ) -> tuple[Ints, Ints, Floats]:
     """Return the pairs of texts with a similarity of `least` or more: (first, second, similarity), each [p].
 
     Equal texts have a similarity of 1 and are linked in a chain, each to the next; of different ones that are
     near-equal the first of each is linked. With `queries` (positions) only pairs that hold one of them are
-    looked for. An empty text is near-equal to none.
+    looked for. An empty text is near-equal to none. With `shingles` about so many of a text on average are
+    looked at, where there are more: those of some hashes, the same of every text; similarities are estimates.
     """
     code, different = _numbered(texts)
     first = np.unique(code, return_index=True)[1]
     known = np.flatnonzero(np.array([bool(text) for text in different], dtype=bool))
-    sets = _weighted_sets([different[i] for i in known])
+    sets = _weighted_sets([different[i] for i in known], shingles)
     asked = np.arange(len(known)) if queries is None else np.searchsorted(known, np.unique(code[queries]))
     if queries is not None:
         asked = asked[np.isin(np.unique(code[queries]), known)]
@@ -75,11 +80,11 @@ def _equal(code: Ints, counted: np.ndarray) -> Ints:
     return np.stack([order[:-1][same], order[1:][same]])
 
 
-def _weighted_sets(texts: Sequence[str]) -> csr_matrix:
+def _weighted_sets(texts: Sequence[str], most: int | None = None) -> csr_matrix:
     """Return the weights of the shingles of each text [n, shingles], the rarest shingles first."""
     from scipy.sparse import csr_matrix
 
-    row, code = _shingles(texts)
+    row, code = _shingles(texts, most)
     df = np.bincount(code)
     order = np.argsort(df, kind="stable")
     rank = np.empty(len(df), dtype=np.int64)
@@ -90,10 +95,11 @@ def _weighted_sets(texts: Sequence[str]) -> csr_matrix:
     return sets
 
 
-def _shingles(texts: Sequence[str]) -> tuple[Ints, Ints]:
+def _shingles(texts: Sequence[str], most: int | None) -> tuple[Ints, Ints]:
     """Return the texts [p] and the numbers [p] of their shingles, each shingle of a text once.
 
-    A blank stands before and behind each text; what would reach into the next text is cut.
+    A blank stands before and behind each text; what would reach into the next text is cut. Where there are
+    over `most` for each text, they are those of some hashes.
     """
     joined = "".join(f" {text} " for text in texts)
     points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
@@ -106,6 +112,9 @@ def _shingles(texts: Sequence[str]) -> tuple[Ints, Ints]:
         end = len(points) - k
         value[:end] += np.where(row[:end] == row[k:], points[k:], 0).astype(np.uint64)
     value = value * _FACTOR >> _ROW_BITS  # well mixed: the highest bits depend on all characters
+    if most is not None and len(value) > most * len(texts):
+        some = value % np.uint64(len(value) // (most * len(texts))) == 0
+        value, row = value[some], row[some]
     keys = np.sort(value << _ROW_BITS | row)
     keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
     value = keys >> _ROW_BITS

@@ -29,12 +29,10 @@ DECLARED, NEAR_DUPLICATES = CLUSTERS = ("declared", "near-duplicates")  # what m
 NEAR = 0.25  # most distance of near-equal images, as a share of that of any two images
 MATTERS = 0.1  # near-duplicates of an item, on average, from which on they are warned of
 _FEWEST = 20  # units, of which anything is told
-_LOOKED, _AMONG = (
-    300,
-    10_000,
-)  # units that are looked at for the warning, and units that they are compared with
+_LOOKED, _AMONG = 150, 5_000  # units looked at for the warning, and units they are compared with
+_SHINGLES = 48  # of a text that are looked at for the warning
 _BY_CHANCE = 0.05  # near-equal images that an image may have by chance
-_BACKGROUND = 500  # images whose cosines with each other are the background
+_BACKGROUND = 300  # images whose cosines with each other are the background
 _NEIGHBOURS = 10  # nearest images of each that are looked at
 _EXAMPLES = 3  # pairs
 
@@ -146,7 +144,7 @@ def near_duplicates(
     n_looked, n_among = (len(units), len(units)) if join else (_LOOKED, _AMONG)
     looked, among = units[np.sort(drawn[:n_looked])], units[np.sort(drawn[:n_among])]
     part = np.flatnonzero(np.isin(rows.language, languages) & np.isin(rows.unit, among))
-    queries = None if len(looked) == len(among) else part[np.isin(rows.unit[part], looked)]
+    queries = None if join else part[np.isin(rows.unit[part], looked)]
     links = [text_links(rows, part, queries)]
     threshold = None
     if pictures is not None:
@@ -189,8 +187,8 @@ def warn_of_near_duplicates(found: NearDuplicates, rows: TextUnits, what: str = 
         first, second = (repr(rows.ids[row]) for row in found.examples[0])
         told = (
             f"near-duplicates: {found.n_near:,} {of} have near-equal {alike} in others, which nobody "
-            f"declared (such as {first} and {second}): intervals may be too narrow; --cluster near-duplicates "
-            "puts them into one cluster, or say what belongs together in a column 'cluster'"
+            f"declared (such as {first} and {second}): intervals may be too narrow; --cluster "
+            "near-duplicates puts them into one cluster, or say what belongs together in a column 'cluster'"
         )
     if told is not None:
         warnings.warn(told, DataWarning, stacklevel=3)
@@ -216,7 +214,8 @@ def text_links(rows: TextUnits, own: Ints, queries: Ints | None = None) -> Links
     for code in distinct_values(rows.language[own]).tolist():
         spoken = own[rows.language[own] == code]
         asked = None if queries is None else np.flatnonzero(np.isin(spoken, queries))
-        first, second, similarity = near_texts(pick(rows.text, spoken), asked)
+        texts, shingles = pick(rows.text, spoken), None if queries is None else _SHINGLES
+        first, second, similarity = near_texts(texts, asked, shingles=shingles)
         found.append(Links(spoken[first], spoken[second], (1 - similarity) / (1 - SIMILAR)))
     return Links.joined(found)
 
