@@ -2,15 +2,13 @@
 
 Catalogues are drawn anew, and evaluated as a user would: Backretrieval and XLR without declared clusters,
 with the product lines declared, and with `cluster="near-duplicates"`. Then real data: how many
-near-duplicates they have, and how much wider intervals become; and what looking for them costs. With --write
-the figures go to a file.
+near-duplicates they have, and how much wider intervals become; and what looking for them costs.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -166,8 +164,7 @@ def main() -> None:
                 flush=True,
             )
         wrong += _wrong(shop, figure)
-        if "--write" in sys.argv:
-            FIGURES.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+        FIGURES.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     assert not wrong, wrong
 
 
@@ -292,7 +289,3 @@ def _block(task: tuple[Shop, int]) -> np.ndarray:
     shop, block = task
     each = SIMULATIONS // BLOCKS
     return np.stack([evaluated(shop, block * each + number) for number in range(each)])
-
-
-if __name__ == "__main__":
-    main()
