@@ -26,6 +26,7 @@ SPEED = (
 STATISTICS = (
     "coverage",
     "coverage_real",
+    "near_duplicates",
     "family_error",
     "planned_power",
     "agreement_coverage",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from xlingual.data.checks.findings import Finding
     from xlingual.data.checks.records import Check
+    from xlingual.evaluation.near_duplicates import NearDuplicates
 
 _MOST_PAIRS = 6  # shown of the language pairs
 
@@ -53,33 +54,39 @@ def check(ctx: click.Context, /, manifest: Path, as_json: bool, quiet: bool, **g
     from xlingual.data.checks.check import check
     from xlingual.data.checks.findings import findings_of, ordered
     from xlingual.data.manifest import Manifest
+    from xlingual.workflows.near_duplicates import manifest_near_duplicates, near_duplicates_finding
 
     refuse_extra(ctx)
     read, problems = Manifest.read_gathering(manifest, **read_options(given))
-    found = None
+    found, near, findings = None, None, findings_of(problems)
     if read is not None:
         with screen.progress(quiet or as_json) as progress:
             tell = None if progress is None else lambda done, total: progress("opening pictures", done, total)
             found = check(read, tell, problems=problems)
-    findings = ordered(findings_of(problems)) if found is None else found.findings
+            near = manifest_near_duplicates(read, found.pictures, progress)
+        findings = [*found.findings, *near_duplicates_finding(near, read)]
+    findings = ordered(findings)
     if as_json:
-        _print_json(manifest, found, findings)
+        _print_json(manifest, found, near, findings)
     else:
-        if not quiet and found is not None:
-            _print_tables(found)
+        if not quiet and found is not None and near is not None:
+            _print_tables(found, near)
         _print_findings(findings, quiet)
     return 2 if any(finding.severity == "error" for finding in findings) else 0
 
 
-def _print_json(manifest: Path, found: Check | None, findings: Sequence[Finding]) -> None:
+def _print_json(
+    manifest: Path, found: Check | None, near: NearDuplicates | None, findings: Sequence[Finding]
+) -> None:
     from dataclasses import asdict
 
-    if found is None:  # no row could be read
+    if found is None or near is None:  # no row could be read
         screen.print_json({"source": str(manifest), "findings": [asdict(finding) for finding in findings]})
         return
     content = asdict(found)
     for name in ("pairs", "shared_texts"):
         content[name] = {f"{a}-{b}": count for (a, b), count in content[name].items()}
+    content["near_duplicates"] = near.about()
     screen.print_json(content)
 
 
@@ -94,16 +101,16 @@ def _print_findings(findings: Sequence[Finding], quiet: bool) -> None:
         screen.say(line, err=True)
 
 
-def _print_tables(found: Check) -> None:
+def _print_tables(found: Check, near: NearDuplicates) -> None:
     output = screen.console()
     output.print()
-    output.print(_overview(found))
+    output.print(_overview(found, near))
     output.print(fitting(output, (_languages(found, most) for most in (9, 8, 5))))
     if found.directions:
         output.print(_directions(found))
 
 
-def _overview(found: Check) -> Table:
+def _overview(found: Check, near: NearDuplicates) -> Table:
     table = plain_table(found.source, header=False)
     table.add_column()
     table.add_column(justify="right")
@@ -126,6 +133,8 @@ def _overview(found: Check) -> Table:
                 f"{len(pictures.unreadable):,} unreadable",
             )
         )
+    joined = "" if near.clusters is None else f", {near.clusters.n_joined:,} clusters"
+    rows.append(("near-duplicates", near.n_near, f"of {near.n_looked:,} items looked at{joined}"))
     for name, count, remark in rows:
         table.add_row(name, f"{count:,}", remark)
     return table

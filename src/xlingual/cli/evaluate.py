@@ -15,6 +15,7 @@ from xlingual.cli.multilingual_pool import multilingual_pool
 from xlingual.cli.options import (
     check_output,
     chosen_store,
+    cluster_option,
     image_options,
     manifest_options,
     output_options,
@@ -69,6 +70,7 @@ examples_option = click.option(
 @queries_option
 @image_options
 @measure_option
+@cluster_option
 @ranking_options
 @approximate_options
 @output_options
@@ -100,6 +102,7 @@ def backretrieval(ctx: click.Context, /, manifest: Path, **given: Any) -> None: 
 @sample_options
 @queries_option
 @measure_option
+@cluster_option
 @ranking_options
 @approximate_options
 @output_options
@@ -119,6 +122,7 @@ def crosslingual_retrieval(ctx: click.Context, /, manifest: Path, **given: Any) 
 @manifest_options
 @sample_options
 @image_options
+@cluster_option
 @threads_option
 @output_options
 @click.pass_context
@@ -143,6 +147,7 @@ _PASSED_ON = (
     "ranker",
     "examples",
     "skip_broken",
+    "cluster",
 )
 
 

@@ -11,6 +11,7 @@ from xlingual.cli import screen
 from xlingual.cli.options import (
     check_output,
     chosen_store,
+    cluster_option,
     encoding_options,
     manifest_options,
     output_options,
@@ -76,6 +77,7 @@ FOLD = 1000  # pictures of a slice, as the literature has itfrom xlingual.cli.se
     is_flag=True,
     help="Leave out texts whose picture is missing or broken, with a warning that counts them.",
 )
+@cluster_option
 @ranking_options
 @output_options
 @click.pass_context
@@ -113,6 +115,7 @@ _PASSED_ON = (
     "measures",
     "baselines",
     "skip_broken",
+    "cluster",
     "threads",
     "ranker",
 )

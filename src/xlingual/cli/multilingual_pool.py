@@ -13,6 +13,7 @@ from xlingual.cli.options import (
     check_folder,
     check_output,
     chosen_store,
+    cluster_option,
     encoding_options,
     output_options,
     refuse_extra,
@@ -103,6 +104,7 @@ def _depth(ctx: click.Context, parameter: click.Parameter, value: str) -> int | 
     metavar="N|all",
     help="Candidates of each question in a run: a line of some 55 bytes for each; all may take gigabytes.",
 )
+@cluster_option
 @ranking_options
 @output_options
 @click.option("--examples/--no-examples", default=True, help="Keep texts for the report.")

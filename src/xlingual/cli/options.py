@@ -38,6 +38,15 @@ text_encoder_option = click.option(
 )
 
 
+cluster_option = click.option(
+    "--cluster",
+    default="declared",
+    show_default=True,
+    metavar="NAME",
+    help="What makes queries dependent: what is declared, or near-duplicates too, which are looked for.",
+)
+
+
 force_option = click.option("--force", is_flag=True, help="Replace the pool that DIR holds already.")
 
 

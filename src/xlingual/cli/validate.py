@@ -11,6 +11,7 @@ from xlingual.cli import screen
 from xlingual.cli.options import (
     check_output,
     chosen_store,
+    cluster_option,
     image_options,
     manifest_options,
     output_options,
@@ -46,6 +47,7 @@ def validate() -> None:
     metavar="LEVELS",
     help="Repeat with weakened image vectors: 'dims=2,8,32;noise=0.5,1;shuffle'.",
 )
+@cluster_option
 @ranking_options
 @output_options
 @click.pass_context
@@ -99,4 +101,5 @@ _PASSED_ON = (
     "threads",
     "ranker",
     "skip_broken",
+    "cluster",
 )

@@ -18,6 +18,7 @@ from xlingual.evaluation.approximation.backretrieval import BackretrievalCheck
 from xlingual.evaluation.approximation.choice import approximate
 from xlingual.evaluation.examples import ExampleRows, examples_table
 from xlingual.evaluation.found import Found, nodes, refuse_small_pools
+from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.nearest import Nearest, nearest_texts
 from xlingual.evaluation.perquery import PerQuery
 from xlingual.evaluation.picture_space import PictureSpace
@@ -74,6 +75,7 @@ def backretrieval(
     progress: Report | None = None,
     store: StoreLike = "default",
     skip_broken: bool = False,
+    cluster: str = DECLARED,
 ) -> Results:
     """Evaluate text encoders by Backretrieval, over language pairs and seeds.
 
@@ -100,6 +102,8 @@ def backretrieval(
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
         skip_broken: leave out texts whose picture is absent, missing or broken, with a warning.
+        cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
+            "near-duplicates" (these, and near-equal texts and images, which are looked for).
 
     Returns:
         Results with one entry per encoder, pair, measure and seed, with chance, oracle and ceiling.
@@ -112,6 +116,7 @@ def backretrieval(
     options = Options(
         *(pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store), ranker),
         queries=queries,
+        cluster=cluster,
     )
     with collected_warnings() as warnings:
         workspace = Workspace(
@@ -127,10 +132,10 @@ class _Run:
 
     def __init__(self, workspace: Workspace, measures: Sequence[RankMeasure]) -> None:
         ranker = approximate(workspace.options, measures)
-        self.workspace = workspace
-        self.manifest, self.tasks = workspace.manifest, workspace.tasks
+        self.workspace, self.tasks = workspace, workspace.tasks
         self.image_name, self.image_identity, pictures = workspace.compared_pictures()
-        self.pictures = pictures
+        workspace.join_near_duplicates(pictures)
+        self.manifest, self.pictures = workspace.manifest, pictures
         refuse_small_pools(pictures, self.tasks, measures)
         self.measures = _with_share(measures, pictures, self.tasks)
         names = list(workspace.text_encoders)

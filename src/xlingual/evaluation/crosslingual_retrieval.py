@@ -17,6 +17,7 @@ from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.approximation.choice import approximate
 from xlingual.evaluation.approximation.retrieval import RetrievalCheck
 from xlingual.evaluation.matches import rank_matches
+from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.perquery import PerQuery
 from xlingual.evaluation.scores import score
 from xlingual.evaluation.setup import (
@@ -62,12 +63,13 @@ def crosslingual_retrieval(
     ranker: Ranker | None = None,
     progress: Report | None = None,
     store: StoreLike = "default",
+    cluster: str = DECLARED,
 ) -> Results:
     """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
 
     Sources and targets are the texts of the same items: all items that have both languages, `sample_size` of
     them, or with `splits` the items of its rows `S`. With `queries` so many sources are asked, among all
-    targets. Other arguments as in `backretrieval`.
+    targets. Other arguments as in `backretrieval`; there are no images by which near-duplicates are found.
 
     `measures` are `R@k`, `Success@k`, `R@p%`, `Success@p%`, `RR`, `RR@k` and `MedR`. Where every item has one
     target text, R@k and Success@k are one number, called R@k. Where an item has several, R@k is the share of
@@ -91,6 +93,7 @@ def crosslingual_retrieval(
         store=open_store(store),
         given_ranker=ranker,
         queries=queries,
+        cluster=cluster,
     )
     with collected_warnings() as told:
         workspace = Workspace(NAME, manifest, options, text_encoders, matching=True)
@@ -128,6 +131,7 @@ def _tell_set_recall(measures: Sequence[RankMeasure], *, searched: bool) -> None
 
 
 def _evaluate(workspace: Workspace, measures: Sequence[RankMeasure]) -> Results:
+    workspace.join_near_duplicates()
     manifest, tasks = workspace.manifest, workspace.tasks
     refuse_small_pools(tasks, measures)
     ranker = approximate(workspace.options, measures)

@@ -13,6 +13,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed import TextVectors
 from xlingual.encoders import EncoderLike
 from xlingual.evaluation.correlate import Correlation, Pairs, PictureRanks, RankedTables, correlation
+from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.perquery import PerQuery
 from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Workspace, by_pair, collected_warnings
 from xlingual.evaluation.summary import Baseline, Scored, ScoreTable
@@ -38,6 +39,7 @@ def distance_correlation(
     progress: Report | None = None,
     store: StoreLike = "default",
     skip_broken: bool = False,
+    cluster: str = DECLARED,
 ) -> Results:
     """Evaluate text encoders by the correlation of text and picture distances, on a non-matching sample.
 
@@ -49,7 +51,8 @@ def distance_correlation(
 
     """
     options = Options(
-        pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store)
+        *(pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store)),
+        cluster=cluster,
     )
     with collected_warnings() as warnings:
         workspace = Workspace(
@@ -66,6 +69,7 @@ class _Run:
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
         self.image_name, self.image_identity, pictures = workspace.pictures()
+        workspace.join_near_duplicates(pictures)
         self.pairs = [Pairs.of(task.sample) for task in workspace.tasks]
         self.pictures = PictureRanks(pictures, workspace.tasks, self.pairs)
 

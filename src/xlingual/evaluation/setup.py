@@ -28,6 +28,13 @@ from xlingual.embed import (
 from xlingual.encoders import EncoderLike, ImageModelLike, OwnSimilarity
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.evaluation.broken import counted_out, usable_rows
+from xlingual.evaluation.near_duplicates import (
+    DECLARED,
+    NearDuplicates,
+    check_cluster,
+    clusters_condition,
+    with_near_duplicates,
+)
 from xlingual.evaluation.picture_space import PictureSpace, compared_pictures
 from xlingual.ranking import Cpu, PictureScores, Ranker
 from xlingual.records import Encoder, Ints
@@ -61,6 +68,10 @@ class Options:
     store: Store | None = None
     given_ranker: Ranker | None = None
     queries: int | None = None
+    cluster: str = DECLARED
+
+    def __post_init__(self) -> None:
+        check_cluster(self.cluster)
 
     @property
     def ranker(self) -> Ranker:
@@ -125,10 +136,10 @@ class Timings:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
-def diagnostics(tally: Tally, ranker: Ranker) -> dict[str, Any]:
-    """Return what the results say of how ranks were found."""
-    found = {"pairs_screened": tally.screened, "pairs_decided": tally.decided}
-    return {**found, "ranking": ranker.about()}
+def diagnostics(tally: Tally, ranker: Ranker, near: NearDuplicates | None = None) -> dict[str, Any]:
+    """Return what the results say of how ranks were found, and of near-duplicates."""
+    found = {"pairs_screened": tally.screened, "pairs_decided": tally.decided, "ranking": ranker.about()}
+    return found if near is None else {**found, "near_duplicates": near.about()}
 
 
 def make_tasks(
@@ -240,6 +251,7 @@ class Workspace:
         self.name, self.manifest, self.options, self.matching = name, manifest, options, matching
         self.timings = Timings()
         self.tally = Tally()
+        self.near: NearDuplicates | None = None
         self._image_spec = image_spec
         usable = self._usable() if options.skip_broken and image_spec is not None else None
         self.tasks, self.sampler = make_tasks(manifest, options, matching=matching, usable=usable)
@@ -282,6 +294,18 @@ class Workspace:
             return name, found.identity, compared_pictures(self.manifest, found, pictured_rows(self.tasks))
         return name, batch_identity(found, store=self.options.store), self._embedded(name, found)
 
+    def join_near_duplicates(self, pictures: PictureSpace | None = None) -> None:
+        """Put near-duplicates into one cluster, where that is asked for; else warn where there are many.
+
+        Images are compared where there are vectors of them.
+        """
+        own = np.concatenate([self.rows, *(task.sample.pool for task in self.tasks)])
+        vectors = pictures if isinstance(pictures, PictureIndex) else None
+        with self.timings.stage("near-duplicates"), self.working("looking for near-duplicates"):
+            self.manifest, self.near = with_near_duplicates(
+                self.manifest, distinct_values(own), self.languages, vectors, self.options.cluster
+            )
+
     def _given_image(self) -> ImageModelLike:
         if self._image_spec is None:
             raise InputError("no image encoder is given: name one, for example pixels or vectors:PATH")
@@ -318,7 +342,7 @@ class Workspace:
         results.dropped = self._dropped
         known = {name: encoders.kind_of(encoder) for name, encoder in self.text_encoders.items()}
         results.encoders = {name: kind for name, kind in known.items() if kind}
-        results.diagnostics = diagnostics(self.tally, self.options.ranker)
+        results.diagnostics = diagnostics(self.tally, self.options.ranker, self.near)
         return results
 
     def working(self, what: str) -> AbstractContextManager[None]:
@@ -338,6 +362,7 @@ class Workspace:
             "data": self.manifest.digest[:12],
             "sample": f"{self.sampler.description}#{task.sample.seed}",
             **({} if self.options.queries is None else {"queries": str(self.options.queries)}),
+            **clusters_condition(self.options.cluster),
             "matching": "yes" if self.matching else "no",
             **more,
             "measure": measure,

@@ -30,6 +30,7 @@ from xlingual.evaluation.image_sentence.systems import (
     check_baselines,
     make_systems,
 )
+from xlingual.evaluation.near_duplicates import DECLARED, NearDuplicates, with_near_duplicates
 from xlingual.evaluation.setup import (
     EncoderSpecs,
     Options,
@@ -63,6 +64,7 @@ def image_sentence(
     ranker: Ranker | None = None,
     progress: Report | None = None,
     store: StoreLike = "default",
+    cluster: str = DECLARED,
 ) -> Results:
     """Evaluate pairs of a text and an image encoder by ranking pictures for sentences and the other way.
 
@@ -83,6 +85,8 @@ def image_sentence(
         progress: is told (what, done, of all).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
+        cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
+            "near-duplicates" (these, and near-equal texts, and images by the first image encoder).
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -102,6 +106,7 @@ def image_sentence(
         skip_broken=skip_broken,
         store=open_store(store),
         given_ranker=ranker,
+        cluster=cluster,
     )
     named = [baselines] if isinstance(baselines, str) else list(baselines)
     with collected_warnings() as warnings:
@@ -127,6 +132,7 @@ class _Run:
     tally: Tally = field(default_factory=Tally)
     truncated: dict[str, dict[str, int]] = field(default_factory=dict)
     dropped: dict[str, int] = field(default_factory=dict)
+    near: NearDuplicates | None = None
     _pictures: dict[int, tuple[PictureIndex, Shown]] = field(default_factory=dict)
 
     def prepare(
@@ -190,6 +196,7 @@ class _Run:
             {tag: baseline_of(tag, baselines, self.systems) for tag in languages},
             "all" if self.fold is None else f"fold:{self.fold}",
             self.identities,
+            self.options.cluster,
         )
         table = NumberTable(plan)
         for system in self.systems:
@@ -208,7 +215,7 @@ class _Run:
         results.timings = dict(self.timings.seconds)
         results.truncated = self.truncated
         results.dropped = self.dropped
-        results.diagnostics = diagnostics(self.tally, self.options.ranker)
+        results.diagnostics = diagnostics(self.tally, self.options.ranker, self.near)
         return results
 
     def _pictures_of(self, system: System) -> tuple[PictureIndex, Shown]:
@@ -225,8 +232,18 @@ class _Run:
                     shown=False,  # reports of this task have no pictures
                     **self.options.embedding(),
                 )
+            if self.near is None:
+                self._join_near_duplicates(index)
             self._pictures[key] = index, Shown.of(self.manifest, index)
         return self._pictures[key]
+
+    def _join_near_duplicates(self, pictures: PictureIndex) -> None:
+        """Put near-duplicates into one cluster, where that is asked for; else warn where there are many."""
+        own = np.concatenate([*self.captions.values(), self.shown_rows])
+        with self.timings.stage("near-duplicates"), self.options.working("looking for near-duplicates"):
+            self.manifest, self.near = with_near_duplicates(
+                self.manifest, np.unique(own), list(self.captions), pictures, self.options.cluster
+            )
 
     def _texts_of(self, system: System) -> TextVectors:
         with self.timings.stage("texts: encode"), self.options.working(f"encoding texts: {system.name}"):

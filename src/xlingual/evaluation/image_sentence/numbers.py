@@ -12,6 +12,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.evaluation.image_sentence.captions import Shown, Slice
 from xlingual.evaluation.image_sentence.differences import Answers, Gap, gap
 from xlingual.evaluation.image_sentence.systems import System
+from xlingual.evaluation.near_duplicates import DECLARED, clusters_condition
 from xlingual.evaluation.perquery import PerQuery
 from xlingual.evaluation.scores import score
 from xlingual.measures import RankMeasure
@@ -44,6 +45,7 @@ class Plan:
     baselines: Mapping[str, str | None]  # language → name of the baseline, None for none
     sample: str
     identities: Mapping[str, tuple[str, str]]  # system → of its text encoder and its image encoder
+    cluster: str = DECLARED
 
     def ways(self, system: System) -> list[Way]:
         """Return the directions in which a system is evaluated."""
@@ -187,6 +189,7 @@ class NumberTable:
             "target": target,
             "data": self.plan.manifest.digest[:12],
             "sample": f"{self.plan.sample}#0",
+            **clusters_condition(self.plan.cluster),
             "candidates": str(found.pool),
             "measure": measure.name,
             "ties": "expected",

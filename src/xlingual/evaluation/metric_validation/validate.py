@@ -22,6 +22,7 @@ from xlingual.evaluation.metric_validation.degrade import NONE, Level, parse_lev
 from xlingual.evaluation.metric_validation.measure import ValidationPass, at_1
 from xlingual.evaluation.metric_validation.paired_samples import paired_samples
 from xlingual.evaluation.metric_validation.records import Assembly
+from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.setup import (
     EncoderSpecs,
     Options,
@@ -58,6 +59,7 @@ def validate_backretrieval(
     progress: Report | None = None,
     store: StoreLike = "default",
     skip_broken: bool = False,
+    cluster: str = DECLARED,
 ) -> Validation:
     """Hold Backretrieval, SIM and CORR against true cross-lingual retrieval, over encoders.
 
@@ -87,6 +89,7 @@ def validate_backretrieval(
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
         skip_broken: leave out texts whose picture is absent, missing or broken, with a warning.
+        cluster: "declared" or "near-duplicates", as in `backretrieval`.
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -100,7 +103,9 @@ def validate_backretrieval(
     with collected_warnings() as warnings:
         named = _both(manifest, pairs) if both_directions and pairs is not None else pairs
         options = Options(
-            named, sample_size, splits, drawn, seed, threads, progress, skip_broken, open_store(store), ranker
+            *(named, sample_size, splits, drawn, seed, threads, progress, skip_broken),
+            *(open_store(store), ranker),
+            cluster=cluster,
         )
         workspace = Workspace(
             NAME,
@@ -114,6 +119,7 @@ def validate_backretrieval(
         _refuse_few(list(workspace.text_encoders))
         refuse_small_truth(workspace.beside, [recall])
         image_name, images, pictures = workspace.pictures()
+        workspace.join_near_duplicates(pictures)
         refuse_small_pools(pictures, workspace.tasks, [recall])
         found = ValidationPass(workspace, pictures, recall, levels).run()
         families = {name: _family(pattern, name) for name in workspace.text_encoders}

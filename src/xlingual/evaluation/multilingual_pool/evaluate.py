@@ -24,6 +24,14 @@ from xlingual.evaluation.multilingual_pool.one_pass import one_pass
 from xlingual.evaluation.multilingual_pool.texts import Rows, joined, occurrence_table, table_of
 from xlingual.evaluation.multilingual_pool.trec import TrecFolder, trec_folder
 from xlingual.evaluation.multilingual_pool.trec_size import warn_of_size
+from xlingual.evaluation.near_duplicates import (
+    DECLARED,
+    NEAR_DUPLICATES,
+    NearDuplicates,
+    TextUnits,
+    near_duplicates,
+    warn_of_near_duplicates,
+)
 from xlingual.evaluation.setup import (
     EncoderSpecs,
     Options,
@@ -64,6 +72,7 @@ def multilingual_pool(
     ranker: Ranker | None = None,
     progress: Report | None = None,
     store: StoreLike = "default",
+    cluster: str = DECLARED,
 ) -> Results:
     """Evaluate text encoders by how well questions find their answers among candidates of all languages.
 
@@ -91,6 +100,8 @@ def multilingual_pool(
         progress: is told (what, done, of all).
         store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
             keeps none.
+        cluster: what makes questions dependent: "declared" (the pool's clusters), or "near-duplicates"
+            (these, and near-equal questions of one language).
 
     Raises:
         InputError: data, specs or options are not what they must be; the text says what to do.
@@ -118,7 +129,12 @@ def multilingual_pool(
             with_ap=AveragePrecision() in ranked,
         )
         options = Options(
-            seed=seed, threads=threads, progress=progress, store=open_store(store), given_ranker=ranker
+            seed=seed,
+            threads=threads,
+            progress=progress,
+            store=open_store(store),
+            given_ranker=ranker,
+            cluster=cluster,
         )
         run = _Run(pool, choice, options, examples)
         run.prepare(text_encoders, picture)
@@ -195,7 +211,13 @@ class _Run:
 
     def evaluated(self, measures: Sequence[PoolMeasure], rankings: TrecFolder | None) -> Results:
         """Return the results of all encoders, and write their rankings where they are wanted."""
-        numbers = NumberTable(NAME, self.pool, self.choice, measures, self.identities, self.options.seed)
+        near = self._near_duplicates()
+        cluster = self.pool.questions.cluster if near.clusters is None else near.clusters.cluster
+        numbers = NumberTable(
+            *(NAME, self.pool, self.choice, measures, self.identities, self.options.seed),
+            cluster=cluster,
+            clusters=self.options.cluster,
+        )
         tables: dict[str, Rows] = {"points": [], "hubs": [], "worst": []}
         occurrences: list[pa.Table] = []
         top, depth = self.choice.heads(len(self.pool.candidates))
@@ -205,6 +227,7 @@ class _Run:
                     self.pool,
                     questions,
                     candidates,
+                    cluster=cluster,
                     top=top,
                     depth=depth,
                     ranker=self.options.ranker,
@@ -232,8 +255,22 @@ class _Run:
             results.tables["occurrences"] = joined(occurrences)
         results.timings = dict(self.timings.seconds)
         results.truncated = self.truncated
-        results.diagnostics = diagnostics(self.tally, self.options.ranker)
+        results.diagnostics = diagnostics(self.tally, self.options.ranker, near)
         return results
+
+    def _near_duplicates(self) -> NearDuplicates:
+        """Look for near-equal questions; warn where there are many that no cluster holds."""
+        asked = self.pool.questions
+        rows = TextUnits(asked.text, asked.language, asked.cluster, asked.ids)
+        with self.timings.stage("near-duplicates"), self.options.working("looking for near-duplicates"):
+            found = near_duplicates(
+                rows,
+                np.arange(len(asked)),
+                np.unique(asked.language),
+                join=self.options.cluster == NEAR_DUPLICATES,
+            )
+        warn_of_near_duplicates(found, rows, "clusters of questions")
+        return found
 
     def _progress(self, what: str) -> Callable[[int, int], None]:
         return lambda done, total: self.options.report(what, done, total)

@@ -11,6 +11,7 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.multilingual_pool.choice import Choice
 from xlingual.evaluation.multilingual_pool.encoder_views import Looked
 from xlingual.evaluation.multilingual_pool.views import QuestionLanguages, as_json, question_languages
+from xlingual.evaluation.near_duplicates import DECLARED, clusters_condition
 from xlingual.evaluation.perquery import PerQuery
 from xlingual.evaluation.scores import Score
 from xlingual.evaluation.summary import behind
@@ -33,7 +34,7 @@ class AskedQuestions:
     labels: Mapping[str, Sequence[str | None]]
 
     @classmethod
-    def of(cls, pool: MultilingualPool) -> AskedQuestions:
+    def of(cls, pool: MultilingualPool, cluster: Ints) -> AskedQuestions:
         """Return the questions of a pool; equal keys are one item, and the language is a label."""
         q = pool.questions
         languages: list[str | None] = [pool.languages[code] for code in q.language]
@@ -42,7 +43,7 @@ class AskedQuestions:
             [f"{language}/{name}" for language, name in zip(languages, q.ids, strict=True)],
             np.array([number[key] for key in q.key], dtype=np.int64),
             list(number),
-            q.cluster,
+            cluster,
             {"language": languages},
         )
 
@@ -57,11 +58,13 @@ class NumberTable:
     measures: Sequence[PoolMeasure]
     identities: Mapping[str, str]
     seed: int
+    cluster: Ints  # of each question
+    clusters: str = DECLARED  # what makes them
     entries: list[Entry] = field(default_factory=list)
     found: dict[str, dict[str, QuestionLanguages]] = field(default_factory=dict)  # measure → encoder
 
     def __post_init__(self) -> None:
-        self.per_query = PerQuery(AskedQuestions.of(self.pool))
+        self.per_query = PerQuery(AskedQuestions.of(self.pool, self.cluster))
 
     def add(self, encoder: str, looked: Looked) -> None:
         """Enter an encoder's numbers."""
@@ -116,6 +119,7 @@ class NumberTable:
             "languages": ",".join(self.pool.languages),
             "data": self.pool.digest[:12],
             "sample": f"all#{self.seed}",
+            **clusters_condition(self.clusters),
             "candidates": self.choice.candidate_text,
             "policy": self.choice.policy,
             "measure": measure.name,

@@ -12,6 +12,7 @@ from xlingual.evaluation.multilingual_pool.columns import Columns
 from xlingual.evaluation.multilingual_pool.counts import PoolCounts
 from xlingual.evaluation.multilingual_pool.heads import BlockHeads, Heads
 from xlingual.ranking import CPU, Cosine, GroupCounts, Ranker, Reduction, UnitVectors
+from xlingual.records import Ints
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,12 @@ def one_pass(
     depth: int = 0,
     ranker: Ranker = CPU,
     progress: Callable[[int, int], None] | None = None,
+    cluster: Ints | None = None,
 ) -> Passed:
     """Rank all candidates for all questions: vectors [n, d] and [m, d] of the pool's rows.
 
     `top`: count the languages of so many first places, None for none; `depth` (at most `top`): keep so many
-    of the first candidates.
+    of the first candidates. `cluster`: of each question, where not the pool's.
     """
     columns = Columns.of_candidates(candidates, pool.candidates.language, len(pool.languages))
     similarity = Cosine(UnitVectors(questions), columns.vectors)
@@ -61,7 +63,7 @@ def one_pass(
         tied=tied,
         question_language=pool.questions.language,
         candidate_language=pool.candidates.language,
-        cluster=pool.questions.cluster,
+        cluster=pool.questions.cluster if cluster is None else cluster,
         article=pool.questions.article,
     )
     found = None if heads is None else heads.result(similarity, ranker)

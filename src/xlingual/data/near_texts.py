@@ -1,0 +1,186 @@
+"""Near-equal texts of one language: the weighted Jaccard similarity of their character n-grams.
+
+A text is the set of its n-grams (*shingles*) in lower case, a rare one weighing more: ln(1 + N/df), where df
+of the N different texts hold it. So what all texts of a catalogue share counts for little. The similarity of
+two texts is the weight of the shingles they share over that of the shingles that either has.
+
+The pairs above a threshold are found exactly, without comparing all pairs. Two sets that share so much share
+one of the rarest shingles of both: the *prefix* of a set is what comes first, rarest first, until the rest
+weighs less than the threshold's part of the set (Chaudhuri, Ganti and Kaushik 2006, "A Primitive Operator for
+Similarity Joins in Data Cleaning"). Only pairs whose prefixes meet are compared, a tile of texts at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+    from xlingual.records import Floats, Ints
+
+SIMILAR = 0.7  # least similarity of texts that count as near-equal
+_LETTERS, _SIGNS = 4, 2  # characters of a shingle: of letters, and of signs that stand for syllables or words
+_FIRST_SIGN = 0x2E80  # code points from here on are Chinese, Japanese and Korean
+_MEETINGS = 1 << 22  # of prefixes, in a tile
+_COMPARED = 1 << 14  # pairs compared at once
+_REST = 0.7  # prefixes are longer than need be by this: more prefixes meet, far fewer pairs are compared
+_ROUNDING = 1e-9
+_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+_ROW_BITS = np.uint64(24)  # texts of one call; the other 40 bits tell shingles apart
+
+
+def near_texts(
+    texts: Sequence[str],
+    queries: Ints | None = None,
+    *,
+    least: float = SIMILAR,
+    shingles: int | None = None,
+) -> tuple[Ints, Ints, Floats]:
+    """Return the pairs of texts with a similarity of `least` or more: (first, second, similarity), each [p].
+
+    Equal texts have a similarity of 1 and are linked in a chain, each to the next; of different ones that are
+    near-equal the first of each is linked. With `queries` (positions) only pairs that hold one of them are
+    looked for. An empty text is near-equal to none. With `shingles` about so many of a text on average are
+    looked at, where there are more: those of some hashes, the same of every text; similarities are estimates.
+    """
+    code, different = _numbered(texts)
+    first = np.unique(code, return_index=True)[1]
+    known = np.flatnonzero(np.array([bool(text) for text in different], dtype=bool))
+    sets = _weighted_sets([different[i] for i in known], shingles)
+    asked = np.arange(len(known)) if queries is None else np.searchsorted(known, np.unique(code[queries]))
+    if queries is not None:
+        asked = asked[np.isin(np.unique(code[queries]), known)]
+    a, b, similarity = _joined(sets, asked, least)
+    same = _equal(code, np.isin(code, known))
+    if queries is not None:
+        same = same[:, np.isin(code[same[0]], code[queries])]
+    return (
+        np.concatenate([same[0], first[known[a]]]),
+        np.concatenate([same[1], first[known[b]]]),
+        np.concatenate([np.ones(same.shape[1]), similarity]),
+    )
+
+
+def _numbered(texts: Sequence[str]) -> tuple[Ints, list[str]]:
+    """Return the number of each text among the different ones, which are in lower case with single blanks."""
+    number: dict[str, int] = {}
+    code = [number.setdefault(" ".join(text.lower().split()), len(number)) for text in texts]
+    return np.array(code, dtype=np.int64), list(number)
+
+
+def _equal(code: Ints, counted: np.ndarray) -> Ints:
+    """Return [2, p] each position and the next one of equal code, of those counted."""
+    places = np.flatnonzero(counted)
+    order = places[np.argsort(code[places], kind="stable")]
+    same = code[order[1:]] == code[order[:-1]]
+    return np.stack([order[:-1][same], order[1:][same]])
+
+
+def _weighted_sets(texts: Sequence[str], most: int | None = None) -> csr_matrix:
+    """Return the weights of the shingles of each text [n, shingles], the rarest shingles first."""
+    from scipy.sparse import csr_matrix
+
+    row, code = _shingles(texts, most)
+    df = np.bincount(code)
+    order = np.argsort(df, kind="stable")
+    rank = np.empty(len(df), dtype=np.int64)
+    rank[order] = np.arange(len(df))
+    weight = np.log1p(len(texts) / df)
+    sets = csr_matrix((weight[code], (row, rank[code])), shape=(len(texts), len(df)))
+    sets.sort_indices()
+    return sets
+
+
+def _shingles(texts: Sequence[str], most: int | None) -> tuple[Ints, Ints]:
+    """Return the texts [p] and the numbers [p] of their shingles, each shingle of a text once.
+
+    A blank stands before and behind each text; what would reach into the next text is cut. Where there are
+    over `most` for each text, they are those of some hashes.
+    """
+    joined = "".join(f" {text} " for text in texts)
+    points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    length = np.fromiter((len(text) + 2 for text in texts), dtype=np.int64, count=len(texts))
+    n = _SIGNS if len(points) and np.median(points[points > ord(" ")]) >= _FIRST_SIGN else _LETTERS
+    row = np.repeat(np.arange(len(texts), dtype=np.uint64), length)
+    value = np.zeros(len(points), dtype=np.uint64)
+    for k in range(n):
+        value *= _FACTOR
+        end = len(points) - k
+        value[:end] += np.where(row[:end] == row[k:], points[k:], 0).astype(np.uint64)
+    value = value * _FACTOR >> _ROW_BITS  # well mixed: the highest bits depend on all characters
+    if most is not None and len(value) > most * len(texts):
+        some = value % np.uint64(len(value) // (most * len(texts))) == 0
+        value, row = value[some], row[some]
+    keys = np.sort(value << _ROW_BITS | row)
+    keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
+    value = keys >> _ROW_BITS
+    code = np.cumsum(np.append(False, value[1:] != value[:-1]))[: len(keys)]
+    return (keys & ((np.uint64(1) << _ROW_BITS) - np.uint64(1))).astype(np.int64), code
+
+
+def _joined(sets: csr_matrix, asked: Ints, least: float) -> tuple[Ints, Ints, Floats]:
+    """Return the pairs of sets with a similarity of `least` or more, each once: the smaller number first."""
+    size = np.asarray(sets.sum(axis=1)).ravel()
+    first, second, found = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)], [np.empty(0)]
+    for a, b in _meeting(sets, size, asked, least):
+        for start in range(0, len(a), _COMPARED):
+            part = slice(start, start + _COMPARED)
+            both = sets[a[part]].minimum(sets[b[part]]).sum(axis=1)
+            shared = np.asarray(both).ravel()
+            similarity = shared / (size[a[part]] + size[b[part]] - shared)
+            kept = similarity >= least - _ROUNDING
+            first.append(a[part][kept])
+            second.append(b[part][kept])
+            found.append(similarity[kept])
+    return np.concatenate(first), np.concatenate(second), np.concatenate(found)
+
+
+def _meeting(sets: csr_matrix, size: Floats, asked: Ints, least: float) -> Iterator[tuple[Ints, Ints]]:
+    """Yield pairs that may be similar enough, of which one at least is asked: the smaller number first.
+
+    What two sets share lies in both prefixes, or in the rest of the one whose prefix ends earlier.
+    """
+    prefix, rest, end = _prefixes(sets, size, least)
+    sought = prefix.T.tocsr()
+    cost = np.asarray((prefix != 0)[asked] @ np.diff(sought.indptr).astype(np.float64)).ravel()
+    sought.data[:] = 1
+    is_asked = np.zeros(sets.shape[0], dtype=bool)
+    is_asked[asked] = True
+    for part in _tiles(cost):
+        met = (prefix[asked[part]] @ sought).tocoo()
+        a, b = asked[part][met.row], met.col.astype(np.int64)
+        most = met.data + np.where(end[a] < end[b], rest[a], rest[b])
+        once = (a < b) | (~is_asked[b] & (a != b))  # a pair of which both are asked is met twice
+        kept = once & (most >= (size[a] + size[b]) * (least / (1 + least)) - _ROUNDING)
+        a, b = a[kept], b[kept]
+        yield np.minimum(a, b), np.maximum(a, b)
+
+
+def _prefixes(sets: csr_matrix, size: Floats, least: float) -> tuple[csr_matrix, Floats, Ints]:
+    """Return the prefixes [n, shingles], the weight [n] of what follows each, and its last shingle [n]."""
+    from scipy.sparse import csr_matrix
+
+    row = np.repeat(np.arange(sets.shape[0]), np.diff(sets.indptr))
+    total = np.cumsum(sets.data)
+    before = (
+        total - sets.data - np.append(0.0, total)[sets.indptr[row]]
+    )  # of the set, rarer than this shingle
+    kept = size[row] - before >= _REST * least * size[row] - _ROUNDING
+    prefix = csr_matrix((sets.data[kept], (row[kept], sets.indices[kept])), shape=sets.shape)
+    rest = size - np.asarray(prefix.sum(axis=1)).ravel()
+    return prefix, rest, prefix.indices[prefix.indptr[1:] - 1].astype(np.int64)
+
+
+def _tiles(cost: Floats) -> Iterator[slice]:
+    """Yield consecutive parts of rows whose costs add up to `_MEETINGS` at most, or of one row."""
+    start = 0
+    total = np.cumsum(cost)
+    while start < len(cost):
+        spent = total[start - 1] if start else 0.0
+        stop = max(start + 1, int(np.searchsorted(total, spent + _MEETINGS, side="right")))
+        yield slice(start, stop)
+        start = stop

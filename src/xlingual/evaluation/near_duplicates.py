@@ -1,0 +1,305 @@
+"""Near-duplicates: near-equal texts and images of different items, which make queries dependent.
+
+Variants of one product have much the same title and photo. Their queries succeed or fail together, so that
+an interval for independent queries is too narrow. They are found without the text encoder that is evaluated:
+texts by shingles (`data.near_texts`), images by the image encoder's cosines, against its own background.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from xlingual.arrays import distinct_values
+from xlingual.columns import pick
+from xlingual.data.manifest import Manifest
+from xlingual.data.near_texts import SIMILAR, near_texts
+from xlingual.embed import PictureIndex
+from xlingual.errors import DataWarning, InputError, did_you_mean
+from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors
+from xlingual.records import Floats, Ints
+from xlingual.stats.components import LARGEST, Links, components, without_chains
+from xlingual.streams import stream
+
+DECLARED, NEAR_DUPLICATES = CLUSTERS = ("declared", "near-duplicates")  # what makes clusters
+NEAR = 0.25  # most distance of near-equal images, as a share of that of any two images
+MATTERS = 0.1  # near-duplicates of an item, on average, from which on they are warned of
+_FEWEST = 20  # units, of which anything is told
+_LOOKED, _AMONG = 150, 5_000  # units looked at for the warning, and units they are compared with
+_SHINGLES = 48  # of a text that are looked at for the warning
+_BY_CHANCE = 0.05  # near-equal images that an image may have by chance
+_BACKGROUND = 300  # images whose cosines with each other are the background
+_NEIGHBOURS = 10  # nearest images of each that are looked at
+_EXAMPLES = 3  # pairs
+
+
+@dataclass(frozen=True)
+class TextUnits:
+    """Texts, their languages (codes) and units: what of them is declared to be dependent; all [n]."""
+
+    text: Sequence[str]
+    language: Ints
+    unit: Ints
+    ids: Sequence[str]
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> TextUnits:
+        """Return the rows of a manifest; a unit is the rows of an item and of a cluster."""
+        return cls(manifest.text, manifest.language, declared_units(manifest), manifest.ids)
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Units joined by near-duplicates."""
+
+    cluster: Ints  # [n] of each row
+    n_joined: int  # clusters of several units
+    largest_share: float  # of all units
+
+
+@dataclass(frozen=True)
+class NearDuplicates:
+    """What was found among the units of some rows."""
+
+    n_units: int
+    n_looked: int  # units whose near-duplicates were looked for
+    n_among: int  # units among which they were looked for
+    n_near: int  # of those looked at, those that have some
+    per_unit: float  # near-duplicates of a unit among all, the mean
+    least_similarity: float  # of near-equal texts
+    least_cosine: float | None  # of near-equal images; None: no vectors of images were looked at
+    n_split: int  # chains that were too long: only what is nearest in them is linked
+    examples: list[tuple[int, int]]  # pairs of near-equal rows, the nearest, rather unequal ones
+    clusters: Clusters | None  # None: not asked for
+
+    @property
+    def matter(self) -> bool:
+        """Whether they are enough to make intervals too narrow."""
+        return self.n_units >= _FEWEST and self.per_unit >= MATTERS
+
+    def about(self) -> dict[str, Any]:
+        """Return what the results tell."""
+        names = ("n_units", "n_looked", "n_among", "n_near", "per_unit", "least_similarity", "least_cosine")
+        found = {name: getattr(self, name) for name in (*names, "n_split")}
+        if self.clusters is not None:
+            found |= {"n_joined": self.clusters.n_joined, "largest_share": self.clusters.largest_share}
+        return found
+
+
+def check_cluster(cluster: str) -> str:
+    """Return what makes clusters; raise InputError where it is nothing known."""
+    if cluster not in CLUSTERS:
+        raise InputError(
+            f"--cluster {cluster!r}: expected {' or '.join(CLUSTERS)}.{did_you_mean(cluster, CLUSTERS)} "
+            "A column is named with --cluster-column"
+        )
+    return cluster
+
+
+def clusters_condition(cluster: str) -> dict[str, str]:
+    """Return what a signature says of clusters: nothing where they are the declared ones."""
+    return {} if cluster == DECLARED else {"clusters": cluster}
+
+
+def with_near_duplicates(
+    manifest: Manifest,
+    own: Ints,
+    languages: Sequence[str],
+    pictures: PictureIndex | None,
+    cluster: str,
+    ranker: Ranker = CPU,
+) -> tuple[Manifest, NearDuplicates]:
+    """Return the manifest as it is evaluated, and what was found among the units of the rows `own`.
+
+    Its clusters hold near-duplicates where `cluster` says so; else there is a warning where they matter.
+    """
+    rows, codes = TextUnits.of(manifest), np.array([manifest.languages.index(tag) for tag in languages])
+    found = near_duplicates(rows, own, codes, pictures, join=cluster == NEAR_DUPLICATES, ranker=ranker)
+    warn_of_near_duplicates(found, rows)
+    if found.clusters is not None:
+        manifest = replace(manifest, cluster=found.clusters.cluster)
+    return manifest, found
+
+
+def near_duplicates(
+    rows: TextUnits,
+    own: Ints,
+    languages: Ints,
+    pictures: PictureIndex | None = None,
+    *,
+    join: bool,
+    ranker: Ranker = CPU,
+) -> NearDuplicates:
+    """Look for near-duplicates among the units of the rows `own`, by their texts in the languages and images.
+
+    With `join` all are found and make clusters. Else at most `_LOOKED` units are compared with at most
+    `_AMONG`, both drawn at random: enough to tell whether there are many.
+    """
+    units = distinct_values(rows.unit[own])
+    drawn = stream(0, "near-duplicates").permutation(len(units))
+    n_looked, n_among = (len(units), len(units)) if join else (_LOOKED, _AMONG)
+    looked, among = units[np.sort(drawn[:n_looked])], units[np.sort(drawn[:n_among])]
+    part = np.flatnonzero(np.isin(rows.language, languages) & np.isin(rows.unit, among))
+    queries = None if join else part[np.isin(rows.unit[part], looked)]
+    links = [text_links(rows, part, queries)]
+    threshold = None
+    if pictures is not None:
+        of_pictures, threshold = picture_links(pictures, part, queries, ranker)
+        links.append(of_pictures)
+    unit = np.searchsorted(among, rows.unit)
+    between, n_split = _without_chains(len(among), [one.between(unit) for one in links])
+    pairs = _both_ways(between)
+    pairs = pairs[:, np.isin(among[pairs[0]], looked)]
+    scale = (len(units) - 1) / max(len(among) - 1, 1)
+    return NearDuplicates(
+        n_units=len(units),
+        n_looked=len(looked),
+        n_among=len(among),
+        n_near=len(distinct_values(pairs[0])),
+        per_unit=scale * pairs.shape[1] / max(len(looked), 1),
+        least_similarity=SIMILAR,
+        least_cosine=threshold,
+        n_split=n_split,
+        examples=_examples(Links.joined(links), unit),
+        clusters=_clusters(rows.unit, units, between) if join else None,
+    )
+
+
+def warn_of_near_duplicates(found: NearDuplicates, rows: TextUnits, what: str = "items") -> None:
+    """Warn of near-duplicates that nobody declared, where they matter; of chains, where clusters are made."""
+    alike = "texts" if found.least_cosine is None else "texts or images"
+    told = None
+    if found.clusters is not None and found.n_split:
+        told = (
+            f"near-duplicates: {_counted(found.n_split, 'chain')} of near-equal {alike} held over "
+            f"{LARGEST:.0%} of all {what} and fell apart: only what is nearest stays one cluster, the "
+            f"largest has {found.clusters.largest_share:.1%}; where more belong together, say so in a column "
+            "'cluster'"
+        )
+    elif found.clusters is None and found.matter:
+        of = f"of {found.n_looked:,} {what}"
+        if found.n_looked < found.n_units:
+            of += f" looked at (there are {found.n_units:,})"
+        first, second = (repr(rows.ids[row]) for row in found.examples[0])
+        told = (
+            f"near-duplicates: {found.n_near:,} {of} have near-equal {alike} in others, which nobody "
+            f"declared (such as {first} and {second}): intervals may be too narrow; --cluster "
+            "near-duplicates puts them into one cluster, or say what belongs together in a column 'cluster'"
+        )
+    if told is not None:
+        warnings.warn(told, DataWarning, stacklevel=3)
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def declared_units(manifest: Manifest) -> Ints:
+    """Return the unit of each row: equal where rows share a cluster or an item, if by way of others."""
+    if np.array_equal(manifest.cluster, manifest.item):
+        return manifest.item
+    n = len(manifest)
+    first = [np.unique(column, return_index=True)[1][column] for column in (manifest.cluster, manifest.item)]
+    links = Links(np.tile(np.arange(n), 2), np.concatenate(first), np.zeros(2 * n))
+    return components(n, links)
+
+
+def text_links(rows: TextUnits, own: Ints, queries: Ints | None = None) -> Links:
+    """Return the links between texts of the rows `own` that are near-equal, within each language."""
+    found = []
+    for code in distinct_values(rows.language[own]).tolist():
+        spoken = own[rows.language[own] == code]
+        asked = None if queries is None else np.flatnonzero(np.isin(spoken, queries))
+        texts, shingles = pick(rows.text, spoken), None if queries is None else _SHINGLES
+        first, second, similarity = near_texts(texts, asked, shingles=shingles)
+        found.append(Links(spoken[first], spoken[second], (1 - similarity) / (1 - SIMILAR)))
+    return Links.joined(found)
+
+
+def picture_links(
+    pictures: PictureIndex, rows: Ints, queries: Ints | None = None, ranker: Ranker = CPU
+) -> tuple[Links, float]:
+    """Return the links between rows whose images are near-equal, and the least cosine of these.
+
+    Rows that show one image, or images of equal vectors, are linked. Of each other image the ten nearest
+    are looked at.
+    """
+    rows = rows[pictures.code[rows] >= 0]
+    points, first, point = np.unique(
+        pictures.points[pictures.code[rows]], return_index=True, return_inverse=True
+    )
+    shows = rows[first]  # the first row of each distinct vector
+    same = Links(shows[point], rows, np.zeros(len(rows)))
+    vectors = UnitVectors(pictures.pool.vectors.raw, pictures.pool.vectors.rows[points])
+    least = near_cosine(vectors)
+    asked = None if queries is None else distinct_values(point[np.isin(rows, queries)])
+    similarity = Cosine(vectors, vectors)
+    top = Top(_NEIGHBOURS + 1, similarity.shape, queries=asked, cap=_NEIGHBOURS + 1)
+    ranker.scan(similarity, [top])
+    best = top.result()
+    other = best.query != best.candidate
+    a, b = best.query[other], best.candidate[other]
+    cosine: Floats = similarity.exact(a, b) * UNIT
+    near = cosine >= least
+    distance: Floats = (1 - cosine[near]) / max(1 - least, UNIT)
+    links = Links(shows[a[near]], shows[b[near]], distance)
+    return Links.joined([same, links]), least
+
+
+def near_cosine(vectors: UnitVectors) -> float:
+    """Return the least cosine of near-equal images.
+
+    Their distance 1 − cosine is at most `NEAR` of the usual distance of two images (the median), and so small
+    that an image has hardly one as near by chance: the lower tail of the distances (their 5th and 20th
+    percentile) is continued as a power law, which points in some number of dimensions have.
+    """
+    some = distinct_values(np.linspace(0, len(vectors) - 1, _BACKGROUND).astype(np.int64))
+    if len(some) < 3:
+        return 1.0
+    unit = UnitVectors(vectors.raw, vectors.rows[some]).screen(0, len(some))
+    distance = 1 - (unit @ unit.T)[np.triu_indices(len(some), 1)].astype(np.float64)
+    low, middle, usual = np.quantile(distance, [0.05, 0.2, 0.5])
+    if not 0 < low < middle:
+        return 1.0
+    power = np.log(0.2 / 0.05) / np.log(middle / low)
+    by_chance = low * (_BY_CHANCE / (0.05 * len(vectors))) ** (1 / power)
+    return float(1 - min(NEAR * usual, by_chance))
+
+
+def _both_ways(links: Links) -> Ints:
+    """Return [2, p] each pair of linked units once in each order."""
+    ends = np.stack([links.first, links.second])
+    return np.unique(np.concatenate([ends, ends[::-1]], axis=1), axis=1)
+
+
+def _without_chains(n: int, kinds: Sequence[Links]) -> tuple[Links, int]:
+    """Return the links of all kinds, and how many chains were split.
+
+    The links of each kind are looked at alone first: a chain of one kind costs no links of another.
+    """
+    split = [without_chains(n, links) for links in kinds]
+    links, n_split = without_chains(n, Links.joined([kept for kept, _ in split]))
+    return links, n_split + sum(count for _, count in split)
+
+
+def _clusters(every: Ints, units: Ints, links: Links) -> Clusters:
+    label = components(len(units), links)
+    sizes = np.bincount(label)
+    cluster = every + len(sizes)  # what takes no part stays as it is
+    part = np.isin(every, units)
+    cluster[part] = label[np.searchsorted(units, every[part])]
+    return Clusters(cluster, int((sizes > 1).sum()), float(sizes.max() / len(units)))
+
+
+def _examples(links: Links, unit: Ints) -> list[tuple[int, int]]:
+    """Return a few of the nearest linked rows, each of other units, rather unequal ones."""
+    apart = np.flatnonzero(unit[links.first] != unit[links.second])
+    nearest = apart[np.lexsort((links.distance[apart], links.distance[apart] == 0))]
+    ends = np.sort(unit[np.stack([links.first[nearest], links.second[nearest]])], axis=0)
+    new = np.sort(np.unique(ends, axis=1, return_index=True)[1])[:_EXAMPLES]
+    chosen = nearest[new]
+    return list(zip(links.first[chosen].tolist(), links.second[chosen].tolist(), strict=True))

@@ -1,0 +1,67 @@
+"""Near-duplicates of a whole manifest, as `xlingual data check` counts them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from xlingual.data.checks.findings import Finding
+from xlingual.data.checks.records import PictureCheck
+from xlingual.data.manifest import Manifest
+from xlingual.embed import PictureIndex, embed_pictures
+from xlingual.encoders import image_encoder
+from xlingual.evaluation.near_duplicates import NearDuplicates, TextUnits, near_duplicates
+
+MOST = 20_000  # units that are all compared; of more a sample is
+IMAGES = "pixels"  # what compares images
+
+
+def manifest_near_duplicates(
+    manifest: Manifest,
+    pictures: PictureCheck | None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> NearDuplicates:
+    """Return the near-duplicates among all texts, and all readable images as `pixels:` sees them."""
+    rows = TextUnits.of(manifest)
+    every, languages = np.arange(len(manifest)), np.arange(len(manifest.languages))
+    join = len(np.unique(rows.unit)) <= MOST
+    return near_duplicates(rows, every, languages, _images(manifest, pictures, progress), join=join)
+
+
+def near_duplicates_finding(found: NearDuplicates, manifest: Manifest) -> list[Finding]:
+    """Return what a check lists of near-duplicates: one warning where there are many, else nothing."""
+    if not found.matter:
+        return []
+    of = f"{found.n_looked:,} items" + (" looked at" if found.n_looked < found.n_units else "")
+    clusters = found.clusters
+    largest = "" if clusters is None else f" (the largest cluster has {clusters.largest_share:.1%})"
+    sentence = (
+        f"{found.n_near:,} of {of} have near-equal texts or images in other items{largest}: say what belongs "
+        "together in a column 'cluster', or evaluate with --cluster near-duplicates, else intervals may be "
+        "too narrow"
+    )
+    examples = (f"{manifest.ids[a]!r} and {manifest.ids[b]!r}" for a, b in found.examples)
+    return [Finding.of("warning", "near-duplicates", found.n_near, sentence, examples)]
+
+
+def _images(
+    manifest: Manifest,
+    pictures: PictureCheck | None,
+    progress: Callable[[str, int, int], None] | None,
+) -> PictureIndex | None:
+    """Return the images that can be read; None where there are none."""
+    if pictures is None:
+        return None
+    bad = {row for row, _ in (*pictures.missing, *pictures.unreadable)}
+    shown = np.flatnonzero(manifest.picture >= 0)
+    broken = [
+        picture
+        for row, picture in zip(shown, manifest.picture[shown], strict=True)
+        if manifest.ids[row] in bad
+    ]
+    rows = shown[~np.isin(manifest.picture[shown], broken)]
+    if not len(rows):
+        return None
+    name, encoder = image_encoder(IMAGES, languages=list(manifest.languages))
+    return embed_pictures(manifest, name, encoder, rows, progress=progress, shown=False)

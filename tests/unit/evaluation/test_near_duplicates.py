@@ -1,0 +1,241 @@
+"""Near-duplicates: who is found, what becomes one cluster, what is told, and that no value moves."""
+
+import re
+import warnings
+
+import numpy as np
+import pytest
+
+from xlingual.data.manifest import Manifest
+from xlingual.errors import DataWarning, InputError
+from xlingual.evaluation import near_duplicates as room
+from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
+from xlingual.evaluation.distance_correlation import distance_correlation
+from xlingual.evaluation.image_sentence.evaluate import image_sentence
+from xlingual.evaluation.metric_validation.validate import validate_backretrieval
+from xlingual.ranking import UnitVectors
+from xlingual.signature import Signature
+
+LINES = 16  # of three variants each
+SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
+
+
+class Table:
+    """An encoder that looks vectors up by id, and has other ones for each language."""
+
+    def __init__(self, vectors, identity="table"):
+        self.vectors, self.identity = vectors, identity
+
+    def encode(self, batch):
+        noise = np.random.default_rng(len(batch.language[0])).normal(size=self.vectors.shape)
+        return (self.vectors + 0.1 * noise).astype(np.float32)[[int(name) for name in batch.ids]]
+
+
+class Images(Table):
+    opens_pictures = False
+
+    def encode(self, batch):
+        return self.vectors.astype(np.float32)[[int(name) for name in batch.ids]]
+
+
+def words(rng, count):
+    return " ".join("".join(rng.choice(SYLLABLES, 4)) for _ in range(count))
+
+
+@pytest.fixture(scope="module")
+def shop():
+    """Return rows, and vectors of images: three variants of each product, near-equal in texts and images."""
+    rng = np.random.default_rng(0)
+    line = np.repeat(np.arange(LINES), 3)
+    said = {tag: [words(rng, 6) for _ in range(LINES)] for tag in ("en", "de")}
+    rows = [
+        {
+            "id": str(i),
+            "line": str(number),
+            **{f"text_{tag}": f"{said[tag][number]} {i % 3}" for tag in ("en", "de")},
+        }
+        for i, number in enumerate(line.tolist())
+    ]
+    vectors = rng.normal(size=(LINES, 16))[line] + 0.05 * rng.normal(size=(3 * LINES, 16))
+    return rows, vectors
+
+
+def run(task, rows, vectors, cluster_column=None, **options):
+    manifest = Manifest.from_rows(rows, cluster_column=cluster_column)
+    if task is not crosslingual_retrieval:
+        options["image_encoder"] = Images(vectors, "images")
+    if task in (backretrieval, crosslingual_retrieval):
+        options["measures"] = ["R@3"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return task(manifest, text_encoders={"t": Table(vectors)}, pairs="en-de", store=None, **options)
+
+
+def partition(codes):
+    codes = np.asarray(codes)
+    return {frozenset(np.flatnonzero(codes == code).tolist()) for code in set(codes.tolist())}
+
+
+TASKS = (backretrieval, crosslingual_retrieval, distance_correlation)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_they_make_the_intervals_of_declared_lines_and_move_no_value(shop, task):
+    plain, declared = run(task, *shop), run(task, *shop, cluster_column="line")
+    found = run(task, *shop, cluster="near-duplicates")
+    for a, b, c in zip(plain.entries, declared.entries, found.entries, strict=True):
+        assert a.value == b.value == c.value
+        assert (c.ci.low, c.ci.high) == pytest.approx((b.ci.low, b.ci.high), abs=1e-12)
+        assert c.ci.high - c.ci.low > a.ci.high - a.ci.low
+    if task is not distance_correlation:
+        names = [table["cluster"].to_pylist() for table in (declared.per_query, found.per_query)]
+        assert partition(names[0]) == partition(names[1])
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_signature_says_so_only_where_they_are_used(shop, task):
+    plain, found = run(task, *shop), run(task, *shop, cluster="near-duplicates")
+    for a, b in zip(plain.entries, found.entries, strict=True):
+        a, b = Signature.parse(a.signature), Signature.parse(b.signature)
+        assert "clusters" not in a.conditions
+        assert a.differences(b) == ["clusters: – against near-duplicates"]
+
+
+def test_the_results_count_them(shop):
+    about = run(backretrieval, *shop, cluster="near-duplicates").diagnostics["near_duplicates"]
+    assert about["n_units"] == about["n_looked"] == about["n_near"] == 3 * LINES
+    assert about["per_unit"] == 2 and about["n_joined"] == LINES and about["n_split"] == 0
+    assert about["largest_share"] == pytest.approx(1 / LINES) and 0.7 < about["least_cosine"] < 1
+    plain = run(backretrieval, *shop).diagnostics["near_duplicates"]
+    assert plain["per_unit"] == 2 and "n_joined" not in plain
+    assert run(crosslingual_retrieval, *shop).diagnostics["near_duplicates"]["least_cosine"] is None
+
+
+def near_warnings(results):
+    return [text for text in results.warnings if text.startswith("near-duplicates")]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_warning_counts_them_where_nobody_declared_them(shop, task):
+    (told,) = near_warnings(run(task, *shop))
+    assert "48 of 48 items" in told and "--cluster near-duplicates" in told
+    first, second = re.search(r"such as '(\d+)' and '(\d+)'", told).groups()
+    assert first != second and int(first) // 3 == int(second) // 3
+    assert near_warnings(run(task, *shop, cluster_column="line")) == []
+    assert near_warnings(run(task, *shop, cluster="near-duplicates")) == []
+
+
+def test_images_alone_and_texts_alone_are_enough_for_backretrieval(shop):
+    rows, vectors = shop
+    rng = np.random.default_rng(1)
+    other_words = [{"id": row["id"], "text_en": words(rng, 6), "text_de": words(rng, 6)} for row in rows]
+    for given, images in ((other_words, vectors), (rows, rng.normal(size=vectors.shape))):
+        found = run(backretrieval, given, images, cluster="near-duplicates").diagnostics["near_duplicates"]
+        assert found["n_joined"] == LINES and found["per_unit"] == 2
+    nothing = run(backretrieval, other_words, rng.normal(size=vectors.shape))
+    assert nothing.diagnostics["near_duplicates"]["per_unit"] < 0.1 and near_warnings(nothing) == []
+
+
+def test_declared_clusters_stay_together_and_are_joined(shop):
+    rows, vectors = shop
+    declared = [row | {"cluster": str(i // 6)} for i, row in enumerate(rows)]  # two lines each
+    found = run(crosslingual_retrieval, declared, vectors, cluster="near-duplicates")
+    assert partition(found.per_query["cluster"].to_pylist()) == {
+        frozenset(range(i, i + 6)) for i in range(0, 3 * LINES, 6)
+    }
+    assert found.diagnostics["near_duplicates"]["n_units"] == LINES / 2
+
+
+def test_a_chain_of_titles_is_split_and_told(shop):
+    rows = shop[0]
+    frame = words(np.random.default_rng(2), 8)
+    chained = [
+        {"id": str(i), "text_en": f"{frame} {i % 3}{i}", "text_de": row["text_de"]}
+        for i, row in enumerate(rows)
+    ]
+    chained += [
+        {"id": str(i), "text_en": words(np.random.default_rng(i), 8), "text_de": str(i)}
+        for i in range(48, 250)
+    ]
+    vectors = np.concatenate([shop[1], np.random.default_rng(3).normal(size=(202, 16))])
+    found = run(backretrieval, chained, vectors, cluster="near-duplicates")
+    about = found.diagnostics["near_duplicates"]
+    assert about["n_split"] == 1 and about["largest_share"] <= 0.05
+    (told,) = near_warnings(found)
+    assert "1 chain of near-equal texts or images held over 5%" in told
+
+
+def test_the_order_of_rows_does_not_matter(shop):
+    rows = shop[0]
+
+    def clusters(order):
+        manifest = Manifest.from_rows([rows[i] for i in order])
+        units = room.TextUnits.of(manifest)
+        found = room.near_duplicates(units, np.arange(len(manifest)), np.arange(2), join=True)
+        names = [manifest.ids[row] for row in range(len(manifest))]
+        codes = found.clusters.cluster.tolist()
+        return {frozenset(n for n, c in zip(names, codes, strict=True) if c == code) for code in set(codes)}
+
+    assert clusters(range(48)) == clusters(np.random.default_rng(4).permutation(48).tolist())
+
+
+def test_a_sample_tells_about_how_many_there_are(shop, monkeypatch):
+    rows, _ = shop
+    units = room.TextUnits.of(Manifest.from_rows(rows))
+    monkeypatch.setattr(room, "_LOOKED", 10)
+    monkeypatch.setattr(room, "_AMONG", 30)
+    found = room.near_duplicates(units, np.arange(len(units.text)), np.arange(2), join=False)
+    assert (found.n_units, found.n_looked, found.n_among) == (48, 10, 30)
+    assert 1 <= found.per_unit <= 3  # two of each
+    with pytest.warns(DataWarning, match=r"of 10 items looked at \(there are 48\)"):
+        room.warn_of_near_duplicates(found, units)
+
+
+def test_near_images_are_relative_to_the_background_and_rarer_than_chance():
+    rng = np.random.default_rng(5)
+    wide = rng.normal(size=(400, 64)).astype(np.float32)
+    assert room.near_cosine(UnitVectors(wide)) == pytest.approx(0.75, abs=0.02)
+    shifted = room.near_cosine(UnitVectors(wide + 2))  # any two have a cosine of about .8
+    assert shifted == pytest.approx(0.95, abs=0.01)
+    flat = rng.normal(size=(400, 4)).astype(np.float32)  # every image has others that are near
+    cosines = (flat / np.linalg.norm(flat, axis=1, keepdims=True)) @ (
+        flat / np.linalg.norm(flat, axis=1, keepdims=True)
+    ).T
+    near = (cosines >= room.near_cosine(UnitVectors(flat))).sum(axis=1) - 1
+    assert near.mean() < 0.15 < ((cosines >= 0.75).sum(axis=1) - 1).mean()
+    assert room.near_cosine(UnitVectors(np.ones((5, 3), dtype=np.float32))) == 1.0
+    assert room.near_cosine(UnitVectors(wide[:2])) == 1.0
+
+
+def test_an_unknown_cluster_is_refused(shop):
+    with pytest.raises(
+        InputError, match=r"expected declared or near-duplicates.*Did you mean 'near-duplicates'"
+    ):
+        run(crosslingual_retrieval, *shop, cluster="near-duplicate")
+
+
+def test_image_sentence_and_validation_take_them_too(shop):
+    rows, vectors = shop
+    manifest = Manifest.from_rows(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        common = {"text_encoders": {"t": Table(vectors)}, "image_encoders": Images(vectors), "store": None}
+        plain = image_sentence(manifest, measures=["R@3"], **common)
+        found = image_sentence(manifest, measures=["R@3"], cluster="near-duplicates", **common)
+        encoders = {name: Table(vectors + i, name) for i, name in enumerate("abc")}
+        validated = {
+            cluster: validate_backretrieval(
+                manifest, text_encoders=encoders, image_encoder=Images(vectors), measure="R@3", seeds=2,
+                pairs="en-de", store=None, cluster=cluster,
+            )
+            for cluster in ("declared", "near-duplicates")
+        }  # fmt: skip
+    assert len(near_warnings(plain)) == 1 and near_warnings(found) == []
+    assert len(partition(found.per_query.slice(0, 48)["cluster"].to_pylist())) == LINES
+    assert "clusters:near-duplicates" in found.entries[0].signature
+    assert "clusters" not in plain.entries[0].signature
+    assert found.entries[0].value == plain.entries[0].value
+    assert (
+        len(near_warnings(validated["declared"])) == 1 and near_warnings(validated["near-duplicates"]) == []
+    )
