@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -26,10 +26,24 @@ def pytest_report_header():
     return f"real data (XLINGUAL_DATA): {found}"
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    properties = set()
     for item in items:
         if "real_data" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.data)
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(pytest.mark.examples)
+            properties.add(getattr(item.obj, "__func__", item.obj))
+    if "not slow" in config.option.markexpr:
+        for test in properties:
+            try_few_examples(test)
+
+
+def try_few_examples(test):
+    """Let the fast run try an eighth of the examples of a property; `-m 'slow or examples'` tries them all."""
+    meant = test._hypothesis_internal_use_settings  # where @settings and @given leave them
+    few = min(meant.max_examples, max(4, meant.max_examples // 8))
+    test._hypothesis_internal_use_settings = settings(meant, max_examples=few)
 
 
 @pytest.fixture(scope="session", autouse=True)
