@@ -34,16 +34,29 @@ def pytest_collection_modifyitems(config, items):
         if is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(pytest.mark.examples)
             properties.add(getattr(item.obj, "__func__", item.obj))
-    if "not slow" in config.option.markexpr:
+        elif "full" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.examples)
+    if is_fast(config):
         for test in properties:
             try_few_examples(test)
 
 
+def is_fast(config):
+    """Say whether slow tests are left out, as `make test` does."""
+    return "not slow" in config.option.markexpr
+
+
 def try_few_examples(test):
-    """Let the fast run try an eighth of the examples of a property; `-m 'slow or examples'` tries them all."""
+    """Let the fast run try an eighth of a property's examples; `-m 'slow or examples'` tries them all."""
     meant = test._hypothesis_internal_use_settings  # where @settings and @given leave them
     few = min(meant.max_examples, max(4, meant.max_examples // 8))
     test._hypothesis_internal_use_settings = settings(meant, max_examples=few)
+
+
+@pytest.fixture(scope="session")
+def full(request):
+    """Say whether a test tries all that it can: in the fast run it takes fewer or smaller cases."""
+    return not is_fast(request.config)
 
 
 @pytest.fixture(scope="session", autouse=True)

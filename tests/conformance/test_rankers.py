@@ -191,8 +191,14 @@ def test_any_vectors(name, seed, kind, weighted, k):
     check(RANKERS[name](), queries, candidates, weights, rng, k)
 
 
-@pytest.mark.parametrize("kind", EXTREME)
-@pytest.mark.parametrize("d", [1, 7, 300])
+@pytest.mark.parametrize(
+    ("kind", "d"),
+    [
+        pytest.param(kind, d, marks=() if i % 3 == j else pytest.mark.slow)
+        for i, kind in enumerate(EXTREME)
+        for j, d in enumerate((1, 7, 300))
+    ],
+)
 def test_extreme_vectors(ranker, kind, d):
     rng = np.random.default_rng(d)
     sides = [EXTREME[kind](rng, size, d) for size in (33, 57)]
