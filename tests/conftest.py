@@ -1,5 +1,6 @@
 """What all tests share: where the real data is, and how hypothesis runs."""
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -24,6 +25,16 @@ def pytest_report_header():
     folder = real_data_folder()
     found = f"found in {folder}" if folder.is_dir() else f"not in {folder}: tests that need it are skipped"
     return f"real data (XLINGUAL_DATA): {found}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Let nobody look for garbage among modules and thousands of tests, which all stay."""
+    gc.disable()
+    found = yield
+    gc.freeze()
+    gc.enable()
+    return found
 
 
 def pytest_collection_modifyitems(config, items):
@@ -64,6 +75,25 @@ def _own_store(tmp_path_factory):
     """Keep the vectors of all tests in a folder of their own: never in the user's cache."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XLINGUAL_STORE", str(tmp_path_factory.mktemp("store")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _templates_compiled_once():
+    """Keep what Jinja makes of a template: each page and each server would compile all of theirs again."""
+    import jinja2
+
+    compiled, compile_ = {}, jinja2.Environment.compile
+
+    def kept(self, source, *arguments, **options):
+        how = (self.autoescape, self.trim_blocks, self.lstrip_blocks, self.undefined)
+        key = (source, arguments, tuple(options.items()), how)
+        if key not in compiled:
+            compiled[key] = compile_(self, source, *arguments, **options)
+        return compiled[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jinja2.Environment, "compile", kept)
         yield
 
 
