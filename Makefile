@@ -9,7 +9,8 @@ BIN := $(VENV)/bin
 CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
 MODELS := $(VENV)/.models
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# bytecode is made of what is imported, not of all that is installed
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 OUT ?= out/demo
 # containers often set it; without kept bytecode every process compiles the package and the tests again
 unexport PYTHONDONTWRITEBYTECODE
