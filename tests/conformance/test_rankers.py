@@ -67,7 +67,7 @@ RANKERS = {
     "cuda bf16": lambda: torch_ranker("cuda", precision="bf16"),
     "cuda fp32": lambda: torch_ranker("cuda", precision="fp32"),
     "ray": lambda: ray_ranker(),
-    "ray, small shards": lambda: ray_ranker(sides=(13, 9)),
+    "ray, small shards": lambda: ray_ranker(sides=(20, 25)),
     "kept": lambda: Kept(Cpu(2, 700), PARTS.name, least=0, block=1),
 }
 EXTREME = {
