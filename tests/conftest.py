@@ -58,9 +58,9 @@ def is_fast(config):
 
 
 def try_few_examples(test):
-    """Let the fast run try an eighth of a property's examples; `-m 'slow or examples'` tries them all."""
+    """Let the fast run try a tenth of a property's examples; `-m 'slow or examples'` tries them all."""
     meant = test._hypothesis_internal_use_settings  # where @settings and @given leave them
-    few = min(meant.max_examples, max(4, meant.max_examples // 8))
+    few = min(meant.max_examples, max(3, meant.max_examples // 10))
     test._hypothesis_internal_use_settings = settings(meant, max_examples=few)
 
 

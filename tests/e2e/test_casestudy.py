@@ -52,6 +52,7 @@ def test_models_that_were_trained_before(study: Any, xlingual: Any) -> None:
     assert refused.code == 2 and "holds a case study, which has a report of its own" in refused.err
 
 
+@pytest.mark.slow  # trained here once: test_fewer_languages_are_evaluated_than_trained_on
 def test_models_that_are_trained_here_several_times(study: Any) -> None:
     pytest.importorskip("torch")
     small = ("--epochs", "2", "--batch", "16", "--neighbours", "2", "--trainings", "2", "--json")

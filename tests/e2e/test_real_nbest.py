@@ -58,8 +58,9 @@ def test_tuning_on_the_moses_list_gains(moses: Any) -> None:
 
 @pytest.mark.parametrize(
     ("split", "expected"),
-    [("val", (33.40, 46.61)), pytest.param("test_2016_flickr", (33.30, 47.39), marks=pytest.mark.slow)],
+    [("val", (33.40, 46.61)), ("test_2016_flickr", (33.30, 47.39))],
 )
+@pytest.mark.slow  # test_tuning_on_the_moses_list_gains has bounds of sacrebleu too
 def test_bounds_of_multi30k_are_those_of_sacrebleu(multi30k: Any, split: str, expected: Any) -> None:
     found = tune(*multi30k[split], tunings=1).bounds
     assert (round(found.decoder, 2), round(found.oracle, 2)) == expected
