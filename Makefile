@@ -4,33 +4,46 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# what is installed: the package, and on top of it the developers' tools, and on top of them the libraries of
+# networks, clusters and indices, on which the tests of encoders and rankers run
+CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
-# with the libraries of networks, clusters and indices, on which the tests of encoders and rankers run
 MODELS := $(VENV)/.models
+# bytecode is made of what is imported, not of all that is installed
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 OUT ?= out/demo
+# containers often set it; without kept bytecode every process compiles the package and the tests again
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-all lint format bench clean
+.PHONY: help demo test test-slow test-all lint format bench clean
 
 help:  ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-$(STAMP): pyproject.toml
-	rm -f $(STAMP)
+$(CORE): pyproject.toml
+	rm -f $(CORE)
 	$(BIN)/python -m pip --version > /dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(PIP) -e .
+	touch $(CORE)
+
+$(STAMP): $(CORE)
+	$(PIP) -e '.[dev]'
 	touch $(STAMP)
 
 $(MODELS): $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,st,hf,onnx,api,mt,ray,ann]' 'torch>=2.5,<2.14'
+	$(PIP) -e '.[dev,st,hf,onnx,api,mt,ray,ann]' 'torch>=2.5,<2.14'
 	touch $(MODELS)
 
-demo: $(STAMP)  ## Make built-in data, evaluate five encoders, write a report to out/demo
+demo: $(CORE)  ## Make built-in data, evaluate five encoders, write a report to out/demo
 	$(BIN)/xlingual demo --out $(OUT)
 
 test: $(MODELS)  ## Run the fast tests (about three minutes)
 	$(BIN)/python -m pytest -n auto -m 'not slow'
 
-test-all: $(MODELS)  ## Run all tests, the slow ones too
+test-slow: $(MODELS)  ## Run the slow tests, and the property tests with all their examples
+	$(BIN)/python -m pytest -n auto -m 'slow or examples'
+
+test-all: $(MODELS)  ## Run all tests, as slow as they are
 	$(BIN)/python -m pytest -n auto
 
 lint: $(STAMP)  ## Check style, types and who imports whom

@@ -1,11 +1,12 @@
 """What all tests share: where the real data is, and how hypothesis runs."""
 
+import gc
 import os
 import signal
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -26,10 +27,47 @@ def pytest_report_header():
     return f"real data (XLINGUAL_DATA): {found}"
 
 
-def pytest_collection_modifyitems(items):
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Let nobody look for garbage among modules and thousands of tests, which all stay."""
+    gc.disable()
+    found = yield
+    gc.freeze()
+    gc.enable()
+    return found
+
+
+def pytest_collection_modifyitems(config, items):
+    properties = set()
     for item in items:
         if "real_data" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.data)
+        if is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(pytest.mark.examples)
+            properties.add(getattr(item.obj, "__func__", item.obj))
+        elif "full" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.examples)
+    if is_fast(config):
+        for test in properties:
+            try_few_examples(test)
+
+
+def is_fast(config):
+    """Say whether slow tests are left out, as `make test` does."""
+    return "not slow" in config.option.markexpr
+
+
+def try_few_examples(test):
+    """Let the fast run try a tenth of a property's examples; `-m 'slow or examples'` tries them all."""
+    meant = test._hypothesis_internal_use_settings  # where @settings and @given leave them
+    few = min(meant.max_examples, max(3, meant.max_examples // 10))
+    test._hypothesis_internal_use_settings = settings(meant, max_examples=few)
+
+
+@pytest.fixture(scope="session")
+def full(request):
+    """Say whether a test tries all that it can: in the fast run it takes fewer or smaller cases."""
+    return not is_fast(request.config)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -37,6 +75,25 @@ def _own_store(tmp_path_factory):
     """Keep the vectors of all tests in a folder of their own: never in the user's cache."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XLINGUAL_STORE", str(tmp_path_factory.mktemp("store")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _templates_compiled_once():
+    """Keep what Jinja makes of a template: each page and each server would compile all of theirs again."""
+    import jinja2
+
+    compiled, compile_ = {}, jinja2.Environment.compile
+
+    def kept(self, source, *arguments, **options):
+        how = (self.autoescape, self.trim_blocks, self.lstrip_blocks, self.undefined)
+        key = (source, arguments, tuple(options.items()), how)
+        if key not in compiled:
+            compiled[key] = compile_(self, source, *arguments, **options)
+        return compiled[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jinja2.Environment, "compile", kept)
         yield
 
 

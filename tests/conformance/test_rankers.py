@@ -67,7 +67,7 @@ RANKERS = {
     "cuda bf16": lambda: torch_ranker("cuda", precision="bf16"),
     "cuda fp32": lambda: torch_ranker("cuda", precision="fp32"),
     "ray": lambda: ray_ranker(),
-    "ray, small shards": lambda: ray_ranker(sides=(13, 9)),
+    "ray, small shards": lambda: ray_ranker(sides=(20, 25)),
     "kept": lambda: Kept(Cpu(2, 700), PARTS.name, least=0, block=1),
 }
 EXTREME = {
@@ -191,8 +191,14 @@ def test_any_vectors(name, seed, kind, weighted, k):
     check(RANKERS[name](), queries, candidates, weights, rng, k)
 
 
-@pytest.mark.parametrize("kind", EXTREME)
-@pytest.mark.parametrize("d", [1, 7, 300])
+@pytest.mark.parametrize(
+    ("kind", "d"),
+    [
+        pytest.param(kind, d, marks=() if i % 3 == j else pytest.mark.slow)
+        for i, kind in enumerate(EXTREME)
+        for j, d in enumerate((1, 7, 300))
+    ],
+)
 def test_extreme_vectors(ranker, kind, d):
     rng = np.random.default_rng(d)
     sides = [EXTREME[kind](rng, size, d) for size in (33, 57)]

@@ -57,7 +57,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def work(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the current folder, empty but for `s`, `v` and `img.npy`; a test may change them."""
-    shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(prepared, tmp_path, copy_function=shutil.copyfile, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -122,7 +122,7 @@ def process(spawn: Callable[..., subprocess.Popen[bytes]]) -> Command:
 
     def command(*arguments: str, **more: Any) -> Outcome:
         with spawn(*arguments, **more) as running:
-            out, err = running.communicate(timeout=60)
+            out, err = running.communicate(timeout=300)
         return Outcome(running.returncode, (out or b"").decode(), err.decode())
 
     return command

@@ -47,11 +47,11 @@ def server(folder, *options):
 def stop(process):
     """End a server as a reboot does."""
     process.terminate()
-    process.wait(20)
+    process.wait(120)
     process.stdout.close()
 
 
-def post(link, path, fields, timeout=10):
+def post(link, path, fields, timeout=60):
     """Send an answer as the page's script does; return the status, or None where nothing came back."""
     parts = urlsplit(link)
     connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout)

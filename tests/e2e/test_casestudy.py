@@ -52,9 +52,11 @@ def test_models_that_were_trained_before(study: Any, xlingual: Any) -> None:
     assert refused.code == 2 and "holds a case study, which has a report of its own" in refused.err
 
 
+@pytest.mark.slow  # trained here once: test_fewer_languages_are_evaluated_than_trained_on
 def test_models_that_are_trained_here_several_times(study: Any) -> None:
     pytest.importorskip("torch")
     small = ("--epochs", "2", "--batch", "16", "--neighbours", "2", "--trainings", "2", "--json")
+    small = (*small, "--pairs", "en-es,es-en")
     outcome = study(*ENCODERS, *small, "--out", "out")
     assert outcome.code == 0, outcome.err
     content = json.loads(outcome.out)
@@ -74,7 +76,7 @@ def test_models_that_are_trained_here_several_times(study: Any) -> None:
     assert json.loads(resumed.out)["models"] == content["models"]
     folders = [f"out/models/{recipe}-{i}" for recipe in ("triplet", "triplet-xl") for i in (0, 1)]
     given = [word for folder in folders for word in (f"--{Path(folder).name[:-2]}", folder)]
-    taken = study(*ENCODERS, *given, "--out", "again", "--base", content["base"], "--json")
+    taken = study(*ENCODERS, *given, "--out", "again", "--base", content["base"], *small[-3:])
     assert taken.code == 0, taken.err
     assert json.loads(taken.out)["models"] == content["models"]
 

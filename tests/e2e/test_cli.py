@@ -115,6 +115,7 @@ def test_threads_change_no_number(xlingual: Any, task: str) -> None:
         outcome = xlingual(
             *("evaluate", task, "s", "--text-encoder", BOTH, "--text-encoder", "chargram", *image),
             *("--seeds", "2", "--threads", threads, "--json", "--out", f"out{threads}"),
+            *("--pairs", "en-de,de-es"),
         )
         content = json.loads(outcome.out)
         assert content.pop("timings")
@@ -408,7 +409,7 @@ def test_interrupted(spawn: Any, process: Any) -> None:
         assert running.stdout.readline() == b"ready\n"
         time.sleep(0.7)
         running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=60)
+        out, err = running.communicate(timeout=300)
     assert (running.returncode, out, err) == (130, b"", b"error: interrupted\n")
     assert {path.name: path.read_bytes() for path in Path("out").iterdir()} == before
 

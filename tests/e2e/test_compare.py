@@ -55,7 +55,7 @@ def test_lines_of_a_pipe_have_no_padding(folder, xlingual):
     assert outcome.out.strip() and all(line == line.rstrip() for line in outcome.out.splitlines())
 
 
-@pytest.mark.parametrize("options", [[], ["--format", "markdown"]])
+@pytest.mark.parametrize("options", [[], pytest.param(["--format", "markdown"], marks=pytest.mark.slow)])
 def test_a_reader_that_has_enough_is_no_error(folder, process, options):
     reading, writing = os.pipe()
     os.close(reading)  # nobody reads

@@ -16,6 +16,7 @@ pytest.importorskip("torch")
 PAGE = Path(__file__).parents[2] / "docs/mlmme.md"
 
 
+@pytest.mark.slow  # the same by the command line, with less data: test_train_mlmme.py
 def test_the_fragment_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

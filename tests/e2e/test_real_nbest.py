@@ -56,13 +56,17 @@ def test_tuning_on_the_moses_list_gains(moses: Any) -> None:
     assert min(one.bleu for one in found.tunings) > 13.5
 
 
-def test_bounds_of_multi30k_are_those_of_sacrebleu(multi30k: Any) -> None:
-    expected = {"val": (33.40, 46.61), "test_2016_flickr": (33.30, 47.39)}
-    for split, (lists, references) in multi30k.items():
-        found = tune(lists, references, tunings=1).bounds
-        assert (round(found.decoder, 2), round(found.oracle, 2)) == expected[split]
+@pytest.mark.parametrize(
+    ("split", "expected"),
+    [("val", (33.40, 46.61)), ("test_2016_flickr", (33.30, 47.39))],
+)
+@pytest.mark.slow  # test_tuning_on_the_moses_list_gains has bounds of sacrebleu too
+def test_bounds_of_multi30k_are_those_of_sacrebleu(multi30k: Any, split: str, expected: Any) -> None:
+    found = tune(*multi30k[split], tunings=1).bounds
+    assert (round(found.decoder, 2), round(found.oracle, 2)) == expected
 
 
+@pytest.mark.slow  # test_tuning_on_the_moses_list_gains is smaller
 def test_weights_of_val_gain_on_test(multi30k: Any) -> None:
     found = tune(*multi30k["val"])
     lists, references = multi30k["test_2016_flickr"]

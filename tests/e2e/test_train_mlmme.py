@@ -89,6 +89,7 @@ def test_a_training_goes_on_bit_for_bit(xlingual: Any) -> None:
     assert same_model("whole", "parts") and log("whole") == log("parts")
 
 
+@pytest.mark.slow  # of crashes at every step: tests/unit/training/fit/test_checkpoints.py
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL on this system")
 def test_a_training_that_was_killed_goes_on_bit_for_bit(xlingual: Any) -> None:
     several = (*TWO, "--epochs", "4", "--patience", "none", "--quiet")

@@ -59,7 +59,7 @@ def test_decoding_runs_beside_the_caller():
 
     found = decoded(pictures(png(0), png(1), png(2)), prepare, ahead=3, threads=1)
     assert next(found) == 0
-    assert second.wait(10)
+    assert second.wait(120)
 
 
 @pytest.mark.parametrize("threads", [0, 3])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,7 @@ def network(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@cache
 def own(folder: Path, text: str, n: int, start: int | None = None) -> dict[str, tuple[float, int]]:
     """Return the translations of one text with (log p / tokens, tokens), scored word by word."""
     model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder).eval()

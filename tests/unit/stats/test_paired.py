@@ -209,15 +209,15 @@ def test_a_huge_difference_is_shown_however_skew():
     assert 0.5 < found.lower(0.05) < found.difference < found.upper(0.05) < 1
 
 
-def test_rare_losses_do_not_pass_as_no_loss():
+def test_rare_losses_do_not_pass_as_no_loss(full):
     """Where the truth lies on the margin and losses are rare, few samples may look as if it did not."""
     rng = np.random.default_rng(1)
     n, margin = 730, 0.01
-    passed = 0
-    for _ in range(100):
+    passed, runs = 0, 100 if full else 30
+    for _ in range(runs):
         loss, hit = rng.random(n) < margin, rng.random(n) < 0.5
         found = rng.integers(10**6, 10**6 + 200, n)
         a, b = (hit & ~loss).astype(float), (hit | loss).astype(float)
         paired = Paired(a, b, np.full(n, 1 / n), np.arange(n), found, found)
         passed += paired_test(paired, rng=rng, replicates=199).p_above(-margin) <= 0.05
-    assert passed <= 10
+    assert passed <= (10 if full else 4)

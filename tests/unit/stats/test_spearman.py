@@ -76,7 +76,7 @@ def tables(kind, rng, n=30):
 
 
 @pytest.mark.parametrize("kind", ["plain", "zero rows", "rounded"])
-def test_row_and_column_sums_give_the_variance_of_resampling_both(kind):
+def test_row_and_column_sums_give_the_variance_of_resampling_both(kind, full):
     """Drawing rows and columns anew adds the variance of single pairs once to those of rows and columns."""
     rng = np.random.default_rng(3)
     texts, pictures = tables(kind, rng)
@@ -84,11 +84,11 @@ def test_row_and_column_sums_give_the_variance_of_resampling_both(kind):
     share = influence(texts, pictures) / texts.size
     linear = sum(part @ part for part in (share.sum(0), share.sum(1), share.ravel()))
     drawn = []
-    for _ in range(2000):
+    for _ in range(2000 if full else 700):
         rows, columns = rng.integers(0, n, (2, n))
         chosen = np.ix_(rows, columns)
         drawn.append(correlation(texts[chosen], pictures[chosen]))
-    assert linear == pytest.approx(np.var(drawn), rel=0.15)
+    assert linear == pytest.approx(np.var(drawn), rel=0.15 if full else 0.2)
     one_by_one = (share.ravel() @ share.ravel()) ** 0.5
     assert one_by_one < np.std(drawn) / 2  # pairs taken as independent would be far off
 

@@ -104,7 +104,7 @@ for start in range(int(sys.argv[2]), 600, 10):
         subprocess.Popen([sys.executable, "-c", script, str(root), str(start)], env=variables)
         for start in (0, 5)
     ]
-    assert [process.wait(60) for process in running] == [0, 0]
+    assert [process.wait(300) for process in running] == [0, 0]
     numbers = np.random.default_rng(0).permutation(600)
     collection = Store(root).collection("a")
     np.testing.assert_array_equal(made.read(collection, numbers), made.vectors(numbers))

@@ -115,7 +115,7 @@ def test_every_text_is_trained_on_once_an_epoch():
     assert recipe.rows(batches[0])[0] == f"r{batches[0].rows[0]}"
 
 
-@pytest.mark.parametrize("recipe", ["triplet", "triplet-xl"])
+@pytest.mark.parametrize("recipe", [pytest.param("triplet", marks=pytest.mark.slow), "triplet-xl"])
 def test_a_small_model_learns_which_title_is_whose(tmp_path, recipe):
     options = TripletOptions.preset(recipe, batch=32, neighbours=3, margin=0.3)
     told = FitOptions(epochs=25, rate=0.01, patience=None, threads=1)

@@ -47,11 +47,12 @@ def test_normal_data_have_fishers_interval(rho: float) -> None:
     assert found.ci.method == "z ± t·s, bootstrap of pairs"
 
 
-def test_clusters_widen_the_interval_and_keep_its_promise() -> None:
+def test_clusters_widen_the_interval_and_keep_its_promise(full: bool) -> None:
     """Sixty clusters of five pairs that say nearly the same: plain intervals hold the truth too seldom."""
     covered = {"plain": 0, "clusters": 0}
     cluster = np.repeat(np.arange(60), 5)
-    for seed in range(120):
+    runs = 120 if full else 40
+    for seed in range(runs):
         x, y = normal(60, 0.6, seed)
         noise = np.random.default_rng(1000 + seed).standard_normal((2, 300))
         a, b = np.repeat(x, 5) + 0.3 * noise[0], np.repeat(y, 5) + 0.3 * noise[1]
@@ -60,7 +61,7 @@ def test_clusters_widen_the_interval_and_keep_its_promise() -> None:
             ci = agreement(a, b, codes, seed).ci
             assert ci is not None
             covered[name] += ci.low <= truth <= ci.high
-    assert covered["plain"] < 90 < 105 <= covered["clusters"]
+    assert covered["plain"] < 0.75 * runs < 0.875 * runs <= covered["clusters"]
 
 
 def test_a_difference_is_williams_and_zou_over_all_pairs() -> None:

@@ -50,13 +50,13 @@ def test_any_shards_give_what_one_machine_gives(tmp_path_factory, n, m, sides, d
 
 def test_tasks_are_bounded_and_progress_ends_with_all_pairs(tmp_path):
     ray, told = standin.Ray(cores=2), []
-    made = ranker(tmp_path, ray, sides=(5, 2))
+    made = ranker(tmp_path, ray, sides=(20, 2))
     ranked(made, progress=lambda done, total: told.append((done, total)))
     assert ray.most == 4
     assert told[-1] == (3000, 3000)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
-    assert sum(isinstance(job, Piece) for job in ray.jobs) == 12 * 25
-    assert sum(isinstance(job, Merge) for job in ray.jobs) == 12 * 3
+    assert sum(isinstance(job, Piece) for job in ray.jobs) == 3 * 25
+    assert sum(isinstance(job, Merge) for job in ray.jobs) == 3 * 3
 
 
 def test_pairs_screened_are_counted_once(tmp_path):
