@@ -86,6 +86,7 @@ def _print_json(
     content = asdict(found)
     for name in ("pairs", "shared_texts"):
         content[name] = {f"{a}-{b}": count for (a, b), count in content[name].items()}
+    content["findings"] = [asdict(finding) for finding in findings]
     content["near_duplicates"] = near.about()
     screen.print_json(content)
 

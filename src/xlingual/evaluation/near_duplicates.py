@@ -243,7 +243,7 @@ def picture_links(
     best = top.result()
     other = best.query != best.candidate
     a, b = best.query[other], best.candidate[other]
-    cosine: Floats = similarity.exact(a, b) * UNIT
+    cosine: Floats = np.multiply(similarity.exact(a, b), UNIT, dtype=np.float64)
     near = cosine >= least
     distance: Floats = (1 - cosine[near]) / max(1 - least, UNIT)
     links = Links(shows[a[near]], shows[b[near]], distance)

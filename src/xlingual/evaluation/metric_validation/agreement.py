@@ -175,7 +175,8 @@ def _interval(
     """Return (interval, None), or (None, why there is none)."""
     try:
         drawn = table.draw(seed)
-        replicates = replicated(kind, *(table.replicates(name) for name in names), drawn)
+        x, y = (table.replicates(name) for name in names)
+        replicates = replicated(kind, x, y, drawn)
         return z_interval(kind, value, replicates, len(table), drawn.n_families), None
     except NoIntervalError as error:
         return None, str(error)
