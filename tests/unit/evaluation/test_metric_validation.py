@@ -1,5 +1,6 @@
 """Validation: every number per seed from whole matrices, the same as the single tasks give, and controls."""
 
+import json
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ from xlingual.evaluation.distance_correlation import distance_correlation
 from xlingual.evaluation.metric_validation import validate as metric_validation
 from xlingual.evaluation.metric_validation.degrade import NONE, Level, parse_levels
 from xlingual.evaluation.metric_validation.measure import ValidationPass
+from xlingual.report.validation import verdict
 from xlingual.results import by_key
 
 HERE = Path(__file__)
@@ -128,6 +130,22 @@ def test_xlr_at_1_is_beside_xlr_without_another_pass(case, found):
     one = validate(case, measure="R@1")
     assert one.measure_at_1 is None and one.pairs[0].subsets["all"].agreement_at_1 == {}
     assert "XLR@1" not in one.pairs[0].encoders[0].scores
+
+
+def test_a_file_from_before_xlr_at_1_is_read(found, tmp_path):
+    found.write(tmp_path)
+    content = json.loads((tmp_path / "validation.json").read_text())
+    del content["measure_at_1"]
+    for pair in content["pairs"]:
+        for part in (pair, *pair["subsets"].values()):
+            del part["agreement_at_1"]
+        for row in pair["encoders"]:
+            del row["XLR@1"]
+    (tmp_path / "validation.json").write_text(json.dumps(content))
+    old = Validation.read(tmp_path)
+    assert old.measure_at_1 is None and old.pairs[0].subsets["all"].agreement_at_1 == {}
+    assert old.pairs[0].subsets["all"].agreement == found.pairs[0].subsets["all"].agreement
+    assert not any("R@1" in sentence for sentence in verdict(old))
 
 
 @pytest.mark.parametrize("how", ["drawn", "splits"])

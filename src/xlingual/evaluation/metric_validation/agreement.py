@@ -175,8 +175,7 @@ def _interval(
     """Return (interval, None), or (None, why there is none)."""
     try:
         drawn = table.draw(seed)
-        x, y = (table.replicates(name) for name in names)
-        replicates = replicated(kind, x, y, drawn)
+        replicates = replicated(kind, table.replicates(names[0]), table.replicates(names[1]), drawn)
         return z_interval(kind, value, replicates, len(table), drawn.n_families), None
     except NoIntervalError as error:
         return None, str(error)
