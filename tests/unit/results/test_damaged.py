@@ -38,6 +38,7 @@ def gate(**changes):
         ({"margin": "0.1"}, 'margin must be a number, found "0.1"'),
         ({"margin": True}, "margin must be a number, found true"),
         ({"margin": 10**400}, "margin must be a number, found a number that is too large"),
+        ({"margin": -1e300}, "margin must be a number, found a number that is too large"),
         ({"margin": float("inf")}, "margin must be a number, found Infinity"),
         ({"n_seeds": 1.5}, "n_seeds must be a whole number, found 1.5"),
         ({"n_seeds": 2**70}, "n_seeds must be a whole number, found a number that is too large"),
