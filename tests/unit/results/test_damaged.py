@@ -154,3 +154,16 @@ def test_references_within_a_file_are_checked(tmp_path):
     with pytest.raises(InputError, match="the baseline 'b' is not among the encoders of its board"):
         Comparison.read(tmp_path)
     json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
+
+
+def test_a_file_reaches_the_disk_before_it_takes_its_place(tmp_path, monkeypatch):
+    from xlingual.results import files
+
+    done = []
+    replace, sync = os.replace, files.sync
+    monkeypatch.setattr(files, "sync", lambda path: (done.append("sync"), sync(path)))
+    monkeypatch.setattr(os, "replace", lambda *paths: (done.append("replace"), replace(*paths)))
+    for durable in (True, False):
+        with files.atomic_file(tmp_path / "file", durable=durable) as temporary:
+            temporary.write_text("x")
+    assert done == ["sync", "replace", "replace"]
