@@ -87,9 +87,7 @@ COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command[:2]))
-@pytest.mark.parametrize(
-    "place", ["absent", "n" * 300, "file/below", "zero\0byte"], ids=lambda name: name[:6]
-)
+@pytest.mark.parametrize("place", ["absent", "n" * 300, "file/below"], ids=["absent", "long", "below"])
 def test_a_bad_path_is_2_and_one_line_for_every_command(tmp_path, monkeypatch, capsys, command, place):
     monkeypatch.chdir(tmp_path)
     Path("file").write_text("x")

@@ -10,11 +10,12 @@ def how_ranked(run: Results) -> list[tuple[str, str]]:
     found = []
     ranking = run.diagnostics.get("ranking", {})
     if "device" in ranking:
-        found.append(("ranked by", f"{ranking['backend']}, {ranking['device']}, {ranking['precision']}"))
-    if "undecided" in ranking:
+        named = [str(ranking[name]) for name in ("backend", "device", "precision") if name in ranking]
+        found.append(("ranked by", ", ".join(named)))
+    if isinstance(ranking.get("undecided"), int | float):
         found.append(("left undecided by the screen", f"{ranking['undecided']:.2%} of comparisons"))
     screened = run.diagnostics.get("pairs_screened", 0)
     if screened:
-        share = f"{run.diagnostics['pairs_decided'] / screened:.2%} of {screened:,} pairs"
+        share = f"{run.diagnostics.get('pairs_decided', 0) / screened:.2%} of {screened:,} pairs"
         found.append(("scored in float64 to be exact", share))
     return found

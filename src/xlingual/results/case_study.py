@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from xlingual.errors import InputError
 from xlingual.results.evaluation import Interval
 from xlingual.results.files import REPORT, read_json, write_json
 from xlingual.results.reading import fields_of, record
@@ -154,7 +155,7 @@ class CaseStudy:
         path = path / FILE if path.is_dir() else path
         content = read_json(path, SCHEMA, _MADE_BY)
         with fields_of(path, _MADE_BY):
-            return record(
+            found = record(
                 cls,
                 content,
                 models=[_model(row) for row in content["models"]],
@@ -162,6 +163,14 @@ class CaseStudy:
                 worst=_worst(content["worst"]),
                 trainings=[record(Training, row) for row in content["trainings"]],
             )
+        models = {model.name for model in found.models}
+        for one in found.differences:
+            if not {one.model, one.other} <= models:
+                raise InputError(
+                    f"{path}: {one.model!r} against {one.other!r}: one is not among 'models': "
+                    f"run {_MADE_BY} again"
+                )
+        return found
 
 
 def _model(content: Mapping[str, Any]) -> Model:

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlingual.errors import XlingualError
+from xlingual.errors import InputError, XlingualError
 from xlingual.results.conventions import remarks
 from xlingual.results.files import REPORT, read_json
 from xlingual.results.folder import DIGESTS, write_together
@@ -211,6 +211,13 @@ class Results:
         """Read a folder of results; raise InputError where it is not one or has another schema."""
         folder = Path(folder)
         content = read_json(folder / "results.json", SCHEMA, "xlingual evaluate … --out DIR")
+        measured = {(row["task"], row["encoder"]) for row in content["results"]}
+        for row in content["summary"]:
+            if (row["task"], row["encoder"]) not in measured:
+                raise InputError(
+                    f"{folder / 'results.json'}: 'summary' has {row['encoder']!r} of {row['task']}, of which "
+                    "'results' has nothing: run it again"
+                )
         tables = read_tables(folder, content.get(DIGESTS))
         entries = [_record(Entry, row) for row in content["results"]]
         per_query = tables.pop(PER_QUERY)

@@ -18,6 +18,7 @@ Check = Callable[[Any], None]
 
 _SCHEMAS = Path(__file__).parent / "schemas"
 _MOST_WHOLE = 2**63
+_MOST = 1e100  # of a number: what is larger is no result
 _KINDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "object": ("an object", lambda value: isinstance(value, dict)),
     "array": ("a list", lambda value: isinstance(value, list)),
@@ -210,19 +211,14 @@ _MISSING = object()
 
 
 def _is_number(value: object) -> bool:
-    """Tell whether a value is a number that a float can hold."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
+    """Tell whether a value is a number, and one that can be added and squared without overflow."""
+    return not isinstance(value, bool) and isinstance(value, int | float) and abs(value) < _MOST
 
 
 def _shown(found: object) -> str:
     if isinstance(found, dict | list):
         return f"{_KINDS['object' if isinstance(found, dict) else 'array'][0]} of {len(found)}"
-    if isinstance(found, int) and abs(found) >= _MOST_WHOLE:
+    if isinstance(found, int | float) and _MOST_WHOLE <= abs(found) < math.inf:
         return "a number that is too large"
     text = json.dumps(found, ensure_ascii=False)
     return text if len(text) <= 40 else f"{text[:39]}…"

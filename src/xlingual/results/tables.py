@@ -108,7 +108,7 @@ def _read(path: Path, name: str, digest: str | None) -> pa.Table:
     remedy = "copy the folder of results again, or run it again"
     try:
         with open_part(path, digest) as file:
-            table = pq.read_table(file)
+            table = pq.ParquetFile(file).read()
         table.validate(full=True)
     except FileNotFoundError:
         raise

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.errors import InputError
+from xlingual.regular import regular_file
 from xlingual.study.database import Ratings
 from xlingual.study.links import add_rater
 from xlingual.study.records import BEST, WORST, Rating, Study
@@ -110,9 +111,11 @@ def import_ratings(folder: str | Path, given: Sequence[Rating], prefer: str | No
 
 def _answers(path: Path, study: Study) -> list[dict[str, Any]]:
     """Return the ratings in the file of a sheet."""
+    if path.exists():
+        regular_file(path, "what an offline sheet saved")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path} cannot be read ({reason}): give the file that {_MADE_BY} saved") from error
     if not isinstance(content, dict) or content.get("schema") != ANSWERS_SCHEMA:

@@ -21,6 +21,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any
 
 from xlingual.errors import InputError
+from xlingual.regular import regular_file
 from xlingual.results.files import make_folder, read_json, to_json
 from xlingual.results.reading import fields_of, record
 from xlingual.study.records import Credit, Key, Page, Query, Shown, Study
@@ -81,6 +82,8 @@ def read_key(folder: str | Path, study: Study) -> Key:
     The analysis alone calls this; nothing that a server runs does.
     """
     path = Path(folder) / KEY_FILE
+    if path.exists():
+        regular_file(path, "the key of a study")
     try:
         raw = path.read_bytes()
     except OSError as error:

@@ -37,7 +37,7 @@ def write_images(
         return
     root = make_folder(Path(folder) / IMAGES)
     for done, (name, content) in enumerate(images.items(), start=1):
-        with atomic_file(root / name) as temporary:
+        with atomic_file(root / name, durable=False) as temporary:
             temporary.write_bytes(content)
         if progress is not None:
             progress("writing pictures", done, len(images))

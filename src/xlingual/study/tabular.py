@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.errors import InputError, listed
+from xlingual.regular import regular_file
 from xlingual.results.files import atomic_file, make_folder, writing
 from xlingual.study.records import Key, Rating
 from xlingual.visible import csv_text, from_csv_text
@@ -47,6 +48,8 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     Raises InputError where it cannot be read, or a column is missing.
     """
     check_format(path)
+    if path.exists():
+        regular_file(path, "a table of ratings")
     try:
         rows, found = _read_csv(path) if path.suffix.lower() == ".csv" else _read_parquet(path)
     except (OSError, ValueError, csv.Error) as error:

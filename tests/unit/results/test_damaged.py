@@ -38,6 +38,7 @@ def gate(**changes):
         ({"margin": "0.1"}, 'margin must be a number, found "0.1"'),
         ({"margin": True}, "margin must be a number, found true"),
         ({"margin": 10**400}, "margin must be a number, found a number that is too large"),
+        ({"margin": -1e300}, "margin must be a number, found a number that is too large"),
         ({"margin": float("inf")}, "margin must be a number, found Infinity"),
         ({"n_seeds": 1.5}, "n_seeds must be a whole number, found 1.5"),
         ({"n_seeds": 2**70}, "n_seeds must be a whole number, found a number that is too large"),
@@ -153,3 +154,16 @@ def test_references_within_a_file_are_checked(tmp_path):
     with pytest.raises(InputError, match="the baseline 'b' is not among the encoders of its board"):
         Comparison.read(tmp_path)
     json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))
+
+
+def test_a_file_reaches_the_disk_before_it_takes_its_place(tmp_path, monkeypatch):
+    from xlingual.results import files
+
+    done = []
+    replace, sync = os.replace, files.sync
+    monkeypatch.setattr(files, "sync", lambda path: (done.append("sync"), sync(path)))
+    monkeypatch.setattr(os, "replace", lambda *paths: (done.append("replace"), replace(*paths)))
+    for durable in (True, False):
+        with files.atomic_file(tmp_path / "file", durable=durable) as temporary:
+            temporary.write_text("x")
+    assert done == ["sync", "replace", "replace"]

@@ -65,7 +65,7 @@ def write_recipes(
 def _write_picture(recipe: Recipe, folder: Path) -> None:
     content = recipe.picture
     if content is not None:
-        with atomic_file(folder / _image_path(recipe)) as path:
+        with atomic_file(folder / _image_path(recipe), durable=False) as path:
             path.write_bytes(content)
 
 

@@ -49,7 +49,7 @@ def write_scenes(
     ):
         while block := list(islice(items, BLOCK)):
             for item in block:
-                with atomic_file(folder / _image_path(item)) as picture:
+                with atomic_file(folder / _image_path(item), durable=False) as picture:
                     picture.write_bytes(item.picture)
                 done += 1
                 if progress is not None:

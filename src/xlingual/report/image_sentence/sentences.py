@@ -204,6 +204,8 @@ def _partial(run: Results) -> list[str]:
 
 def _remarks(run: Results) -> list[str]:
     tables = language_tables(run)
+    if not tables:
+        return []
     folds = max(table.n_folds for table in tables)
     least = min(table.n_pictures for table in tables)
     found = []

@@ -84,6 +84,9 @@ def grid_of(run: Results, measure: str) -> Grid | None:
         for row in by_key(summary, source=None, encoder=entry.encoder):
             held = over if len(files) > 1 else own
             cells[MEAN, entry.encoder] = Cell(row.value, row.ci, row.note, False, held)
+    rows = [*files, *([MEAN] if len(files) > 1 else [])]
+    for place in ((row, name) for row in rows for name in encoders):
+        cells.setdefault(place, Cell(None, None, None, False, None))
     for row in {file for file, _ in cells}:
         known = [cell.value for (file, _), cell in cells.items() if file == row and cell.value is not None]
         for name in encoders:
