@@ -292,7 +292,7 @@ def print_json(content: Mapping[str, Any]) -> None:
     """Print JSON as UTF-8, whatever the encoding of the terminal."""
     from xlingual.results import to_json
 
-    click.echo(to_json(content).encode(), nl=False)
+    click.echo(to_json(content).encode(errors="backslashreplace"), nl=False)  # half a pair stays "\\ud800"
 
 
 def wrote(path: Path, *, quiet: bool, replaced: str = "") -> None:

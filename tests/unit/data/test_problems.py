@@ -152,3 +152,9 @@ def test_offsets_that_lead_out_of_a_column_are_refused(tmp_path):
         writer.write_batch(pa.record_batch([pa.array(["en", "en"]), bad], names=["lang", "text"]))
     with pytest.raises(InputError, match=r"column 'text' cannot be read|is not an Arrow file"):
         Manifest.read(tmp_path / "m.arrow")
+
+
+def test_a_list_is_no_split(tmp_path):
+    rows = [{"text_en": f"t{i}", "split": ["a"] if i == 2 else "b"} for i in range(4)]
+    with pytest.raises(InputError, match="row 3, column 'split': found a list: give a string or a number"):
+        Manifest.from_rows(rows)

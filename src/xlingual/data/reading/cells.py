@@ -9,7 +9,15 @@ import numpy as np
 from xlingual.columns import Lookup, Strings
 from xlingual.data.reading.strings import blank, few_words, strings_of_arrow
 from xlingual.data.reading.tables import Table
-from xlingual.data.reading.values import is_missing, nameless, names_in, tell_empty_names, texts_in
+from xlingual.data.reading.values import (
+    described,
+    is_many,
+    is_missing,
+    nameless,
+    names_in,
+    tell_empty_names,
+    texts_in,
+)
 
 
 def text_cells(table: Table, name: str) -> tuple[Strings, np.ndarray]:
@@ -61,6 +69,17 @@ def arrow_cells(table: Table, name: str) -> Strings | None:
 
 
 def _cells(table: Table, name: str) -> Iterable[object]:
-    """Return the cells of a column; missing strings may be ""."""
+    """Return the cells of a column; missing strings may be "". Tells an error where one is a list."""
     strings = arrow_cells(table, name)
-    return table.load(name) if strings is None else strings
+    if strings is not None:
+        return strings
+    cells = table.load(name)
+    odd = [row for row, cell in enumerate(cells) if is_many(cell)]
+    if odd:
+        found = described(cells[odd[0]])
+        table.how.error(
+            f"no {name}", f"{table.where(odd[0], name)}: found {found}: give a string or a number", odd
+        )
+        for row in odd:
+            cells[row] = None
+    return cells

@@ -47,7 +47,7 @@ def names_in(table: Table, name: str, what: str, remedy: str) -> list[str]:
         tell_empty_names(table, name, empty, what, remedy)
         for row in empty:
             values[row] = nameless(row)
-    odd = [row for row, value in enumerate(values) if _is_many(value)]
+    odd = [row for row, value in enumerate(values) if is_many(value)]
     if odd:
         table.how.error(
             f"no {what}",
@@ -73,7 +73,8 @@ def tell_empty_names(table: Table, name: str, rows: Sequence[int], what: str, re
     table.how.error(f"empty {what}", f"{table.where(rows[0], name)}: empty {what}{more}: {remedy}", rows)
 
 
-def _is_many(value: Any) -> bool:  # noqa: ANN401
+def is_many(value: Any) -> bool:  # noqa: ANN401
+    """Return whether a cell holds a list, a mapping, bytes or an array: nothing that can be a name."""
     if getattr(value, "shape", None) == ():  # a numpy number
         return False
     return isinstance(value, (bytes, bytearray, list, tuple, dict, set)) or hasattr(
