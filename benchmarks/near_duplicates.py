@@ -277,7 +277,8 @@ def _wrong(shop: Shop, figure: dict) -> list[str]:
     luck = 2 * np.sqrt(0.05 * 0.95 / figure["simulations"])
     for name in MEASURES:
         row = figure[name]
-        if row["coverage"]["near-duplicates"] < COVERED - luck:
+        unseen = name.startswith("XLR") and shop.reworded == 1  # XLR has no images
+        if not unseen and row["coverage"]["near-duplicates"] < COVERED - luck:
             wrong.append(f"{shop.name}, {name}: covers {row['coverage']['near-duplicates']:.1%}")
         most = FALSE_WIDER if shop.sizes == (1,) else WIDER * row["width"]["declared"]
         if row["width"]["near-duplicates"] > most:

@@ -8,22 +8,10 @@ from typing import Any
 ROWS = [
     {"id": f"{name}-{colour}", "text_en": f"{name} {colour}", "text_de": f"{german} {colour}"}
     for name, german in (
-        (
-            "folding garden chair with armrests of oiled acacia",
-            "klappbarer gartenstuhl mit armlehnen aus akazie",
-        ),
-        (
-            "heavy frying pan of cast iron for induction hobs",
-            "schwere bratpfanne aus gusseisen für induktion",
-        ),
-        (
-            "hand woven rug of virgin wool with long fringes",
-            "handgewebter teppich aus schurwolle mit fransen",
-        ),
-        (
-            "brass desk lamp whose light bulb can be dimmed",
-            "dimmbare schreibtischleuchte aus messing mit fuss",
-        ),
+        ("folding garden chair with armrests of oiled acacia", "klappbarer gartenstuhl aus akazie"),
+        ("heavy frying pan of cast iron for induction hobs", "schwere bratpfanne aus gusseisen"),
+        ("hand woven rug of virgin wool with long fringes", "handgewebter teppich aus schurwolle"),
+        ("brass desk lamp whose light bulb can be dimmed", "dimmbare leuchte aus messing"),
         ("pair of sheer linen curtains for small windows", "zwei durchsichtige vorhänge aus leinen fürs bad"),
     )
     for colour in ("red", "blue", "teal", "grey", "pink")

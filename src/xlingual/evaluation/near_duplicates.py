@@ -151,7 +151,7 @@ def near_duplicates(
         of_pictures, threshold = picture_links(pictures, part, queries, ranker)
         links.append(of_pictures)
     unit = np.searchsorted(among, rows.unit)
-    between, n_split = _without_chains(len(among), [one.between(unit) for one in links])
+    between, n_split = _without_chains(len(among), [one.between(unit) for one in links], whole=not join)
     pairs = _both_ways(between)
     pairs = pairs[:, np.isin(among[pairs[0]], looked)]
     scale = (len(units) - 1) / max(len(among) - 1, 1)
@@ -276,13 +276,13 @@ def _both_ways(links: Links) -> Ints:
     return np.unique(np.concatenate([ends, ends[::-1]], axis=1), axis=1)
 
 
-def _without_chains(n: int, kinds: Sequence[Links]) -> tuple[Links, int]:
+def _without_chains(n: int, kinds: Sequence[Links], *, whole: bool) -> tuple[Links, int]:
     """Return the links of all kinds, and how many chains were split.
 
     The links of each kind are looked at alone first: a chain of one kind costs no links of another.
     """
-    split = [without_chains(n, links) for links in kinds]
-    links, n_split = without_chains(n, Links.joined([kept for kept, _ in split]))
+    split = [without_chains(n, links, whole=whole) for links in kinds]
+    links, n_split = without_chains(n, Links.joined([kept for kept, _ in split]), whole=whole)
     return links, n_split + sum(count for _, count in split)
 
 

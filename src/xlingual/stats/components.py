@@ -43,12 +43,15 @@ def components(n: int, links: Links) -> Ints:
     return _connected(n, links, np.ones(len(links), dtype=bool))
 
 
-def without_chains(n: int, links: Links, largest: float = LARGEST) -> tuple[Links, int]:
+def without_chains(
+    n: int, links: Links, largest: float = LARGEST, *, whole: bool = False
+) -> tuple[Links, int]:
     """Return the links that leave no component too large, and how many components were.
 
     A component of more than `largest` of the n nodes (and of more than five) is a chain. It keeps only the
     links below the distance at which one of its parts becomes that large. Where even equal nodes are too
-    many, it falls apart into single ones: what so many share says nothing of any two.
+    many, it falls apart into single ones: what so many share says nothing of any two. `whole`: it always
+    does.
     """
     most = max(int(largest * n), _FEW)
     label = components(n, links)
@@ -56,7 +59,7 @@ def without_chains(n: int, links: Links, largest: float = LARGEST) -> tuple[Link
     kept = np.ones(len(links), dtype=bool)
     for chain in chains.tolist():
         own = np.flatnonzero(label[links.first] == chain)
-        kept[own] = links.distance[own] < _limit(n, links, own, most)
+        kept[own] = False if whole else links.distance[own] < _limit(n, links, own, most)
     return Links(links.first[kept], links.second[kept], links.distance[kept]), len(chains)
 
 
