@@ -243,9 +243,9 @@ def picture_links(
     best = top.result()
     other = best.query != best.candidate
     a, b = best.query[other], best.candidate[other]
-    cosine: Floats = similarity.exact(a, b) * UNIT
+    cosine: Floats = similarity.exact(a, b).astype(np.float64) * UNIT
     near = cosine >= least
-    distance: Floats = (1 - cosine[near]) / max(1 - least, UNIT)
+    distance: Floats = ((1 - cosine[near]) / max(1 - least, UNIT)).astype(np.float64)
     links = Links(shows[a[near]], shows[b[near]], distance)
     return Links.joined([same, links]), least
 
