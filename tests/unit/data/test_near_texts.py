@@ -83,7 +83,7 @@ def test_of_long_texts_some_shingles_are_looked_at():
         " ".join(f"w{i}" for i in range(n)) for n in (500, 510)
     ]
     first, second, similarity = near_texts(long, shingles=20)
-    assert (first.tolist(), second.tolist()) == ([2], [3]) and similarity[0] > 0.9
+    assert (first.tolist(), second.tolist()) == ([2], [3]) and similarity[0] >= 0.7
     assert len(near_texts(["x" * 9000, "y" * 9000], np.array([0]), shingles=1)[0]) == 0  # none may be left
 
 
