@@ -39,6 +39,7 @@ def pytest_collection():
 
 def pytest_collection_modifyitems(config, items):
     properties = set()
+    leave_cases_to_the_slow_run(items)
     for item in items:
         if "real_data" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.data)
@@ -52,15 +53,29 @@ def pytest_collection_modifyitems(config, items):
             try_few_examples(test)
 
 
+def leave_cases_to_the_slow_run(items):
+    """Mark all but `n` cases of a test with the marker `cases(n)` as slow; those that stay lie apart evenly."""
+    cases = {}
+    for item in items:
+        marker = item.get_closest_marker("cases")
+        if marker and not item.get_closest_marker("slow"):
+            cases.setdefault((item.parent.nodeid, item.originalname, marker.args[0]), []).append(item)
+    for (_, _, n), of_test in cases.items():
+        stay = {i * len(of_test) // n for i in range(n)}
+        for i, item in enumerate(of_test):
+            if i not in stay:
+                item.add_marker(pytest.mark.slow)
+
+
 def is_fast(config):
     """Say whether slow tests are left out, as `make test` does."""
     return "not slow" in config.option.markexpr
 
 
 def try_few_examples(test):
-    """Let the fast run try a tenth of a property's examples; `-m 'slow or examples'` tries them all."""
+    """Let the fast run try a twentieth of a property's examples; `-m 'slow or examples'` tries them all."""
     meant = test._hypothesis_internal_use_settings  # where @settings and @given leave them
-    few = min(meant.max_examples, max(3, meant.max_examples // 10))
+    few = min(meant.max_examples, max(2, meant.max_examples // 20))
     test._hypothesis_internal_use_settings = settings(meant, max_examples=few)
 
 
@@ -75,6 +90,19 @@ def _own_store(tmp_path_factory):
     """Keep the vectors of all tests in a folder of their own: never in the user's cache."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XLINGUAL_STORE", str(tmp_path_factory.mktemp("store")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _few_replicates(full):
+    """Draw a tenth of the replicates of validations and correlations in the fast run."""
+    if full:
+        yield
+        return
+    from xlingual.evaluation.metric_validation import encoder_scores
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoder_scores, "REPLICATES", 200)
         yield
 
 

@@ -7,15 +7,17 @@ run row blocks side by side. The plan of tiles depends on a byte budget, never o
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol, Self
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from xlingual.ranking.similarity import Similarity
 from xlingual.records import Ints, Vectors
@@ -27,8 +29,14 @@ Progress = Callable[[int, int], None]  # (done, all): screened pairs
 
 def one_library_thread() -> AbstractContextManager[object]:
     """Hold the linear algebra library to one thread: tiles run side by side instead."""
-    limits: AbstractContextManager[object] = threadpool_limits(limits=1)
+    limits: AbstractContextManager[object] = _libraries(len(sys.modules)).limit(limits=1)
     return limits
+
+
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:
+    """Return the linear algebra libraries that are loaded: looked for again once a module more may have brought one."""
+    return ThreadpoolController()
 
 
 @dataclass(frozen=True)
