@@ -377,7 +377,9 @@ def test_conventions_that_changed_nothing_here_are_equal(made):
 def test_the_hit_rate_of_several_target_texts_is_named(made, tmp_path):
     one = made.validation(made.pair(made.noisy(12), conditions={"xlr": "Success@10", "conventions": "2"}))
     found = calibrate([one])
-    assert calibration_verdict(found)[0].startswith("XLR Success@10 is estimated from BkR")
+    assert calibration_verdict(found)[0].startswith(
+        "Within one data set XLR Success@10 is estimated from BkR"
+    )
     found.write(tmp_path / "calibration.json")
     assert Calibration.read(tmp_path / "calibration.json").xlr_measure == "Success@10"
     assert calibrate([made.validation(made.pair(made.noisy(12)))]).xlr_measure == "R@10"
