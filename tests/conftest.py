@@ -27,6 +27,14 @@ def pytest_report_header():
     return f"real data (XLINGUAL_DATA): {found}"
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give the tests of a file to one process: what they share is made once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
     """Let nobody look for garbage among modules and thousands of tests, which all stay."""

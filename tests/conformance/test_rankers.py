@@ -199,6 +199,7 @@ def test_any_vectors(name, seed, kind, weighted, k):
         for j, d in enumerate((1, 7, 300))
     ],
 )
+@pytest.mark.cases(22)
 def test_extreme_vectors(ranker, kind, d):
     rng = np.random.default_rng(d)
     sides = [EXTREME[kind](rng, size, d) for size in (33, 57)]
@@ -207,6 +208,7 @@ def test_extreme_vectors(ranker, kind, d):
     check(ranker, *sides, None, rng)
 
 
+@pytest.mark.cases(5)
 def test_many_dimensions(ranker):
     rng = np.random.default_rng(0)
     sides = [np.abs(rng.standard_normal((size, 4096))).astype(np.float32) for size in (20, 30)]
@@ -214,11 +216,13 @@ def test_many_dimensions(ranker):
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 40), (40, 1)])
+@pytest.mark.cases(16)
 def test_one_query_or_one_candidate(ranker, shape):
     rng = np.random.default_rng(0)
     check(ranker, *(rng.standard_normal((size, 5)).astype(np.float32) for size in shape), None, rng)
 
 
+@pytest.mark.cases(7)
 def test_scores_within_the_error_of_any_screen(ranker):
     """Candidates whose cosines differ by a few 1e-9, so that only float64 tells them apart."""
     rng = np.random.default_rng(1)
@@ -279,6 +283,7 @@ def test_progress_and_tallies(ranker):
 
 
 @pytest.mark.parametrize("weighted", [None, 3])
+@pytest.mark.cases(11)
 def test_shards_that_are_passes_of_their_own(ranker, weighted):
     """Each pair of shards is ranked as if there were no other; what is seen is put together."""
     rng = np.random.default_rng(5)

@@ -18,6 +18,7 @@ def numbers(folder):
 
 
 @pytest.mark.parametrize("precision", ["fp16", "bf16", "fp32"])
+@pytest.mark.cases(1)
 def test_backretrieval_is_the_same(bkr, precision):
     assert bkr("--backend", "cpu", "--measure", "R@5", "--measure", "MedR").code == 0
     plain = numbers("out")

@@ -110,6 +110,7 @@ def test_quiet_is_silent(bkr: Any, xlingual: Any) -> None:
 
 
 @pytest.mark.parametrize("task", ["bkr", "corr", "xlr"])
+@pytest.mark.cases(1)
 def test_threads_change_no_number(xlingual: Any, task: str) -> None:
     image = [] if task == "xlr" else ["--image-encoder", "pixels"]
     found = []
@@ -127,6 +128,7 @@ def test_threads_change_no_number(xlingual: Any, task: str) -> None:
 
 
 @pytest.mark.parametrize("arguments", ["--version", "data scenes --n 4 --out few --quiet"])
+@pytest.mark.cases(1)
 def test_a_closed_output_is_no_error(tmp_path: Path, arguments: str) -> None:
     command = f'exec "$0" -m xlingual {arguments} >&-'
     done = subprocess.run(
@@ -158,6 +160,7 @@ def test_seeds_and_sample_size(bkr: Any) -> None:
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.cases(2)
 def test_tables_fit_the_terminal(bkr: Any, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     monkeypatch.setattr(screen, "console", lambda: Console(width=width, highlight=False))
     long_name = "a-model-with-quite-a-long-name-of-its-own"
@@ -256,11 +259,11 @@ def test_one_report_from_two_folders(bkr: Any, xlingual: Any) -> None:
     assert "A &lt;b&gt; title" in page and "backretrieval" in page and "crosslingual-retrieval" in page
 
 
-def test_demo(tmp_path: Path) -> None:
+def test_demo(tmp_path: Path, full: bool) -> None:
     from xlingual.workflows.demo import run_demo
 
     told: list[str] = []
-    results = run_demo(tmp_path / "demo", items=120, progress=lambda what, done, total: told.append(what))
+    results = run_demo(tmp_path / "demo", items=120 if full else 50, progress=lambda what, done, total: told.append(what))
     assert {result.entries[0].task for result in results} == {"backretrieval", "crosslingual-retrieval"}
     assert (tmp_path / "demo" / "report.html").stat().st_size > 10_000
     assert Results.read(tmp_path / "demo" / "backretrieval").entries == results[0].entries
@@ -330,6 +333,7 @@ def test_data_scenes_makes_recipes(xlingual: Any) -> None:
 
 
 @pytest.mark.parametrize("word", ["x", "ßø "])
+@pytest.mark.cases(1)
 def test_very_long_texts_on_one_line(bkr: Any, word: str) -> None:
     rows = [
         {"id": f"{language}{i}", "lang": language, "text": f"{language} {i} {word * 50_000}", "item": i}
@@ -367,13 +371,12 @@ def test_in_a_process_of_its_own(process: Any) -> None:
     assert re.fullmatch(r"xlingual \d+\.\d+\S*\n", process("--version").out)
     refused = process("evaluate", "xlr", "nowhere", "--text-encoder", "random")
     assert (refused.code, refused.out) == (2, "") and re.fullmatch(r"error: nowhere: .*\n", refused.err)
-    done = process("evaluate", "xlr", "s", "--text-encoder", GOOD, "--json")
-    assert (done.code, done.err) == (0, "") and json.loads(done.out)["results"]
 
 
 @pytest.mark.parametrize(
-    "arguments", [["evaluate", "xlr", "s", "--text-encoder", GOOD, "--json"], ["--help"]]
+    "arguments", [["--help"], ["evaluate", "xlr", "s", "--text-encoder", GOOD, "--json"]]
 )
+@pytest.mark.cases(1)
 def test_a_closed_pipe_is_no_error(process: Any, arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)  # before anything is written
@@ -383,24 +386,32 @@ def test_a_closed_pipe_is_no_error(process: Any, arguments: list[str]) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-@pytest.mark.parametrize("arguments", [["data", "check", "s"], ["--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["data", "check", "s"]])
+@pytest.mark.cases(1)
 def test_a_full_disk_is_one_line(process: Any, arguments: list[str]) -> None:
     with Path("/dev/full").open("wb") as full:
         outcome = process(*arguments, stdout=full)
     assert outcome.code == 2 and re.fullmatch(r"error: .*No space left on device: make room.*\n", outcome.err)
 
 
+XLR = ("evaluate", "xlr", "s", "--text-encoder", GOOD)
+ASCII_ONLY = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+
+
 def test_output_in_an_encoding_without_our_letters(process: Any) -> None:
-    run = ("evaluate", "xlr", "s", "--text-encoder", GOOD)
-    ascii_only = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
-    table = process(*run, variables=ascii_only)
+    table = process(*XLR, variables=ASCII_ONLY)
     assert (table.code, table.err) == (0, "") and "crosslingual-retrieval ? R@10" in table.out
-    found = process(*run, "--text-encoder", "Vögel=random", "--json", variables=ascii_only)
+
+
+@pytest.mark.slow  # tables: test_output_in_an_encoding_without_our_letters
+def test_json_in_an_encoding_without_our_letters(process: Any) -> None:
+    found = process(*XLR, "--text-encoder", "Vögel=random", "--json", variables=ASCII_ONLY)
+    assert (found.code, found.err) == (0, "")
     assert "Vögel" in {entry["encoder"] for entry in json.loads(found.out)["results"]}
 
 
-def test_interrupted(spawn: Any, process: Any) -> None:
-    assert process("evaluate", "xlr", "s", "--text-encoder", GOOD, "--out", "out", "--quiet").code == 0
+def test_interrupted(spawn: Any, xlingual: Any) -> None:
+    assert xlingual(*XLR, "--out", "out", "--quiet").code == 0
     before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
     n = 20_000
     table = {"id": [str(i) for i in range(n)]}

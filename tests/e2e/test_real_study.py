@@ -59,6 +59,7 @@ def test_products_in_english_and_german(real_data: Path, tmp_path: Path) -> None
         assert 0.05 < np.mean(list(key.bkr[name].values())) < 0.6  # of 30 queries; by chance it is below .03
 
 
+@pytest.mark.slow  # on made data: test_study.py
 def test_emoji_with_pictures_by_group(real_data: Path, tmp_path: Path) -> None:
     data = real_data / "emoji" / "emoji.parquet"
     if not data.is_file():

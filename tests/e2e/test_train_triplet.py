@@ -31,6 +31,7 @@ def here(work: Path, recipes: Path) -> Path:
 
 
 @pytest.mark.parametrize("recipe", ["triplet", "triplet-xl"])
+@pytest.mark.cases(1)
 def test_a_model_is_trained_and_evaluated(xlingual: Any, here: Path, recipe: str) -> None:
     done = xlingual("train", recipe, "r", *TRAIN, "--out", "m", "--lr", "0.005", "--out-dim", "20")
     assert done.code == 0, done.err

@@ -316,6 +316,7 @@ def test_hubs_are_the_candidates_that_stand_first_most_often(case):
 
 @pytest.mark.parametrize("vector", [[1.0, 2.0], [0.0, 0.0]])
 @pytest.mark.parametrize("m", [9, 150, 2500])
+@pytest.mark.cases(2)
 def test_a_constant_encoder_scores_chance_in_every_view(vector, m):
     pool, questions, candidates = drawn(np.random.default_rng(m), 30, m, n_keys=6)
     questions, candidates = (np.tile(np.float32(vector), (len(rows), 1)) for rows in (questions, candidates))
@@ -466,6 +467,7 @@ def compared(views):
 
 
 @pytest.mark.parametrize("whole_numbers", [False, True])
+@pytest.mark.cases(1)
 def test_the_order_of_rows_and_the_names_of_languages_do_not_matter(whole_numbers):
     pool = parallel_pool(items=30, fillers=20)
     vectors = parallel_vectors(pool)

@@ -57,6 +57,7 @@ def directly(model, processor, pictures):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.cases(3)
 def test_vectors_are_those_of_transformers(saved, family):
     folder, model, processor = saved[family]
     encoder = HuggingFacePictures(folder, batch=2)
@@ -69,6 +70,7 @@ def test_vectors_are_those_of_transformers(saved, family):
 
 
 @pytest.mark.parametrize("family", ["resnet", "dinov2", "clip"])
+@pytest.mark.cases(1)
 def test_batches_change_no_vector(saved, family):
     alone = HuggingFacePictures(saved[family][0], batch=1).encode(batch(*PICTURES))
     together = HuggingFacePictures(saved[family][0], batch=64).encode(batch(*PICTURES[::-1]))

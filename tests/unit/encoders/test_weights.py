@@ -64,6 +64,7 @@ def test_the_files_of_a_model_count(folder):
 
 
 @pytest.mark.parametrize("name", COUNTED)
+@pytest.mark.cases(9)
 def test_a_changed_byte_is_another_digest(folder, name):
     before = checkpoint_digest(folder)
     path = folder / name

@@ -328,6 +328,7 @@ def test_equal_values_have_no_spread():
 
 
 @pytest.mark.parametrize("seed", range(6))
+@pytest.mark.cases(2)
 def test_five_families_have_an_interval_whatever_the_seed(seed):
     assert subsets(made(5), seed=seed)["all"].agreement["BkR"]["pearson"].ci is not None
     weight = draw_families(list("abcde"), seed, 2000).weight
@@ -335,6 +336,7 @@ def test_five_families_have_an_interval_whatever_the_seed(seed):
 
 
 @pytest.mark.parametrize(("n", "shuffled"), [(5, False), (6, False), (9, False), (24, False), (9, True)])
+@pytest.mark.cases(2)
 def test_intervals_contain_their_estimates(n, shuffled):
     series = changed(made(n), "BkR", lambda i, _: [i**2] * 3)
     series = changed(series, "XLR", lambda i, _: [(-i if shuffled else i) / 10] * 3)

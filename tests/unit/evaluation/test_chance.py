@@ -57,6 +57,7 @@ def run(of, names, **options):
 
 
 @pytest.mark.parametrize("name", IGNORANT)
+@pytest.mark.cases(1)
 def test_backretrieval_of_an_ignorant_encoder_is_chance(name):
     results = run(case(), [name], seeds=2)
     for entry in results.entries:

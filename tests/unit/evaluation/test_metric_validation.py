@@ -98,6 +98,7 @@ def scores_of(found, pair, name):
 
 @pytest.mark.parametrize("pair", ["en-de", "de-en"])
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.cases(4)
 def test_every_seed_equals_the_definitions(case, found, pair, name):
     sampler = Sampler(case.manifest, size=20, seeds=3)
     scores = scores_of(found, pair, name)
@@ -149,6 +150,7 @@ def test_a_file_from_before_xlr_at_1_is_read(found, tmp_path):
 
 
 @pytest.mark.parametrize("how", ["drawn", "splits"])
+@pytest.mark.cases(1)
 def test_numbers_are_those_of_the_single_tasks(case, tmp_path, how):
     options = {"sample_size": 20, "seeds": 4, "seed": 3}
     if how == "splits":

@@ -81,6 +81,7 @@ TASKS = (backretrieval, crosslingual_retrieval, distance_correlation)
 
 
 @pytest.mark.parametrize("task", TASKS)
+@pytest.mark.cases(1)
 def test_they_make_the_intervals_of_declared_lines_and_move_no_value(shop, task):
     plain, declared = run(task, *shop), run(task, *shop, cluster_column="line")
     found = run(task, *shop, cluster="near-duplicates")

@@ -138,6 +138,7 @@ def test_backretrieval_reports_the_hit_rate_as_recall():
 
 
 @pytest.mark.parametrize("measure", ["R@2", "hit_rate@2"])
+@pytest.mark.cases(1)
 def test_a_validation_takes_the_hit_rate_and_says_what_it_is_called(measure):
     texts = [Given(name, noise) for name, noise in (("a", 0.3), ("bb", 0.8), ("ccc", 2.0))]
     options = {

@@ -90,6 +90,7 @@ def own(folder: Path, text: str, n: int, start: int | None = None) -> dict[str, 
 
 
 @pytest.mark.parametrize("batch", [1, 4])
+@pytest.mark.cases(1)
 def test_lists_are_those_of_the_library(network: Path, batch: int) -> None:
     generator = Generator(str(network), Search(n=5, batch=batch), ("de", "en"))
     lists = list(generator.translations(TEXTS))

@@ -62,6 +62,7 @@ def ranked(ranker, over, **how):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.cases(6)
 def test_an_index_that_is_searched_whole_gives_the_exact_answer(kind, weighted):
     weights = np.random.default_rng(2).integers(0, 3, M) if weighted else None
     whole = Approximate(depth=M, search=Search(probes=EVERYTHING), least=1)
@@ -92,6 +93,7 @@ def test_what_is_not_found_is_below():
 
 
 @pytest.mark.parametrize("kind", ["ivf", "hnsw"])
+@pytest.mark.cases(1)
 def test_threads_and_repetition_change_nothing(kind):
     def run(threads):
         ranker = Approximate(depth=10, search=Search(kind, 2), least=1, threads=threads)

@@ -171,6 +171,7 @@ def failing_over(monkeypatch, size, error=None):
 @pytest.mark.parametrize(
     "error", [None, RuntimeError("DefaultCPUAllocator: can't allocate memory"), MemoryError()]
 )
+@pytest.mark.cases(1)
 def test_out_of_memory_halves_the_tile_says_so_once_and_goes_on(monkeypatch, error):
     expected = answer(Cpu())
     made = failing_over(monkeypatch, 3000, error)
@@ -457,6 +458,7 @@ def test_settings_of_two_parts_come_back_whole():
 
 @pytest.mark.parametrize("kind", [0.0, 1.0, 5.0])
 @pytest.mark.parametrize("memory", [1 << 15, 1 << 22])
+@pytest.mark.cases(3)
 def test_any_device_that_keeps_its_bound_gives_the_same_ranks(monkeypatch, kind, memory):
     """Scores are off by nearly all that the bound allows, up or down at random."""
     product, allowed = Arithmetic.product, 1e-3

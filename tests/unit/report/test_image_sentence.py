@@ -166,6 +166,7 @@ def test_the_table_has_the_layout_of_table_1() -> None:
 
 
 @pytest.mark.parametrize("width", [72, 80, 100, 160])
+@pytest.mark.cases(2)
 def test_no_line_is_wider_than_the_screen_and_no_number_is_lost(width: int) -> None:
     names = {f"mlmme-beta-{i}": 0.4 + i / 100 for i in range(9)}
     text = shown(results(names, baseline="mlmme-beta-0"), width)

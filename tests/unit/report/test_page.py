@@ -27,6 +27,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.cases(2)
 def test_pages_are_well_formed_self_contained_and_repeatable(made, shape):
     results = SHAPES[shape](made)
     html = page.render(results)

@@ -94,6 +94,7 @@ def killed_at(step, monkeypatch):
 @pytest.mark.parametrize(
     "second", [result(0.75), result(0.75, examples=False, hubs=False)], ids=["same", "fewer"]
 )
+@pytest.mark.cases(1)
 def test_a_kill_at_any_step_leaves_the_old_result_or_the_new_one_whole(tmp_path, monkeypatch, second):
     old, new = [0.25] * 4, [0.75] * 2 + ([0.75] * 2 if second.examples is not None else [None] * 2)
     seen = []

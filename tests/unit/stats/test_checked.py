@@ -97,6 +97,7 @@ def test_the_interval_of_a_value_holds_it_and_what_is_exact():
 
 @pytest.mark.parametrize("gain", [0.0, 0.002, 0.02])
 @pytest.mark.parametrize("loss", [0.0, 0.005, 0.05])
+@pytest.mark.cases(3)
 def test_the_error_is_covered(gain, loss):
     """Finite populations of 20,000 queries, of which 1,000 are drawn without replacement, 400 times."""
     rng = np.random.default_rng([int(1e4 * gain), int(1e4 * loss)])

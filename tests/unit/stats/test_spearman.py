@@ -76,6 +76,7 @@ def tables(kind, rng, n=30):
 
 
 @pytest.mark.parametrize("kind", ["plain", "zero rows", "rounded"])
+@pytest.mark.cases(1)
 def test_row_and_column_sums_give_the_variance_of_resampling_both(kind, full):
     """Drawing rows and columns anew adds the variance of single pairs once to those of rows and columns."""
     rng = np.random.default_rng(3)

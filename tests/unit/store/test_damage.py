@@ -47,6 +47,7 @@ def survivors(root, made, numbers):
 
 @pytest.mark.parametrize("part", ["length", "header", "keys", "checksums", "truncated", "vectors"])
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.8, 1.0])
+@pytest.mark.cases(10)
 def test_a_flipped_byte_in_a_shard(root, made, part, share):
     collection = Store(root).collection("a")
     for start in (0, 10):

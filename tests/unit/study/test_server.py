@@ -136,6 +136,7 @@ def test_undo_goes_back_to_the_suggestion_and_only_once(client, made):
 
 
 @pytest.mark.parametrize("data", [{"change": "x"}, {"change": "99"}, {"change": "²"}, {}])
+@pytest.mark.cases(2)
 def test_undo_of_nothing_changes_nothing(client, made, data):
     assert client.post(f"{made.link()}/undo", data=data).status_code == 303
 
@@ -148,6 +149,7 @@ def test_raters_have_their_own_orders_and_answers(client, made):
 
 
 @pytest.mark.parametrize("value", ["0", "5", "1.0", "", "²", "1 OR 1"])
+@pytest.mark.cases(3)
 def test_a_score_off_the_scale_is_refused(client, made, value):
     name = made.study.queries[0].suggestions[0].id
     assert client.post(f"{made.link()}/page/1", data={f"score-{name}": value}).status_code in (200, 400)

@@ -80,6 +80,7 @@ def plain_loss(recipe, drawing):
 
 @pytest.mark.parametrize("contrast", ["random", "in-batch", "hardest"])
 @pytest.mark.parametrize(("languages", "beta"), [(("en", "de"), 0.5), (("en", "de"), 0.0), (("en",), 1.0)])
+@pytest.mark.cases(4)
 def test_a_batch_costs_what_a_plain_loop_says(made, tmp_path, contrast, languages, beta):
     options = options_of(*languages, contrast=contrast, beta=beta, contrastive=5, batch=4)
     recipe = recipe_of(made, tmp_path, made.paired(7, texts=2), options)
@@ -214,6 +215,7 @@ def recall_at_1(one, other):
 
 
 @pytest.mark.parametrize("contrast", ["random", "hardest"])
+@pytest.mark.cases(1)
 def test_a_small_model_learns_64_items_by_heart(made, tmp_path, contrast, full):
     options = options_of(contrast=contrast, contrastive=32, batch=16, state_dim=24, joint_dim=24, word_dim=16)
     recipe = recipe_of(made, tmp_path / "corpus", made.paired(64 if full else 24), options, dim=16)

@@ -95,6 +95,7 @@ def plain(recipe, batch):
 @pytest.mark.parametrize("source", ["batch", "index"])
 @pytest.mark.parametrize("vectors", ["current", "base"])
 @pytest.mark.parametrize("separate", [False, True])
+@pytest.mark.cases(6)
 def test_the_loss_equals_a_plain_loop(tmp_path, beta, source, vectors, separate):
     options = options_of(
         beta=beta, neighbours_from=source, neighbours_by=vectors, separate_towers=separate, margin=0.4
@@ -140,6 +141,7 @@ def test_a_small_model_learns_which_title_is_whose(tmp_path, recipe):
 
 
 @pytest.mark.parametrize("source", ["batch", "index"])
+@pytest.mark.cases(1)
 def test_an_interrupted_training_goes_on_bit_for_bit(tmp_path, source):
     options = TripletOptions.preset(
         "triplet-xl", batch=16, neighbours=2, neighbours_from=source, refresh=3, out_dim=9

@@ -40,6 +40,7 @@ def test_kinds_and_methods_look_different():
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.cases(6)
 def test_every_ingredient_shows_in_every_kind(kind):
     dish = replace(SOUP, kind=kind, method=KINDS[kind].methods[0])
     alone = {name: paint(replace(dish, hero=name)) for name in INGREDIENTS}

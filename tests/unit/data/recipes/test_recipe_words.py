@@ -116,6 +116,7 @@ def test_words_of_different_things_differ():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.cases(2)
 def test_drawn_recipes_are_well_formed(language):
     for row in recipe_rows(0, [language], seed=3, train=500):
         assert not re.search(r"[{}|]|None|  |\n\n|\s$| [.,،]|\.\.|,,", row.text), row.text

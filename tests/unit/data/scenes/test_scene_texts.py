@@ -26,6 +26,7 @@ def _assert_well_formed(text, language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.cases(3)
 def test_every_kind_colour_and_count_renders(language):
     rng = stream(0, "test", 0)
     for kind, colour, count in product(KINDS, COLOURS, range(1, 6)):
@@ -35,6 +36,7 @@ def test_every_kind_colour_and_count_renders(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.cases(3)
 def test_every_size_pattern_position_and_background_renders(language):
     rng = stream(0, "test", 1)
     options = product((None, *SIZES), (None, *PATTERNS), (None, *POSITIONS), (None, *BACKGROUNDS), (1, 2, 4))
@@ -44,6 +46,7 @@ def test_every_size_pattern_position_and_background_renders(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.cases(3)
 def test_drawn_descriptions_are_well_formed_and_differ(language):
     texts = [item.texts[language] for item in scene_rows(1000, [language], seed=3)]
     for text in texts:

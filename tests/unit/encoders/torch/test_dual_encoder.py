@@ -50,6 +50,7 @@ def read(path):
 
 
 @pytest.mark.parametrize("kind", ["bert", "xlmr", "distilbert"])
+@pytest.mark.cases(1)
 def test_begins_as_the_first_token_of_the_network(checkpoints, tmp_path, kind):
     """With a rate of almost nothing the vectors are those of hf:…?pool=cls, at unit length."""
     base = f"hf:{checkpoints(kind)}"

@@ -55,6 +55,7 @@ def direct(folder, words, maximum=None):
 
 
 @pytest.mark.parametrize("kind", ["bert", "xlmr", "distilbert"])
+@pytest.mark.cases(1)
 def test_mean_pooling_is_that_of_sentence_transformers(checkpoints, kind):
     library = pytest.importorskip("sentence_transformers")
     modules = pytest.importorskip("sentence_transformers.models")
@@ -66,6 +67,7 @@ def test_mean_pooling_is_that_of_sentence_transformers(checkpoints, kind):
 
 
 @pytest.mark.parametrize(("kind", "maximum"), [("bert", 40), ("xlmr", 40), ("distilbert", 40)])
+@pytest.mark.cases(2)
 def test_first_and_last_token(checkpoints, kind, maximum):
     folder = checkpoints(kind)
     outputs = [out.last_hidden_state[0].numpy() for out, _ in direct(folder, TEXTS, maximum)]
@@ -87,6 +89,7 @@ def test_the_pooler_is_the_networks_own_head(checkpoints):
 
 
 @pytest.mark.parametrize("layer", [0, 1, 2, 3, -1, -2, -4])
+@pytest.mark.cases(3)
 def test_layers(checkpoints, layer):
     folder = checkpoints("xlmr")
     expected = [out.hidden_states[layer][0].mean(dim=0).numpy() for out, _ in direct(folder, TEXTS, 40)]
@@ -128,6 +131,7 @@ def test_a_network_that_is_told_the_language(checkpoints):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.cases(4)
 def test_other_texts_in_the_batch_change_no_vector(checkpoints, kind):
     hf = encoder(folder_of(checkpoints, kind))
     together = hf.encode(texts())

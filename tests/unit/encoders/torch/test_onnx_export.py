@@ -72,6 +72,7 @@ def exported(copied):
         ("xlmr", "long=windows"),
     ],
 )
+@pytest.mark.cases(2)
 def test_texts_have_the_vectors_of_the_network(exported, kind, options):
     folder = exported(kind)
     specs = [f"onnx:{folder}?{options}&batch=3", f"hf:{folder}?{options}"]
@@ -91,6 +92,7 @@ def test_the_pooled_output(exported):
 
 
 @pytest.mark.parametrize("family", ["resnet", "vit", "clip"])
+@pytest.mark.cases(1)
 def test_pictures_have_the_vectors_of_the_network(tmp_path, family):
     shared = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "picture_models.py")))
     model, _ = shared.save(tmp_path, family)

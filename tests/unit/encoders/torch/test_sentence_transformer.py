@@ -103,6 +103,7 @@ def test_fewer_dimensions(checkpoints, direct):
 
 @pytest.mark.parametrize("kind", ["sentence_bert", "sentence_plain"])
 @pytest.mark.parametrize("options", ["", "long=windows&max_length=12"])
+@pytest.mark.cases(2)
 def test_other_texts_in_the_batch_change_no_vector(checkpoints, kind, options):
     st = encoder(checkpoints(kind), f"?{options}")
     together = st.encode(texts())

@@ -101,6 +101,7 @@ def exact(manifest):
 
 
 @pytest.mark.parametrize("task", TASKS)
+@pytest.mark.cases(1)
 def test_a_search_through_everything_gives_the_exact_numbers(manifest, task):
     options = {"seeds": 2, "sample_size": 200}
     truth, found = TASKS[task](manifest, **options), TASKS[task](manifest, WHOLE, **options)
@@ -116,6 +117,7 @@ def test_a_search_through_everything_gives_the_exact_numbers(manifest, task):
 
 
 @pytest.mark.parametrize("task", TASKS)
+@pytest.mark.cases(1)
 def test_the_error_of_a_hasty_search_is_measured(exact, hasty, task):
     differs = 0
     for one, other in zip(exact[task].entries, hasty[task].entries, strict=True):
@@ -188,6 +190,7 @@ def test_the_same_again_with_other_threads(manifest, hasty, task):
 
 
 @pytest.mark.parametrize("task", TASKS)
+@pytest.mark.cases(1)
 def test_ranks_from_all_candidates_are_exact(manifest, task):
     measures = ("MedR", "R@3%")
     options = {"pairs": "en-de", "measures": measures}
@@ -203,6 +206,7 @@ def test_ranks_from_all_candidates_are_exact(manifest, task):
 
 
 @pytest.mark.parametrize("task", TASKS)
+@pytest.mark.cases(1)
 def test_ranks_from_some_candidates_hold_the_truth(manifest, task):
     ranker = Approximate(depth=2, search=Search(probes=10**6), least=1, check=N, candidates=150)
     options = {"pairs": "en-de", "measures": ("MedR", "R@5%")}
@@ -293,6 +297,7 @@ def test_equal_and_zero_vectors(manifest):
 
 
 @pytest.mark.parametrize("task", TASKS)
+@pytest.mark.cases(1)
 def test_misses_are_told_once_for_each_encoder(manifest, task):
     """Not once for each language pair and seed."""
     with pytest.warns(DataWarning) as told:

@@ -107,6 +107,7 @@ def test_an_interrupted_pass_goes_on_with_what_is_missing(tmp_path):
 
 @pytest.mark.parametrize("which", ["-0-1.npz", "-1-0to3.npz"])
 @pytest.mark.parametrize("damage", ["changed", "missing"])
+@pytest.mark.cases(2)
 def test_damaged_parts_are_made_again_and_counted(tmp_path, which, damage):
     ranked(ranker(tmp_path))
     roots = [path for path in (tmp_path / "parts").iterdir() if path.name.endswith("-0-0to3.npz")]
@@ -292,6 +293,7 @@ def test_machines_that_all_left_are_waited_for_a_while(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("lost", ["the task", "the answer"])
+@pytest.mark.cases(1)
 def test_tasks_that_never_end_while_nothing_runs_are_begun_again(tmp_path, monkeypatch, lost):
     clock = Clock()
     monkeypatch.setattr("xlingual.ranking.cluster.schedule.time", clock)

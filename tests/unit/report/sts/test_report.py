@@ -100,6 +100,7 @@ def test_the_terminal_cuts_no_number(run: Results, width: int) -> None:
 
 
 @pytest.mark.parametrize("width", [110, 100, 90])
+@pytest.mark.cases(1)
 def test_no_interval_is_broken_over_lines(width: int) -> None:
     five = found(baseline="a", text_encoders={name: Noisy(30 + i) for i, name in enumerate("abcde")})
     assert "[−" in (text := shown(five, width))

@@ -233,6 +233,7 @@ def test_missing_numbers_are_noted_on_the_page(made):
 
 @pytest.mark.parametrize("width", [80, 100, 120, 200])
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.cases(4)
 def test_the_terminal_cuts_nothing(made, width, shape):
     validation = SHAPES[shape](made)
     text = shown(validation, width)
