@@ -117,9 +117,13 @@ def put(content: Any, place: tuple[Any, ...], value: Any) -> Any:
 @pytest.mark.parametrize(
     ("place", "value", "words"),
     [
-        (("queries", 0, "suggestions", 0, "image"), "../secret/key.json", "not the plain name of a file"),
-        (("queries", 0, "shown", "image"), "/etc/passwd", "not the plain name of a file"),
-        (("queries", 0, "shown", "id"), "<b>", "not of small letters and digits"),
+        (
+            ("queries", 0, "suggestions", 0, "image"),
+            "../secret/key.json",
+            r"image must be .* found \"\.\./secret",
+        ),
+        (("queries", 0, "shown", "image"), "/etc/passwd", r"image must be .* found \"/etc/passwd"),
+        (("queries", 0, "shown", "id"), "<b>", r"id must be .* found \"<b>\""),
         (("queries", 0, "shown", "text"), 3, "must be text, found 3"),
         (("queries",), [], "no queries"),
         (("orders",), [], "no orders"),
