@@ -203,7 +203,10 @@ def declared_units(manifest: Manifest) -> Ints:
     if np.array_equal(manifest.cluster, manifest.item):
         return manifest.item
     n = len(manifest)
-    first = [np.unique(column, return_index=True)[1][column] for column in (manifest.cluster, manifest.item)]
+    first = []  # row of the same number: numbers of items without a text are left out
+    for column in (manifest.cluster, manifest.item):
+        _, row, which = np.unique(column, return_index=True, return_inverse=True)
+        first.append(row[which])
     links = Links(np.tile(np.arange(n), 2), np.concatenate(first), np.zeros(2 * n))
     return components(n, links)
 

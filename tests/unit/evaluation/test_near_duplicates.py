@@ -240,3 +240,12 @@ def test_image_sentence_and_validation_take_them_too(shop):
     assert (
         len(near_warnings(validated["declared"])) == 1 and near_warnings(validated["near-duplicates"]) == []
     )
+
+
+def test_an_item_without_any_text_leaves_a_gap_that_does_no_harm():
+    rows = [{"id": f"i{i}", "text_en": f"e {i}", "text_de": f"d {i}"} for i in range(4)]
+    rows[1] |= {"text_en": "", "text_de": ""}
+    manifest = Manifest.from_rows(rows)
+    unit = room.declared_units(manifest)
+    assert len(set(unit)) == len(set(manifest.item)) == 3
+    assert all((unit[a] == unit[b]) == (manifest.item[a] == manifest.item[b]) for a in range(6) for b in range(6))

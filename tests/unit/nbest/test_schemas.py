@@ -94,17 +94,18 @@ def test_what_is_written_follows_the_schema(made: dict[str, list[dict[str, Any]]
     schema = schema_of(name)
     jsonschema.Draft202012Validator.check_schema(schema)
     assert schema["properties"]["schema"]["const"] == MODULES[name].SCHEMA
+    validate = jsonschema.Draft202012Validator(schema).validate
     for content in made[name]:
         written = json.loads(json.dumps(content, allow_nan=False))
-        jsonschema.validate(written, schema)
-        jsonschema.validate(written | {"new": {"any": "thing"}}, schema)
+        validate(written)
+        validate(written | {"new": {"any": "thing"}})
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(written | {"schema": f"xlingual/{name}/2"}, schema)
+            validate(written | {"schema": f"xlingual/{name}/2"})
         for key in schema["required"]:
             for broken in ({**written, key: {"not": [None]}}, {k: v for k, v in written.items() if k != key}):
                 if key != "settings" or key not in broken:  # settings are what the algorithm has
                     with pytest.raises(jsonschema.ValidationError):
-                        jsonschema.validate(broken, schema)
+                        validate(broken)
 
 
 def test_the_cases_have_what_may_lack_and_lack_it(made: dict[str, list[dict[str, Any]]]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -81,16 +83,22 @@ def _saying(query: Query, text: str) -> Query:
 
 
 def _picture(images: Path, name: str, wanted: bool) -> str | None:
-    from PIL import Image, ImageDraw
-
     if not wanted:
         return None
     size = (320, 240) if len(name) % 2 else (240, 320)
-    hue = sum(map(ord, name)) * 47 % 360
+    (images / f"p{name}.webp").write_bytes(_painted(size, sum(map(ord, name)) * 47 % 360))
+    return f"p{name}.webp"
+
+
+@cache
+def _painted(size: tuple[int, int], hue: int) -> bytes:
+    from PIL import Image, ImageDraw
+
     image = Image.new("RGB", size, f"hsl({hue}, 45%, 70%)")
     ImageDraw.Draw(image).ellipse((60, 50, 200, 190), fill=f"hsl({(hue + 140) % 360}, 50%, 45%)")
-    image.save(images / f"p{name}.webp")
-    return f"p{name}.webp"
+    file = BytesIO()
+    image.save(file, "WEBP")
+    return file.getvalue()
 
 
 def _order(queries: tuple[Query, ...], shift: int, repeat: bool) -> tuple[Page, ...]:
