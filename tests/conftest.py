@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def leave_cases_to_the_slow_run(items):
-    """Mark all but `n` cases of a test with the marker `cases(n)` as slow; those that stay lie apart evenly."""
+    """Mark all but `n` cases of a test that has the marker `cases(n)` as slow, evenly over all of them."""
     cases = {}
     for item in items:
         marker = item.get_closest_marker("cases")

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ Command = Callable[..., Outcome]
 
 
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return a folder with scenes (`s`), vectors of texts (`v/good`, `v/bad`) and of pictures (`img.npy`)."""
     folder = tmp_path_factory.mktemp("prepared")
     write_scenes(folder / "s", n=ITEMS, languages=LANGUAGES)
@@ -51,15 +51,25 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for language in LANGUAGES:
             vectors = ideal + noise * rng.standard_normal(ideal.shape)
             np.save(folder / "v" / f"{name}.{language}.npy", vectors.astype(np.float32))
-    return folder
+    pictures = {path: path.read_bytes() for path in (folder / "s" / "images").iterdir()}
+    yield folder
+    changed = [path for path, content in pictures.items() if path.read_bytes() != content]
+    assert not changed, f"a test wrote into {changed}, which all tests share: remove a picture before writing"
 
 
 @pytest.fixture
 def work(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the current folder, empty but for `s`, `v` and `img.npy`; a test may change them."""
-    shutil.copytree(prepared, tmp_path, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    """Return the current folder, empty but for `s`, `v` and `img.npy`; a test may change them.
+
+    A picture is shared with other tests: to change it, remove it first.
+    """
+    shutil.copytree(prepared, tmp_path, copy_function=_shared_or_copied, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def _shared_or_copied(source: str, to: str) -> None:
+    (os.link if source.endswith(".png") else shutil.copyfile)(source, to)
 
 
 @pytest.fixture

@@ -20,6 +20,12 @@ write_lines = shared.write_lines
 long_rows = shared.long_rows
 
 
+def broken(picture: str) -> None:
+    """Put something else in place of a picture, which is shared with other tests."""
+    Path(picture).unlink()
+    Path(picture).write_text("no picture")
+
+
 def test_parquet_with_a_damaged_column_name(bkr: Any) -> None:
     pq.write_table(pa.table({"id": ["1"], "lang": ["en"], "text": ["a"], "cluster": [1]}), "m.parquet")
     content = Path("m.parquet").read_bytes()
@@ -42,12 +48,12 @@ def test_missing_picture_is_a_warning_beside_vectors(bkr: Any) -> None:
 
 
 def test_unreadable_picture(bkr: Any) -> None:
-    Path("s/images/scene-000003.png").write_text("no picture")
+    broken("s/images/scene-000003.png")
     refused(bkr(image="pixels"), "'scene-000003'", "scene-000003.png", "not a picture", "replace")
 
 
 def test_broken_pictures_are_skipped_where_asked_for(bkr: Any) -> None:
-    Path("s/images/scene-000003.png").write_text("no picture")
+    broken("s/images/scene-000003.png")
     Path("s/images/scene-000004.png").unlink()
     told = ("2 of 120 pictures are missing or broken", "--skip-broken", "'scene-000003'")
     refused(bkr(image="pixels"), *told)

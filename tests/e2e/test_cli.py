@@ -263,7 +263,9 @@ def test_demo(tmp_path: Path, full: bool) -> None:
     from xlingual.workflows.demo import run_demo
 
     told: list[str] = []
-    results = run_demo(tmp_path / "demo", items=120 if full else 50, progress=lambda what, done, total: told.append(what))
+    results = run_demo(
+        tmp_path / "demo", items=120 if full else 50, progress=lambda what, done, total: told.append(what)
+    )
     assert {result.entries[0].task for result in results} == {"backretrieval", "crosslingual-retrieval"}
     assert (tmp_path / "demo" / "report.html").stat().st_size > 10_000
     assert Results.read(tmp_path / "demo" / "backretrieval").entries == results[0].entries

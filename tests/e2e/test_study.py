@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from xlingual.cli.main import run
 from xlingual.study.database import Ratings
 from xlingual.study.folder import read_key, read_study
 from xlingual.study.records import Rating
@@ -18,11 +20,18 @@ NEW = ("s", "--source", "en", "--target", "de", *SYSTEMS)
 FEW = ("--queries", "6", "--per-system", "3", "--out", "STUDY")
 
 
+@pytest.fixture(scope="module")
+def new(prepared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("new")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(shutil.copytree(prepared, folder, dirs_exist_ok=True))
+        assert run(["study", "new", *NEW, *FEW, "--repeats", "0.3", "--controls", "0.5"]) == 0
+    return folder / "STUDY"
+
+
 @pytest.fixture
-def study(work: Path, xlingual: Any) -> Path:
-    outcome = xlingual("study", "new", *NEW, *FEW, "--repeats", "0.3", "--controls", "0.5")
-    assert outcome.code == 0, outcome.err
-    return work / "STUDY"
+def study(work: Path, new: Path) -> Path:
+    return shutil.copytree(new, work / "STUDY")
 
 
 def rate_all(folder: Path, rater: str) -> list[Rating]:

@@ -35,7 +35,7 @@ def one_library_thread() -> AbstractContextManager[object]:
 
 @lru_cache(maxsize=1)
 def _libraries(n_modules: int) -> ThreadpoolController:
-    """Return the linear algebra libraries that are loaded: looked for again once a module more may have brought one."""
+    """Return the linear algebra libraries that are loaded: an import of another module may bring one."""
     return ThreadpoolController()
 
 

@@ -248,4 +248,6 @@ def test_an_item_without_any_text_leaves_a_gap_that_does_no_harm():
     manifest = Manifest.from_rows(rows)
     unit = room.declared_units(manifest)
     assert len(set(unit)) == len(set(manifest.item)) == 3
-    assert all((unit[a] == unit[b]) == (manifest.item[a] == manifest.item[b]) for a in range(6) for b in range(6))
+    assert all(
+        (unit[a] == unit[b]) == (manifest.item[a] == manifest.item[b]) for a in range(6) for b in range(6)
+    )
