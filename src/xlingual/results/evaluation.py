@@ -215,8 +215,8 @@ class Results:
         for row in content["summary"]:
             if (row["task"], row["encoder"]) not in measured:
                 raise InputError(
-                    f"{folder / 'results.json'}: 'summary' has {row['encoder']!r} of {row['task']}, of which "
-                    "'results' has nothing: run it again"
+                    f"{folder / 'results.json'}: 'results' has no number of {row['encoder']!r} in "
+                    f"{row['task']}, but 'summary' has one: run it again"
                 )
         tables = read_tables(folder, content.get(DIGESTS))
         entries = [_record(Entry, row) for row in content["results"]]
