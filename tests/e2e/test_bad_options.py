@@ -82,7 +82,7 @@ SPECS: dict[str, tuple[str, list[str]]] = {
     "fitted on rows that are evaluated": ("lsa:?fit=s#100:120", ["'lsa'", "60 of the 360"]),
     "missing folder": ("w/good.{lang}.npy", ["w/good.en.npy", "no folder w"]),
     "pattern without a match": ("v/*.{lang}.safetensors", ["v/*.{lang}.safetensors", "no file matches"]),
-    "other suffix": ("v/good.npz", ["v/good.npz", ".npy, .safetensors"]),
+    "other suffix": ("v/good.npz", ["v/good.npz", "save the one of vectors with numpy.save"]),
     "a folder": ("s.npy", ["s.npy is a folder"]),
 }
 

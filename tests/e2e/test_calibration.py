@@ -160,4 +160,4 @@ def test_bad_input_is_one_line(xlingual: Any, bkr: Any, validated: Any, work: Pa
     refused(bkr("--calibration", "d.json"), "d.json", "'form' is missing")
     del content["cells"][0]["n_source"]
     Path("c.json").write_text(json.dumps(content), encoding="utf-8")
-    refused(bkr("--calibration", "c.json"), "c.json", "'n_source' is missing")
+    refused(bkr("--calibration", "c.json"), "c.json", "'cells[0].n_source' is missing")

@@ -93,7 +93,9 @@ def test_json_is_what_is_written(xlingual: Any, task: str) -> None:
     image = [] if task == "xlr" else ["--image-encoder", "img.npy"]
     outcome = xlingual("evaluate", task, "s", "--text-encoder", GOOD, *image, "--json", "--out", "out")
     assert outcome.code == 0
-    assert json.loads(outcome.out) == read_json("out/results.json")
+    written = read_json("out/results.json")
+    assert "per_query.parquet" in written.pop("files")
+    assert json.loads(outcome.out) == written
 
 
 def test_quiet_is_silent(bkr: Any, xlingual: Any) -> None:

@@ -57,10 +57,12 @@ def test_data_check_counts_them_with_examples(xlingual: Any, work: Any) -> None:
     manifest = shop(work)
     outcome = xlingual("data", "check", manifest)
     assert "of 25 items looked at, 5 clusters" in outcome.out
-    (told,) = [line for line in outcome.warnings if "near-equal" in line]
-    assert "25 of 25 items have near-equal texts" in told and "-red' and '" in told and "20.0%" in told
+    (told,) = [line for line in outcome.err.splitlines() if "near-equal" in line]
+    assert told.startswith("warning (25 times): 25 of 25 items have near-equal texts") and "20.0%" in told
+    assert "such as: 'heavy frying pan" in told
     found = json.loads(xlingual("data", "check", manifest, "--json").out)
-    assert found["near_duplicates"]["n_near"] == 25 and told.removeprefix("warning: ") in found["warnings"]
+    (finding,) = [one for one in found["findings"] if one["kind"] == "near-duplicates"]
+    assert found["near_duplicates"]["n_near"] == finding["count"] == 25
 
 
 def test_data_check_compares_images_too(xlingual: Any) -> None:

@@ -46,7 +46,9 @@ def test_what_is_written_and_shown(xlingual: Any, pairs: str) -> None:
     assert Path("again.html").read_bytes() == Path("out/report.html").read_bytes()
     other = xlingual("evaluate", "sts", pairs, "--lang", "en", *BOTH, "--json", "--threads", "1")
     content, written = json.loads(other.out), json.loads(Path("out/results.json").read_text())
-    assert {**content, "timings": 0} == {**written, "timings": 0}
+    assert {**content, "timings": 0} == {name: part for name, part in written.items() if name != "files"} | {
+        "timings": 0
+    }
     assert xlingual("evaluate", "sts", pairs, "--lang", "en", *BOTH, "--quiet").out == ""
 
 

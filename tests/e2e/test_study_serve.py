@@ -164,7 +164,7 @@ def test_kill_9_under_load_loses_nothing_that_was_acknowledged(tmp_path, kills):
         rater.join()
     with Ratings(made.folder) as ratings:
         stored = ratings.all()
-        assert ratings._connection().execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert ratings._writer.opened().execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert said() > kills  # it was under load
     assert [rater.lost(stored) for rater in raters] == [[]] * 30
 

@@ -6,13 +6,13 @@ the field in which they differ is named.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from xlingual.comparison.alignment import Key, check_means, check_same
 from xlingual.comparison.queries import Labels, Queries, sample_weights
 from xlingual.comparison.references import (
     Member,
@@ -30,7 +30,6 @@ from xlingual.results import Entry, Results
 from xlingual.results.conventions import remarks
 from xlingual.signature import CHANGES, Signature, version
 
-_ROUNDED = 1e-6  # a mean in another order of adding differs by far less
 NOT_PER_QUERY = {
     "CORR": "CORR has no value for each query, so no paired test; use BkR, SIM or XLR",
     **{
@@ -125,11 +124,10 @@ def _sampled(entries: _Entries) -> dict[str, str]:
     }
 
 
-_Key = tuple[str, str, str, str, int]  # task, measure, source, target, seed
-_Entries = Mapping[Member, Mapping[_Key, Entry]]
+_Entries = Mapping[Member, Mapping[Key, Entry]]
 
 
-def _entries(results: Results, encoder: str) -> dict[_Key, Entry]:
+def _entries(results: Results, encoder: str) -> dict[Key, Entry]:
     return {
         (entry.task, entry.measure, entry.source, entry.target, entry.seed): entry
         for entry in results.entries
@@ -139,7 +137,7 @@ def _entries(results: Results, encoder: str) -> dict[_Key, Entry]:
 
 def _check_conditions(entries: _Entries) -> None:
     """Raise InputError where two folders have numbers of one name under different conditions."""
-    first: dict[_Key, tuple[Path, str]] = {}
+    first: dict[Key, tuple[Path, str]] = {}
     for member, own in entries.items():
         for key, entry in own.items():
             conditions = entry.signature.partition("|system:")[0]
@@ -314,9 +312,9 @@ def _align(
     found = list(entries)
     blocks = [rows[member.folder].of_encoder(task, measure, member.encoder, pairs) for member in found]
     for member, block in zip(found[1:], blocks[1:], strict=True):
-        _check_same(found[0], blocks[0], member, block, pairs)
+        check_same(found[0], blocks[0], member, block, pairs)
     for member, block in zip(found, blocks, strict=True):
-        _check_means(member, entries[member], block, (task, measure), pairs)
+        check_means(member, entries[member], block, (task, measure), pairs)
     labels: dict[str, Labels] = {}
     for block in blocks:  # a folder written by an earlier version has fewer
         labels = block.labels(pairs) | labels
@@ -354,67 +352,10 @@ def _retrieved(blocks: Sequence[Block]) -> Ints | None:
     return np.stack([alone if block.retrieved is None else block.retrieved for block in blocks])
 
 
-def _identity(member: Member, task: str, own: Mapping[_Key, Entry]) -> str:
+def _identity(member: Member, task: str, own: Mapping[Key, Entry]) -> str:
     """Return what an encoder is, whatever else it is compared with: its name and system."""
     signature = next(entry.signature for key, entry in own.items() if key[0] == task)
     return f"{member.encoder}|{signature.partition('|system:')[2]}"
-
-
-def _check_means(
-    member: Member,
-    own: Mapping[_Key, Entry],
-    block: Block,
-    wanted: tuple[str, str],
-    pairs: Sequence[tuple[str, str]],
-) -> None:
-    """Raise InputError where a number is not the mean of its queries: they are of another run.
-
-    Folders of an earlier version list no digests, so that this is all that tells.
-    """
-    for (task, measure, source, target, seed), entry in own.items():
-        if (task, measure) != wanted or (source, target) not in pairs:
-            continue
-        if entry.value is None or entry.approximation is not None or (entry.views or {}).get("folds"):
-            continue
-        rows = (block.pair == pairs.index((source, target))) & (block.seed == seed)
-        mean = float(block.value[rows].mean()) if rows.any() else math.nan
-        if not math.isclose(mean, entry.value, rel_tol=_ROUNDED, abs_tol=_ROUNDED):
-            raise InputError(
-                f"{member.folder / 'per_query.parquet'} does not belong to results.json, where "
-                f"{entry.encoder}, {measure} ({source}-{target}, seed {seed}), is {entry.value:.6g}: "
-                f"the mean over its queries is {mean:.6g}; copy the whole folder of results again, or run "
-                "it again"
-            )
-
-
-def _check_same(
-    first: Member, one: Block, second: Member, other: Block, pairs: Sequence[tuple[str, str]]
-) -> None:
-    """Raise InputError where two encoders did not answer the same queries."""
-    between = f"{first.folder}#{first.encoder} and {second.folder}#{second.encoder}"
-    remedy = "evaluate both on the same data with the same options"
-    for number, pair in enumerate(pairs):
-        seeds = [sorted(set(block.seed[block.pair == number].tolist())) for block in (one, other)]
-        if seeds[0] != seeds[1]:
-            raise InputError(
-                f"{between} have different seeds for {'-'.join(pair)}: {listed(seeds[0])} against "
-                f"{listed(seeds[1])}: {remedy}"
-            )
-    same = len(one.query) == len(other.query) and (one.query == other.query).all()
-    if not (same and np.array_equal(one.pair, other.pair) and np.array_equal(one.seed, other.seed)):
-        ids = [
-            set(zip(b.pair.tolist(), b.seed.tolist(), b.query.tolist(), strict=True)) for b in (one, other)
-        ]
-        apart = sorted(ids[0] ^ ids[1], key=str)
-        example = (
-            f", such as {apart[0][2]!r} ({'-'.join(pairs[apart[0][0]])}, seed {apart[0][1]})" if apart else ""
-        )
-        raise InputError(f"{between} did not answer the same queries: {len(apart)} differ{example}: {remedy}")
-    if not np.array_equal(one.own, other.own):
-        raise InputError(
-            f"{between} count different queries as dependent (cluster): evaluate both with the same manifest "
-            "and --cluster-column"
-        )
 
 
 def _common_conditions(samples: Sequence[Entry]) -> dict[str, str]:

@@ -172,7 +172,10 @@ def _prefixes(sets: csr_matrix, size: Floats, least: float) -> tuple[csr_matrix,
     kept = size[row] - before >= _REST * least * size[row] - _ROUNDING
     prefix = csr_matrix((sets.data[kept], (row[kept], sets.indices[kept])), shape=sets.shape)
     rest = size - np.asarray(prefix.sum(axis=1)).ravel()
-    return prefix, rest, prefix.indices[prefix.indptr[1:] - 1].astype(np.int64)
+    end = np.zeros(sets.shape[0], dtype=np.int64)  # of an empty set: any, for it meets none
+    some = np.diff(prefix.indptr) > 0
+    end[some] = prefix.indices[prefix.indptr[1:][some] - 1]
+    return prefix, rest, end
 
 
 def _tiles(cost: Floats) -> Iterator[slice]:

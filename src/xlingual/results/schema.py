@@ -172,9 +172,15 @@ def _pattern(pattern: str) -> Check:
 def _length(least: float, most: float) -> Check:
     def check(value: Any) -> None:  # noqa: ANN401  (JSON)
         if isinstance(value, list) and not least <= len(value) <= most:
-            raise _MismatchError(f"a list of {least:g} to {most:g} values", value)
+            raise _MismatchError(_of_length(least, most), value)
 
     return check
+
+
+def _of_length(least: float, most: float) -> str:
+    if least == most:
+        return f"a list of {least:g} values"
+    return f"a list of at least {least:g}" if most == math.inf else f"a list of {least:g} to {most:g} values"
 
 
 def _items(one: Check) -> Check:

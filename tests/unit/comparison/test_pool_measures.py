@@ -105,8 +105,11 @@ def test_one_language_that_falls_fails_the_gate(tmp_path):
     arabic = (table["by.language"].to_numpy() == "ar") & (table["encoder"].to_numpy() == "new")
     value = np.where(arabic, 0.3 * table["value"].to_numpy(), table["value"].to_numpy())
     table = table.set_column(table.schema.get_field_index("value"), "value", pa.array(value))
-    mean = {name: value[table["encoder"].to_numpy() == name].mean() for name in ("old", "new")}
-    entries = [replace(entry, value=float(mean[entry.encoder])) for entry in results.entries]
+    encoder, measure = table["encoder"].to_numpy(), table["measure"].to_numpy()
+    entries = [
+        replace(entry, value=float(value[(encoder == entry.encoder) & (measure == entry.measure)].mean()))
+        for entry in results.entries
+    ]
     replace(results, per_query=table, entries=entries).write(tmp_path / "p")
     names = f"{tmp_path / 'p'}#new", f"{tmp_path / 'p'}#old"
     found = gate(*names, margin=0.1, by="language", replicates=999)

@@ -78,6 +78,15 @@ def test_equal_texts_are_a_chain_and_empty_ones_are_alone():
     assert found([]) == found(["", ""]) == ({}, set())
 
 
+def test_of_long_texts_some_shingles_are_looked_at():
+    long = [f"{word} " * 400 for word in ("tea", "pot")] + [
+        " ".join(f"w{i}" for i in range(n)) for n in (500, 510)
+    ]
+    first, second, similarity = near_texts(long, shingles=20)
+    assert (first.tolist(), second.tolist()) == ([2], [3]) and similarity[0] >= 0.7
+    assert len(near_texts(["x" * 9000, "y" * 9000], np.array([0]), shingles=1)[0]) == 0  # none may be left
+
+
 @given(texts, leasts)
 @settings(max_examples=60)
 def test_all_pairs_say_the_same(texts, least):

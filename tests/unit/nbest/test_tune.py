@@ -154,12 +154,12 @@ def test_weights_come_back_from_their_file(tmp_path):
     ("change", "words"),
     [
         ({"schema": "xlingual/plan/1"}, "give what was written by xlingual rerank tune"),
-        ({"tunings": []}, "a field is not what it must be"),
+        ({"tunings": []}, "tunings must be a list of at least 1, found a list of 0"),
         ({"scale": [1.0]}, "of one length"),
         ({"scale": [0.0, 1, 1, 1]}, "finite numbers"),
-        ({"scale": ["1", 1, 1, 1]}, "finite numbers"),
-        ({"scale": [True, 1, 1, 1]}, "finite numbers"),
-        ({"bounds": None}, "a field is not what it must be"),
+        ({"scale": ["1", 1, 1, 1]}, "must be a number, found"),
+        ({"scale": [True, 1, 1, 1]}, "must be a number, found true"),
+        ({"bounds": None}, "bounds must be an object, found null"),
     ],
 )
 def test_damaged_weights_are_refused(tmp_path, change, words):

@@ -117,18 +117,22 @@ def put(content: Any, place: tuple[Any, ...], value: Any) -> Any:
 @pytest.mark.parametrize(
     ("place", "value", "words"),
     [
-        (("queries", 0, "suggestions", 0, "image"), "../secret/key.json", "not the plain name of a file"),
-        (("queries", 0, "shown", "image"), "/etc/passwd", "not the plain name of a file"),
-        (("queries", 0, "shown", "id"), "<b>", "not of small letters and digits"),
-        (("queries", 0, "shown", "text"), 3, "no text"),
+        (
+            ("queries", 0, "suggestions", 0, "image"),
+            "../secret/key.json",
+            r"image must be .* found \"\.\./secret",
+        ),
+        (("queries", 0, "shown", "image"), "/etc/passwd", r"image must be .* found \"/etc/passwd"),
+        (("queries", 0, "shown", "id"), "<b>", r"id must be .* found \"<b>\""),
+        (("queries", 0, "shown", "text"), 3, "must be text, found 3"),
         (("queries",), [], "no queries"),
         (("orders",), [], "no orders"),
         (("orders", 0, 0, "suggestions"), [], "does not show each of its suggestions once"),
         (("orders", 0, 0, "query"), "other", "does not ask each query once"),
         (("orders", 0, 0, "occasion"), 1, "does not ask each query once"),
-        (("labels",), ["yes", "no"], "2 labels, expected 4"),
+        (("labels",), ["yes", "no"], "must be a list of 4 values, found a list of 2"),
         (("schema",), "xlingual/study/2", "another version"),
-        (("orders",), 3, "a field is not what it must be"),
+        (("orders",), 3, "orders must be a list, found 3"),
     ],
 )
 def test_a_damaged_study_is_one_line(

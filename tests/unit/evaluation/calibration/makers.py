@@ -7,9 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from xlingual.results.validation import (
+    COEFFICIENTS,
+    MEASURES,
     SUBSETS,
+    Agreement,
+    CoefficientDifference,
     EncoderScores,
     PairValidation,
+    RankingAccuracy,
     SeedScores,
     Subset,
     Validation,
@@ -20,6 +25,20 @@ Point = tuple[str, str, float, float | None]  # encoder, family, BkR, XLR
 
 def scores(value: float | None) -> SeedScores:
     return SeedScores(value, None, [value], None)
+
+
+def no_agreement(n: int) -> Subset:
+    """Return what is there of encoders whose agreement nobody asks for."""
+    return Subset(
+        n,
+        n,
+        {name: {kind: Agreement(*[None] * 5, "none") for kind in COEFFICIENTS} for name in MEASURES},
+        {name: RankingAccuracy(None, None, 0, 0, 0, 0, "none") for name in MEASURES},
+        {
+            name: {kind: CoefficientDifference(*[None] * 4, "none") for kind in COEFFICIENTS}
+            for name in ("BkR-CORR", "BkR-SIM")
+        },
+    )
 
 
 def pair_validation(points: Sequence[Point], pair: str = "en-de", **changed) -> PairValidation:
@@ -36,7 +55,7 @@ def pair_validation(points: Sequence[Point], pair: str = "en-de", **changed) -> 
         )
         for name, family, bkr, xlr in points
     ]
-    subsets = {name: Subset(len(points), len(points), {}, {}, {}) for name in SUBSETS}
+    subsets = {name: no_agreement(len(points)) for name in SUBSETS}
     given = {
         "n_source": 365, "n_target": 365, "k": 10, "n_pictures": 365, "n_seeds": 5, "chance": 10 / 365,
         "oracle": 0.9,

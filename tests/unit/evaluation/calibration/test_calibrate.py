@@ -215,9 +215,9 @@ def test_validations_are_read_from_their_folders(made, tmp_path):
     [
         (lambda c: c.pop("form"), "the field 'form' is missing"),
         (lambda c: c.pop("residuals"), "the field 'residuals' is missing"),
-        (lambda c: c["cells"][0].pop("images"), "the field 'images' is missing"),
-        (lambda c: c["points"][0].pop("BkR"), "the field 'BkR' is missing"),
-        (lambda c: c["points"][0].update(XLR=None), "'points' lacks a number for XLR"),
+        (lambda c: c["cells"][0].pop("images"), "the field 'cells[0].images' is missing"),
+        (lambda c: c["points"][0].pop("BkR"), "the field 'points[0].BkR' is missing"),
+        (lambda c: c["points"][0].update(XLR=None), "points[0].XLR must be a number, found null"),
         (lambda c: c["points"][0].update(cell=7), "a cell that is not in 'cells'"),
         (lambda c: c["residuals"].append(0.1), "'residuals' has 1 values for 0 points"),
         (
@@ -227,10 +227,10 @@ def test_validations_are_read_from_their_folders(made, tmp_path):
         (lambda c: c["data_sets"][0]["without"].pop("f3"), f"'without' of data {DATA} lacks 'f3'"),
         (lambda c: c["data_sets"].clear(), "'data_sets' does not name each data of 'cells' once"),
         (lambda c: c["model"]["slopes"].append(1), "'slopes' does not have one value"),
-        (lambda c: c["model"].update(intercept="much"), "a field is not what it must be"),
+        (lambda c: c["model"].update(intercept="much"), 'model.intercept must be a number, found "much"'),
         (lambda c: c.update(level=0.2), "'level' is 0.2"),
-        (lambda c: c.update(predictors=["CORR"]), "'predictors' is ['CORR']"),
-        (lambda c: c.update(form="cubic"), "form 'cubic' is not known"),
+        (lambda c: c.update(predictors=["CORR"]), 'predictors[0] must be "BkR" or "SIM", found "CORR"'),
+        (lambda c: c.update(form="cubic"), 'form must be "angular", found "cubic"'),
         (
             lambda c: c.update(schema="xlingual/calibration/1"),
             "another version of xlingual; run",
@@ -287,12 +287,12 @@ def test_the_same_data_does_not_count_twice(made, tmp_path, change):
 @pytest.mark.parametrize(
     ("measure", "mean", "words"),
     [
-        ("XLR", "0.5", "the mean of XLR is '0.5', expected a number from 0 to 1"),
-        ("BkR", float("nan"), "the mean of BkR is nan"),
-        ("XLR", 2.5, "the mean of XLR is 2.5"),
-        ("SIM", -1.5, "the mean of SIM is -1.5, expected a number from -1 to 1"),
-        ("XLR", True, "the mean of XLR is True"),
-        ("XLR", [0.5], "the mean of XLR is [0.5]"),
+        ("XLR", "0.5", 'pairs[0].encoders[2].XLR.mean must be a number or null, found "0.5"'),
+        ("BkR", float("nan"), "is not valid JSON (NaN is no number)"),
+        ("XLR", 2.5, "f2_0 (en-de): the mean of XLR is 2.5"),
+        ("SIM", -1.5, "f2_0 (en-de): the mean of SIM is -1.5, expected a number from -1 to 1"),
+        ("XLR", True, "XLR.mean must be a number or null, found true"),
+        ("XLR", [0.5], "XLR.mean must be a number or null, found a list of 1"),
     ],
 )
 def test_a_mean_that_cannot_be_is_told_in_one_line(made, tmp_path, measure, mean, words):
@@ -302,7 +302,7 @@ def test_a_mean_that_cannot_be_is_told_in_one_line(made, tmp_path, measure, mean
     (tmp_path / "validation.json").write_text(json.dumps(content))
     with pytest.raises(InputError) as caught:
         calibrate([tmp_path])
-    assert words in str(caught.value) and "f2_0 (en-de)" in str(caught.value)
+    assert words in str(caught.value)
     assert str(tmp_path) in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -380,7 +380,9 @@ def test_conventions_that_changed_nothing_here_are_equal(made):
 def test_the_hit_rate_of_several_target_texts_is_named(made, tmp_path):
     one = made.validation(made.pair(made.noisy(12), conditions={"xlr": "Success@10", "conventions": "2"}))
     found = calibrate([one])
-    assert calibration_verdict(found)[0].startswith("XLR Success@10 is estimated from BkR")
+    assert calibration_verdict(found)[0].startswith(
+        "Within one data set XLR Success@10 is estimated from BkR"
+    )
     found.write(tmp_path / "calibration.json")
     assert Calibration.read(tmp_path / "calibration.json").xlr_measure == "Success@10"
     assert calibrate([made.validation(made.pair(made.noisy(12)))]).xlr_measure == "R@10"

@@ -248,7 +248,11 @@ def test_the_values_of_the_queries_make_the_entries_and_can_be_compared(tmp_path
     assert (board.measure, board.rows[0].encoder) == ("Success@1", "good")
     kept = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     again = Results.read(tmp_path)
-    assert again.to_dict() == kept and again.entries == results.entries and again.summary == results.summary
+    assert (
+        again.to_dict() == {key: kept[key] for key in kept if key != "files"}
+        and again.entries == results.entries
+        and again.summary == results.summary
+    )
 
 
 def test_thread_counts_and_the_order_of_systems_change_no_number() -> None:
