@@ -39,5 +39,5 @@ def test_without_a_size_shared_items_are_halved():
 
 def test_a_named_pipe_of_fixed_samples_is_not_opened(tmp_path):
     os.mkfifo(tmp_path / "s.npz")  # opening it would wait for ever
-    with pytest.raises(InputError, match="s.npz is a named pipe: fixed samples must be a regular file"):
+    with pytest.raises(InputError, match=r"s\.npz is a named pipe: fixed samples must be a regular file"):
         read_splits(tmp_path / "s.npz", 10)
