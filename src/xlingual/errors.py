@@ -38,7 +38,7 @@ class DataWarning(UserWarning):
 _REMEDIES = {
     **dict.fromkeys((errno.EACCES, errno.EPERM), "choose one that you may read and write"),
     errno.EROFS: "choose a place that can be written to",
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "make room there, or choose another place"),
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), "make room there, or choose another place"),
     errno.ENAMETOOLONG: "use a shorter name",
     errno.EISDIR: "name a file, not a folder",
     errno.ENOTDIR: "a file is in the way of a folder",

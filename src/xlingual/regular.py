@@ -5,7 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from xlingual.errors import InputError
+from xlingual.errors import InputError, why
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -27,7 +27,7 @@ def regular_file(path: str | Path, what: str) -> Path:
     except FileNotFoundError as error:
         raise InputError(f"{path} is missing: {what} must be a file that exists") from error
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
-        reason = getattr(error, "strerror", None) or str(error)
+        reason = why(error) if isinstance(error, OSError) else str(error)
         raise InputError(f"{path}: {what} cannot be read: {reason}") from error
     if stat.S_ISREG(mode):
         return path

@@ -112,7 +112,7 @@ def test_other_conditions_are_extrapolated(xlingual: Any, bkr: Any, validated: A
     assert xlingual("calibrate", "val", "--out", "c.json", "--quiet").code == 0
     outcome = bkr("--pairs", "en-de,de-en", "--calibration", "c.json")
     said = " ".join(outcome.out.split())
-    assert "extrapolation to other data, no interval: N is 60, in the calibration 365" in said
+    assert "extrapolation to other conditions, no interval: N is 60, in the calibration 365" in said
     assert "of the cases" not in said
     found = [row["estimated_xlr"] for row in read_json("out/results.json")["summary"] if row["estimated_xlr"]]
     assert len(found) == 3 and all(one["ci"] is None and 0 <= one["value"] <= 1 for one in found)

@@ -58,7 +58,7 @@ def test_data_check_counts_them_with_examples(xlingual: Any, work: Any) -> None:
     outcome = xlingual("data", "check", manifest)
     assert "of 25 items looked at, 5 clusters" in outcome.out
     (told,) = [line for line in outcome.err.splitlines() if "near-equal" in line]
-    assert told.startswith("warning (25 times): 25 of 25 items have near-equal texts") and "20.0%" in told
+    assert told.startswith("warning: 25 of 25 items have near-equal texts") and "20.0%" in told
     assert "such as: 'heavy frying pan" in told
     found = json.loads(xlingual("data", "check", manifest, "--json").out)
     (finding,) = [one for one in found["findings"] if one["kind"] == "near-duplicates"]

@@ -149,7 +149,10 @@ def test_a_full_disk_names_the_file_and_the_remedy(xlingual: Any, nearly_full: C
     nearly_full(2000)  # the store is another part of the disk: it must not matter
     done = xlingual("embed", "s", "--text-encoder", "random:?dim=64", "--no-store", "--out", "e")
     assert done.code == 2
-    assert re.search(r"^error: e/random\.\w+\.npy could not be written \(.*\): free some space", done.err)
+    assert re.search(
+        r"^error: e/random\.\w+\.npy cannot be written \(.*: make room there",
+        done.err,
+    )
     assert done.err.count("\n") == 1 and not list(Path("e").iterdir())
 
 
@@ -159,7 +162,7 @@ def test_a_full_disk_while_the_store_is_written_out(
     assert xlingual(*EMBED).code == 0
     nearly_full(300)
     done = xlingual("store", "export", "--out", "x")
-    assert done.code == 2 and "could not be written" in done.err and "another --out" in done.err
+    assert done.code == 2 and "cannot be written" in done.err and "make room there" in done.err
     assert not list(Path("x").glob("*.npy"))
 
 

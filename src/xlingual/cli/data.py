@@ -96,7 +96,10 @@ def _print_findings(findings: Sequence[Finding], quiet: bool) -> None:
     for finding in findings:
         if finding.severity == "note" and quiet:
             continue
-        times = f" ({finding.count:,} times)" if finding.examples and finding.count > 1 else ""
+        counted = finding.sentence.startswith(f"{finding.count:,} ")  # the sentence says how many
+        times = (
+            f" ({finding.count:,} times)" if finding.examples and finding.count > 1 and not counted else ""
+        )
         examples = f"; such as: {'; '.join(finding.examples)}" if finding.examples else ""
         line = f"{finding.severity}{times}: {' '.join(finding.sentence.split())}{examples}"
         screen.say(line, err=True)

@@ -25,7 +25,7 @@ from xlingual.cli.ranking_options import chosen_ranker, ranking_options
 from xlingual.cli.sections import Sectioned
 
 NAME = "image-sentence"
-FOLD = 1000  # pictures of a slice, as the literature has itfrom xlingual.cli.sections import Sectioned
+FOLD = 1000  # pictures of a slice, as the literature has it
 
 
 @click.command(

@@ -43,7 +43,8 @@ cluster_option = click.option(
     default="declared",
     show_default=True,
     metavar="NAME",
-    help="What makes queries dependent: what is declared, or near-duplicates too, which are looked for.",
+    help="Which queries count as dependent: those of one declared cluster or item (declared), or those of "
+    "near-equal texts and images too (near-duplicates).",
 )
 
 

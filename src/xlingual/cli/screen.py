@@ -69,7 +69,7 @@ def _console(**options: Any) -> Console:  # noqa: ANN401
 
 
 class _Unpadded:
-    """Standard output without spaces at the ends of lines, as tables have them, and lines that CI obeys."""
+    """Standard output without padding at line ends (tables have it) and without commands to CI systems."""
 
     encoding = "utf-8"
 

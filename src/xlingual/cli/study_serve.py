@@ -23,8 +23,8 @@ from xlingual.extras import missing
 @click.option(
     "--trust-proxy",
     metavar="ADDRESS",
-    help="Address of the proxy (several with commas) whose X-Forwarded-For names the raters' addresses. "
-    "[default: nobody's is believed]",
+    help="Proxies to trust (addresses with commas between): their X-Forwarded-For gives the raters' "
+    "addresses.  [default: none]",
 )
 def serve(study: Path, host: str, port: int, url: str | None, trust_proxy: str | None) -> None:
     """Serve the study in the folder STUDY to raters, until Ctrl-C.

@@ -104,7 +104,8 @@ def _shingles(texts: Sequence[str], most: int | None) -> tuple[Ints, Ints]:
     joined = "".join(f" {text} " for text in texts)
     points = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     length = np.fromiter((len(text) + 2 for text in texts), dtype=np.int64, count=len(texts))
-    n = _SIGNS if len(points) and np.median(points[points > ord(" ")]) >= _FIRST_SIGN else _LETTERS
+    seen = points[points > ord(" ")]
+    n = _SIGNS if len(seen) and np.median(seen) >= _FIRST_SIGN else _LETTERS
     row = np.repeat(np.arange(len(texts), dtype=np.uint64), length)
     value = np.zeros(len(points), dtype=np.uint64)
     for k in range(n):

@@ -20,6 +20,7 @@ import numpy as np
 from xlingual.arrays import distinct_values
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.records import Ints
+from xlingual.regular import regular_file
 from xlingual.streams import stream
 
 if TYPE_CHECKING:
@@ -109,6 +110,8 @@ def read_splits(path: str | Path, n_items: int) -> Splits:
     """Read an `.npz` with integer arrays S and T [seeds, n] of item numbers below `n_items`."""
     path = Path(path)
     try:
+        if path.exists():
+            regular_file(path, "fixed samples")
         with path.open("rb") as handle:
             if handle.read(2) != b"PK":  # .npz is a zip archive
                 raise InputError(f"{path} is not an .npz file: write it with numpy.savez(path, S=…, T=…)")

@@ -178,7 +178,7 @@ def choose_power(chosen: Texts, languages: Sequence[str], dim: int, seed: int) -
 
     Judged by the mean reciprocal rank of the translations of held-out items, the last fifth of those chosen,
     in a model that is fitted on the others; clearly means two standard errors over these items. A warning
-    tells where none of the powers finds them better than chance.
+    tells where none of the powers clearly finds them better than chance.
     """
     items = list(dict.fromkeys(chosen.items))
     held = min(len(items) // _HELD_OUT, _MOST_HELD_OUT)
@@ -194,9 +194,9 @@ def choose_power(chosen: Texts, languages: Sequence[str], dim: int, seed: int) -
     power, best = (power, best) if _is_clear(best - plain) else (0.0, plain)
     if len(plain) >= _LEAST_HELD_OUT and not _is_clear(best - chance):
         warnings.warn(
-            f"lsa: among {len(plain)} items that were held out of the fit texts it finds translations no "
-            "better than chance: it has learnt nothing from them; are texts of one item translations of each "
-            "other? If they are, fit it on more of them",
+            f"lsa: among {len(plain)} items that were held out of the fit texts it does not clearly find "
+            "translations better than chance: it may have learnt nothing from them; are texts of one item "
+            "translations of each other? If they are, fit it on more of them",
             DataWarning,
             stacklevel=2,
         )

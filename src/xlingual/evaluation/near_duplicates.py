@@ -239,14 +239,16 @@ def picture_links(
     same = Links(shows[point], rows, np.zeros(len(rows)))
     vectors = UnitVectors(pictures.pool.vectors.raw, pictures.pool.vectors.rows[points])
     least = near_cosine(vectors)
-    asked = None if queries is None else distinct_values(point[np.isin(rows, queries)])
-    similarity = Cosine(vectors, vectors)
-    top = Top(_NEIGHBOURS + 1, similarity.shape, queries=asked, cap=_NEIGHBOURS + 1)
+    asked = np.arange(len(points)) if queries is None else distinct_values(point[np.isin(rows, queries)])
+    similarity = Cosine(UnitVectors(vectors.raw, vectors.rows[asked]), vectors)
+    top = Top(_NEIGHBOURS + 1, similarity.shape, cap=_NEIGHBOURS + 1)
     ranker.scan(similarity, [top])
     best = top.result()
-    other = best.query != best.candidate
-    a, b = best.query[other], best.candidate[other]
-    cosine: Floats = np.multiply(similarity.exact(a, b), UNIT, dtype=np.float64)
+    other = asked[best.query] != best.candidate
+    cosine: Floats = np.multiply(
+        similarity.exact(best.query[other], best.candidate[other]), UNIT, dtype=np.float64
+    )
+    a, b = asked[best.query[other]], best.candidate[other]
     near = cosine >= least
     distance: Floats = (1 - cosine[near]) / max(1 - least, UNIT)
     links = Links(shows[a[near]], shows[b[near]], distance)

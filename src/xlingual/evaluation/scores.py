@@ -66,13 +66,13 @@ class Score:
 
 
 def _at_level(value: float, ci: Interval, level: float) -> Interval:
-    """Return the interval of a value at another level, by the ratio of normal quantiles."""
+    """Return the interval of a median rank at another level, by the ratio of normal quantiles."""
     if level == ci.level:
         return ci
     many = float("inf")
     wider = t_quantile(level, many) / t_quantile(ci.level, many)
     low, high = (value + (end - value) * wider for end in (ci.low, ci.high))
-    return replace(ci, low=low, high=high, level=level)
+    return replace(ci, low=max(low, 1.0), high=high, level=level)  # ranks begin at 1
 
 
 def score(measure: QueryMeasure, values: Floats, ways: Sequence[Ints]) -> Score:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xlingual.report import numbers, words
 from xlingual.report.markup import markdown_text, xml_text
 from xlingual.results.gate import FAIL, PASS, UNDECIDED, Decision, Gate, Needed
+from xlingual.visible import visible
 
 _WORD = {PASS: "PASS", FAIL: "FAIL", UNDECIDED: "CANNOT TELL"}
 
@@ -83,7 +84,7 @@ def junit(gate: Gate) -> str:
         against = f"{gate.candidate} against {gate.baseline}, {words.measure_name(gate.task, gate.measure)}"
         names = {
             "classname": xml_text(f"xlingual.gate.{gate.task}"),
-            "name": xml_text(_case(decision, against)),
+            "name": xml_text(visible(_case(decision, against))),  # an attribute is one line
         }
         case = SubElement(suite, "testcase", names)
         text = [_evidence(gate, decision), *_what_would_decide(gate, decision)]

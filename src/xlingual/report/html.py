@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from xlingual.errors import InputError
 from xlingual.report import numbers
-from xlingual.results import atomic_file, make_folder
-from xlingual.results.files import writing
+from xlingual.results.files import atomic_file, make_folder, writing
 from xlingual.visible import visible, visible_value
 
 if TYPE_CHECKING:

@@ -29,6 +29,7 @@ MUST_EQUAL = {
 NEAR = 0.02  # of the larger: numbers of distinct pictures within it count as equal
 WITHIN = "within this data"  # how the note, or the method of the interval, of an estimate begins
 EXTRAPOLATION = "extrapolation to other data"
+OTHER_CONDITIONS = "extrapolation to other conditions"  # of data that the calibration knows
 MADE_BY = "xlingual calibrate VALIDATION… --out FILE"
 
 

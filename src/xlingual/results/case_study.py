@@ -10,10 +10,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from xlingual.errors import InputError
 from xlingual.results.evaluation import Interval
 from xlingual.results.files import REPORT, read_json, write_json
-from xlingual.results.reading import fields_of, record
+from xlingual.results.reading import fields_of, record, refuse_unknown
 
 SCHEMA = "xlingual/case_study/1"
 FILE = "case_study.json"
@@ -163,13 +162,8 @@ class CaseStudy:
                 worst=_worst(content["worst"]),
                 trainings=[record(Training, row) for row in content["trainings"]],
             )
-        models = {model.name for model in found.models}
-        for one in found.differences:
-            if not {one.model, one.other} <= models:
-                raise InputError(
-                    f"{path}: {one.model!r} against {one.other!r}: one is not among 'models': "
-                    f"run {_MADE_BY} again"
-                )
+        compared = (name for one in found.differences for name in (one.model, one.other))
+        refuse_unknown(path, compared, (model.name for model in found.models), "'models'", _MADE_BY)
         return found
 
 

@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from xlingual.errors import InputError
 from xlingual.results.evaluation import Interval
 from xlingual.results.files import read_json, write_json
-from xlingual.results.reading import fields_of, record
+from xlingual.results.reading import fields_of, record, refuse_unknown
 
 SCHEMA = "xlingual/comparison/1"
 FILE = "comparison.json"
@@ -113,11 +112,8 @@ class Comparison:
         with fields_of(path, _MADE_BY):
             found = record(cls, content, boards=[_board(row) for row in content["boards"]])
         for board in found.boards:
-            if board.baseline not in {row.encoder for row in board.rows}:
-                raise InputError(
-                    f"{path}: the baseline {board.baseline!r} is not among the encoders of its board: "
-                    f"run {_MADE_BY} again"
-                )
+            encoders = (row.encoder for row in board.rows)
+            refuse_unknown(path, [board.baseline], encoders, "the encoders of its board", _MADE_BY)
         return found
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def remarks(entries: Sequence[Entry], per_query: pa.Table) -> list[str]:
-    """Return a sentence for each task of whose measures a name has got another meaning since.
+    """Return a sentence for each task with a measure whose name means something else today.
 
     Image–sentence ranking needs none: its reports say R@k for Success@k, as they did before.
     """

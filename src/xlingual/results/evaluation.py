@@ -18,6 +18,7 @@ from xlingual.results.conventions import remarks
 from xlingual.results.files import REPORT, read_json
 from xlingual.results.folder import DIGESTS, write_together
 from xlingual.results.tables import EXAMPLES, PER_QUERY, TABLES, file_of, read_tables, write_table
+from xlingual.visible import visible
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -152,11 +153,11 @@ class Results:
     def __repr__(self) -> str:
         overall = [s for s in self.summary if s.source is None] or self.summary
         lines = [f"Results: {len(self.entries)} numbers"]
-        width = max((len(s.encoder) for s in overall), default=0)
+        width = max((len(visible(s.encoder)) for s in overall), default=0)
         named = max((len(s.measure) for s in overall), default=0)
         for row in overall:
             lines.append(
-                f"  {row.task}  {row.encoder:<{width}}  {row.measure:<{max(named, 5)}} {_value_text(row)}"
+                f"  {row.task}  {visible(row.encoder):<{width}}  {row.measure:<{max(named, 5)}} {_value_text(row)}"
             )
         return "\n".join(lines)
 
@@ -215,8 +216,8 @@ class Results:
         for row in content["summary"]:
             if (row["task"], row["encoder"]) not in measured:
                 raise InputError(
-                    f"{folder / 'results.json'}: 'summary' has {row['encoder']!r} of {row['task']}, of which "
-                    "'results' has nothing: run it again"
+                    f"{folder / 'results.json'}: 'results' has no number of {row['encoder']!r} in "
+                    f"{row['task']}, but 'summary' has one: run it again"
                 )
         tables = read_tables(folder, content.get(DIGESTS))
         entries = [_record(Entry, row) for row in content["results"]]

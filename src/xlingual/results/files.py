@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from errno import ENOSPC
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -53,6 +54,8 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if error.errno is None:  # numpy gives none where a write is cut short
+            error = OSError(ENOSPC, f"{error}, so the disk is full or a limit of the system is reached")
         raise InputError(f"{path} cannot be written ({why(error)})") from error
 
 

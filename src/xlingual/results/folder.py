@@ -8,7 +8,6 @@ main file means, in its place or, where a crash came before the last step, under
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -121,6 +120,8 @@ def _has(path: Path, digest: str) -> bool:
 
 
 def _digest(file: BufferedReader) -> str:
+    import hashlib
+
     return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -23,6 +23,14 @@ def fields_of(path: Path, made_by: str) -> Iterator[None]:
         raise InputError(f"{path}: the field {error} is missing: run {made_by} again") from error
     except (TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path}: a field is not what it must be ({error}): run {made_by} again") from error
+
+
+def refuse_unknown(path: Path, names: Iterable[str], known: Iterable[str], where: str, made_by: str) -> None:
+    """Raise InputError where a name that a file refers to is not among those that it holds at `where`."""
+    held = set(known)
+    for name in names:
+        if name not in held:
+            raise InputError(f"{path}: {name!r} is not among {where}: run {made_by} again")
 
 
 def record(kind: type[Record], row: Mapping[str, Any], **built: object) -> Record:

@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from xlingual.errors import InputError
 from xlingual.results.evaluation import Interval
 from xlingual.results.files import REPORT, read_json, write_json
-from xlingual.results.reading import fields_of, record
+from xlingual.results.reading import fields_of, record, refuse_unknown
 
 SCHEMA = "xlingual/study_analysis/1"
 FILE = "analysis.json"
@@ -182,11 +181,6 @@ class StudyAnalysis:
                 name: [record(kind, row) for row in content[name]] for name, kind in rows.items()
             }
             found = record(cls, content, agreement=record(Agreement, content["agreement"]), **lists)
-        systems = {row.system for row in found.systems}
-        for row in found.pairs:
-            if not {row.first, row.second} <= systems:
-                raise InputError(
-                    f"{path}: {row.first!r} against {row.second!r}: one is not among 'systems': "
-                    f"run {_MADE_BY} again"
-                )
+        compared = (name for row in found.pairs for name in (row.first, row.second))
+        refuse_unknown(path, compared, (row.system for row in found.systems), "'systems'", _MADE_BY)
         return found

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from xlingual.errors import InputError
-from xlingual.results import atomic_file, make_folder
+from xlingual.results.files import atomic_file, make_folder, writing
 from xlingual.store.collection import IDENTITY
-from xlingual.store.disk import TEMPORARY, writing
+from xlingual.store.disk import TEMPORARY
 from xlingual.store.journal import NAME, Journal
 from xlingual.store.shard import SUFFIX, BrokenShardError, FileShard, open_shard
 from xlingual.store.store import Store

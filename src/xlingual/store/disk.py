@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
-
-from xlingual.errors import InputError
 
 TEMPORARY = ".tmp"
 _UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -43,19 +40,6 @@ def append(path: Path, line: bytes) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Raise InputError, with the file's name and what to do, where it cannot be written within."""
-    try:
-        yield
-    except OSError as error:  # numpy gives no number of the error where a write is cut short
-        reason = error.strerror or "its disk is full, or a limit of the system cuts it short"
-        raise InputError(
-            f"{path} could not be written ({reason}): free some space or choose another --out, and run the "
-            "same again"
-        ) from error
 
 
 def sync_folder(folder: Path) -> None:

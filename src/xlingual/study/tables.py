@@ -133,5 +133,6 @@ def in_words(path: Path) -> Iterator[None]:
 
 def _unusable(path: Path, error: Exception) -> InputError:
     return InputError(
-        f"{path}: the ratings cannot be read or written ({error}): is it a study's, is the disk full?"
+        f"{path}: the ratings cannot be read or written ({error}): give the folder of a study, or make room "
+        "on the disk"
     )

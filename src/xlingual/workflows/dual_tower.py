@@ -16,8 +16,7 @@ from xlingual.encoders import EncoderLike
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
 from xlingual.errors import DataWarning, InputError
 from xlingual.models.dual_encoder_config import DualEncoderConfig
-from xlingual.results import make_folder
-from xlingual.store.disk import writing
+from xlingual.results.files import make_folder, writing
 from xlingual.training.recipes.dual_options import DualOptions
 from xlingual.workflows.dual_checkpoint import Checkpoint, checkpoint_of
 

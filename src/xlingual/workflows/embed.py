@@ -26,9 +26,8 @@ from xlingual.embed.encoding import SENTENCE, Report
 from xlingual.encoders import EncoderLike, Spec
 from xlingual.errors import DataWarning, InputError
 from xlingual.records import Encoder, Texts
-from xlingual.results import atomic_file, make_folder
+from xlingual.results.files import atomic_file, make_folder, writing
 from xlingual.store import Store, StoreLike, open_store
-from xlingual.store.disk import writing
 
 
 @dataclass(frozen=True)

@@ -106,3 +106,9 @@ def test_queries_find_their_own_pairs_and_order_and_copies_do_not_matter(texts, 
     shuffled = random.sample(texts + texts[:1], len(texts) + 1)
     again, _ = found(shuffled, least=least)
     assert again.keys() == different.keys()
+
+
+@pytest.mark.filterwarnings("error")
+def test_texts_of_control_characters_alone_are_compared_too():
+    first, second, similarity = near_texts(["\x01", "\x01", "\x02"])
+    assert (first.tolist(), second.tolist(), similarity.tolist()) == ([0], [1], [1.0])

@@ -1,10 +1,12 @@
 """Who serves on which side when items are scarce; the rest of the sampler is tested with the evaluations."""
 
+import os
+
 import numpy as np
 import pytest
 
 from xlingual.data.manifest import Manifest
-from xlingual.data.samples import Sampler
+from xlingual.data.samples import Sampler, read_splits
 from xlingual.errors import InputError
 
 
@@ -33,3 +35,9 @@ def test_more_than_the_scarce_side_can_have_is_refused():
 def test_without_a_size_shared_items_are_halved():
     (sample,) = Sampler(lopsided()).non_matching("en", "de")
     assert (len(sample.source), len(sample.target)) == (1050, 50)
+
+
+def test_a_named_pipe_of_fixed_samples_is_not_opened(tmp_path):
+    os.mkfifo(tmp_path / "s.npz")  # opening it would wait for ever
+    with pytest.raises(InputError, match=r"s\.npz is a named pipe: fixed samples must be a regular file"):
+        read_splits(tmp_path / "s.npz", 10)

@@ -97,7 +97,7 @@ def test_a_gate(decided, capsys):
     check(capsys.readouterr().out)
     root = ElementTree.fromstring(gate_report.junit(decided))
     names = " ".join(case.get("name") for case in root.iter("testcase"))
-    assert "\\x1b" in names and "<xmp>" in names and not UNSEEN.search(names)
+    assert "\\x1b" in names and "<xmp>" in names and not UNSEEN.search(names) and "\n" not in names
 
 
 def test_a_plan(capsys):
@@ -121,6 +121,7 @@ def test_an_evaluation(tmp_path, capsys):
     texts = {"query_text": NASTY, "retrieved_text": NASTY}
     shown = parts.examples_table([example(NASTY, "en", "de", "best", 0, **texts)])
     results = parts.results_of(entries, summaries, examples=shown, warnings=[NASTY])
+    check(repr(results))
     screen.show_results([results], as_json=False, quiet=False)
     check(capsys.readouterr().out)
     write_report([results], tmp_path / "page.html", title=NASTY)

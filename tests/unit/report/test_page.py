@@ -174,7 +174,7 @@ def test_written_file_is_whole_or_untouched(made, tmp_path, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr("os.replace", fail)
-    with pytest.raises(InputError, match=r"report\.html cannot be written \(disk full\)"):
+    with pytest.raises(InputError, match=r"report\.html cannot be written \(disk full, so .*: make room"):
         write_report([results], path)
     assert path.read_bytes() == first
     assert [entry.name for entry in path.parent.iterdir()] == ["report.html"]

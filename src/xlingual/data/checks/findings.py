@@ -37,7 +37,7 @@ def shortened(text: str, most: int = 80) -> str:
 
 
 def findings_of(problems: Sequence[Problem]) -> list[Finding]:
-    """Return what was gathered while reading, problems of one kind together; the first has the word."""
+    """Return what was gathered while reading: a finding for each kind, with the sentence of the first."""
     grouped: dict[tuple[Severity, str], list[Problem]] = {}
     for problem in problems:
         grouped.setdefault((problem.severity, problem.kind), []).append(problem)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from xlingual.data.checks.findings import Finding
+from xlingual.data.languages import regional_variants
 from xlingual.data.reading.build import doubled_language_warning
 from xlingual.data.reading.values import shown
 from xlingual.errors import listed
@@ -28,6 +29,15 @@ def content_findings(check: Check, manifest: Manifest) -> Iterator[Finding]:
     yield from _on_tags([language.language for language in check.languages])
     if doubled := doubled_language_warning(manifest):
         yield _warning("language twice", 1, doubled)
+    elif variants := regional_variants(manifest.languages):
+        named = ", ".join(f"{one!r} beside {other!r}" for one, other in variants)
+        yield Finding(
+            "note",
+            "language with and without a region",
+            len(variants),
+            f"{named}: they count as two languages, and most items have both: write one tag if they are meant to "
+            "be one",
+        )
     yield from _on_directions(check)
     for language in check.languages:
         yield from _on_language(language)

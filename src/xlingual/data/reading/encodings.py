@@ -1,4 +1,4 @@
-"""How the bytes of a text file are to be read: as UTF-8, or as the encoding that is told or can be told.
+"""The encoding of a text file: UTF-8, or the one that the user said, or a guess.
 
 A guess is made only of files that are not UTF-8, from the texts in them: under the right encoding the letters
 outside ASCII of a cell are those of one language. How many cells are so is the confidence of the guess; a
@@ -63,7 +63,7 @@ _CELL_ENDS = re.compile(r'[,;\t\r\n|"]+')
 
 @dataclass(frozen=True)
 class Encoding:
-    """A name that Python knows, and how sure it is: None where it was told or nothing had to be guessed."""
+    """A name that Python knows, and how sure it is: None where nothing was guessed."""
 
     name: str
     confidence: float | None = None
@@ -76,7 +76,7 @@ def find_encoding(path: Path, told: str | None = None) -> Encoding:
         place = _undecodable(path, name)
         if place is not None:
             line = _line(path, place)
-            raise InputError(f"{path}, line {line} is not {told} text: say the right one with --encoding")
+            raise InputError(f"{path}, line {line} is not {told} text: give the right one with --encoding")
         return Encoding(name)
     with path.open("rb") as file:
         head = file.read(1 << 12)

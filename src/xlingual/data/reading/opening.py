@@ -10,7 +10,7 @@ from xlingual.data.reading.formats import READERS, read_arrow
 from xlingual.data.reading.problems import AT_ONCE, Reading
 from xlingual.data.reading.shards import joined, shards_in, shards_like
 from xlingual.data.reading.tables import Table
-from xlingual.errors import InputError, listed, nearest
+from xlingual.errors import InputError, listed, nearest, why
 from xlingual.regular import regular_file
 
 FOLDER_NAMES = (
@@ -55,7 +55,7 @@ def open_table(path: str | Path, how: Reading = AT_ONCE) -> tuple[Table, Path]:
     try:
         return reader(path, how), path
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise InputError(f"{path} cannot be read: {why(error)}") from error
 
 
 def _joined(shards: list[Path], source: str, folder: Path, how: Reading) -> Table:
@@ -63,7 +63,7 @@ def _joined(shards: list[Path], source: str, folder: Path, how: Reading) -> Tabl
     try:
         return joined(shards, source, folder, lambda path: reader(path, how), how)
     except OSError as error:
-        raise InputError(f"{source} cannot be read: {error.strerror or error}") from error
+        raise InputError(f"{source} cannot be read: {why(error)}") from error
 
 
 def _manifests_in(folder: Path) -> list[Path]:

@@ -31,7 +31,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file is to be read, as far as that is told, and where problems are gathered."""
+    """What the user said about how a file is to be read, and where problems are gathered."""
 
     separator: str | None = None
     encoding: str | None = None
@@ -51,4 +51,4 @@ class Reading:
         self.tell(Problem("error", kind, sentence, rows, examples))
 
 
-AT_ONCE = Reading()  # nothing is told, and the first error is raised
+AT_ONCE = Reading()  # the user said nothing, and the first error is raised

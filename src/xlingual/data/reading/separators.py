@@ -1,4 +1,4 @@
-"""What separates the columns of a text file: as its name says, as it is told, or as can be told from it."""
+"""What separates the columns of a text file: by its name, by what the user said, or by a guess."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FEW = 5  # lines
 
 @dataclass(frozen=True)
 class Separator:
-    """A character, and how sure it is: None where it was told or is what the file's name says."""
+    """A character, and how sure it is: None where the user said it or it is what the file's name says."""
 
     mark: str
     confidence: float | None = None

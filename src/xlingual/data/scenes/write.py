@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from xlingual.data.scenes.items import SceneItem, scene_rows
 from xlingual.results import atomic_file, make_folder
+from xlingual.results.files import writing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,6 +45,7 @@ def write_scenes(
     make_folder(folder / "images")
     done = 0
     with (
+        writing(folder),
         atomic_file(manifest) as path,
         pq.ParquetWriter(path, _schema(languages), compression="zstd") as writer,
     ):

@@ -115,10 +115,8 @@ def _data_set(data: str, x: Floats, xlr: Floats, families: list[str], level: flo
 def _few_families(data_sets: Sequence[DataSet], level: float) -> list[str]:
     few = [one for one in data_sets if one.coverage.n_families < units_needed(level)]
     return [
-        "no interval within data "
-        + one.data
-        + ": "
-        + too_few(one.coverage.n_families, "families of encoders", "it", level)
+        f"no interval within data {one.data}: "
+        f"{too_few(one.coverage.n_families, 'families of encoders', 'it', level)}"
         for one in few
     ]
 

@@ -16,6 +16,7 @@ from xlingual.results import Entry, EstimatedXLR, Interval, Results, Summary
 from xlingual.results.calibration import (
     EXTRAPOLATION,
     FORM,
+    OTHER_CONDITIONS,
     WITHIN,
     Calibration,
     CalibrationPoint,
@@ -63,7 +64,10 @@ def _of_other_data(
     if conditions is None:
         return EstimatedXLR(value, None, f"{EXTRAPOLATION}, no interval: the conditions are not known")
     if differences := _differences(calibration.cells, conditions):
-        return EstimatedXLR(value, None, f"{EXTRAPOLATION}, no interval: {'; '.join(differences)}")
+        found = "; ".join(differences)
+        if any(cell.data == conditions.data for cell in calibration.cells):
+            return EstimatedXLR(value, None, f"{OTHER_CONDITIONS}, no interval: {found}")
+        return EstimatedXLR(value, None, f"{EXTRAPOLATION}, no interval: {found}; {_met(calibration)}")
     data = [calibration.data_of(point) for point in calibration.points]
     n = len(set(data))
     ends = jackknife_plus(calibration.without, calibration.residuals, data, x[0], calibration.level)
@@ -201,7 +205,7 @@ def _overall(found: Sequence[EstimatedXLR], n_pairs: int) -> EstimatedXLR | None
     if n_pairs == 1:
         return found[0]
     value = float(np.mean([one.value for one in found]))
-    kind = f"{EXTRAPOLATION} for some, " if any(_is_extrapolation(one) for one in found) else ""
+    kind = "extrapolation for some, " if any(_is_extrapolation(one) for one in found) else ""
     return EstimatedXLR(
         value, None, f"{kind}no interval for a mean over {n_pairs} language pairs: see each pair"
     )
@@ -210,5 +214,6 @@ def _overall(found: Sequence[EstimatedXLR], n_pairs: int) -> EstimatedXLR | None
 def _is_extrapolation(found: EstimatedXLR) -> bool:
     """Tell whether an estimate is for data, or conditions, that the calibration does not know."""
     return any(
-        text.startswith(EXTRAPOLATION) for text in (found.note or "", found.ci.method if found.ci else "")
+        text.startswith((EXTRAPOLATION, OTHER_CONDITIONS))
+        for text in (found.note or "", found.ci.method if found.ci else "")
     )

@@ -36,8 +36,8 @@ def serve(
         port: port to listen on; 0 takes a free one.
         ready: called once the port is open, with the server's address and whose each link is.
         url: what links begin with that are made later, where a proxy stands before the server.
-        trust_proxy: addresses of proxies whose `X-Forwarded-For` says who asks, with commas between; None:
-            nobody's, every request comes from the address that it comes from.
+        trust_proxy: addresses, with commas between, of proxies whose `X-Forwarded-For` gives the rater's
+            address; None: that header is ignored.
 
     Raises:
         InputError: no study there, served already, the port is taken, a picture is missing.

@@ -128,3 +128,12 @@ def test_blocks_do_not_change_the_manifest(tmp_path, monkeypatch):
     monkeypatch.setattr("xlingual.data.scenes.write.BLOCK", 3)
     blocks = pq.read_table(write_scenes(tmp_path / "blocks", n=7, languages=["en"], size=16))
     assert blocks.equals(whole)
+
+
+def test_a_full_disk_is_named_with_the_folder(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    with pytest.raises(InputError, match=r"scenes cannot be written \(No space left on device: make room"):
+        write_scenes(tmp_path / "scenes", n=1, languages=["en"])

@@ -106,8 +106,11 @@ def test_sim_is_used_where_asked_for(made):
 def test_other_conditions_give_a_value_without_interval(made, change, words):
     found = calibrate([made.validation(made.pair(made.noisy(12)))])
     one = estimate(found, 0.2, None, replace(HERE, **change))
-    start = "extrapolation to other data, no interval: "
+    start = "extrapolation to other conditions, no interval: "
     assert one.ci is None and one.note.startswith(start) and words in one.note
+    elsewhere = estimate(found, 0.2, None, replace(ELSEWHERE, **change))
+    assert elsewhere.note.startswith("extrapolation to other data, no interval: ") and words in elsewhere.note
+    assert elsewhere.note.endswith("how far it is off for another data set was not measured")
     assert one.value == estimate(found, 0.2, None, HERE).value
     assert "not known" in estimate(found, 0.2, None, None).note
 

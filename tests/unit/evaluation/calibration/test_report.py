@@ -86,7 +86,7 @@ def test_the_error_on_data_left_out_is_said_where_known(made):
 
 def test_extrapolation_is_said_of_each_encoder_and_promises_nothing(calibration):
     text = said(results({"a": 0.1, "b": 0.2}, n_source=500), calibration)
-    assert "a and b: extrapolation to other data, no interval: N is 500, in the calibration 365" in text
+    assert "a and b: extrapolation to other conditions, no interval: N is 500, in the calibration 365" in text
     assert "hold the truth" not in text
 
 
