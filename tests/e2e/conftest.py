@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 import xlingual as package
 from xlingual.cli.main import run
 from xlingual.data.scenes import write_scenes
+from xlingual.encoders import pixels
 
 LANGUAGES = ("en", "de", "es")
 ITEMS = 120
@@ -55,6 +57,23 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     yield folder
     changed = [path for path, content in pictures.items() if path.read_bytes() != content]
     assert not changed, f"a test wrote into {changed}, which all tests share: remove a picture before writing"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _pictures_described_once() -> Iterator[None]:
+    """Keep what `pixels` makes of the pictures that most tests share."""
+    describe = pixels.describe
+    kept: dict[bytes, Any] = {}
+
+    def described(rgb: Any) -> Any:
+        key = sha256(rgb.tobytes()).digest()
+        if key not in kept:
+            kept[key] = describe(rgb)
+        return kept[key].copy()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pixels, "describe", described)
+        yield
 
 
 @pytest.fixture

@@ -97,7 +97,8 @@ def assert_equal_to_plain(pool: MultilingualPool, encoder: Any, whole: Any) -> N
         assert found.entries[0].views[name] == near(value), name
 
 
-@pytest.mark.parametrize("name", ["projection", pytest.param("chargram", marks=pytest.mark.slow)])
+@pytest.mark.slow  # on made data: tests/properties/test_multilingual_pool.py
+@pytest.mark.parametrize("name", ["projection", "chargram"])
 def test_every_number_equals_a_plain_evaluation(one: MultilingualPool, name: str) -> None:
     whole = plainly(one, ENCODERS[name]())
     if name == "projection":

@@ -166,8 +166,16 @@ def _squares(sums: Sequence[_Sum]) -> float:
     if not sums:
         return 0.0
     labels = np.concatenate([label for label, _ in sums])
-    _, small = np.unique(labels, return_inverse=True)
-    return float(np.sum(np.bincount(small, np.concatenate([r for _, r in sums])) ** 2))
+    return float(np.sum(_by_label(labels, np.concatenate([r for _, r in sums])) ** 2))
+
+
+def _by_label(labels: Ints, values: Floats | None = None) -> Floats:
+    """Return the sum of the values [n] of each label that occurs, in order of the labels; without, its number."""
+    if len(labels) == 0 or labels.min() < 0 or labels.max() > 8 * len(labels) + 64:  # too wide to count
+        labels = np.unique(labels, return_inverse=True)[1]
+    times = np.bincount(labels)
+    sums = times if values is None else np.bincount(labels, values)
+    return sums[times > 0].astype(np.float64)
 
 
 def effective_clusters(codes: Ints, weights: Floats | None = None) -> float:
@@ -175,7 +183,7 @@ def effective_clusters(codes: Ints, weights: Floats | None = None) -> float:
 
     w_g is the number of queries of a cluster, or the sum of their `weights` [n].
     """
-    sizes = np.bincount(np.unique(codes, return_inverse=True)[1], weights).astype(np.float64)
+    sizes = _by_label(codes, weights)
     return float(sizes.sum() ** 2 / np.sum(sizes**2))
 
 

@@ -1,11 +1,14 @@
 import copy
+import io
 import json
 import logging
 import math
 import pickle
 import socket
+import ssl
 import traceback
 from email.utils import formatdate
+from functools import cache
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -313,9 +316,28 @@ def test_a_service_that_was_there_before_is_waited_for(monkeypatch):
 # the key
 
 
-def test_the_key_is_sent_and_shown_nowhere(server, monkeypatch, capsys, caplog):
+@pytest.fixture(scope="module", autouse=True)
+def _certificates_read_once():
+    """Let all clients share a context: each would read the certificates of the world again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+        yield
+
+
+@pytest.fixture
+def log():
+    """Give a handler that keeps all that is logged, at the level of the root logger."""
+    root, handler = logging.getLogger(), logging.StreamHandler(io.StringIO())
+    level = root.level
+    root.addHandler(handler)
+    yield handler
+    root.removeHandler(handler)
+    root.setLevel(level)
+
+
+def test_the_key_is_sent_and_shown_nowhere(server, monkeypatch, capsys, log):
     monkeypatch.setenv("MY_KEY", f" {KEY}\n")
-    caplog.set_level(logging.DEBUG)
+    logging.getLogger().setLevel(logging.DEBUG)
     server.needs_key = True
     encoder = made(server, "&key_env=MY_KEY&retries=1")
     np.testing.assert_array_equal(encoder.encode(texts(["a"])), right(["a"]))
@@ -339,12 +361,12 @@ def test_the_key_is_sent_and_shown_nowhere(server, monkeypatch, capsys, caplog):
         shown += _everything(encoder)
     server.script = [(400, {}, {"error": f"wrong key {KEY[:9]}***"})]
     shown += _everything(encoder)
-    caplog.set_level(logging.INFO)  # httpcore itself logs the headers that a service answers
+    logging.getLogger().setLevel(logging.INFO)  # httpcore itself logs the headers that a service answers
     for status in (200, 429):
         server.script = [(status, {"Content-Type": KEY, "Retry-After": KEY}, KEY)] * 2
         shown += _everything(encoder)
     out, err = capsys.readouterr()
-    everything = "\n".join([*shown, out, err, caplog.text])
+    everything = "\n".join([*shown, out, err, log.stream.getvalue()])
     assert "refused the key in the environment variable MY_KEY (401)" in everything
     for piece in (KEY, KEY[:8], KEY[-8:]):
         assert piece not in everything
