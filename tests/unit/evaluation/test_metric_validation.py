@@ -362,6 +362,7 @@ def test_the_influence_of_clusters_has_the_variance_of_the_interval(case, pair):
         np.testing.assert_allclose(found, sums * (count / (count - 1)) ** 0.5, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_weakened_pictures_keep_fewer_of_their_neighbours(case):
     found = validate(case, degrade="dims=1,6;noise=0.01,3;shuffle").degradations
     kept = {(one.kind, one.level): one.kept for one in found if one.source == found[0].source}

@@ -31,6 +31,7 @@ UNEQUAL = [
 ]
 
 
+@pytest.mark.slow
 def test_equal_systems_are_hardly_told_apart():
     found = simulated.rates(Population(20, 2), 300, seed=1)
     assert found.found <= 0.05 + 3 * 0.0126

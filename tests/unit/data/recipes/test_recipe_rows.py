@@ -65,6 +65,7 @@ def test_recipes_are_not_parallel_but_the_fit_split_is():
         assert len(cores) / sum(cores.values()) > 0.9
 
 
+@pytest.mark.slow
 def test_cuisines_differ_in_what_they_prefer(full):
     rows = list(recipe_rows(2000 if full else 800, ["id", "ru"]))
     share = {
