@@ -102,9 +102,9 @@ def _own_store(tmp_path_factory):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _few_replicates(full):
-    """Draw a tenth of the replicates of validations and correlations in the fast run."""
-    if full:
+def _few_replicates(request):
+    """Draw a tenth of the replicates of validations in the fast run; marks no test as `full` does."""
+    if not is_fast(request.config):
         yield
         return
     from xlingual.evaluation.metric_validation import encoder_scores

@@ -177,6 +177,7 @@ def grouped(keys, query, target, bounds, weights):
 @settings(max_examples=12)
 @given(st.integers(0, 2**32), st.sampled_from(KINDS), st.sampled_from([None, 2, 4]), st.integers(1, 12))
 @pytest.mark.parametrize("name", RANKERS)
+@pytest.mark.cases(8)
 def test_any_vectors(name, seed, kind, weighted, k):
     rng = np.random.default_rng(seed)
     n, m, d = rng.integers(1, 40), rng.integers(1, 60), rng.integers(1, 24)
@@ -199,7 +200,7 @@ def test_any_vectors(name, seed, kind, weighted, k):
         for j, d in enumerate((1, 7, 300))
     ],
 )
-@pytest.mark.cases(22)
+@pytest.mark.cases(16)
 def test_extreme_vectors(ranker, kind, d):
     rng = np.random.default_rng(d)
     sides = [EXTREME[kind](rng, size, d) for size in (33, 57)]

@@ -174,6 +174,7 @@ def check_correlations(manifest, ikea, images, texts, pictures, samples, names, 
                 assert found[name, source, seed].value == pytest.approx(wanted, abs=1e-4)
 
 
+@pytest.mark.slow  # on made data: tests/properties/test_backretrieval.py
 def test_distance_correlation_equals_the_definition(
     manifest, ikea, images, texts, pictures, samples, tmp_path
 ):

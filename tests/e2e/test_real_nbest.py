@@ -46,6 +46,7 @@ def test_the_oddities_of_moses(moses: Any, tmp_path: Path) -> None:
     assert (tmp_path / "again.nbest").read_bytes() == (tmp_path / "canonical.nbest").read_bytes()
 
 
+@pytest.mark.slow
 def test_tuning_on_the_moses_list_gains(moses: Any) -> None:
     lists, references = moses
     found = tune(lists, references, lowercase=True)

@@ -36,6 +36,7 @@ def status(address):
 
 
 @pytest.mark.parametrize("secret", ["there", "gone", "unreadable"])
+@pytest.mark.cases(1)
 def test_it_serves_without_the_key_and_stops_in_order(made, secret):
     if secret == "gone":
         shutil.rmtree(made.folder / "secret")

@@ -77,6 +77,7 @@ def test_without_pictures(xlingual: Any) -> None:
     assert config == json.loads(Path("m/config.json").read_text())
 
 
+@pytest.mark.slow  # one level below: test_mlmme_recipe.py, fit/test_checkpoints.py
 def test_a_training_goes_on_bit_for_bit(xlingual: Any) -> None:
     assert xlingual(*TWO, "--epochs", "5", "--patience", "none", "--out", "whole", "--quiet").code == 0
     assert xlingual(*TWO, "--epochs", "2", "--patience", "none", "--out", "parts", "--quiet").code == 0

@@ -170,7 +170,7 @@ def _squares(sums: Sequence[_Sum]) -> float:
 
 
 def _by_label(labels: Ints, values: Floats | None = None) -> Floats:
-    """Return the sum of the values [n] of each label that occurs, in order of labels; without, its number."""
+    """Return for each label that occurs the sum of its values [n], in order; how often it occurs without."""
     if len(labels) == 0 or labels.min() < 0 or labels.max() > 8 * len(labels) + 64:  # too wide to count
         labels = np.unique(labels, return_inverse=True)[1]
     times = np.bincount(labels)

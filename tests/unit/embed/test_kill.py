@@ -143,7 +143,7 @@ def embed_and_die(root, log, step, half):
 @pytest.mark.parametrize("half", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_killed_before_every_step_of_writing(tmp_path, half, full):
     whole = embed(tmp_path / "uninterrupted", tmp_path / "other log", 3 * SHARD)
-    for step in count(0, 1 if full else 3):  # as many calls as a shard takes are no multiple of three
+    for step in count(0, 1 if full else 3):
         root, log = tmp_path / f"store{step}", tmp_path / f"log{step}"
         process = in_child(embed_and_die, root, log, step, half)
         process.join(120)

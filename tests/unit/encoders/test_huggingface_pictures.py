@@ -57,7 +57,7 @@ def directly(model, processor, pictures):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.cases(3)
+@pytest.mark.cases(2)
 def test_vectors_are_those_of_transformers(saved, family):
     folder, model, processor = saved[family]
     encoder = HuggingFacePictures(folder, batch=2)

@@ -212,6 +212,7 @@ def test_hostile_bytes_are_refused_in_one_line(raw):
 
 @pytest.mark.data
 @pytest.mark.skipif(not (DATA / "emoji").is_dir(), reason="the real data are not here (XLINGUAL_DATA)")
+@pytest.mark.slow
 def test_neighbours_of_emoji_look_alike(full):
     import pyarrow as pa
     import pyarrow.compute as pc

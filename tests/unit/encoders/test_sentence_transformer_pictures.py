@@ -58,6 +58,7 @@ def forms(clip, tmp_path_factory):
 
 
 @pytest.mark.parametrize("form", ["bare", "today", "once"])
+@pytest.mark.cases(1)
 def test_vectors_are_those_of_the_library(forms, form):
     encoder = SentenceTransformerPictures(forms[form], batch=2, device="cpu")
     found = encoder.encode(batch(*PICTURES))

@@ -87,6 +87,7 @@ def test_backretrieval_clusters_by_cluster_and_retrieved_target(results):
 
 @pytest.mark.parametrize("measure", ["R@3", "SIM"])
 @pytest.mark.parametrize("pair", [("en", "de"), ("de", "en"), (None, None)])
+@pytest.mark.cases(2)
 def test_a_mean_over_seeds_and_pairs_keeps_what_recurs_together(results, pair, measure):
     for summary in by_key(results.summary, measure=measure, source=pair[0], target=pair[1]):
         wanted = {"source": pair[0], "target": pair[1]} if pair[0] else {}

@@ -151,3 +151,11 @@ def test_a_median_lies_in_its_interval(ranks, clustered):
     assert found.low <= np.median(values) <= found.high
     assert values.min() <= found.low and found.high <= values.max()
     assert found.method.startswith("Woodruff")
+
+
+@pytest.mark.parametrize("offset", [0, 10**12, -7])  # labels that are counted, and others that are sorted
+def test_labels_of_any_size_are_the_same_clusters(offset):
+    rng = np.random.default_rng(0)
+    values, own, found = rng.random(60), rng.integers(0, 20, 60), rng.integers(0, 30, 60)
+    plain = mean_interval(values, [own, found], bounds=(0.0, 1.0))
+    assert mean_interval(values, [own + offset, found + offset], bounds=(0.0, 1.0)) == plain

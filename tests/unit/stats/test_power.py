@@ -23,6 +23,7 @@ def test_power_is_that_of_the_noncentral_t(df, centre, alpha):
     assert power(centre, 1, df, alpha, two_sided=False) == pytest.approx(nct.sf(one, df, centre), abs=1e-6)
 
 
+@pytest.mark.slow  # a simulation of fewer runs: test_planned_queries_have_the_planned_power
 def test_power_is_what_a_simulation_finds():
     rng = np.random.default_rng(5)
     n, effect, runs = 60, 0.13, 4000

@@ -88,6 +88,7 @@ def test_equals_a_naive_loop(seed, b, c, languages, mode, beta, pairs, with_pict
 
 
 @pytest.mark.parametrize("mode", ["random", "in-batch", "hardest"])
+@pytest.mark.cases(1)
 def test_gradients(mode):
     pictures, texts, groups = a_batch(3, 5, 4, ["en", "de", "fr"], "random")
     free = [view.anchor.clone().requires_grad_() for view in (pictures, *texts.values())]

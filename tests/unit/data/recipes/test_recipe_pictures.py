@@ -40,7 +40,7 @@ def test_kinds_and_methods_look_different():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.cases(6)
+@pytest.mark.cases(3)
 def test_every_ingredient_shows_in_every_kind(kind):
     dish = replace(SOUP, kind=kind, method=KINDS[kind].methods[0])
     alone = {name: paint(replace(dish, hero=name)) for name in INGREDIENTS}
@@ -60,6 +60,7 @@ def test_what_only_texts_tell_leaves_the_picture_alone():
     assert paint(other) == paint(SOUP)
 
 
+@pytest.mark.slow
 def test_hardly_two_pictures_are_equal():
     pictures = [row.picture for row in recipe_rows(500, ["en"])]
     assert len(set(pictures)) == len(pictures)

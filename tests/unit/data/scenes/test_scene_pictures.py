@@ -49,7 +49,7 @@ def test_the_same_scene_gives_the_same_bytes():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.cases(8)
+@pytest.mark.cases(4)
 def test_every_kind_has_its_own_silhouette(kind):
     own = _ink(replace(BALL, kind=kind))
     assert 60 < own.sum() < 3000

@@ -70,7 +70,7 @@ def filled(texts, others):
         ("distilbert", "st", ""),
     ],
 )
-@pytest.mark.cases(3)
+@pytest.mark.cases(2)
 def test_the_library_gives_the_same_vectors(checkpoints, trained, tmp_path, kind, scheme, options):
     spec = f"{scheme}:{checkpoints(kind)}{options}"
     folder = trained(spec)

@@ -50,6 +50,7 @@ def test_texts_that_may_be_wrong_widen_the_interval():
 
 
 @pytest.mark.parametrize("measure", [MedianRank(), RecallShare(1.0)])
+@pytest.mark.cases(1)
 def test_the_truth_is_covered(measure):
     """A pool of 100,000 of which 2,000 are drawn for all queries; skewed ranks; 200 times."""
     rng = np.random.default_rng(3)

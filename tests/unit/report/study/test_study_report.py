@@ -310,7 +310,7 @@ def test_names_are_set_apart_where_they_stand_not_where_they_look_alike() -> Non
 
 @pytest.mark.parametrize("width", [80, 100, 200])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.cases(8)
+@pytest.mark.cases(4)
 def test_no_number_is_cut_in_the_terminal(kind: str, width: int) -> None:
     text = shown(made.ALL[kind](), width)
     assert "…" not in text and max(map(len, text.splitlines())) <= width
