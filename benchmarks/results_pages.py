@@ -145,7 +145,9 @@ def multilingual_pool() -> None:
     _views(own)
     _scores(command(*common, "--candidate-text", "sentence+context", out=OUT / "context"), ("AP",))
     whole = ("evaluate", "multilingual-pool", DATA / "xquad_r")
-    _scores(command(*whole, *encoders[:2], *encoders[4:], out=OUT / "whole"), ("AP",))
+    every = command(*whole, *encoders[:2], *encoders[4:], out=OUT / "whole")
+    _scores(every, ("AP",))
+    _views(every)
 
 
 def _scores(content: Json, measures: Sequence[str]) -> None:

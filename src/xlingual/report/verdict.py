@@ -50,11 +50,12 @@ def task_verdict(runs: Sequence[Results], task: str) -> list[Findings]:
     rows = tables.leaderboard(runs, task, measure)
     places = sorted({row.run for row in rows})
     if len(places) == 1:
-        return [Findings(None, _run_verdict(runs, task, rows) + _dropped(runs[places[0] - 1]))]
+        return [Findings(None, _run_verdict(runs, task, rows) + _about_the_run(runs[places[0] - 1]))]
     found = [
         Findings(
             place,
-            _run_verdict(runs, task, [row for row in rows if row.run == place]) + _dropped(runs[place - 1]),
+            _run_verdict(runs, task, [row for row in rows if row.run == place])
+            + _about_the_run(runs[place - 1]),
         )
         for place in places
     ]
@@ -89,14 +90,29 @@ def _run_verdict(runs: Sequence[Results], task: str, rows: list[Row]) -> list[st
     return sentences + (_few_queries(run, task) if found else [])
 
 
+def _about_the_run(run: Results) -> list[str]:
+    """Return remarks on what was evaluated: texts that took no part, near-duplicates in one cluster."""
+    return _dropped(run) + _clusters(run)
+
+
+def _clusters(run: Results) -> list[str]:
+    found = run.diagnostics.get("near_duplicates", {})
+    if "largest_share" not in found:
+        return []
+    return [
+        f"Near-duplicates count as one: {found['n_joined']:,} clusters, the largest with "
+        f"{100 * found['largest_share']:.1f} % of all items."
+    ]
+
+
 def _dropped(run: Results) -> list[str]:
     """Return a remark where a run left out so many texts that its numbers are about another data set."""
     left_out, asked = run.dropped.get("texts", 0), run.dropped.get("of", 0)
     if not asked or left_out <= MANY_DROPPED * asked:
         return []
     return [
-        f"{left_out:,} of {asked:,} texts ({left_out / asked:.0%}) took no part; the numbers are about the "
-        "others only, and the warnings say why."
+        f"{left_out:,} of {asked:,} texts ({numbers.percent(left_out / asked)}) took no part; the numbers "
+        "are about the others only, and the warnings say why."
     ]
 
 

@@ -153,12 +153,11 @@ class Results:
     def __repr__(self) -> str:
         overall = [s for s in self.summary if s.source is None] or self.summary
         lines = [f"Results: {len(self.entries)} numbers"]
-        width = max((len(visible(s.encoder)) for s in overall), default=0)
+        names = [visible(s.encoder) for s in overall]
+        width = max(map(len, names), default=0)
         named = max((len(s.measure) for s in overall), default=0)
-        for row in overall:
-            lines.append(
-                f"  {row.task}  {visible(row.encoder):<{width}}  {row.measure:<{max(named, 5)}} {_value_text(row)}"
-            )
+        for row, name in zip(overall, names, strict=True):
+            lines.append(f"  {row.task}  {name:<{width}}  {row.measure:<{max(named, 5)}} {_value_text(row)}")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

@@ -251,9 +251,21 @@ def test_a_run_that_left_out_over_a_tenth_of_the_texts_says_so(made):
     assert len(verdict(results)) == 1
     results.dropped = {"texts": 11, "of": 100}
     assert verdict(results)[1] == (
-        "11 of 100 texts (11%) took no part; the numbers are about the others only, and the warnings say why."
+        "11 of 100 texts (11 %) took no part; the numbers are about the others only, and the warnings say "
+        "why."
     )
     assert verdict([results, made.results(entries, [mean(made, "e", 0.3)])])[1].startswith("11 of 100 texts")
+
+
+def test_clusters_of_near_duplicates_are_counted_with_the_share_of_the_largest(made):
+    entries = [made.entry(TASK, "en", "de", "e", "R@10", 0.3, n_source=100)]
+    results = made.results(entries, [mean(made, "e", 0.3)])
+    results.diagnostics = {"near_duplicates": {"n_near": 9, "n_joined": 1200, "largest_share": 0.0214}}
+    assert verdict(results)[1] == (
+        "Near-duplicates count as one: 1,200 clusters, the largest with 2.1 % of all items."
+    )
+    results.diagnostics = {"near_duplicates": {"n_near": 9}}
+    assert len(verdict(results)) == 1
 
 
 def beside(made, low, high):

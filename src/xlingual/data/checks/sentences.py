@@ -35,8 +35,8 @@ def content_findings(check: Check, manifest: Manifest) -> Iterator[Finding]:
             "note",
             "language with and without a region",
             len(variants),
-            f"{named}: they count as two languages, and most items have both: write one tag if they are meant to "
-            "be one",
+            f"{named}: they count as two languages, and most items have both: write one tag if they are "
+            "meant to be one",
         )
     yield from _on_directions(check)
     for language in check.languages:
