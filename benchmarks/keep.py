@@ -1,10 +1,14 @@
 """Run a command and keep what it prints as the figures of a page: docs/results/PAGE.json.
 
     python -m benchmarks.keep mlmme python -m benchmarks mlmme_runs
+    python -m benchmarks.keep mlmme --from-page
 
 Every number of a page under docs/results comes out of its file. Under each command the file has the version,
 the date and the libraries, and the output: tables of Markdown as rows of cells, all else as lines. A command
 that is run again replaces what it wrote before; one that fails changes nothing.
+
+`--from-page` takes over the tables that stand in a page whose commands take hours, as they were printed by an
+earlier run. They are marked so, under "page", and go once the command is run.
 """
 
 from __future__ import annotations
@@ -50,7 +54,7 @@ def blocks(lines: list[str]) -> list[dict[str, Any]]:
 def keep(page: str, command: list[str], lines: list[str], folder: Path = FOLDER) -> Path:
     """Write what a command printed into the figures of a page; return their file."""
     path = folder / f"{page}.json"
-    content = json.loads(path.read_text("utf-8")) if path.exists() else {"schema": SCHEMA, "commands": {}}
+    content = _known(path)
     content["commands"][shlex.join(command)] = {
         "date": datetime.now(UTC).date().isoformat(),
         "xlingual": version("xlingual"),
@@ -63,11 +67,35 @@ def keep(page: str, command: list[str], lines: list[str], folder: Path = FOLDER)
     return path
 
 
+def take_over(page: str, folder: Path = FOLDER) -> Path:
+    """Write the tables of a page into its figures, marked as those of an earlier run; return their file."""
+    path = folder / f"{page}.json"
+    content = _known(path)
+    lines = (folder / f"{page}.md").read_text("utf-8").splitlines()
+    content["page"] = {
+        "origin": "printed by the commands of the page in an earlier run, and not run again since",
+        "output": [block for block in blocks(lines) if "table" in block],
+    }
+    write_json(path, content)
+    return path
+
+
+def _known(path: Path) -> dict[str, Any]:
+    """Return what a file of figures holds so far."""
+    if not path.exists():
+        return {"schema": SCHEMA, "commands": {}}
+    content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return content
+
+
 def main() -> None:
     """Run the command that the arguments give after the page's name."""
     if len(sys.argv) < 3:
-        raise SystemExit("usage: python -m benchmarks.keep PAGE COMMAND…")
+        raise SystemExit("usage: python -m benchmarks.keep PAGE COMMAND… (or --from-page)")
     page, command = sys.argv[1], sys.argv[2:]
+    if command == ["--from-page"]:
+        print(f"kept in {take_over(page)}")
+        return
     executable = [sys.executable if command[0] == "python" else command[0], *command[1:]]
     process = subprocess.Popen(executable, stdout=subprocess.PIPE, text=True)
     lines = []
