@@ -37,7 +37,7 @@ $(MODELS): $(STAMP)
 demo: $(CORE)  ## Make built-in data, evaluate five encoders, write a report to out/demo
 	$(BIN)/xlingual demo --out $(OUT)
 
-test: $(MODELS)  ## Run the fast tests (about five minutes on two busy cores)
+test: $(MODELS)  ## Run the fast tests (about three minutes on two cores)
 	$(BIN)/python -m pytest -n auto -m 'not slow'
 
 test-slow: $(MODELS)  ## Run the slow tests, and the property tests with all their examples
