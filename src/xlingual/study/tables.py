@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -86,8 +86,11 @@ def _write_log(
 
 def connect(path: Path) -> sqlite3.Connection:
     """Open the file, and make its tables where it is new: for its owner alone (mode 600)."""
-    if path.parent.is_dir():
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))  # a new file is its owner's alone
+    # Only a file that is not there yet is opened here, so that it is its owner's alone: closing a descriptor
+    # of a database takes away the locks of this process's other connections to it.
+    if path.parent.is_dir() and not path.exists():
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     db = sqlite3.connect(path, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
     try:
         db.execute("PRAGMA journal_mode = WAL")

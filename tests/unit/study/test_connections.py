@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -193,6 +195,19 @@ def test_who_waits_to_write_keeps_nobody_from_reading(made):
     ratings.add(rating)
     assert ratings.of("1") == [rating]  # the reader sees what was written
     ratings.close()
+
+
+def test_a_program_that_comes_and_goes_takes_no_answer_away(made):
+    """SQLite deletes the log of a database when its last connection closes: others must see that we hold one."""
+    query = made.study.queries[0]
+    with Ratings(made.folder) as ratings:
+        for score in (1, 2, 3):
+            ratings.add(Rating("1", query.shown.id, query.suggestions[0].id, 0, score, "", None))
+            assert ratings.of("1")[0].score == score
+            read = "print(*sqlite3.connect(sys.argv[1]).execute('SELECT score FROM ratings'))"
+            other = f"import sqlite3, sys; {read}"
+            command = [sys.executable, "-c", other, str(made.folder / "ratings.sqlite")]
+            assert subprocess.run(command, capture_output=True, text=True).stdout.strip() == f"({score},)"
 
 
 def test_seen_is_not_waited_for(made, write_lock):
