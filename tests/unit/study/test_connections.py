@@ -198,7 +198,7 @@ def test_who_waits_to_write_keeps_nobody_from_reading(made):
 
 
 def test_a_program_that_comes_and_goes_takes_no_answer_away(made):
-    """SQLite deletes the log of a database when its last connection closes: others must see that we hold one."""
+    """SQLite deletes the log of a database when its last connection closes: others must see ours."""
     query = made.study.queries[0]
     with Ratings(made.folder) as ratings:
         for score in (1, 2, 3):

@@ -82,6 +82,9 @@
     const field = fields[current], chosen = field.querySelector("input:checked");
     (chosen ?? field).focus({ preventScroll: true }); // the card and not its first choice, which would suggest that one
     const block = field.offsetHeight > innerHeight / 2 ? "start" : "center"; // a long text from its first line on
+    // the bar stays at the top, and how high it is depends on fonts and on the length of the query
+    const bar = document.querySelector("header").offsetHeight;
+    document.documentElement.style.scrollPaddingTop = `${bar + 16}px`;
     if (scroll) field.scrollIntoView({ block });
   }
 
