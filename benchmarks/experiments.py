@@ -96,3 +96,12 @@ def marked(gap: tuple[float, Interval], digits: int = 1) -> str:
     """Return a difference as `shown` does, in bold where its interval excludes zero."""
     mark = "**" if gap[1].low > 0 or gap[1].high < 0 else ""
     return f"{mark}{shown(gap, digits=digits)}{mark}"
+
+
+def table(title: str, rows: Sequence[Sequence[str]]) -> None:
+    """Print rows as a table of Markdown, the first of them its head."""
+    print(f"\n### {title}\n")
+    for place, row in enumerate(rows):
+        print("| " + " | ".join(row) + " |")
+        if place == 0:
+            print("|" + "---|" * len(row))

@@ -15,8 +15,7 @@ import warnings
 from functools import partial
 from pathlib import Path
 
-from benchmarks.experiments import Values, difference, kept_run, marked, mean_of, shown, values_of
-from benchmarks.mlmme_runs import table
+from benchmarks.experiments import Values, difference, kept_run, marked, mean_of, shown, table, values_of
 from xlingual import Manifest, crosslingual_retrieval, sts
 from xlingual.errors import DataWarning
 from xlingual.training.options import FitOptions

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.experiments import Values, difference, kept_run, marked, mean_of, shown, values_of
+from benchmarks.experiments import Values, difference, kept_run, marked, mean_of, shown, table, values_of
 from xlingual import (
     Manifest,
     backretrieval,
@@ -178,15 +178,6 @@ ALIGNED = {
     "BkR R@10": ("backretrieval en de R@10", "backretrieval de en R@10"),
     "pool mAP": ("multilingual-pool all pool AP",),
 }
-
-
-def table(title: str, rows: Sequence[Sequence[str]]) -> None:
-    """Print rows as a table of Markdown, the first of them its head."""
-    print(f"\n### {title}\n")
-    for place, row in enumerate(rows):
-        print("| " + " | ".join(row) + " |")
-        if place == 0:
-            print("|" + "---|" * len(row))
 
 
 def recalls(runs: Mapping[str, list[dict[str, Values]]], tag: str) -> list[list[str]]:

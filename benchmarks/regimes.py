@@ -17,8 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.experiments import Values, difference, kept_run, marked, mean_of, shown
-from benchmarks.mlmme_runs import table
+from benchmarks.experiments import Values, difference, kept_run, marked, mean_of, shown, table
 from xlingual import MultilingualPool
 from xlingual.data.pools.parallel import of_pool
 from xlingual.data.pools.splitting import TEST, TRAIN, split_pool

@@ -13,12 +13,13 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from scipy.stats import pearsonr, spearmanr
 
+from benchmarks.experiments import table
 from xlingual.cli.main import run
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", "../shared/data"))
@@ -37,15 +38,6 @@ def command(*words: object, out: Path) -> Json:
     path = out / "results.json"
     content: Json = json.loads(path.read_text("utf-8")) if path.exists() else {}
     return content
-
-
-def table(title: str, rows: Iterable[Sequence[str]]) -> None:
-    """Print rows as a table of Markdown, the first of them its head."""
-    print(f"\n### {title}\n")
-    for place, row in enumerate(rows):
-        print("| " + " | ".join(row) + " |")
-        if place == 0:
-            print("|" + "---|" * len(row))
 
 
 def number(value: float | None, ci: Json | None = None) -> str:

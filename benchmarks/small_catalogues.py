@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.mlmme_runs import table
+from benchmarks.experiments import table
 from xlingual.data.manifest import Manifest
 from xlingual.data.scenes import write_scenes
 from xlingual.encoders.lsa import LsaEncoder, LsaModel, fit_lsa
