@@ -10,7 +10,7 @@ CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
 MODELS := $(VENV)/.models
 # bytecode is made of what is imported, not of all that is installed
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 OUT ?= out/demo
 # containers often set it; without kept bytecode every process compiles the package and the tests again
 unexport PYTHONDONTWRITEBYTECODE
@@ -20,7 +20,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## Show this help
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-$(CORE): pyproject.toml
+$(CORE): pyproject.toml constraints.txt
 	rm -f $(CORE)
 	$(BIN)/python -m pip --version > /dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	$(PIP) -e .
@@ -31,7 +31,7 @@ $(STAMP): $(CORE)
 	touch $(STAMP)
 
 $(MODELS): $(STAMP)
-	$(PIP) -e '.[dev,st,hf,onnx,api,mt,ray,ann]' 'torch>=2.5,<2.14'
+	$(PIP) -e '.[dev,st,hf,onnx,api,mt,ray,ann]'
 	touch $(MODELS)
 
 demo: $(CORE)  ## Make built-in data, evaluate five encoders, write a report to out/demo

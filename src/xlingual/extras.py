@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_TORCH = "torch>=2.5,<2.14"
+_TORCH = "torch>=2.5"
 _TOKENIZERS = "tokenizers>=0.20"
 _TRANSFORMERS = "transformers>=4.56"  # the first whose from_pretrained takes dtype=
 
