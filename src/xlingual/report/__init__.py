@@ -1,9 +1,36 @@
-"""Reports: tables, plots and one HTML file, from result files only."""
+"""Reports: what was found, as verdict, tables and figures, in HTML, a terminal and texts; from result files only."""
 
-from xlingual.report.page import write_report
-from xlingual.report.rows import Row
-from xlingual.report.tables import leaderboard
-from xlingual.report.validation.page import write_validation_report
-from xlingual.report.verdict import verdict
+from __future__ import annotations
 
-__all__ = ["Row", "leaderboard", "verdict", "write_report", "write_validation_report"]
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from xlingual.report.blocks import Page
+from xlingual.report.leaders import Row, leaderboard
+from xlingual.report.pages import page_of
+
+__all__ = ["Page", "Row", "leaderboard", "page_of", "verdict", "write_report"]
+
+
+def write_report(found: Any, path: str | Path, *, title: str | None = None) -> None:  # noqa: ANN401
+    """Write what was found as one HTML file, atomically: results (or several), a comparison, a validation …
+
+    The file loads nothing from anywhere and runs no script; equal findings give equal bytes. Raises InputError
+    where there is nothing to report or the file cannot be written.
+    """
+    from xlingual.report.render import html
+
+    html.write(page_of(found, title=title), path)
+
+
+def verdict(found: Any) -> list[str]:  # noqa: ANN401
+    """Return what the numbers say as plain sentences, the most important first.
+
+    Where several runs or language pairs are judged apart, the first sentence about each begins with its name.
+    """
+    return [
+        f"{finding.name}: {sentence}" if finding.name and place == 0 else sentence
+        for finding in page_of(found).verdict
+        for place, sentence in enumerate(finding.sentences)
+    ]

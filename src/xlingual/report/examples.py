@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from xlingual.report import numbers, words
-from xlingual.report.rows import Row
+from xlingual.report.leaders import Row
+from xlingual.report.blocks import Block, Card, Cards, Fold, Heading, Text
 from xlingual.results import Results
+from xlingual.tasks import Task
 
 Kind: TypeAlias = Literal["best", "worst"]
+HEADINGS = {"best": "Best", "worst": "Worst"}
 KINDS: tuple[Kind, ...] = ("best", "worst")
 
 MOST_EACH = 5  # best and worst queries of a pair
@@ -20,42 +22,15 @@ MOST_BYTES = 1_500_000  # of pictures in one page; written as text they take a t
 TYPES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 
 
-@dataclass(frozen=True)
-class Side:
-    """A text and its picture."""
-
-    language: str
-    text: str
-    picture: str | None  # a data: URI
-
-
-@dataclass(frozen=True)
-class Example:
-    """A query, what it retrieved, and where its own picture or match came."""
-
-    query: Side
-    retrieved: Side
-    rank: str
-    similarity: str | None
-
-
-@dataclass
-class PairExamples:
-    """The examples of one language pair, by encoder and kind."""
-
-    name: str
-    encoders: dict[str, dict[Kind, list[Example]]] = field(default_factory=dict)
-
-
 def chosen(
-    runs: Sequence[Results], task: str, rows: Sequence[Row], budget: int
-) -> tuple[list[PairExamples], int]:
-    """Return the examples of the leading encoders by pair, and the bytes of pictures they hold.
+    runs: Sequence[Results], task: Task, rows: Sequence[Row], budget: int
+) -> tuple[list[Block], int]:
+    """Return the examples of the leading encoders, a fold for each pair, and the bytes of pictures they hold.
 
     The leading encoder's examples are thinned until their pictures fit into `budget` bytes; those of the next
     ones are shown where they fit whole.
     """
-    by_encoder = _by_encoder(runs, task, rows)
+    by_encoder = _by_encoder(runs, task.name, rows)
     picked: list[tuple[str, list[dict[str, Any]]]] = []
     used = 0
     for label, records in by_encoder[:MOST_ENCODERS]:
@@ -78,22 +53,24 @@ def data_uri(content: bytes | None) -> str | None:
     return None
 
 
-def rank_text(task: str, above: int, tied: int, pool: int, *, at_best: bool = False) -> str:
+def rank_text(task: Task, above: int, tied: int, pool: int, *, at_best: bool = False) -> str:
     """Return where the query's own picture or match came; `at_best`: a search may have missed some above it.
 
-    >>> rank_text("backretrieval", 0, 1, 365), rank_text("crosslingual-retrieval", 4, 3, 365)
+    >>> from xlingual.tasks import TASKS
+    >>> bkr, xlr = TASKS["backretrieval"], TASKS["crosslingual-retrieval"]
+    >>> rank_text(bkr, 0, 1, 365), rank_text(xlr, 4, 3, 365)
     ('own picture ranked 1 of 365', 'own match ranked 5–7 of 365 (tied)')
-    >>> rank_text("backretrieval", 20, 1, 40_000, at_best=True)
+    >>> rank_text(bkr, 20, 1, 40_000, at_best=True)
     'own picture ranked 21 at best, of 40,000'
     """
     place = numbers.count(above + 1)
     if at_best:
-        return f"{words.own(task)} ranked {place} at best, of {numbers.count(pool)}"
+        return f"{task.own} ranked {place} at best, of {numbers.count(pool)}"
     if tied > 1:
         return (
-            f"{words.own(task)} ranked {place}–{numbers.count(above + tied)} of {numbers.count(pool)} (tied)"
+            f"{task.own} ranked {place}–{numbers.count(above + tied)} of {numbers.count(pool)} (tied)"
         )
-    return f"{words.own(task)} ranked {place} of {numbers.count(pool)}"
+    return f"{task.own} ranked {place} of {numbers.count(pool)}"
 
 
 def _by_encoder(
@@ -146,28 +123,47 @@ def _weight(records: list[dict[str, Any]], most: int) -> int:
     )
 
 
-def _arranged(picked: list[tuple[str, list[dict[str, Any]]]], task: str, budget: int) -> list[PairExamples]:
+def _arranged(picked: list[tuple[str, list[dict[str, Any]]]], task: Task, budget: int) -> list[Block]:
+    """Return the examples under a heading, a fold for each pair, in it further folds for the next encoders."""
     picture = _within(budget)
-    pairs: dict[tuple[str, str], PairExamples] = {}
+    pairs: dict[str, dict[str, dict[str, list[Card]]]] = {}
     for label, records in picked:
         for record in records:
-            source, target = record["source"], record["target"]
-            pair = pairs.setdefault((source, target), PairExamples(words.pair(source, target)))
-            kinds = pair.encoders.setdefault(label, {kind: [] for kind in KINDS})
-            kinds[record["kind"]].append(_example(record, task, picture))
-    return list(pairs.values())
+            pair = pairs.setdefault(words.pair(record["source"], record["target"]), {})
+            kinds = pair.setdefault(label, {kind: [] for kind in KINDS})
+            kinds[record["kind"]].append(_card(record, task, picture))
+    folds: list[Block] = [
+        Fold(name, list(_of_pair(encoders)), open=place == 0)
+        for place, (name, encoders) in enumerate(pairs.items())
+    ]
+    return [Heading("Best and worst queries"), *folds] if folds else []
 
 
-def _example(record: dict[str, Any], task: str, picture: Callable[[bytes | None], str | None]) -> Example:
-    similarity = record["similarity"]
-    return Example(
-        query=Side(record["source"], record["query_text"] or "", picture(record["query_picture"])),
-        retrieved=Side(
-            record["target"], record["retrieved_text"] or "", picture(record["retrieved_picture"])
-        ),
-        rank=rank_text(task, record["above"], record["tied"], record["pool"], at_best=record["searched"]),
-        similarity=None if similarity is None else numbers.number(similarity),
+def _of_pair(encoders: Mapping[str, Mapping[str, list[Card]]]) -> Iterator[Block]:
+    for place, (label, kinds) in enumerate(encoders.items()):
+        cards = Cards([(HEADINGS[kind], found) for kind, found in kinds.items() if found])
+        if place == 0:
+            yield Heading(label, data=True)
+            yield cards
+        else:
+            yield Fold(label, [cards], data=True)
+
+
+def _card(record: dict[str, Any], task: Task, picture: Callable[[bytes | None], str | None]) -> Card:
+    query, retrieved = (
+        Text(
+            record[language],
+            record[f"{what}_text"] or "",
+            what,
+            image=picture(record[f"{what}_picture"]),
+            pictured=True,
+        )
+        for what, language in (("query", "source"), ("retrieved", "target"))
     )
+    note = rank_text(task, record["above"], record["tied"], record["pool"], at_best=record["searched"])
+    if record["similarity"] is not None:
+        note += f" · similarity of the pictures {numbers.number(record['similarity'])}"
+    return Card(query, [retrieved], note)
 
 
 def _within(budget: int) -> Callable[[bytes | None], str | None]:

@@ -15,7 +15,7 @@ from xlingual.report.image_sentence.terms import ABOUT as ABOUT_RANKING
 from xlingual.report.multilingual_pool import reading, terms
 from xlingual.report.multilingual_pool.reading import TASK as POOL
 from xlingual.report.multilingual_pool.section import PoolSection, pool_section
-from xlingual.report.rows import Row
+from xlingual.report.leaders import Row
 from xlingual.report.sts.reading import TASK as STS
 from xlingual.report.sts.section import RunSection, sts_section
 from xlingual.report.sts.terms import ABOUT as ABOUT_STS

@@ -1,45 +1,9 @@
-"""What tasks and measures are called, and what the report says about them."""
+"""The terms that pages explain, and small things about measures and sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-
 from xlingual.report.languages import named
-
-TITLES = {
-    "backretrieval": "Backretrieval",
-    "crosslingual-retrieval": "Cross-lingual retrieval",
-    "distance-correlation": "Distance correlation",
-    "multilingual-pool": "Answers from a multilingual pool",
-    "image-sentence": "Image–sentence ranking",
-    "sts": "Textual similarity",
-}
-SHORT = {"backretrieval": "BkR", "crosslingual-retrieval": "XLR", "distance-correlation": "CORR"}
-# What the best encoder must reach, or the verdict calls none good enough, and for what: for Backretrieval the
-# share of the way from chance to the oracle, else the share of the best possible value. Why: docs/report.md
-MARKS = {
-    "backretrieval": (0.10, "match texts across languages"),
-    "crosslingual-retrieval": (0.25, "match texts across languages"),
-    "multilingual-pool": (0.10, "find answers across languages"),
-    "image-sentence": (0.10, "match texts and images"),
-}
-POOL_NAMES = {"AP": "mAP", "RR": "MRR"}  # a mean over questions, as the field calls it
-CORRELATIONS = ("SIM", "CORR", "Pearson", "Spearman")  # from −1 to 1
-# what stands for all questions, for all candidates, and for pictures
-NO_LANGUAGES = frozenset({"all", "pool", "image"})
-
-ABOUT = {
-    "backretrieval": (
-        "Each text retrieves its nearest text of the other language; the picture of that text is then "
-        "looked up among the pictures of the source side. No text has a translation among the candidates."
-    ),
-    "crosslingual-retrieval": (
-        "Each text looks for its own match in the other language: this needs pairs that are known to match."
-    ),
-    "distance-correlation": (
-        "Whether texts that are far apart belong to pictures that are far apart, over all pairs of texts."
-    ),
-}
+from xlingual.tasks import CORRELATIONS
 
 GLOSSARY = (
     (
@@ -147,49 +111,6 @@ VALIDATION_GLOSSARY = (
 )
 
 
-def glossary(
-    tasks: Collection[str], of_pool: Sequence[tuple[str, str]] = (), *, tied: bool = True
-) -> tuple[tuple[str, str], ...]:
-    """Return the terms that a page about these tasks needs.
-
-    `of_pool` has those of a multilingual pool; `tied` tells whether a page about it alone shows ties.
-    """
-    if "multilingual-pool" not in tasks:
-        return GLOSSARY
-    if len(tasks) > 1:
-        return (*of_pool, *GLOSSARY)
-    chance = ("Chance", "What an encoder scores on the same data to which all candidates are equal.")
-    shared = ("Interval", "Tied") if tied else ("Interval",)
-    return (*of_pool, chance, *(term for term in GLOSSARY if term[0] in shared))
-
-
-def title(task: str) -> str:
-    """Return the heading of a task."""
-    return TITLES.get(task, task)
-
-
-def measure_name(task: str, measure: str) -> str:
-    """Return the measure as sentences name it: "BkR R@10", "SIM", "CORR"."""
-    if task == "multilingual-pool":
-        kind, at, cut = measure.partition("@")
-        return f"{POOL_NAMES.get(kind, kind)}{at}{cut}"
-    if task == "image-sentence":
-        return "MedR" if measure == "MedR/floor" else as_the_field_says(measure)
-    short = SHORT.get(task, task)
-    if measure == short or measure in CORRELATIONS:
-        return measure
-    return f"{short} {measure}"
-
-
-def as_the_field_says(measure: str) -> str:
-    """Return a measure of image–sentence ranking as its literature has it: R@k for Success@k, any caption.
-
-    >>> as_the_field_says("Success@10"), as_the_field_says("RR")
-    ('R@10', 'RR')
-    """
-    return f"R{measure.removeprefix('Success')}" if measure.startswith("Success@") else measure
-
-
 def lower_is_better(measure: str) -> bool:
     """Tell whether small values of the measure are good ones (ranks)."""
     return measure.startswith("MedR")
@@ -198,11 +119,6 @@ def lower_is_better(measure: str) -> bool:
 def least(measure: str) -> float:
     """Return the smallest value the measure can take: intervals are not drawn beyond it."""
     return -1.0 if measure in CORRELATIONS else 0.0
-
-
-def own(task: str) -> str:
-    """Return what the ranks of a task count, for "… ranked 1 of 365"."""
-    return "own picture" if task == "backretrieval" else "own match"
 
 
 def stop(text: str) -> str:

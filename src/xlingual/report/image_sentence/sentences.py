@@ -24,7 +24,7 @@ from xlingual.report.image_sentence.reading import (
     value_text,
 )
 from xlingual.report.languages import named
-from xlingual.report.rows import side_of_chance
+from xlingual.report.leaders import side_of_chance
 from xlingual.results import Results, Summary
 
 FEW_PICTURES = 50

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xlingual.report import conditions
-from xlingual.report.rows import Row
+from xlingual.report.leaders import Row
 from xlingual.results import Entry, Interval, Results
 
 TASK = "multilingual-pool"

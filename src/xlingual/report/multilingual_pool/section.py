@@ -12,7 +12,7 @@ from xlingual.report.multilingual_pool.maps import Maps
 from xlingual.report.multilingual_pool.reading import PREFER_OWN, policies_of, seen
 from xlingual.report.multilingual_pool.space import Space
 from xlingual.report.multilingual_pool.texts import Question, Said
-from xlingual.report.rows import Row
+from xlingual.report.leaders import Row
 from xlingual.report.validation.figures import Figure
 from xlingual.results import Results
 

@@ -9,7 +9,7 @@ from xlingual.report import chance, leads, numbers, words
 from xlingual.report.languages import named
 from xlingual.report.multilingual_pool import wording
 from xlingual.report.multilingual_pool.reading import PREFER_OWN, TASK, Seen, policy_of, seen
-from xlingual.report.rows import Row, contains
+from xlingual.report.leaders import Row, contains
 from xlingual.results import Results
 
 MUCH = (

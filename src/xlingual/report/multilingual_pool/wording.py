@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from xlingual.report import numbers
-from xlingual.report.rows import contains
+from xlingual.report.leaders import contains
 from xlingual.results import Interval
 
 Side: TypeAlias = Literal["above", "holds", "below", "unknown"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xlingual.report import chance, numbers
-from xlingual.report.leads import MOST_NAMED, lead, without_value
-from xlingual.report.rows import Row
+from xlingual.report.findings.leads import MOST_NAMED, lead, without_value
+from xlingual.report.leaders import Row
 from xlingual.report.sts.reading import MEAN, Against, Grid, grid_of
 from xlingual.results import Results
 

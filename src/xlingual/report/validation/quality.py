@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xlingual.report import numbers, words
-from xlingual.report.rows import contains
+from xlingual.report.leaders import contains
 from xlingual.report.validation import wording
 from xlingual.report.validation.tables import by_quality
 from xlingual.results.validation import Agreement, Degradation

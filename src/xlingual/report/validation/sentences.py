@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xlingual.report import numbers, words
-from xlingual.report.rows import contains
+from xlingual.report.leaders import contains
 from xlingual.report.validation import quality, wording
 from xlingual.report.validation.tables import of_pair
 from xlingual.results.validation import (

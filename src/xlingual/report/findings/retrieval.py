@@ -1,80 +1,63 @@
-"""The verdict: what the numbers say, in plain sentences."""
+"""The verdict on retrieval (Backretrieval, known matches, distances): who leads, and whether that is real."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
-from xlingual.report import chance, conditions, numbers, tables, words
-from xlingual.report.image_sentence.reading import TASK as RANKING
-from xlingual.report.image_sentence.sentences import run_verdict as ranking_verdict
-from xlingual.report.leads import alike, lead, not_good_enough, position, unlike_kinds, without_value
-from xlingual.report.multilingual_pool.reading import TASK as POOL
-from xlingual.report.multilingual_pool.sentences import run_verdict as pool_verdict
-from xlingual.report.rows import Row, off
-from xlingual.report.sts.reading import TASK as STS
-from xlingual.report.sts.sentences import run_verdict as sts_verdict
+from xlingual.report import conditions, leaders, numbers, words
+from xlingual.report.blocks import Finding
+from xlingual.report.findings import chance
+from xlingual.report.findings.leads import alike, lead, not_good_enough, position, unlike_kinds, without_value
+from xlingual.report.leaders import Row, off
 from xlingual.results import Results, Summary
+from xlingual.tasks import Task
 
-BY_IMAGES = ("backretrieval", "distance-correlation")
+RunVerdict: TypeAlias = Callable[[Sequence[Results], Task, Sequence[Row]], list[str]]
+
 MANY_PAIRS = 12  # all directions of four languages
 FEW_QUERIES = 50  # per pair
 MANY_DROPPED = 0.1  # share of the texts
 
 
-@dataclass(frozen=True)
-class Findings:
-    """Sentences about one run, or (run None) about the only run or all of them."""
+def findings(runs: Sequence[Results], task: Task, of_run: RunVerdict | None = None) -> list[Finding]:
+    """Return the findings of one task, from its first measure, run by run.
 
-    run: int | None
-    sentences: list[str]
-
-
-def verdict(results: Results | Sequence[Results]) -> list[str]:
-    """Return the findings of all tasks as plain sentences, the most important first.
-
-    Where a task has several runs, the first sentence about each begins with its number.
+    `of_run` gives the sentences of one run from the rows of its leaderboard; by default those of retrieval.
     """
-    runs = tables.as_runs(results)
-    return [
-        f"Run {found.run}: {sentence}" if found.run is not None and place == 0 else sentence
-        for task in tables.tasks(runs)
-        for found in task_verdict(runs, task)
-        for place, sentence in enumerate(found.sentences)
-    ]
-
-
-def task_verdict(runs: Sequence[Results], task: str) -> list[Findings]:
-    """Return the findings of one task, from its first measure, run by run."""
-    measure = tables.measures(runs, task)[0]
-    rows = tables.leaderboard(runs, task, measure)
+    of_run = of_run or _retrieval
+    measure = leaders.measures(runs, task.name)[0]
+    rows = leaders.leaderboard(runs, task.name, measure)
     places = sorted({row.run for row in rows})
-    if len(places) == 1:
-        return [Findings(None, _run_verdict(runs, task, rows) + _about_the_run(runs[places[0] - 1]))]
-    found = [
-        Findings(
-            place,
-            _run_verdict(runs, task, [row for row in rows if row.run == place])
-            + _about_the_run(runs[place - 1]),
-        )
-        for place in places
-    ]
-    return [*found, Findings(None, [_not_paired(runs, task, places)])]
+    found = []
+    for place in places:
+        own = [row for row in rows if row.run == place]
+        sentences = of_run(runs, task, own) + _about_the_run(runs[place - 1])
+        found.append(Finding(sentences, f"Run {place}" if len(places) > 1 else ""))
+    return found if len(places) < 2 else [*found, Finding([_not_paired(runs, task.name, places)])]
 
 
-def _run_verdict(runs: Sequence[Results], task: str, rows: list[Row]) -> list[str]:
-    if task == RANKING:
-        return ranking_verdict(runs[rows[0].run - 1])
-    if task == POOL:
-        return pool_verdict(runs, rows) + _few_queries(runs[rows[0].run - 1], task)
-    if task == STS:
-        return sts_verdict(runs, rows)
-    name = words.measure_name(task, rows[0].measure)
+def few_queries(run: Results, task: str) -> list[str]:
+    """Return a remark where the samples are small: wide intervals then say little about the encoders."""
+    own = [entry for entry in run.entries if entry.task == task]
+    sizes = [entry.n_source for entry in own]
+    if not sizes or min(sizes) >= FEW_QUERIES:
+        return []
+    if max(sizes) >= FEW_QUERIES:
+        least = f"{min(sizes)} {'query' if min(sizes) == 1 else 'queries'}"
+        return [f"Some pairs have only {least}: their intervals are wide."]
+    each = " per pair" if len({(entry.source, entry.target) for entry in own}) > 1 else ""
+    noun = "query" if max(sizes) == 1 else "queries"
+    return [f"Only {numbers.span(sizes)} {noun}{each}: the intervals are wide."]
+
+
+def _retrieval(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> list[str]:
+    name = task.measure_name(rows[0].measure)
     found = [row for row in rows if row.value is not None]
     leader = next((row for row in found if row.standing == "leader"), None)
     sentences = []
     if leader is not None:
-        pairs = tables.pair_rows(runs, task, leader.measure).get(leader.system, {})
+        pairs = leaders.pair_rows(runs, task.name, leader.measure).get(leader.system, {})
         where = _where(leader, list(pairs))
         if chance.none_above(found):
             sentences += chance.nothing_found(found[0], found, name, where)
@@ -84,12 +67,10 @@ def _run_verdict(runs: Sequence[Results], task: str, rows: list[Row]) -> list[st
     if not (chance.none_above(found) and all(row.at_chance for row in found)):
         sentences += chance.at_or_below(found)
     run = runs[rows[0].run - 1]
-    if task in BY_IMAGES:
+    if task.by_images:
         sentences += unlike_kinds(found, run.encoders)
     sentences += without_value(rows, name)
-    return sentences + (_few_queries(run, task) if found else [])
-
-
+    return sentences + (few_queries(run, task.name) if found else [])
 def _about_the_run(run: Results) -> list[str]:
     """Return remarks on what was evaluated: texts that took no part, near-duplicates in one cluster."""
     return _dropped(run) + _clusters(run)
@@ -114,20 +95,6 @@ def _dropped(run: Results) -> list[str]:
         f"{left_out:,} of {asked:,} texts ({numbers.percent(left_out / asked)}) took no part; the numbers "
         "are about the others only, and the warnings say why."
     ]
-
-
-def _few_queries(run: Results, task: str) -> list[str]:
-    """Return a remark where the samples are small: wide intervals then say little about the encoders."""
-    own = [entry for entry in run.entries if entry.task == task]
-    sizes = [entry.n_source for entry in own]
-    if not sizes or min(sizes) >= FEW_QUERIES:
-        return []
-    if max(sizes) >= FEW_QUERIES:
-        least = f"{min(sizes)} {'query' if min(sizes) == 1 else 'queries'}"
-        return [f"Some pairs have only {least}: their intervals are wide."]
-    each = " per pair" if len({(entry.source, entry.target) for entry in own}) > 1 else ""
-    noun = "query" if max(sizes) == 1 else "queries"
-    return [f"Only {numbers.span(sizes)} {noun}{each}: the intervals are wide."]
 
 
 def _where(leader: Row, pairs: list[tuple[str, str]]) -> str:

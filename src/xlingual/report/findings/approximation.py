@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from xlingual.report import numbers
-from xlingual.report.rows import Row
+from xlingual.report.leaders import Row
 from xlingual.results import Approximation
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from xlingual.report import numbers, words
-from xlingual.report.rows import Row, contains
+from xlingual.report.leaders import Row, contains
 from xlingual.results import Summary
+from xlingual.tasks import Task
 
-BKR = "backretrieval"
 _TRUTH = "Compare by true retrieval (xlingual evaluate xlr)."
 MOST_NAMED = 3  # more encoders than this are named without their differences
 
 
-def lead(leader: Row, found: list[Row], name: str, where: str) -> str:
+def lead(leader: Row, found: Sequence[Row], name: str, where: str) -> str:
     """Return who leads, with what, and whether that is more than noise."""
     value = numbers.finely(leader.value, leader.ci, leader.measure, error=leader.error)
     if len(found) == 1:
@@ -73,25 +73,25 @@ def position(leader: Row) -> list[str]:
     return [f"It closes {share} of the way from chance ({luck}) to what pictures alone can tell ({oracle})."]
 
 
-def not_good_enough(task: str, leader: Row, alone: bool) -> list[str]:
+def not_good_enough(task: Task, leader: Row, alone: bool) -> list[str]:
     """Return a sentence where even the best encoder stays below the mark of its task, interval and all."""
-    mark, purpose = words.MARKS.get(task, (None, ""))
+    mark = task.mark
     if mark is None or leader.ci is None or words.lower_is_better(leader.measure):
         return []
     who = f"{leader.encoder} is not" if alone else "None is"
-    if task != BKR:
-        if leader.ci.high >= mark:
+    if not mark.of_the_way:
+        if leader.ci.high >= mark.value:
             return []
-        return [f"{who} good enough to {purpose}: the mark is {mark:g} out of 1."]
+        return [f"{who} good enough to {mark.purpose}: the mark is {mark.value:g} out of 1."]
     if leader.normalized is None or leader.oracle is None or leader.chance is None:
         return []
     room = max(leader.oracle - leader.chance - (leader.oracle_error or 0.0), 1e-9)
-    if leader.ci.high - leader.chance >= mark * room:
+    if leader.ci.high - leader.chance >= mark.value * room:
         return []
-    return [f"{who} good enough to {purpose}: the mark is {numbers.percent(mark)} of that way."]
+    return [f"{who} good enough to {mark.purpose}: the mark is {numbers.percent(mark.value)} of that way."]
 
 
-def unlike_kinds(found: list[Row], kinds: Mapping[str, Mapping[str, bool]]) -> list[str]:
+def unlike_kinds(found: Sequence[Row], kinds: Mapping[str, Mapping[str, bool]]) -> list[str]:
     """Return warnings where images cannot compare the encoders: some have seen images, or are repaired.
 
     `kinds` is what the results know of the encoders (`Results.encoders`).
@@ -120,7 +120,7 @@ def alike(one: Summary, other: Summary) -> bool:
     return any(a.ci and b.value is not None and contains(a.ci, b.value) for a, b in both)
 
 
-def without_value(rows: list[Row], name: str) -> list[str]:
+def without_value(rows: Sequence[Row], name: str) -> list[str]:
     """Return which encoders have no value, and why."""
     sentences = []
     notes = dict.fromkeys(row.note for row in rows if row.value is None)

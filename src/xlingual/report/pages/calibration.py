@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlingual.report import numbers, words
-from xlingual.report.grid import Table
+from xlingual.report.blocks import Table
 from xlingual.results import EstimatedXLR, Interval, Results, Summary
 from xlingual.results.calibration import (
     FORM,
@@ -154,8 +154,8 @@ def estimate_table(results: Results) -> Table | None:
     level = f"{numbers.percent(levels.pop())} interval" if len(levels) == 1 else "interval"
     cells = [[row.encoder, row.pair, row.bkr, row.estimate, row.interval] for row in rows]
     head = ["encoder", "pair", "BkR", "estimated XLR", level]
-    sentences = estimate_sentences(results)
-    return Table("Estimated XLR", head, cells, sentences, n_names=2, names_are_data=True)
+    notes = tuple(estimate_sentences(results))
+    return Table.of_texts("Estimated XLR", head, cells, names=2, data=True, notes=notes, where="both")
 
 
 def _value(found: EstimatedXLR) -> str:

@@ -1,92 +1,23 @@
-"""The plots as numbers: places in percent of an axis and steps of a colour scale."""
+"""Language pairs as figures: box plots over them, and heat maps by source and target."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median, quantiles
 
 from xlingual.report import numbers, words
 from xlingual.report.axis import Axis, axis_for
-from xlingual.report.rows import Row, System, off
+from xlingual.report.blocks import STEPS, Box, Heat, HeatMap
+from xlingual.report.leaders import Row, System, off
 from xlingual.results import Summary
 
-STEPS = 21  # of the colour scale of heat maps
 FEWEST_FOR_BOX = 3
 FEWEST_FOR_MAP = 3  # pairs: two by two says no more than the dots
-CROWDED = 0.1  # share of the axis below which intervals cannot be seen
-AIR = 0.08  # beside the outermost intervals of such an axis
+FEW_TARGETS = 8  # columns of a large map
 SMALL = 0.1  # where half the values or more are under it, two decimals do not tell cells apart
 
 Pairs = Mapping[tuple[str, str], Summary]
 
-
-@dataclass(frozen=True)
-class Bar:
-    """A value with its interval and the landmarks on the axis; all in percent of it."""
-
-    value: float | None
-    low: float | None
-    width: float | None
-    chance: float | None
-    oracle: float | None
-    ceiling: float | None
-
-
-@dataclass(frozen=True)
-class Box:
-    """The values of one encoder over pairs: quartiles, whiskers and every pair as a dot."""
-
-    label: str
-    spoken: str
-    quartiles: tuple[float, float, float] | None  # None for fewer than three pairs
-    low: float
-    high: float
-    dots: list[tuple[float, str]]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One language pair in a heat map."""
-
-    text: str
-    short: str  # for small cells: two decimals are enough beside a colour, three where values are small
-    title: str
-    step: int | None  # of the colour scale
-
-
-@dataclass(frozen=True)
-class HeatMap:
-    """Sources as rows, targets as columns; None where the pair was not evaluated."""
-
-    label: str
-    targets: list[str]
-    lines: list[tuple[str, list[Cell | None]]]
-
-
-def bar_axis(rows: Sequence[Row]) -> Axis:
-    """Return the axis of a leaderboard: it holds every value, interval and chance, and the oracle.
-
-    Where all of them lie close together and far from the oracle, the axis ends a little beyond them instead:
-    otherwise every encoder would be one dot on the line of chance.
-    """
-    floor = words.least(rows[0].measure)
-    held = [row.value for row in rows] + [row.chance for row in rows]
-    held += [end for row in rows if row.ci for end in (row.ci.low, row.ci.high)]
-    whole = axis_for(held + [row.oracle for row in rows], floor=floor)
-    known = [max(value, floor) for value in held if value is not None]
-    span = max(known, default=0.0) - min(known, default=0.0)
-    if 0 < span < CROWDED * (whole.high - whole.low):
-        return axis_for([*known, min(known) - AIR * span, max(known) + AIR * span], floor=floor)
-    return whole
-
-
-def bar(row: Row, axis: Axis) -> Bar:
-    """Return where the marks of one row lie."""
-    low = axis.at(row.ci.low) if row.ci else None
-    width = round(axis.at(row.ci.high) - axis.at(row.ci.low), 2) if row.ci else None
-    chance, oracle, ceiling = (_mark(axis, place) for place in (row.chance, row.oracle, row.ceiling))
-    return Bar(None if row.value is None else axis.at(row.value), low, width, chance, oracle, ceiling)
 
 
 def box_axis(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> Axis:
@@ -94,9 +25,9 @@ def box_axis(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> Axis:
     return axis_for(pair.value for row in rows for pair in pairs.get(row.system, {}).values())
 
 
-def boxes(rows: Sequence[Row], pairs: Mapping[System, Pairs], axis: Axis) -> list[Box]:
+def boxes(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> list[Box]:
     """Return one box per encoder that has values of pairs."""
-    found = (_box(row, pairs.get(row.system, {}), axis) for row in rows)
+    found = (_box(row, pairs.get(row.system, {})) for row in rows)
     return [box for box in found if box is not None]
 
 
@@ -116,7 +47,8 @@ def heat_maps(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> list[HeatMa
             lines = [
                 (s, [_cell(own, (s, t), (low, high), 3 if small else 2) for t in targets]) for s in sources
             ]
-            maps.append(HeatMap(row.label, targets, lines))
+            large = not maps and len(targets) <= FEW_TARGETS  # of the leader
+            maps.append(HeatMap(row.label, targets, lines, large))
     return maps
 
 
@@ -131,7 +63,7 @@ def scale_ends(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> tuple[str,
     return numbers.number(ends[0], measure, error=error), numbers.number(ends[-1], measure, error=error)
 
 
-def _box(row: Row, pairs: Pairs, axis: Axis) -> Box | None:
+def _box(row: Row, pairs: Pairs) -> Box | None:
     points = sorted(
         (
             one.value,
@@ -143,21 +75,19 @@ def _box(row: Row, pairs: Pairs, axis: Axis) -> Box | None:
     if not points:
         return None
     values = [value for value, _ in points]
-    dots = [(axis.at(value), text) for value, text in points]
     least, most = (numbers.number(value, row.measure, error=row.error) for value in (values[0], values[-1]))
     if len(values) < FEWEST_FOR_BOX:
         spoken = f"{row.label}: {', '.join(text for _, text in points)}"
-        return Box(row.label, spoken, None, dots[0][0], dots[-1][0], dots)
+        return Box(row.label, spoken, None, values[0], values[-1], points)
     first, middle, third = quantiles(values, n=4, method="inclusive")
     reach = 1.5 * (third - first)
     inside = [value for value in values if first - reach <= value <= third + reach]
     centre = numbers.number(middle, row.measure, error=row.error)
     spoken = f"{row.label}: median {centre} over {len(values)} pairs, from {least} to {most}"
-    quartiles = (axis.at(first), axis.at(middle), axis.at(third))
-    return Box(row.label, spoken, quartiles, axis.at(inside[0]), axis.at(inside[-1]), dots)
+    return Box(row.label, spoken, (first, middle, third), inside[0], inside[-1], points)
 
 
-def _cell(pairs: Pairs, pair: tuple[str, str], ends: tuple[float, float], digits: int) -> Cell | None:
+def _cell(pairs: Pairs, pair: tuple[str, str], ends: tuple[float, float], digits: int) -> Heat | None:
     summary = pairs.get(pair)
     if summary is None:
         return None
@@ -167,16 +97,12 @@ def _cell(pairs: Pairs, pair: tuple[str, str], ends: tuple[float, float], digits
     note = f" ({summary.note})" if summary.value is None and summary.note else ""
     title = f"{words.pair(*pair)}: {value}{note}"
     if summary.value is None:
-        return Cell(text, text, title, None)
+        return Heat(text, text, title, None)
     low, high = ends
     share = (summary.value - low) / (high - low) if high > low else 0.5
     if words.lower_is_better(summary.measure):
         share = 1 - share
     places = min(digits, numbers.digits_of(summary.measure))
     short = numbers.number(summary.value, digits=places, error=error)
-    return Cell(text, short, title, round(share * (STEPS - 1)))
+    return Heat(text, short, title, round(share * (STEPS - 1)))
 
-
-def _mark(axis: Axis, value: float | None) -> float | None:
-    """Return the place of a landmark; one beyond the axis is not drawn, the legend says so."""
-    return None if value is None or not axis.holds(value) else axis.at(value)

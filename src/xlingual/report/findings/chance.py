@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xlingual.report import numbers, words
-from xlingual.report.rows import Row
+from xlingual.report.leaders import Row
 
 
 def none_above(rows: Sequence[Row]) -> bool:

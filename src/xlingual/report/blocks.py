@@ -1,0 +1,406 @@
+"""What can be shown: a page is a list of blocks, and every renderer knows every block.
+
+A module of `pages/` says which blocks stand on a page and in which order; `render/` turns them into HTML, lines of a
+terminal, Markdown, LaTeX and CSV. Blocks hold numbers and finished texts, never markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from xlingual.report import numbers
+from xlingual.report.axis import Axis
+from xlingual.report.shapes import Drawing
+from xlingual.results import Interval
+
+Where: TypeAlias = Literal["both", "page", "terminal"]  # "terminal": Markdown, LaTeX and CSV show the same
+Tone: TypeAlias = Literal["", "best", "gain", "loss", "quiet", "real"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Sentences of the verdict, the most important first.
+
+    `heading` begins a part of the page's verdict; `name` says what the sentences are about (a run, a language
+    pair), on the page above and in the terminal before them.
+    """
+
+    sentences: Sequence[str]
+    name: str = ""
+    heading: str = ""
+
+
+@dataclass(frozen=True)
+class Badge:
+    """A word or two beside a name; `long` has more room, `kind` is its colour."""
+
+    text: str
+    kind: Literal["", "soft", "warn"] = ""
+    long: str = ""
+    where: Where = "both"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A value with its interval on the axis of its table, and lines at what it is compared with."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    lines: tuple[tuple[str, float], ...] = ()  # (kind, value): chance, oracle …
+    spoken: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in one place of a table: a text, and what belongs to it."""
+
+    text: str = ""
+    interval: str = ""
+    badges: tuple[Badge, ...] = ()
+    below: Cell | None = None  # on a line of its own: the difference to a baseline
+    title: str = ""  # on hover
+    tone: Tone = ""
+    bar: Bar | None = None
+    value: float | int | str | None = None  # at full precision, for CSV
+    ends: tuple[float, float] | None = None  # of the interval, for CSV
+
+    @classmethod
+    def of(
+        cls, value: float | None, ci: Interval | None = None, measure: str = "", *, error: float | None = None,
+        **more: Any,  # noqa: ANN401  (fields of a cell)
+    ) -> Cell:  # fmt: skip
+        """Return the cell of a number with its interval."""
+        return cls(
+            numbers.number(value, measure, error=error, ci=ci),
+            numbers.interval(ci, measure, error=error),
+            value=value,
+            ends=None if ci is None else (ci.low, ci.high),
+            **more,
+        )
+
+    @classmethod
+    def gap(
+        cls, value: float | None, ci: Interval | None, measure: str = "", *, error: float | None = None,
+        marks: Sequence[float] = (0.0,), signed: bool = False, **more: Any,  # noqa: ANN401  (fields of a cell)
+    ) -> Cell:  # fmt: skip
+        """Return the cell of a difference: digits enough to see on which side of a mark an end lies."""
+        if value is None:
+            return cls(numbers.MISSING, **more)
+        if ci is None:
+            text, ends = numbers.number(value, measure, error=error), ""
+        else:
+            text, _, ends = numbers.difference(value, ci, measure, marks, error=error).partition(" ")
+        plus = signed and value > 0 and any(digit in "123456789" for digit in text)  # "+0.000" says too much
+        return cls(
+            f"+{text}" if plus else text,
+            ends,
+            value=value,
+            ends=None if ci is None else (ci.low, ci.high),
+            **more,
+        )
+
+    @property
+    def plain(self) -> str:
+        """The text with its interval, in one line."""
+        return f"{self.text} {self.interval}".rstrip()
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its head, and what kind of thing stands in it."""
+
+    head: str
+    kind: Literal["rank", "name", "number", "words", "chart"] = "number"
+    short: str | None = None  # its head in a terminal and in texts
+    interval: str = ""  # there, the head of a column of its own for the intervals
+    main: bool = False  # the number that the table is about
+    data: bool = False  # holds names of people's own: encoders, files
+    where: Where = "both"
+
+    @property
+    def key(self) -> str:
+        """What the terminal, Markdown and CSV call it."""
+        return self.head if self.short is None else self.short
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of cells, or with `heading` alone the name of the rows that follow."""
+
+    cells: tuple[Cell, ...] = ()
+    tone: str = ""  # classes of the style sheet: leader, level, behind, at-chance …
+    begins: bool = False  # a further run
+    note: str = ""  # in place of a number: why there is none
+    heading: str = ""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How much of a table is shown where there is little room."""
+
+    dropped: tuple[str, ...] = ()  # columns, by their keys
+    bare: tuple[str, ...] = ()  # columns without their intervals
+    stacked: bool = False  # intervals stand below their values
+    names: int = 28  # columns of a name; longer ones are folded
+    badges: Literal["long", "short", "none"] = "long"
+
+
+def narrower(*spare: str) -> tuple[Look, ...]:
+    """Return the looks that most tables have; columns that are spared go first, one after the other."""
+    looks = [Look(), Look(stacked=True)]
+    for n in range(1, len(spare) + 1):
+        looks += [Look(dropped=spare[:n]), Look(dropped=spare[:n], names=16)]
+    return (*looks, Look(dropped=spare, names=16, stacked=True))
+
+
+@dataclass(frozen=True)
+class Key:
+    """An entry of a legend: a swatch, or a badge, and what it means."""
+
+    text: str
+    swatch: Drawing | None = None
+    badge: Badge | None = None
+    name: str = ""  # somebody's own, set apart at the end
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows and columns. A column of the kind "chart" draws the bars of its cells on `axis`."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    legend: tuple[Key, ...] = ()
+    axis: Axis | None = None
+    style: Literal["board", "figures", "figures ranking", "figures two-lines"] = "figures"
+    titled: bool = True  # the page shows the title above it
+    looks: tuple[Look, ...] = narrower()
+    instead: Table | None = None  # for a terminal that has no room for the narrowest look
+    records: Sequence[Mapping[str, Any]] | None = None  # rows of the CSV, where they say more than the cells
+    unsaid: tuple[str, ...] = ()  # columns whose absence needs no remark: the verdict has them
+    where: Where = "page"
+
+    @classmethod
+    def of_texts(
+        cls, title: str, heads: Sequence[str], rows: Iterable[Sequence[str | Cell]], *,
+        names: int = 1, words: Iterable[str] = (), data: bool = False, **more: Any,  # noqa: ANN401
+    ) -> Table:  # fmt: skip
+        """Return a table of texts; the first `names` columns and those of `words` are no numbers."""
+        remarks = set(words)
+        columns = tuple(
+            Column(head, "name" if i < names else "words" if head in remarks else "number", data=data and i < names)
+            for i, head in enumerate(heads)
+        )
+        made = tuple(
+            Row(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row)) for row in rows
+        )
+        return cls(title, columns, made, **more)
+
+    def without_empty(self) -> Table:
+        """Return the table without columns of numbers that say nothing in any row."""
+        kept = [
+            i
+            for i, column in enumerate(self.columns)
+            if column.kind in ("name", "rank", "chart")
+            or any(row.cells[i].text not in ("", numbers.MISSING) for row in self.rows if row.cells)
+        ]
+        rows = tuple(replace(row, cells=tuple(row.cells[i] for i in kept) if row.cells else ()) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[i] for i in kept), rows=rows)
+
+
+STEPS = 21  # of the colour scale of heat maps
+
+
+@dataclass(frozen=True)
+class Heat:
+    """A cell of a matrix; `step` is its place on the colour scale, None where it has no value."""
+
+    text: str
+    short: str  # for small cells
+    title: str
+    step: int | None
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """One matrix: rows and columns by name; None where nothing was measured."""
+
+    label: str
+    columns: Sequence[str]
+    lines: Sequence[tuple[str, Sequence[Heat | None]]]
+    large: bool = False
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Heat maps on one colour scale: of one hue ("h"), or of two that meet in the middle ("d")."""
+
+    maps: Sequence[HeatMap]
+    scale: str  # what the colours show
+    ends: Sequence[str]  # at the first and last colour, with the middle between them for two hues
+    title: str = ""
+    about: str = ""
+    hue: Literal["h", "d"] = "h"
+    corner: str = "from ↓ to →"
+    style: str = ""
+    shown: int = 1  # maps of further encoders are folded
+    where: Where = "page"
+
+
+@dataclass(frozen=True)
+class Box:
+    """Values of one row over pairs: quartiles (None for few), whiskers, and every pair as a dot with its text."""
+
+    label: str
+    spoken: str
+    quartiles: tuple[float, float, float] | None
+    low: float
+    high: float
+    dots: Sequence[tuple[float, str]]
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Box plots on one axis."""
+
+    name: str
+    boxes: Sequence[Box]
+    axis: Axis
+    where: Where = "page"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Drawings of one thing: for a wide page and, if it needs another, for a telephone; scatter, lines, bars."""
+
+    drawing: Drawing
+    narrow: Drawing | None = None
+    legend: tuple[Key, ...] = ()
+    style: str = ""
+    where: Where = "page"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text as people wrote it, in its language, with a remark and, if there is one, its image."""
+
+    language: str
+    text: str
+    what: str = ""  # query, retrieved, question …
+    image: str | None = None  # a data: URI
+    pictured: bool = False  # its place shows an image, or that it is missing
+    place: str = ""
+    tone: str = ""
+    badge: Badge | None = None
+
+
+@dataclass(frozen=True)
+class Card:
+    """A text and those that belong to it: a query and what it retrieved, a question and its candidates."""
+
+    first: Text | None
+    others: Sequence[Text]
+    note: str = ""
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Cards:
+    """Cards under their headings, side by side."""
+
+    groups: Sequence[tuple[str, Sequence[Card]]]
+    style: str = ""
+    data: bool = False  # headings are names of encoders
+    where: Where = "page"
+
+
+@dataclass(frozen=True)
+class Prose:
+    """A paragraph: about what follows, or a note on what stands above."""
+
+    text: str
+    style: Literal["about", "about close", "note-line", "legend"] = "about"
+    where: Where = "page"
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading within a section."""
+
+    text: str
+    data: bool = False  # an encoder's name
+    where: Where = "page"
+
+
+@dataclass(frozen=True)
+class Legend:
+    """What marks mean."""
+
+    keys: tuple[Key, ...]
+    where: Where = "page"
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Blocks behind a line that opens them."""
+
+    title: str
+    blocks: Sequence[Block]
+    hint: str = ""
+    open: bool = False
+    data: bool = False  # the title is an encoder's name
+    where: Where = "both"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Blocks that the style sheet arranges: beside each other, in panels."""
+
+    style: str
+    blocks: Sequence[Block]
+    where: Where = "both"
+
+
+Block: TypeAlias = Table | Matrix | Boxes | Figure | Cards | Prose | Heading | Legend | Fold | Group
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page under a heading of its own."""
+
+    title: str
+    blocks: Sequence[Block]
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything that a page shows."""
+
+    kind: str  # what stands above the title: "report", "comparison" …
+    title: str
+    verdict: Sequence[Finding]
+    sections: Sequence[Section]
+    facts: Sequence[tuple[str, str]] = ()
+    terms: Sequence[tuple[str, str]] = ()
+    warnings: Sequence[str] = ()
+    conditions: Sequence[tuple[str, Sequence[str]]] = ()
+    systems: Sequence[tuple[str, Sequence[str]]] = ()
+    methods: Sequence[str] = ()
+    timings: Sequence[tuple[str, str]] = ()
+    names: Sequence[str] = ()  # of encoders: sentences set them apart
+
+
+def walk(blocks: Iterable[Block], wanted: Where = "page") -> Iterator[Block]:
+    """Give every block that a medium shows, those in containers after their container."""
+    for block in blocks:
+        if block.where not in ("both", wanted):
+            continue
+        yield block
+        if isinstance(block, (Fold, Group)):
+            yield from walk(block.blocks, wanted)
+

@@ -1,0 +1,1 @@
+"""Figures: from records to drawings and to places on an axis."""

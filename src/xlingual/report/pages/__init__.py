@@ -1,0 +1,30 @@
+"""The pages: each module says what stands on one, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from xlingual.report.blocks import Page
+
+# record → the module of its page, whose function `page` makes it
+PAGES: Mapping[str, str] = {
+    "Results": "evaluation",
+    "Comparison": "comparison",
+    "Gate": "gate",
+    "Plan": "plan",
+    "Validation": "validation",
+    "Calibration": "calibration",
+    "CaseStudy": "case_study",
+    "StudyAnalysis": "study",
+}
+
+
+def page_of(found: Any, *, title: str | None = None) -> Page:  # noqa: ANN401  (any record of results)
+    """Return the page of what was found: a record of `xlingual.results`, or several Results."""
+    one = found[0] if isinstance(found, Sequence) and found else found
+    name = "Results" if isinstance(found, Sequence) else type(one).__name__
+    module = import_module(f"xlingual.report.pages.{PAGES[name]}")
+    page: Page = module.page(found, title=title)
+    return page

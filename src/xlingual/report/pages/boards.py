@@ -1,0 +1,188 @@
+"""Leaderboards: a table for each measure of a task, the first one open and the others folded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xlingual.report import leaders, numbers, words
+from xlingual.report.axis import Axis
+from xlingual.report.blocks import Badge, Bar, Block, Cell, Column, Fold, Key, Look, Prose, Table
+from xlingual.report.blocks import Row as TableRow
+from xlingual.report.figures.bars import SWATCHES, bar_axis
+from xlingual.report.findings import approximation, chance
+from xlingual.report.leaders import Row
+from xlingual.results import Results
+from xlingual.tasks import Task
+
+LANDMARKS = (
+    ("chance", "chance"),
+    ("oracle", "pictures alone (oracle)"),
+    ("ceiling", "the most any encoder could reach (ceiling)"),
+)
+LOOKS = (
+    Look(),
+    Look(badges="short"),
+    Look(badges="short", bare=("behind",)),
+    Look(badges="short", bare=("behind",), names=16, dropped=("ties",)),
+    Look(badges="short", bare=("behind",), names=16, dropped=("ties", "normalised")),
+    Look(badges="none", bare=("behind",), names=16, dropped=("ties", "normalised")),
+)
+
+
+def boards(runs: Sequence[Results], task: Task, *, where: str = "both") -> list[Block]:
+    """Return the leaderboard of each measure, and how numbers were found that are approximate."""
+    blocks: list[Block] = []
+    ways: dict[str, None] = {}
+    for place, measure in enumerate(leaders.measures(runs, task.name)):
+        rows = leaders.leaderboard(runs, task.name, measure)
+        found = approximation.sentences(rows)
+        ways |= dict.fromkeys(found)
+        own = [
+            board(runs, task, rows),
+            *(Prose(note, "note-line", "terminal") for note in _notes(rows)),
+            *(Prose(sentence, "note-line") for sentence in found),
+        ]
+        blocks += own if place == 0 else [Fold(task.measure_name(measure), own, _best(runs, task, rows))]
+    return [*blocks, *(Prose(sentence, "note-line", "terminal") for sentence in ways)]
+
+
+def board(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> Table:
+    """Return the leaderboard of one measure, with the columns that have something to say."""
+    axis = bar_axis(rows)
+    places = {row.run for row in rows}
+    led = {place for place in places if not chance.none_above([row for row in rows if row.run == place])}
+    apart = leaders.ranked_apart(runs, task.name)
+    landmarks = _landmarks(rows, axis)
+    columns = [
+        Column("#", "rank", ""),
+        Column("Encoder", "name", "encoder", data=True),
+        Column(task.measure_name(rows[0].measure), short="value", interval="95 % interval", main=True),
+        Column("", "chart"),
+        Column("Behind leader", short="behind"),
+        Column("Normalised", short="normalised"),
+        Column("Ceiling", where="page"),
+        Column("SD of seeds", where="page"),
+        Column("Tied", short="ties", where="both" if any(row.n_tied for row in rows) else "terminal"),
+    ]
+    made = [
+        TableRow(
+            _cells(row, row.run in led, len(rows) > 1, len(places) > 1, len(_texts(rows)["ceiling"]) > 1),
+            tone=f"{row.standing if row.run in led or row.standing == 'unknown' else 'unled'}"
+            f"{' at-chance' if row.at_chance else ''}",
+            begins=apart and i > 0 and row.run != rows[i - 1].run,
+            note=(row.note or "no value") if row.value is None else "",
+        )
+        for i, row in enumerate(rows)
+    ]
+    table = Table(
+        f"{task.name} · {rows[0].measure if task.label else task.measure_name(rows[0].measure)}",
+        tuple(columns),
+        tuple(made),
+        legend=_legend(rows, landmarks, led, apart),
+        axis=axis,
+        style="board",
+        titled=False,
+        looks=LOOKS,
+        where="both",
+    )
+    return table.without_empty()
+
+
+def _cells(row: Row, led: bool, several: bool, several_runs: bool, ceilings: bool) -> tuple[Cell, ...]:
+    badges = []
+    if led and row.standing == "leader" and several:
+        badges.append(Badge("leads its run" if several_runs else "leads", where="page"))
+    elif led and row.standing == "level":
+        badges.append(Badge("level", "soft", "level with the leader"))
+    if row.at_chance:
+        badges.append(Badge("at chance", "warn"))
+    behind, error = row.behind, row.error
+    ends = None if row.ci is None else (row.ci.low, row.ci.high)
+    lines = tuple(
+        (kind, value)
+        for kind in ("ceiling", "chance", "oracle")
+        if (value := getattr(row, kind)) is not None
+    )
+    bar = Bar(
+        row.value,
+        *(ends or (None, None)),
+        lines=lines,
+        spoken=f"{row.label}: {row.value_text} {row.interval_text}",
+    )
+    return (
+        Cell(row.rank_text, value=row.rank),
+        Cell(row.label, badges=tuple(badges)),
+        Cell(row.value_text, row.interval_text, value=row.value, ends=ends),
+        Cell(bar=None if row.value is None else bar),
+        Cell(numbers.MISSING)
+        if behind is None
+        else Cell.gap(behind.value, behind.ci, row.measure, error=behind.error),
+        Cell(row.normalized_text, value=row.normalized, title=row.note or "" if row.normalized is None else ""),
+        Cell.of(row.ceiling if ceilings else None, measure=row.measure),
+        Cell.of(row.sd_seeds if row.n_seeds > 1 else None, measure=row.measure),
+        Cell(row.tied_text, value=row.n_tied),
+    )
+
+
+def _legend(
+    rows: Sequence[Row], landmarks: Sequence[Key], led: set[int], apart: bool
+) -> tuple[Key, ...]:
+    levels = sorted({row.ci.level for row in rows if row.ci})
+    level = " / ".join(numbers.percent(level) for level in levels)
+    keys = [Key(f"value{f' with its {level} interval' if level else ''}", SWATCHES["interval"]), *landmarks]
+    if any(row.standing == "level" and row.run in led for row in rows):
+        keys.append(Key("the difference from the leader may be zero", badge=Badge("level", "soft")))
+    if apart:
+        keys.append(Key("each run is ranked on its own"))
+    if words.lower_is_better(rows[0].measure):
+        keys.append(Key("lower is better"))
+    return tuple(keys)
+
+
+def _landmarks(rows: Sequence[Row], axis: Axis) -> list[Key]:
+    """Return what the rows are seen against; one beyond the axis is not drawn."""
+    keys = []
+    texts = _texts(rows)
+    for kind, name in LANDMARKS:
+        values = [value for row in rows if row.value is not None and (value := getattr(row, kind)) is not None]
+        drawn = any(map(axis.holds, values))
+        if texts[kind]:
+            text = texts[kind][0] if len(texts[kind]) == 1 else "differs by row"
+            keys.append(
+                Key(f"{name} {text}{'' if drawn else ', beyond the axis'}", SWATCHES[kind] if drawn else None)
+            )
+    return keys
+
+
+def _texts(rows: Iterable[Row]) -> dict[str, list[str]]:
+    """Return the different values of each landmark, as text."""
+    found: dict[str, dict[str, None]] = {kind: {} for kind, _ in LANDMARKS}
+    for row in rows:
+        for kind, texts in found.items():
+            value = getattr(row, kind)
+            if value is not None:
+                error = row.oracle_error if kind == "oracle" else None
+                text = numbers.number(value, row.measure, error=error) if error else None
+                texts[text or numbers.mark(value, row.measure)] = None
+    return {kind: list(texts) for kind, texts in found.items()}
+
+
+def _best(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> str:
+    """Return who is best, for a folded board."""
+    if leaders.ranked_apart(runs, task.name):
+        return ""
+    best = rows[0]
+    if best.value is None:
+        return "no value"
+    return f"best: {best.label}, {best.value_text}" if len(rows) > 1 else best.value_text
+
+
+def _notes(rows: Sequence[Row]) -> list[str]:
+    """Return what is to be said under a table, naming the encoders where it is not about all of them."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.note:
+            found.setdefault(row.note, []).append(row.label)
+    return [
+        note if len(labels) == len(rows) else f"{', '.join(labels)}: {note}" for note, labels in found.items()
+    ]

@@ -1,0 +1,166 @@
+"""The page of evaluations: what every task shows, and what is said once about all of them.
+
+A task's part comes from the function that its row in `xlingual.tasks` names: it takes the runs, the row and the
+bytes that images may take, and returns a `Part`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import TypeAlias
+
+from xlingual.errors import InputError
+from xlingual.report import conditions, leaders, numbers
+from xlingual.report.blocks import Finding, Page, Section
+from xlingual.report.examples import MOST_BYTES
+from xlingual.results import Results
+from xlingual.tasks import Task, task_of
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a page shows about one task."""
+
+    section: Section
+    findings: Sequence[Finding]
+    sizes: Mapping[str, Sequence[int]] = field(default_factory=dict)  # facts: amounts, shown as their span
+    seeds: frozenset[int] = frozenset()
+    terms: Sequence[tuple[str, str]] = ()
+    title: str = ""  # of a page about this task alone, before its languages
+    image_bytes: int = 0
+
+
+PartOf: TypeAlias = Callable[[Sequence[Results], Task, int], Part]
+
+
+def page(results: Results | Sequence[Results], *, title: str | None = None) -> Page:
+    """Return the page of one or several evaluations; raise InputError where there is nothing to show."""
+    runs = leaders.as_runs(results)
+    tasks = leaders.tasks(runs)
+    if not tasks:
+        raise InputError(
+            "the results hold no numbers: run an evaluation first, for example 'xlingual evaluate bkr'"
+        )
+    parts, budget = [], MOST_BYTES
+    for name in tasks:
+        parts.append(part_of(task_of(name))(runs, task_of(name), budget))
+        budget -= parts[-1].image_bytes
+    entries = [entry for run in runs for entry in run.entries]
+    timings = [(name, numbers.duration(value)) for run in runs for name, value in run.timings.items()]
+    return Page(
+        kind="report",
+        title=title or _title(runs, parts),
+        verdict=_verdict(parts),
+        sections=[part.section for part in parts],
+        facts=_facts(runs, parts),
+        terms=_terms(parts),
+        conditions=[(found.key, found.values) for found in conditions.collected(entries)],
+        systems=[(found.key, found.values) for found in conditions.systems(entries)],
+        methods=sorted({entry.ci.method for entry in entries if entry.ci}),
+        warnings=list(dict.fromkeys(warning for run in runs for warning in run.warnings)),
+        timings=[*timings, *(row for run in runs for row in _how_ranked(run))],
+        names=[row.encoder for run in runs for row in run.summary],
+    )
+
+
+def part_of(task: Task) -> PartOf:
+    """Return the function that makes a task's part."""
+    module, _, name = task.page.partition(":")
+    found: PartOf = getattr(import_module(module), name)
+    return found
+
+
+def _verdict(parts: Sequence[Part]) -> list[Finding]:
+    if len(parts) == 1:
+        return list(parts[0].findings)
+    return [
+        replace(found, heading=part.section.title if place == 0 else "")
+        for part in parts
+        for place, found in enumerate(part.findings)
+    ]
+
+
+def _terms(parts: Sequence[Part]) -> list[tuple[str, str]]:
+    """Return each term once, as the first part that has it explains it."""
+    found: dict[str, str] = {}
+    for part in parts:
+        for term, meaning in part.terms:
+            found.setdefault(term, meaning)
+    return list(found.items())
+
+
+def _title(runs: Sequence[Results], parts: Sequence[Part]) -> str:
+    languages = _languages(runs)
+    what = (parts[0].title or f"{parts[0].section.title} across") if len(parts) == 1 else "Cross-lingual evaluation across"
+    return f"{what} {numbers.in_words(languages, 8)}" if languages else what.rpartition(" ")[0]
+
+
+def _facts(runs: Sequence[Results], parts: Sequence[Part]) -> list[tuple[str, str]]:
+    rows = [row for run in runs for row in (*run.entries, *run.summary)]
+    pairs = {
+        (row.source, row.target)
+        for row in rows
+        if row.source is not None and task_of(row.task).of_pair(row.source, row.target)
+    }
+    eyes = {row.image_encoder for run in runs for row in run.summary if row.image_encoder}
+    facts = [_counted(_shown(runs), "encoder")]
+    if len(eyes) > 1:
+        facts.append(_counted(len(eyes), "image encoder"))
+    facts.append(("languages", ", ".join(_languages(runs)) or numbers.MISSING))
+    if pairs:
+        facts.append(_counted(len(pairs), "ordered pair"))
+    sizes: dict[str, list[int]] = {}
+    for part in parts:
+        for name, amounts in part.sizes.items():
+            sizes.setdefault(name, []).extend(amounts)
+    facts += [(name, numbers.span(amounts)) for name, amounts in sizes.items()]
+    seeds = frozenset().union(*(part.seeds for part in parts))
+    return [*facts, _counted(len(seeds), "seed")] if seeds else facts
+
+
+def _shown(runs: Sequence[Results]) -> int:
+    """Return how many encoders the page shows: one that is in several runs of a task counts for each."""
+    found: dict[tuple[str, str], set[int]] = {}
+    for place, run in enumerate(runs):
+        for row in run.summary:
+            found.setdefault((row.encoder, row.task), set()).add(place)
+    names = {encoder for encoder, _ in found}
+    return sum(max(len(places) for key, places in found.items() if key[0] == name) for name in names)
+
+
+def _counted(amount: int, word: str) -> tuple[str, str]:
+    return (word if amount == 1 else f"{word}s"), numbers.count(amount)
+
+
+def _languages(runs: Sequence[Results]) -> list[str]:
+    found: set[str | None] = set()
+    for run in runs:
+        for row in (*run.entries, *run.summary):
+            task = task_of(row.task)
+            found |= ({row.source, row.target} if task.target_is_language else {row.source}) - task.no_languages
+        found.update(_of_views(run))
+    return sorted(language for language in found if language is not None)
+
+
+def _of_views(run: Results) -> Iterable[str]:
+    """Give the languages that a multilingual pool holds."""
+    for entry in run.entries:
+        yield from (entry.views or {}).get("languages", ())
+
+
+def _how_ranked(run: Results) -> list[tuple[str, str]]:
+    """Return (what, words) of what ranked: the device, and how much its screen left to be decided."""
+    found = []
+    ranking = run.diagnostics.get("ranking", {})
+    if "device" in ranking:
+        named = [str(ranking[name]) for name in ("backend", "device", "precision") if name in ranking]
+        found.append(("ranked by", ", ".join(named)))
+    if isinstance(ranking.get("undecided"), int | float):
+        found.append(("left undecided by the screen", f"{ranking['undecided']:.2%} of comparisons"))
+    screened = run.diagnostics.get("pairs_screened", 0)
+    if screened:
+        share = f"{run.diagnostics.get('pairs_decided', 0) / screened:.2%} of {screened:,} pairs"
+        found.append(("scored in float64 to be exact", share))
+    return found

@@ -1,0 +1,67 @@
+"""What a page shows about retrieval: leaderboards, language pairs, and the best and worst queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from xlingual.report import examples, leaders, numbers, words
+from xlingual.report.blocks import Block, Boxes, Fold, Heading, Matrix, Section
+from xlingual.report.figures import pairs as figures
+from xlingual.report.findings.retrieval import findings
+from xlingual.report.leaders import Row
+from xlingual.report.pages.boards import boards
+from xlingual.report.pages.calibration import estimate_table
+from xlingual.report.pages.evaluation import Part
+from xlingual.results import Results
+from xlingual.tasks import Task
+
+
+def part(runs: Sequence[Results], task: Task, budget: int) -> Part:
+    """Return the part of a task whose queries look for candidates of another language."""
+    measure = leaders.measures(runs, task.name)[0]
+    rows = leaders.leaderboard(runs, task.name, measure)
+    shown, used = examples.chosen(runs, task, sorted(rows, key=_by_rank), budget)
+    entries = [entry for run in runs for entry in run.entries if entry.task == task.name]
+    return Part(
+        section=Section(task.title, [*boards(runs, task), *_estimates(runs), *_pairs(runs, task, rows), *shown],
+                        task.about),
+        findings=findings(runs, task),
+        sizes={
+            "queries per pair": [entry.n_source for entry in entries],
+            "candidates per pair": [entry.n_target for entry in entries],
+        } if entries else {},
+        seeds=frozenset(entry.seed for entry in entries),
+        terms=words.GLOSSARY,
+        image_bytes=used,
+    )  # fmt: skip
+
+
+def _estimates(runs: Sequence[Results]) -> list[Block]:
+    """Return the estimated XLR of each run that has it, with the run's number where there are several."""
+    found = [(place, estimate_table(run)) for place, run in enumerate(runs, 1)]
+    return [
+        replace(table, title=f"{table.title}, run {place}") if len(runs) > 1 else table
+        for place, table in found
+        if table is not None
+    ]
+
+
+def _pairs(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> list[Block]:
+    """Return how language pairs differ, where there are several."""
+    pairs = leaders.pair_rows(runs, task.name, rows[0].measure)
+    n_pairs = len({key for own in pairs.values() for key in own})
+    name = task.measure_name(rows[0].measure)
+    blocks: list[Block] = []
+    if n_pairs > 1:
+        axis = figures.box_axis(rows, pairs)
+        blocks += [Heading("Over language pairs"), Boxes(name, figures.boxes(rows, pairs), axis)]
+    if n_pairs >= figures.FEWEST_FOR_MAP:
+        maps = figures.heat_maps(rows, pairs)
+        blocks.append(Matrix(maps, name, figures.scale_ends(rows, pairs), title="By source and target"))
+    return blocks
+
+
+def _by_rank(row: Row) -> tuple[bool, int, int]:
+    """Order the best rows of several runs first: those without a value come last."""
+    return (row.rank is None, row.rank or 0, row.run)

@@ -1,0 +1,181 @@
+"""A page as one HTML file that loads nothing and runs no script; equal pages give equal bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xlingual.errors import InputError
+from xlingual.report import blocks, colours
+from xlingual.report.axis import Axis
+from xlingual.report.blocks import STEPS, Bar, Block, Box, Page, Table
+from xlingual.report.shapes import Drawing, Shape, circle, line, rect, text
+from xlingual.results.files import atomic_file, make_folder, writing
+from xlingual.visible import visible, visible_value
+
+if TYPE_CHECKING:
+    import jinja2
+    from markupsafe import Markup
+
+_TEMPLATES = Path(__file__).parent.parent / "templates"
+
+
+def write(page: Page, path: str | Path) -> None:
+    """Write a page to `path`, atomically; raise InputError where the file cannot be written."""
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: give the name of the report's file, for example report.html")
+    make_folder(path.parent)
+    with writing(path), atomic_file(path) as temporary:
+        temporary.write_bytes(render(page).encode("utf-8", "replace"))
+
+
+def render(page: Page) -> str:
+    """Return a page as HTML."""
+    found = [block for section in page.sections for block in blocks.walk(section.blocks)]
+    hues = {block.hue for block in found if isinstance(block, blocks.Matrix)}
+    return _environment(page.names).get_template("page.html").render(
+        page=page,
+        sections=[(section, _on_page(section.blocks)) for section in page.sections],
+        version=_program_version(),
+        heat_css=colours.css(STEPS, diverging="d" in hues) if hues else "",
+    )
+
+
+def fragment(shown: Iterable[Block], names: Iterable[str] = ()) -> str:
+    """Return blocks as HTML without a page around them, for a notebook."""
+    environment = _environment(names)
+    return "".join(str(environment.globals["show"](block)) for block in _on_page(shown))  # type: ignore[operator]
+
+
+def _on_page(shown: Iterable[Block]) -> list[Block]:
+    return [block for block in shown if block.where != "terminal"]
+
+
+def _environment(names: Iterable[str]) -> jinja2.Environment:
+    """Return the templates' environment: everything is escaped, and a missing value is an error."""
+    import jinja2
+
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        finalize=visible_value,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["emphasise"] = _emphasis(names)
+    made.globals.update(svg=_svg, bar=_bar, ticks=_ticks, box=_box, steps=STEPS, on_page=_on_page)
+    made.globals["show"] = partial(_show, made)
+    return made
+
+
+def _show(environment: jinja2.Environment, block: Block) -> Any:  # noqa: ANN401  (Markup)
+    """Return a block as HTML: the macro of its kind's name."""
+    macros = environment.get_template("blocks.html").module
+    return getattr(macros, type(block).__name__.lower())(block)
+
+
+def _program_version() -> str:
+    try:
+        return version("xlingual")
+    except PackageNotFoundError:
+        return "not installed as a package"
+
+
+def _emphasis(labels: Iterable[str]) -> Callable[[str], Any]:
+    """Return a filter that escapes a sentence and sets the names of encoders in it apart."""
+    from markupsafe import Markup
+
+    ordered = sorted(set(labels), key=lambda label: (-len(label), label))
+    names = re.compile(r"(?<![\w.-])(" + "|".join(map(re.escape, ordered)) + r")(?![\w-])")
+
+    def emphasise(sentence: str) -> Any:  # noqa: ANN401  (Markup)
+        if not ordered:
+            return Markup.escape(visible(sentence))
+        parts = map(visible, names.split(sentence))  # odd places hold names
+        wrapped = (Markup("<bdi>{}</bdi>").format(part) if i % 2 else part for i, part in enumerate(parts))
+        return Markup("").join(wrapped)
+
+    return emphasise
+
+
+def _svg(drawing: Drawing) -> Markup:
+    """Return a drawing as SVG."""
+    from markupsafe import Markup
+
+    size = (
+        {"width": "100%", "height": drawing.height}
+        if drawing.width is None
+        else {"viewBox": f"0 0 {drawing.width:g} {drawing.height:g}"}
+    )
+    if drawing.width is not None and not drawing.spoken:
+        size = {"width": drawing.width, "height": drawing.height}
+    said = {"role": "img", "aria-label": drawing.spoken} if drawing.spoken else {"aria-hidden": "true"}
+    inner = Markup("\n").join(map(_shape, drawing.shapes))
+    style = {"class": drawing.style} if drawing.style else {}
+    return Markup("<svg{}>\n{}\n</svg>").format(_attributes(style | size | said), inner)
+
+
+def _shape(shape: Shape) -> Markup:
+    from markupsafe import Markup
+
+    inside = Markup("<title>{}</title>").format(visible(shape.title)) if shape.title else Markup("")
+    inside += visible(shape.text) + Markup("").join(map(_shape, shape.inside))
+    attributes = _attributes(({"class": shape.style} if shape.style else {}) | dict(shape.attributes))
+    form = "<{0}{1}>{2}</{0}>" if inside else "<{0}{1}/>"
+    return Markup(form).format(Markup(shape.name), attributes, inside)
+
+
+def _attributes(named: dict[str, Any]) -> Markup:
+    from markupsafe import Markup
+
+    return Markup("").join(
+        Markup(' {}="{}"').format(Markup(name), visible(str(value))) for name, value in named.items()
+    )
+
+
+def _grid(axis: Axis) -> list[Shape]:
+    return [_upright(place, "grid") for place, _ in axis.labels()]
+
+
+def _upright(place: float, style: str, top: str | float = 0, bottom: str | float = "100%") -> Shape:
+    return line(f"{place}%", top, f"{place}%", bottom, style)
+
+
+def _ticks(axis: Axis) -> Markup:
+    """Return the numbers along an axis."""
+    shapes = [text(f"{place}%", 12, name, "", anchor="middle") for place, name in axis.labels()]
+    return _svg(Drawing(tuple(shapes), 16, style="ticks"))
+
+
+def _bar(bar: Bar, table: Table) -> Markup:
+    """Return a value with its interval, and what it is compared with, on the table's axis."""
+    axis = table.axis
+    if axis is None:
+        raise ValueError(f"table {table.title!r} has bars and no axis")
+    shapes = _grid(axis)
+    shapes += [_upright(axis.at(value), kind) for kind, value in bar.lines if axis.holds(value)]
+    if bar.low is not None and bar.high is not None:
+        low, high = axis.at(bar.low), axis.at(bar.high)
+        shapes.append(rect(f"{low}%", 11, f"{round(high - low, 2)}%", 8, "ci", rx=4))
+    if bar.value is not None:
+        shapes.append(circle(f"{axis.at(bar.value)}%", 15, 4, "dot"))
+    return _svg(Drawing(tuple(shapes), 30, style="bar", spoken=bar.spoken))
+
+
+def _box(box: Box, axis: Axis, first: bool) -> Markup:
+    """Return a box plot's line: whiskers, the middle half with its median, and every pair as a dot."""
+    shapes = [*_grid(axis), line(f"{axis.at(box.low)}%", 15, f"{axis.at(box.high)}%", 15, "whisker")]
+    if box.quartiles:
+        left, middle, right = map(axis.at, box.quartiles)
+        shapes += [
+            rect(f"{left}%", 6, f"{round(right - left, 2)}%", 18, "quartiles", rx=3),
+            _upright(middle, "median", 5, 25),
+        ]
+    shapes += [circle(f"{axis.at(value)}%", 15, 3.5, "point", title=said) for value, said in box.dots]
+    return _svg(Drawing(tuple(shapes), 30, style="box first" if first else "box", spoken=box.spoken))

@@ -1,0 +1,235 @@
+"""A page in a terminal: the verdict first, then the tables that it shows there, each as wide as there is room."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from xlingual.report import numbers
+from xlingual.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Finding,
+    Heading,
+    Look,
+    Page,
+    Prose,
+    Row,
+    Section,
+    Table,
+    walk,
+)
+from xlingual.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+_TONES = {"leader": "bold", "at-chance": "dim"}  # of rows
+_CELL_TONES = {"best": "bold", "quiet": "dim"}
+_LEAST_NAME = 8
+
+
+def show(console: Console, page: Page, *, instead: str = "--json") -> None:
+    """Print a page: no number is cut; columns without room are named, and that `instead` prints them."""
+    findings(console, page.verdict)
+    for section in page.sections:
+        show_section(console, section, instead=instead)
+
+
+def findings(console: Console, found: Iterable[Finding]) -> None:
+    """Print the verdict."""
+    console.print()
+    for finding in found:
+        lead = f"{finding.name}: " if finding.name else ""
+        for sentence in finding.sentences:
+            say(console, lead + sentence)
+            lead = ""
+
+
+def show_section(console: Console, section: Section, *, instead: str = "--json") -> None:
+    """Print the blocks of a section that a terminal shows."""
+    for block in walk(section.blocks, "terminal"):
+        if isinstance(block, Table):
+            show_table(console, block, instead=instead)
+        elif isinstance(block, Prose):
+            say(console, block.text)
+        elif isinstance(block, Heading):
+            console.print()
+            say(console, block.text, "bold underline")
+
+
+def show_table(console: Console, table: Table, *, instead: str = "--json") -> None:
+    """Print a table in the widest look that fits, and its notes."""
+    drawn, look = fitting(console, table)
+    if drawn is None:
+        if table.instead is not None:
+            show_table(console, table.instead, instead=instead)
+            return
+        drawn, look = _drawn(table, table.looks[-1]), table.looks[-1]
+    _say_lost(drawn, table, look, instead)
+    console.print()
+    console.print(drawn)
+    for note in table.notes:
+        say(console, note)
+
+
+def fitting(console: Console, table: Table) -> tuple[RichTable | None, Look]:
+    """Return the widest look of a table that fits the console; None where none does."""
+    from rich.measure import Measurement
+
+    wide = console.options.update(width=10_000)
+    for look in table.looks:
+        drawn = _drawn(table, look)
+        width = Measurement.get(console, wide, drawn).maximum
+        if width <= console.width:
+            _widen(drawn, console.width - width)
+            return drawn, look
+    return None, table.looks[-1]
+
+
+def say(console: Console, sentence: str, style: str = "") -> None:
+    """Print a sentence, one column in from the edge."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console.print(Padding(Text(sentence, style=style), (0, 0, 0, 1)))
+
+
+def plain_table(title: str | None = None, *, header: bool = True) -> RichTable:
+    """Return an empty table in the program's style."""
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    return RichTable(
+        title=None if title is None else Text(title),  # as it is: a name may hold [brackets]
+        title_justify="left",
+        title_style="bold",
+        caption_justify="left",
+        caption_style="dim",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+        show_header=header,
+    )
+
+
+@cache
+def of_lines() -> type[Text]:
+    """Return the kind of text whose line ends the program made; the console shows those of other texts."""
+    from rich.text import Text
+
+    class Lines(Text):
+        """Text of several lines."""
+
+    return Lines
+
+
+def shown_columns(table: Table, look: Look = Look()) -> list[tuple[int, Column]]:  # noqa: B008  (frozen)
+    """Return the columns that a terminal and texts show, with their places."""
+    return [
+        (i, column)
+        for i, column in enumerate(table.columns)
+        if column.kind != "chart" and column.where != "page" and column.key not in look.dropped
+    ]
+
+
+def remark(row: Row, look: Look = Look()) -> str:  # noqa: B008  (frozen)
+    """Return what the badges of a row say."""
+    found = [badge for cell in row.cells for badge in cell.badges if badge.where != "page"]
+    if row.note:
+        return "no value"
+    if look.badges == "long":
+        return ", ".join(badge.long or badge.text for badge in found)
+    return found[-1].text if found and look.badges == "short" else ""
+
+
+def _drawn(table: Table, look: Look) -> RichTable:
+    from rich.text import Text
+
+    columns = shown_columns(table, look)
+    made = plain_table(table.title)
+    for i, column in columns:
+        _add_column(made, table, i, column, look)
+    rows = [row for row in table.rows]
+    remarks = [remark(row, look) for row in rows]
+    if any(remarks):
+        made.add_column("", no_wrap=True)
+    for row, said in zip(rows, remarks, strict=True):
+        if row.heading:
+            made.add_row(Text(row.heading, style="dim"))
+            continue
+        style = next((_TONES[tone] for tone in row.tone.split() if tone in _TONES), "")
+        cells: list[Text] = []
+        for i, column in columns:
+            cells += _cells(row.cells[i], column, look, style)
+        made.add_row(*cells, *([Text(said, style=style)] if any(remarks) else []))
+    return made
+
+
+def _add_column(made: RichTable, table: Table, place: int, column: Column, look: Look) -> None:
+    from rich.text import Text
+
+    head = of_lines()(_folded(visible(column.key), look.names)) if column.data else Text(column.key)
+    if column.kind == "name" and column.data:
+        made.add_column(head, overflow="fold", min_width=_LEAST_NAME, max_width=look.names)
+    elif column.kind in ("name", "words"):
+        made.add_column(head, justify="left", no_wrap=True)
+    else:
+        made.add_column(head if column.kind != "rank" else "", justify="right", no_wrap=True)
+    if column.interval and column.key not in look.bare and any(r.cells and r.cells[place].interval for r in table.rows):
+        made.add_column(column.interval, justify="right", no_wrap=True)
+
+
+def _cells(cell: Cell, column: Column, look: Look, style: str) -> list[Text]:
+    """Return what a cell says: its text, with the interval beside it, below it, or in a column of its own."""
+    from rich.text import Text
+
+    style = style or _CELL_TONES.get(cell.tone, "")
+    with_interval = column.key not in look.bare
+    if column.interval and with_interval:
+        return [Text(cell.text, style=style), Text(cell.interval or numbers.MISSING, style=style)]
+    if cell.below is None and not (look.stacked and cell.interval and with_interval):
+        return [Text(cell.plain if with_interval else cell.text, style=style)]
+    text = of_lines()(justify="right")
+    text.append(_lines(cell, look, with_interval), style=style)
+    if cell.below is not None:
+        text.append("\n" + _lines(cell.below, look, with_interval), style=_CELL_TONES.get(cell.below.tone, ""))
+    return [text]
+
+
+def _lines(cell: Cell, look: Look, with_interval: bool) -> str:
+    if not with_interval or not cell.interval:
+        return visible(cell.text)
+    return f"{visible(cell.text)}{chr(10) if look.stacked else ' '}{cell.interval}"
+
+
+def _say_lost(drawn: RichTable, table: Table, look: Look, instead: str) -> None:
+    """Say below the table which columns it lacks for want of room."""
+    lost = [name for name in look.dropped if name not in table.unsaid and any(name == c.key for c in table.columns)]
+    if lost:
+        left_out = f"{numbers.in_words(lost)} {'is' if len(lost) == 1 else 'are'} left out for lack of room"
+        drawn.caption = f"{left_out}: widen the window or use {instead}"
+
+
+def _widen(table: RichTable, room: int) -> None:
+    """Give the room that is left to the first column whose long cells are folded."""
+    for column in table.columns:
+        if column.overflow == "fold" and column.max_width is not None and room > 0:
+            column.max_width += room
+            break
+
+
+def _folded(name: str, width: int) -> str:
+    """Return a name in lines of at most `width` characters, broken after a sign where there is one."""
+    lines = [""]
+    for piece in re.findall(r"[^-_ /]*[-_ /]|[^-_ /]+$", name):
+        if lines[-1] and len(lines[-1]) + len(piece) > width:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(lines)

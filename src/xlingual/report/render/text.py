@@ -1,0 +1,131 @@
+"""A page as text for other programs: Markdown, LaTeX and CSV of what a terminal shows."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from xlingual.report import numbers
+from xlingual.report.blocks import Cell, Page, Prose, Table, walk
+from xlingual.report.markup import latex_comment, latex_text, markdown_text
+from xlingual.report.render.terminal import remark, shown_columns
+from xlingual.visible import csv_text
+
+FORMATS = ("table", "markdown", "latex", "csv", "json")
+
+
+def as_text(page: Page, form: str) -> str:
+    """Return a page as `markdown`, `latex` or `csv`."""
+    return {"markdown": markdown, "latex": latex, "csv": as_csv}[form](page)
+
+
+def markdown(page: Page) -> str:
+    """Return verdict and tables in GitHub's Markdown; names are escaped."""
+    said = [markdown_text(sentence) for sentence in _sentences(page)]
+    parts = [
+        _markdown_table(block) if isinstance(block, Table) else markdown_text(block.text) for block in _shown(page)
+    ]
+    return "\n\n".join([*said, *parts]) + "\n"
+
+
+def latex(page: Page) -> str:
+    """Return the tables in LaTeX (booktabs); what is said stands in comments."""
+    parts = ["\n".join(map(latex_comment, _sentences(page)))]
+    parts += [
+        _latex_table(block) if isinstance(block, Table) else latex_comment(block.text) for block in _shown(page)
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def as_csv(page: Page) -> str:
+    """Return the tables with numbers at full precision; several tables have a first column that names them."""
+    tables = [block for block in _shown(page) if isinstance(block, Table)]
+    records = [
+        ({"table": table.title} if len(tables) > 1 and table.records is None else {}) | dict(record)
+        for table in tables
+        for record in _records(table)
+    ]
+    heads = list(dict.fromkeys(head for record in records for head in record))
+    out = io.StringIO()
+    writer = csv.DictWriter(out, heads, lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        writer.writerow({k: csv_text(v) if isinstance(v, str) else v for k, v in record.items()})
+    return out.getvalue()
+
+
+def _sentences(page: Page) -> Iterator[str]:
+    for finding in page.verdict:
+        for place, sentence in enumerate(finding.sentences):
+            yield f"{finding.name}: {sentence}" if finding.name and place == 0 else sentence
+
+
+def _shown(page: Page) -> list[Table | Prose]:
+    blocks = (block for section in page.sections for block in walk(section.blocks, "terminal"))
+    return [block for block in blocks if isinstance(block, (Table, Prose))]
+
+
+def _lines(table: Table) -> tuple[list[str], list[bool], list[list[str]]]:
+    """Return the heads, which columns are right-aligned, and the rows, with what badges say at the end."""
+    columns = shown_columns(table)
+    rows = [row for row in table.rows if row.cells]
+    remarks = [remark(row) for row in rows]
+    heads = [column.key or "rank" if column.kind == "rank" else column.key for _, column in columns]
+    right = [column.kind in ("number", "rank") for _, column in columns]
+    lines = [[_cell(row.cells[i]) for i, _ in columns] for row in rows]
+    if any(remarks):
+        heads, right = [*heads, ""], [*right, False]
+        lines = [[*line, said] for line, said in zip(lines, remarks, strict=True)]
+    return heads, right, lines
+
+
+def _cell(cell: Cell) -> str:
+    return cell.plain if cell.below is None else f"{cell.plain}; {cell.below.plain}"
+
+
+def _markdown_table(table: Table) -> str:
+    heads, right, lines = _lines(table)
+    rule = ["---:" if one else "---" for one in right]
+    body = [" | ".join(map(markdown_text, line)) for line in (heads, *lines)]
+    rows = "\n".join(f"| {row} |" for row in (body[0], " | ".join(rule), *body[1:]))
+    return "\n\n".join([f"**{markdown_text(table.title)}**", rows, *map(markdown_text, table.notes)])
+
+
+def _latex_table(table: Table) -> str:
+    heads, right, lines = _lines(table)
+    rows = [" & ".join(map(latex_text, line)) + r" \\" for line in lines]
+    head = " & ".join(re.sub(r"\bp\b", "$p$", latex_text(one)) for one in heads) + r" \\"
+    columns = "".join("r" if one else "l" for one in right)
+    return "\n".join(
+        [
+            latex_comment(table.title),
+            *map(latex_comment, table.notes),
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            head,
+            r"\midrule",
+            *rows,
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+    )
+
+
+def _records(table: Table) -> Sequence[Mapping[str, Any]]:
+    """Return a table's rows for CSV: its own records, or its cells at full precision."""
+    if table.records is not None:
+        return table.records
+    rows = [row for row in table.rows if row.cells]
+    found: list[dict[str, Any]] = [{} for _ in rows]
+    for i, column in shown_columns(table):
+        name = column.key or "rank"
+        ends = any(row.cells[i].ends for row in rows)
+        for record, cell in zip(found, (row.cells[i] for row in rows), strict=True):
+            missing = "" if cell.text == numbers.MISSING else cell.text
+            record[name] = missing if cell.value is None else cell.value
+            if ends:
+                record[f"{name}_low"], record[f"{name}_high"] = cell.ends or ("", "")
+    return found

@@ -1,0 +1,152 @@
+"""The tasks, one row each: what they are called, what they measure, and where their parts live.
+
+What is true of one task only is said here and in the two places that its row names. Everything else asks the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+CORRELATIONS = ("SIM", "CORR", "Pearson", "Spearman")  # from −1 to 1, and named without their task
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What the best encoder must reach, or the verdict calls none good enough. Why: docs/report.md."""
+
+    value: float
+    purpose: str
+    of_the_way: bool = False  # a share of the way from chance to the oracle, else of the best possible value
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task. `evaluation` and `page` are dotted names, "module:function", loaded when they are used."""
+
+    name: str  # as results, signatures and commands have it
+    title: str
+    sentence: str  # what it asks, for the help of its command
+    evaluation: str  # the public Python function
+    page: str  # gives the task's part of a report: report/pages/evaluation.py says what that is
+    measures: tuple[str, ...]  # the default ones; the first is the headline
+    short: tuple[str, ...] = ()  # further names of its command
+    label: str = ""  # stands before its measures in sentences: "BkR R@10"
+    about: str = ""  # what is done, in a paragraph of the report
+    row: str = "source language"
+    column: str = "target language"
+    own: str = "own match"  # what its ranks count
+    mark: Mark | None = None
+    by_images: bool = False  # images judge the texts, so that encoders must be of like kind
+    no_languages: frozenset[str] = frozenset()  # sources and targets that are not languages
+    target_is_language: bool = True
+    viewed: str | None = None  # the measure whose entries carry the task's further findings (views)
+    renamed: Mapping[str, str] = field(default_factory=dict)  # what the field calls a measure
+
+    def of_pair(self, source: str, target: str | None) -> bool:
+        """Tell whether a number is about a pair of languages."""
+        return self.target_is_language and not self.no_languages & {source, target}
+
+    def measure_name(self, measure: str) -> str:
+        """Return the measure as sentences name it: "BkR R@10", "SIM", "mAP"."""
+        kind, at, cut = measure.partition("@")
+        if measure in self.renamed:
+            return self.renamed[measure]
+        if kind in self.renamed:
+            return f"{self.renamed[kind]}{at}{cut}"
+        if not self.label or measure == self.label or measure in CORRELATIONS:
+            return measure
+        return f"{self.label} {measure}"
+
+
+_RETRIEVAL_PAGE = "xlingual.report.pages.retrieval:part"
+
+TASKS: Mapping[str, Task] = {
+    task.name: task
+    for task in (
+        Task(
+            name="backretrieval",
+            short=("bkr",),
+            label="BkR",
+            title="Backretrieval",
+            sentence="Do images lead back from the nearest text of the other language?",
+            about="Each text retrieves its nearest text of the other language; the picture of that text is then "
+            "looked up among the pictures of the source side. No text has a translation among the candidates.",
+            measures=("R@10", "SIM"),
+            own="own picture",
+            mark=Mark(0.10, "match texts across languages", of_the_way=True),
+            by_images=True,
+            evaluation="xlingual.evaluation.backretrieval:backretrieval",
+            page=_RETRIEVAL_PAGE,
+        ),
+        Task(
+            name="crosslingual-retrieval",
+            short=("xlr",),
+            label="XLR",
+            title="Cross-lingual retrieval",
+            sentence="Does a text find its known match in the other language?",
+            about="Each text looks for its own match in the other language: this needs pairs that are known to "
+            "match.",
+            measures=("R@10",),
+            mark=Mark(0.25, "match texts across languages"),
+            evaluation="xlingual.evaluation.crosslingual_retrieval:crosslingual_retrieval",
+            page=_RETRIEVAL_PAGE,
+        ),
+        Task(
+            name="distance-correlation",
+            short=("corr",),
+            label="CORR",
+            title="Distance correlation",
+            sentence="Do distances of texts follow distances of their images?",
+            about="Whether texts that are far apart belong to pictures that are far apart, over all pairs of texts.",
+            measures=("CORR",),
+            by_images=True,
+            evaluation="xlingual.evaluation.distance_correlation:distance_correlation",
+            page=_RETRIEVAL_PAGE,
+        ),
+        Task(
+            name="multilingual-pool",
+            short=("lareqa",),
+            title="Answers from a multilingual pool",
+            sentence="Are answers found in a pool of all languages, whatever their language?",
+            measures=("AP",),
+            row="question language",
+            column="answer language",
+            mark=Mark(0.10, "find answers across languages"),
+            no_languages=frozenset({"all", "pool"}),
+            viewed="AP",
+            renamed={"AP": "mAP", "RR": "MRR"},  # a mean over questions, as the field calls it
+            evaluation="xlingual.evaluation.multilingual_pool.evaluate:multilingual_pool",
+            page="xlingual.report.pages.multilingual_pool:part",
+        ),
+        Task(
+            name="image-sentence",
+            title="Image–sentence ranking",
+            sentence="Does a sentence find its image, and an image its sentences?",
+            measures=("Success@1", "Success@5", "Success@10", "MedR/floor"),
+            row="language, or image",
+            column="image, or language",
+            mark=Mark(0.10, "match texts and images"),
+            no_languages=frozenset({"image"}),
+            renamed={"Success": "R", "MedR/floor": "MedR"},  # any caption counts, as its literature has it
+            evaluation="xlingual.evaluation.image_sentence.evaluate:image_sentence",
+            page="xlingual.report.pages.image_sentence:part",
+        ),
+        Task(
+            name="sts",
+            title="Textual similarity",
+            sentence="Do cosines of two sentences follow what people say of how alike they are?",
+            measures=("Pearson", "Spearman"),
+            row="language",
+            column="file of sentence pairs",
+            target_is_language=False,
+            evaluation="xlingual.evaluation.sts.evaluate:sts",
+            page="xlingual.report.pages.sts:part",
+        ),
+    )
+}
+
+
+def task_of(name: str) -> Task:
+    """Return the row of a task; one that is not known, from another version, under its own name."""
+    return TASKS.get(name) or Task(name, name, "", "", _RETRIEVAL_PAGE, (), label=name)
