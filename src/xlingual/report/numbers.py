@@ -84,7 +84,7 @@ def known_digits(digits: int, error: float | None) -> int:
 
 
 def mark(value: float | None, measure: str = "") -> str:
-    """Return what values are held against as text: a plain "0" where it is zero by definition.
+    """Return what values are compared with as text: a plain "0" where it is zero by definition.
 
     >>> mark(0.0, "CORR"), mark(0.02739), mark(0.00123)
     ('0', '0.027', '0.0012')
@@ -186,6 +186,30 @@ def digits_beside(ends: Sequence[float], marks: Sequence[float], digits: int = 3
     while digits < MOST_DIGITS and any(round(a, digits) == round(b, digits) for a, b in apart):
         digits += 1
     return digits
+
+
+LEAST_P = 0.001
+
+
+def p_value(p: float | None) -> str:
+    """Return a p-value with three decimals, for a table.
+
+    >>> p_value(0.0004), p_value(0.0312), p_value(None)
+    ('<0.001', '0.031', '–')
+    """
+    if p is None or not math.isfinite(p):
+        return MISSING
+    return f"<{LEAST_P}" if p < LEAST_P else f"{p:.3f}"
+
+
+def p_sentence(p: float | None) -> str:
+    """Return a p-value as a sentence names it.
+
+    >>> p_sentence(0.0004), p_sentence(0.0312)
+    ('p < 0.001', 'p = 0.031')
+    """
+    text = p_value(p)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
 def percent(share: float | None, *, error: float | None = None) -> str:
