@@ -63,6 +63,7 @@ class Cell:
     below: Cell | None = None  # on a line of its own: the difference to a baseline
     title: str = ""  # on hover
     tone: Tone = ""
+    mark: str = ""  # what a terminal and texts show behind the text, where the page has a tone
     bar: Bar | None = None
     value: float | int | str | None = None  # at full precision, for CSV
     ends: tuple[float, float] | None = None  # of the interval, for CSV
@@ -104,8 +105,13 @@ class Cell:
 
     @property
     def plain(self) -> str:
-        """The text with its interval, in one line."""
-        return f"{self.text} {self.interval}".rstrip()
+        """The text with its mark and interval, in one line."""
+        return f"{self.marked} {self.interval}".rstrip()
+
+    @property
+    def marked(self) -> str:
+        """The text with its mark."""
+        return f"{self.text}{self.mark}"
 
 
 @dataclass(frozen=True)

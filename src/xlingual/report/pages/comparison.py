@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from xlingual.report import numbers, words
@@ -74,12 +75,15 @@ def page(comparison: Comparison, *, title: str | None = None) -> Page:
             sections.append((board, []))
         else:
             sections[-1][1].append(board)
+    shown = [_section(whole, parts, comparison) for whole, parts in sections]
+    notes = [Prose(note, where="terminal") for note in comparison.notes]
+    shown[-1] = replace(shown[-1], blocks=[*shown[-1].blocks, *notes])
     encoders = {row.encoder: None for board in comparison.boards for row in board.rows}
     return Page(
         kind="comparison",
         title=title or f"Comparison of {len(encoders)} encoders",
         verdict=[Finding(findings(comparison))],
-        sections=[_section(whole, parts, comparison) for whole, parts in sections],
+        sections=shown,
         facts=_facts(comparison, len(encoders)),
         terms=_TERMS,
         warnings=comparison.notes,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _TONES = {"leader": "bold", "at-chance": "dim"}  # of rows
 _CELL_TONES = {"best": "bold", "quiet": "dim"}
 _LEAST_NAME = 8
+_HEAD = 16  # columns of a head, which is broken between words
 
 
 def show(console: Console, page: Page, *, instead: str = "--json") -> None:
@@ -174,13 +175,13 @@ def _drawn(table: Table, look: Look) -> RichTable:
 def _add_column(made: RichTable, table: Table, place: int, column: Column, look: Look) -> None:
     from rich.text import Text
 
-    head = of_lines()(_folded(visible(column.key), look.names)) if column.data else Text(column.key)
+    head = of_lines()(_folded(visible(column.key), look.names if column.data else _HEAD))
     if column.kind == "name" and column.data:
         made.add_column(head, overflow="fold", min_width=_LEAST_NAME, max_width=look.names)
     elif column.kind in ("name", "words"):
         made.add_column(head, justify="left", no_wrap=True)
     else:
-        made.add_column(head if column.kind != "rank" else "", justify="right", no_wrap=True)
+        made.add_column(head, justify="right", no_wrap=True)
     if column.interval and column.key not in look.bare and any(r.cells and r.cells[place].interval for r in table.rows):
         made.add_column(column.interval, justify="right", no_wrap=True)
 
@@ -192,9 +193,9 @@ def _cells(cell: Cell, column: Column, look: Look, style: str) -> list[Text]:
     style = style or _CELL_TONES.get(cell.tone, "")
     with_interval = column.key not in look.bare
     if column.interval and with_interval:
-        return [Text(cell.text, style=style), Text(cell.interval or numbers.MISSING, style=style)]
+        return [Text(cell.marked, style=style), Text(cell.interval or numbers.MISSING, style=style)]
     if cell.below is None and not (look.stacked and cell.interval and with_interval):
-        return [Text(cell.plain if with_interval else cell.text, style=style)]
+        return [Text(cell.plain if with_interval else cell.marked, style=style)]
     text = of_lines()(justify="right")
     text.append(_lines(cell, look, with_interval), style=style)
     if cell.below is not None:
@@ -204,8 +205,8 @@ def _cells(cell: Cell, column: Column, look: Look, style: str) -> list[Text]:
 
 def _lines(cell: Cell, look: Look, with_interval: bool) -> str:
     if not with_interval or not cell.interval:
-        return visible(cell.text)
-    return f"{visible(cell.text)}{chr(10) if look.stacked else ' '}{cell.interval}"
+        return visible(cell.marked)
+    return f"{visible(cell.marked)}{chr(10) if look.stacked else ' '}{cell.interval}"
 
 
 def _say_lost(drawn: RichTable, table: Table, look: Look, instead: str) -> None:
