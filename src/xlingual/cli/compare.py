@@ -3,64 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from xlingual.cli import screen
+from xlingual.cli.from_request import command, keywords
 from xlingual.errors import InputError
+from xlingual.requests.comparing import CompareRequest
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from xlingual.results.comparison import Board, Comparison
 
-_FORMATS = ("table", "markdown", "latex", "csv", "json")
 
-
-@click.command()
-@click.argument("results", nargs=-1, required=True, metavar="RESULTS…")
-@click.option("--baseline", metavar="DIR#ENCODER", help="Hold all others against it.  [default: the leader]")
-@click.option(
-    "--measure", "measures", multiple=True, metavar="NAME", help="R@10, RR, SIM …; repeat for several."
-)
-@click.option(
-    "--by", multiple=True, metavar="COLUMN", help="Compare on each part too: a column of the manifest."
-)
-@click.option("--per-pair", is_flag=True, help="Compare on each language pair too.")
-@click.option(
-    "--margin", type=float, metavar="M", help="Smaller differences do not matter: test equivalence."
-)
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level.")
-@click.option(
-    "--correction",
-    type=click.Choice(["holm", "bh", "none"]),
-    default="holm",
-    show_default=True,
-    help="For the number of tests: Holm, Benjamini–Hochberg, none.",
-)
-@click.option(
-    "--replicates",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Of each test.  [default: 1999, more where many tests are corrected for]",
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random numbers."
-)
-@click.option("--format", "form", type=click.Choice(_FORMATS), default="table", show_default=True)
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write comparison.json, report.html."
-)
-@click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
-def compare(
-    results: tuple[str, ...],
-    form: str,
-    out: Path | None,
-    quiet: bool,
-    **options: Any,  # noqa: ANN401
-) -> None:
+@command(CompareRequest)
+def compare(asked: CompareRequest) -> None:
     """Compare encoders query by query: who is better, and which differences are real.
 
     RESULTS are folders that `xlingual evaluate … --out DIR` wrote; DIR#ENCODER names one encoder of a folder.
@@ -69,19 +28,20 @@ def compare(
     from xlingual.comparison.compare import compare as run
     from xlingual.report.comparison import verdict, write_comparison
 
+    out = asked.out
     if out is not None and out.exists() and not out.is_dir():
         raise InputError(f"--out {out} is a file: name a folder")
-    with screen.warnings_as_lines(), screen.progress(quiet or form == "json") as progress:
-        found = run(results, progress=progress, **options)
+    with screen.warnings_as_lines(), screen.progress(asked.quiet or asked.form == "json") as progress:
+        found = run(**keywords(asked, run), progress=progress)
     sentences = verdict(found)
     if out is not None:
         found.write(out)
         write_comparison(found, out / "report.html")
-    if not quiet:
-        _show(found, form, sentences)
+    if not asked.quiet:
+        _show(found, asked.form, sentences)
     if out is not None:
-        screen.wrote(out / "comparison.json", quiet=quiet)
-        screen.wrote(out / "report.html", quiet=quiet)
+        screen.wrote(out / "comparison.json", quiet=asked.quiet)
+        screen.wrote(out / "report.html", quiet=asked.quiet)
 
 
 def _show(found: Comparison, form: str, sentences: list[str]) -> None:

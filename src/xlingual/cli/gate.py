@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import click
+from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
+from xlingual.cli.from_request import command, keywords
 from xlingual.cli.options import check_output
 from xlingual.errors import InputError, why
+from xlingual.requests.comparing import GateRequest
 
 if TYPE_CHECKING:
     from xlingual.results.gate import Gate
@@ -19,47 +19,8 @@ _SUMMARY = "GITHUB_STEP_SUMMARY"
 _CODES = {"pass": 0, "fail": 1, "cannot tell": 3}
 
 
-@click.command()
-@click.argument("candidate", metavar="CANDIDATE")
-@click.argument("baseline", metavar="BASELINE")
-@click.option("--margin", type=float, required=True, metavar="M", help="How much worse is acceptable: 0.01.")
-@click.option("--measure", metavar="NAME", help="R@k, RR, SIM, AP ….  [default: the first of the results]")
-@click.option("--task", metavar="NAME", help="Needed where the results are of several tasks.")
-@click.option(
-    "--pairs",
-    default="",
-    metavar="LIST",
-    help="Decide on these language pairs only: en-de,de-en.  [default: all; both must have the same]",
-)
-@click.option("--per-pair", is_flag=True, help="Decide each language pair; all must pass.")
-@click.option(
-    "--by",
-    metavar="COLUMN",
-    help="Decide each label of a column, such as language in a pool; all must pass.",
-)
-@click.option(
-    "--alpha", type=float, default=0.05, show_default=True, help="Chance of a wrong pass, and fail."
-)
-@click.option("--github", is_flag=True, help=f"Append a summary to the file that {_SUMMARY} names.")
-@click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="Write JUnit XML there.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write gate.json there.")
-@click.option("--replicates", type=click.IntRange(min=1), default=4999, show_default=True, metavar="N")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random numbers."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of sentences.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors; the exit code tells.")
-def gate(
-    candidate: str,
-    baseline: str,
-    github: bool,
-    junit: Path | None,
-    out: Path | None,
-    as_json: bool,
-    quiet: bool,
-    pairs: str,
-    **options: Any,  # noqa: ANN401
-) -> int:
+@command(GateRequest)
+def gate(asked: GateRequest) -> int:
     """Pass a CANDIDATE that is no worse than the BASELINE by more than a margin.
 
     Both are DIR#ENCODER, or folders of results with one encoder. Exit codes: 0 pass, 1 fail, 2 bad input,
@@ -69,24 +30,23 @@ def gate(
     from xlingual.report.gate import sentences
     from xlingual.results.gate import FILE
 
+    out, junit = asked.out, asked.junit
     check_output(out, False, "gate")
-    summary = _summary_file() if github else None
+    summary = _summary_file() if asked.github else None
     if junit is not None and junit.is_dir():
         raise InputError(f"--junit {junit} is a folder: name a file")
     with screen.warnings_as_lines():
-        found = decide(
-            candidate, baseline, pairs=[name.strip() for name in pairs.split(",") if name.strip()], **options
-        )
+        found = decide(**keywords(asked, decide))
     try:
-        if as_json:
+        if asked.as_json:
             screen.print_json(found.to_dict())
-        elif not quiet:
+        elif not asked.quiet:
             _print(found, sentences(found))
     finally:  # also where the reader of standard output has gone
         if out is not None:
             found.write(out / FILE)
-            screen.wrote(out / FILE, quiet=quiet)
-        _write(found, summary, junit, quiet)
+            screen.wrote(out / FILE, quiet=asked.quiet)
+        _write(found, summary, junit, asked.quiet)
     return _CODES[found.outcome]
 
 

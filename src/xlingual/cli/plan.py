@@ -3,43 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from xlingual.cli import screen
+from xlingual.cli.from_request import command, keywords
 from xlingual.cli.options import check_output
+from xlingual.requests.comparing import PlanRequest
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from xlingual.results.plan import Plan
 
-_FORMATS = ("table", "markdown", "csv", "json")
 
-
-@click.command()
-@click.argument("results", nargs=-1, required=True, metavar="RESULTS…")
-@click.option("--effect", type=float, required=True, metavar="E", help="The difference to show: 0.01.")
-@click.option("--power", type=float, default=0.8, show_default=True, help="How often it shall be shown.")
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level, two-sided.")
-@click.option("--baseline", metavar="DIR#ENCODER", help="Hold all others against it.  [default: the leader]")
-@click.option("--measure", metavar="NAME", help="R@k, RR, SIM, AP ….  [default: the first of the results]")
-@click.option("--task", metavar="NAME", help="Needed where the results are of several tasks.")
-@click.option(
-    "--queries", type=int, multiple=True, metavar="N", help="What would N queries show? Repeat for several."
-)
-@click.option("--format", "form", type=click.Choice(_FORMATS), default="table", show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write plan.json there.")
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-def plan(
-    results: tuple[str, ...],
-    form: str,
-    out: Path | None,
-    as_json: bool,
-    **options: Any,  # noqa: ANN401
-) -> None:
+@command(PlanRequest)
+def plan(asked: PlanRequest) -> None:
     """Say how many queries show a difference, and what difference these queries can show.
 
     RESULTS are folders that `xlingual evaluate … --out DIR` wrote; DIR#ENCODER names one encoder of a folder.
@@ -49,18 +29,18 @@ def plan(
     from xlingual.report.plan import as_text
     from xlingual.results.plan import FILE
 
-    check_output(out, False, "plan")
+    check_output(asked.out, False, "plan")
     with screen.warnings_as_lines():
-        found = make(results, **options)
-    if as_json or form == "json":
+        found = make(asked.results, **keywords(asked, make))
+    if asked.as_json or asked.form == "json":
         screen.print_json(found.to_dict())
-    elif form == "table":
+    elif asked.form == "table":
         _print(found)
     else:
-        click.echo(as_text(found, form).encode(), nl=False)
-    if out is not None:
-        found.write(out / FILE)
-        screen.wrote(out / FILE, quiet=False)
+        click.echo(as_text(found, asked.form).encode(), nl=False)
+    if asked.out is not None:
+        found.write(asked.out / FILE)
+        screen.wrote(asked.out / FILE, quiet=False)
 
 
 def _print(found: Plan) -> None:

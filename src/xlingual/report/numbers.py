@@ -238,6 +238,15 @@ def count(amount: int) -> str:
     return f"{amount:,}"
 
 
+def counted(amount: int, one: str, many: str = "") -> str:
+    """Return an amount with its noun.
+
+    >>> counted(1, "query", "queries"), counted(1200, "seed")
+    ('1 query', '1,200 seeds')
+    """
+    return f"{count(amount)} {one if amount == 1 else many or f'{one}s'}"
+
+
 def span(amounts: list[int]) -> str:
     """Return "365" or "365–412" for the smallest and largest of the amounts."""
     if not amounts:

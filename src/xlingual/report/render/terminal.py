@@ -45,10 +45,9 @@ def findings(console: Console, found: Iterable[Finding]) -> None:
     """Print the verdict."""
     console.print()
     for finding in found:
-        lead = f"{finding.name}: " if finding.name else ""
-        for sentence in finding.sentences:
-            say(console, lead + sentence)
-            lead = ""
+        for place, sentence in enumerate(finding.sentences):
+            begin = f"{finding.name}: " if finding.name and place == 0 else ""
+            say(console, begin + sentence, "bold" if place == 0 else "")
 
 
 def show_section(console: Console, section: Section, *, instead: str = "--json") -> None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xlingual.report import numbers, words
-from xlingual.report.comparison.tables import difference, size, title
+from xlingual.report.blocks import Cell
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Board, Compared, Comparison
+from xlingual.tasks import task_of
 
 _MOST_NAMED = 3  # with their differences
 _MOST = 8  # without
 _CORRECTIONS = {"holm": "Holm", "bh": "Benjamini–Hochberg"}
 
 
-def verdict(comparison: Comparison) -> list[str]:
+def findings(comparison: Comparison) -> list[str]:
     """Return what the comparison says: for each measure who is ahead of whom, then where parts differ."""
     sentences = []
     for board in comparison.boards:
@@ -26,8 +28,30 @@ def verdict(comparison: Comparison) -> list[str]:
     return sentences
 
 
+def title(board: Board) -> str:
+    """Return what a board is about: "BkR R@10 · category = chair"."""
+    name = task_of(board.task).measure_name(board.measure)
+    if board.source is not None and board.target is not None:
+        return f"{name} · {words.pair(board.source, board.target)}"
+    return name if board.column is None else f"{name} · {board.column} = {board.label}"
+
+
+def size(board: Board) -> str:
+    """Return how much data a board stands on."""
+    pairs = f", {board.n_pairs} language pairs" if board.n_pairs > 1 else ""
+    seeds = f", {board.n_seeds} seeds" if board.n_seeds > 1 else ""
+    queries = numbers.counted(board.n_queries, "query", "queries")
+    return f"{queries} from {numbers.counted(board.n_clusters, 'cluster')}{pairs}{seeds}"
+
+
+def difference(row: Compared, measure: str, margin: float | None = None) -> Cell:
+    """Return "+0.021 [−0.002, 0.044]"; ends are seen to be in or out of ± margin."""
+    marks = (0.0,) if margin is None else (0.0, -margin, margin)
+    return Cell.gap(row.difference, row.ci, measure, marks=marks, signed=True)
+
+
 def _leaderboard(board: Board, comparison: Comparison) -> str:
-    name = words.measure_name(board.task, board.measure)
+    name = task_of(board.task).measure_name(board.measure)
     leader = next(row for row in board.rows if row.encoder == board.baseline)
     value = numbers.number(leader.value, board.measure)
     top = [row for row in board.rows if row.top and row.encoder != leader.encoder]
@@ -73,13 +97,9 @@ def _closest(board: Board, top: Sequence[Compared], margin: float | None) -> str
 
 def _gap(row: Compared, measure: str, margin: float | None) -> str:
     """Return how far a row is behind the baseline, with the interval turned round."""
-    from xlingual.results import Interval
-
-    if row.difference is None or row.ci is None:
-        return numbers.number(None if row.difference is None else -row.difference, measure)
-    turned = Interval(-row.ci.high, -row.ci.low, row.ci.level, row.ci.method)
     marks = (0.0,) if margin is None else (0.0, -margin, margin)
-    return numbers.difference(-row.difference, turned, measure, marks)
+    ci = None if row.ci is None else replace(row.ci, low=-row.ci.high, high=-row.ci.low)
+    return Cell.gap(None if row.difference is None else -row.difference, ci, measure, marks=marks).plain
 
 
 def _pairs(count: int) -> str:
@@ -92,7 +112,7 @@ def _corrected(comparison: Comparison) -> str:
 
 
 def _against_baseline(board: Board, comparison: Comparison) -> str:
-    name = words.measure_name(board.task, board.measure)
+    name = task_of(board.task).measure_name(board.measure)
     held = next(row for row in board.rows if row.encoder == board.baseline)
     value = numbers.number(held.value, board.measure)
     others = [row for row in board.rows if row.encoder != board.baseline]
@@ -122,11 +142,11 @@ def _counted(outcome: str, count: int, comparison: Comparison) -> str:
 def _named(rows: Sequence[Compared], board: Board, margin: float | None) -> str:
     if len(rows) > _MOST_NAMED:
         return numbers.in_words([row.encoder for row in rows], _MOST)
-    return numbers.in_words([f"{row.encoder} ({difference(row, board.measure, margin)})" for row in rows])
+    return numbers.in_words([f"{row.encoder} ({difference(row, board.measure, margin).plain})" for row in rows])
 
 
 def _one(row: Compared, board: Board, comparison: Comparison) -> str:
-    gap = difference(row, board.measure, comparison.margin)
+    gap = difference(row, board.measure, comparison.margin).plain
     if row.outcome in (record.BETTER, record.WORSE):
         return f"{row.encoder} is {row.outcome} by {gap}: the difference is real on this data"
     if row.outcome == record.EQUIVALENT:
@@ -153,8 +173,7 @@ def _parts(board: Board, comparison: Comparison) -> list[str]:
     sentences = []
     for column in dict.fromkeys(part.column for part in own):
         parts = [part for part in own if part.column == column]
-        together = "question languages" if board.task == "multilingual-pool" else "language pairs"
-        what = together if column is None else f"parts by {column}"
+        what = task_of(board.task).parts if column is None else f"parts by {column}"
         found = [text for row in board.rows if (text := _over_parts(row.encoder, parts))]
         if not found:
             untold = any(row.outcome == record.CANNOT_TELL for part in parts for row in part.rows)

@@ -1,0 +1,191 @@
+"""Commands of the command line, made from requests: options, help, and the request that is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from inspect import signature
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+from msgspec import inspect as types
+
+from xlingual.cli.sections import Sectioned
+from xlingual.errors import InputError
+from xlingual.requests import Record, Request, leaves, read, values
+from xlingual.requests.record import Leaf, refused
+from xlingual.requests.values import choices, parts
+
+R = TypeVar("R", bound=Request)
+
+_SINGLE: dict[type[types.Type], Any] = {
+    types.StrType: click.STRING,
+    types.BoolType: click.BOOL,
+    types.CustomType: click.Path(path_type=Path),
+}
+
+
+class RequestCommand(Sectioned):
+    """A command whose options are the fields of a request; `answer` does what one asks."""
+
+    def __init__(self, kind: type[Request], answer: Callable[[Any], Any], **more: Any) -> None:  # noqa: ANN401
+        self.kind, self.answer = kind, answer
+        params = [*map(_parameter, leaves(kind).values()), *_refused(kind)]
+        extra = {"allow_extra_args": _takes_data(kind)}
+        super().__init__(
+            kind.command.split()[-1],
+            params=params,
+            callback=self._asked,
+            help=answer.__doc__,
+            context_settings=extra,
+            **more,
+        )
+
+    def _asked(self, **given: Any) -> Any:  # noqa: ANN401
+        context = click.get_current_context()
+        _refuse_extra(context, self.kind)
+        told = {
+            name: value
+            for name, value in given.items()
+            if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+        }
+        return self.answer(read(self.kind, told))
+
+
+def command(kind: type[R], **more: Any) -> Callable[[Callable[[R], Any]], RequestCommand]:  # noqa: ANN401
+    """Make a command of a function that answers requests of a kind; its docstring is the help."""
+    return lambda answer: RequestCommand(kind, answer, **more)
+
+
+def keywords(asked: Record, function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the fields of a request, and of the records in it, that a function has keywords for."""
+    wanted = signature(function).parameters
+    return {name: value for name, value in values(asked).items() if name in wanted}
+
+
+class _Option(click.Option):
+    """An option that has old names too, which are understood and not shown."""
+
+    old_names: tuple[str, ...] = ()
+    section: str
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:  # noqa: ANN401
+        """Tell the parser all names."""
+        shown, self.opts = self.opts, [*self.opts, *self.old_names]
+        try:
+            super().add_to_parser(parser, ctx)
+        finally:
+            self.opts = shown
+
+
+class _Text(click.ParamType):  # type: ignore[type-arg]  # generic in some versions of click only
+    """A text of which a value is made."""
+
+    def __init__(self, reads: Callable[[str], Any], metavar: str) -> None:
+        self.reads, self.name = reads, metavar
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Return the value."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.reads(value)
+        except InputError as error:
+            self.fail(str(error), param, ctx)
+
+
+def _parameter(leaf: Leaf) -> click.Parameter:
+    kind, several = _click_type(leaf)
+    marks = leaf.marks
+    if marks.argument:
+        return click.Argument(
+            [leaf.key],
+            type=kind,
+            nargs=-1 if several else 1,
+            required=leaf.required,
+            metavar=None if marks.metavar == leaf.key.upper() else marks.metavar,
+        )
+    names = leaf.names
+    more: dict[str, Any] = {"required": True}
+    if not leaf.required:
+        more = {} if leaf.given in (None, ()) else {"default": leaf.given}
+    if kind is click.BOOL:
+        more["is_flag"] = True
+        if leaf.given is True and not marks.names:
+            names = (f"{names[0]}/--no-{names[0].removeprefix('--')}",)
+    else:
+        more |= {"type": kind, "multiple": several, "show_default": marks.otherwise is None}
+    if marks.bare is not None:
+        more |= {"is_flag": False, "flag_value": marks.bare}
+    made = _Option(
+        [*names, leaf.key],
+        metavar=marks.metavar,
+        help=leaf.sentence + (f"  [default: {marks.otherwise}]" if marks.otherwise else ""),
+        **more,
+    )
+    made.old_names = marks.old_names
+    if leaf.heading:
+        made.section = leaf.heading
+    return made
+
+
+def _click_type(leaf: Leaf) -> tuple[Any, bool]:
+    """Return what click makes of a field: the type of a value, and whether there may be several."""
+    kinds = [kind for kind in parts(leaf.type) if not isinstance(kind, types.NoneType)]
+    if leaf.marks.reads is not None:
+        several = isinstance(kinds[0], types.VarTupleType) and leaf.marks.several
+        return _Text(leaf.marks.reads, leaf.marks.metavar or "text"), several
+    if isinstance(kinds[0], types.VarTupleType):
+        return _single(kinds[0].item_type), True
+    words = choices(leaf.type)
+    return click.Choice(words) if words else _single(kinds[0]), False
+
+
+def _single(kind: types.Type) -> Any:  # noqa: ANN401
+    match kind:
+        case types.Metadata(type=inner):
+            return _single(inner)
+        case types.IntType(ge=low, le=high):
+            return click.INT if low is None and high is None else click.IntRange(low, high)
+        case types.FloatType(ge=low, gt=above, le=high, lt=below):
+            least, most = low if above is None else above, high if below is None else below
+            if least is None and most is None:
+                return click.FLOAT
+            return click.FloatRange(least, most, min_open=above is not None, max_open=below is not None)
+    return _SINGLE[type(kind)]
+
+
+def _refused(kind: type[Request]) -> Iterator[click.Option]:
+    """Yield, unseen, the options that this request has not: they say why."""
+    for name, why in refused(kind).items():
+
+        def refuse(ctx: click.Context, _: click.Parameter, wanted: bool, why: str = why) -> None:
+            if wanted:
+                raise InputError(f"{ctx.command_path} {why}")
+
+        yield click.Option(
+            [name], is_flag=True, hidden=True, expose_value=False, is_eager=True, callback=refuse
+        )
+
+
+def _takes_data(kind: type[Request]) -> bool:
+    """Return whether a pattern that the shell has expanded may leave arguments over."""
+    known = leaves(kind)
+    return "manifest" in known or {"pool", "text_encoders"} <= set(known)
+
+
+def _refuse_extra(context: click.Context, kind: type[Request]) -> None:
+    """Raise InputError for arguments left over, which are mostly a pattern that the shell has expanded."""
+    if not context.args:
+        return
+    first = context.args[0]
+    if first.startswith("-"):
+        raise click.NoSuchOption(first, ctx=context)
+    found = f"unexpected argument {first!r} ({len(context.args)} too many)"
+    if "text_encoders" not in leaves(kind):
+        raise InputError(f"{found}: give one manifest at a time")
+    raise InputError(
+        f"{found}: if it comes from a pattern with *, put quotes around the pattern so that the shell passes "
+        "it on, for example --text-encoder 'vectors/*.{lang}.npy'; else give one manifest at a time"
+    )

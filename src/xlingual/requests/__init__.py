@@ -1,0 +1,11 @@
+"""Requests: what one command was asked, each a typed record with a sentence for every field.
+
+From a record come the options of the command and their help, the TOML file that says the same, the JSON
+Schema, and what a result keeps as "how this was made". `read` is the only door: it checks every value.
+"""
+
+from xlingual.requests.reading import read
+from xlingual.requests.record import Record, Request, argument, leaves, option, values
+from xlingual.requests.schema import schema
+
+__all__ = ["Record", "Request", "argument", "leaves", "option", "read", "schema", "values"]

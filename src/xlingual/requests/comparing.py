@@ -1,0 +1,153 @@
+"""What `compare`, `gate` and `plan` are asked: encoders, by the results that were kept of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta
+
+from xlingual.requests.output import Quiet
+from xlingual.requests.record import Request, argument, option
+from xlingual.requests.values import Natural, Positive, comma_list
+
+Results: TypeAlias = Annotated[
+    tuple[str, ...],
+    Meta(min_length=1),
+    argument("RESULTS…", "Folders of results; DIR#ENCODER names one encoder of a folder."),
+]
+Baseline: TypeAlias = Annotated[
+    str | None,
+    option("The encoder that all others are compared with.", metavar="DIR#ENCODER", otherwise="the leader"),
+]
+Measure: TypeAlias = Annotated[
+    str | None,
+    option(
+        "The measure that is used, such as R@10, RR, SIM or AP.",
+        metavar="NAME",
+        otherwise="the first of the results",
+    ),
+]
+Task: TypeAlias = Annotated[
+    str | None,
+    option("The task that is used; needed where the results are of several tasks.", metavar="NAME"),
+]
+Replicates: TypeAlias = Annotated[Positive, option("Draws of the bootstrap.", metavar="N")]
+Seed: TypeAlias = Annotated[Natural, option("Seed of the random numbers.")]
+
+
+class CompareRequest(Request, frozen=True, kw_only=True):
+    """Compare encoders query by query."""
+
+    command = "compare"
+
+    results: Results
+    baseline: Baseline = None
+    measures: Annotated[
+        tuple[str, ...],
+        option(
+            "A measure to compare by, such as R@10, RR or SIM; repeat for several.",
+            names=("--measure",),
+            metavar="NAME",
+            otherwise="all of the results",
+        ),
+    ] = ()
+    by: Annotated[
+        tuple[str, ...],
+        option(
+            "A column of the manifest: compare on each part of the queries too; repeat for several.",
+            metavar="COLUMN",
+        ),
+    ] = ()
+    per_pair: Annotated[bool, option("Compare on each language pair too.")] = False
+    margin: Annotated[
+        float | None,
+        option("Smaller differences than M do not matter: test equivalence too.", metavar="M"),
+    ] = None
+    alpha: Annotated[float, option("Significance level of the tests.")] = 0.05
+    correction: Annotated[
+        Literal["holm", "bh", "none"],
+        option("Correction for the number of tests: Holm, Benjamini–Hochberg, or none."),
+    ] = "holm"
+    replicates: Annotated[
+        Positive | None,
+        option(
+            "Resamples of each test.",
+            metavar="N",
+            otherwise="1999, more where many tests are corrected for",
+        ),
+    ] = None
+    seed: Seed = 0
+    form: Annotated[
+        Literal["table", "markdown", "latex", "csv", "json"],
+        option("The form in which the comparison is printed.", names=("--format",), run=True),
+    ] = "table"
+    out: Annotated[
+        Path | None,
+        option("Write comparison.json and report.html to the folder DIR.", metavar="DIR", run=True),
+    ] = None
+    quiet: Quiet = False
+
+
+class GateRequest(Request, frozen=True, kw_only=True):
+    """Pass a candidate that is no worse than a baseline."""
+
+    command = "gate"
+
+    candidate: Annotated[str, argument("CANDIDATE", "The encoder that may replace the baseline.")]
+    baseline: Annotated[str, argument("BASELINE", "The encoder that is in use.")]
+    margin: Annotated[float, option("How much worse the candidate may be, such as 0.01.", metavar="M")]
+    measure: Measure = None
+    task: Task = None
+    pairs: Annotated[
+        tuple[str, ...],
+        option(
+            "Decide on these language pairs only: en-de,de-en.",
+            metavar="LIST",
+            otherwise="all; both must have the same",
+            reads=comma_list,
+        ),
+    ] = ()
+    per_pair: Annotated[bool, option("Decide on each language pair; all must pass.")] = False
+    by: Annotated[
+        str | None,
+        option(
+            "Decide on each label of a column, such as language in a pool; all must pass.", metavar="COLUMN"
+        ),
+    ] = None
+    alpha: Annotated[float, option("Chance of a wrong pass, and of a wrong fail.")] = 0.05
+    github: Annotated[
+        bool, option("Append a summary to the file that GITHUB_STEP_SUMMARY names.", run=True)
+    ] = False
+    junit: Annotated[Path | None, option("Write JUnit XML to FILE.", metavar="FILE", run=True)] = None
+    out: Annotated[Path | None, option("Write gate.json to the folder DIR.", metavar="DIR", run=True)] = None
+    replicates: Replicates = 4999
+    seed: Seed = 0
+    as_json: Annotated[bool, option("Print JSON instead of sentences.", names=("--json",), run=True)] = False
+    quiet: Annotated[bool, option("Print nothing but errors; the exit code is the answer.", run=True)] = False
+
+
+class PlanRequest(Request, frozen=True, kw_only=True):
+    """Say how many queries show a difference."""
+
+    command = "plan"
+
+    results: Results
+    effect: Annotated[float, option("The difference that is to be found, such as 0.01.", metavar="E")]
+    power: Annotated[float, option("How often the difference is to be found.")] = 0.8
+    alpha: Annotated[float, option("Significance level of the test, two-sided.")] = 0.05
+    baseline: Baseline = None
+    measure: Measure = None
+    task: Task = None
+    queries: Annotated[
+        tuple[int, ...],
+        option("Say what N queries could find; repeat for several numbers.", metavar="N"),
+    ] = ()
+    form: Annotated[
+        Literal["table", "markdown", "csv", "json"],
+        option("The form in which the plan is printed.", names=("--format",), run=True),
+    ] = "table"
+    out: Annotated[Path | None, option("Write plan.json to the folder DIR.", metavar="DIR", run=True)] = None
+    as_json: Annotated[bool, option("Print JSON, as --format json does.", names=("--json",), run=True)] = (
+        False
+    )

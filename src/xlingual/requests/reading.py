@@ -1,0 +1,76 @@
+"""The door to requests: values as they were given, by name, become a record that is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.requests.record import Leaf, Record, key_of, leaves, record_of, refused
+from xlingual.requests.values import check, may_be_none
+
+R = TypeVar("R", bound=Record)
+
+
+def read(kind: type[R], given: Mapping[str, Any], where: str = "") -> R:
+    """Return the request that some values ask for; what is left out has its default.
+
+    Names are those of fields, at whatever depth, or of options, with - or _. `where` says for errors where
+    the values stand, such as a file; without it they come from the command line, and errors name options.
+    Raises InputError where a name is unknown, a value is not what its field wants, or one is missing.
+    """
+    known = leaves(kind)
+    spelled = {name: leaf for leaf in known.values() for name in leaf.spellings}
+    values: dict[str, Any] = {}
+    for written, value in given.items():
+        leaf = spelled.get(written.replace("-", "_"))
+        if leaf is None:
+            raise InputError(_unknown(kind, written, known, where))
+        if leaf.key in values:
+            raise InputError(f"{_at(where)}{leaf.key} is given twice, in two spellings: keep one")
+        values[leaf.key] = _value(leaf, value, f"{where}: {written}" if where else leaf.names[0])
+    for leaf in known.values():
+        if leaf.required and leaf.key not in values:
+            name = leaf.key if where else leaf.names[0]
+            raise InputError(f"{_at(where)}{name} is missing: {leaf.sentence}")
+    return _made(kind, values, None)
+
+
+def _value(leaf: Leaf, value: Any, what: str) -> Any:  # noqa: ANN401
+    if isinstance(value, str):
+        if value.lower() == "none" and may_be_none(leaf.type):
+            return None
+        if leaf.marks.reads is not None:
+            try:
+                value = leaf.marks.reads(value)
+            except ValueError as error:
+                raise InputError(f"{what}: {error}") from error
+    return check(what, value, leaf.type, hidden=leaf.marks.secret)
+
+
+def _made(kind: type[R], values: Mapping[str, Any], default: R | None) -> R:
+    """Build a record and those in it; what is not among the values is that of `default`, if any."""
+    own: dict[str, Any] = {}
+    for field in msgspec.structs.fields(kind):
+        inner = record_of(field.type)
+        if inner is not None:
+            preset = field.default if isinstance(field.default, Record) else None
+            own[field.name] = _made(inner, values, preset)
+        elif (key := key_of(field)) in values:
+            own[field.name] = values[key]
+    return kind(**own) if default is None else msgspec.structs.replace(default, **own)
+
+
+def _unknown(kind: type[Record], written: str, known: Mapping[str, Leaf], where: str) -> str:
+    name = written.replace("-", "_")
+    for option, why in refused(kind).items():
+        if option.lstrip("-").replace("-", "_") == name:
+            return f"{_at(where)}{written}: {why}"
+    near = did_you_mean(name, known)
+    return f"{_at(where)}unknown option {written!r}.{near} Known: {listed(sorted(known), 40)}"
+
+
+def _at(where: str) -> str:
+    return f"{where}: " if where else ""

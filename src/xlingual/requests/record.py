@@ -1,0 +1,149 @@
+"""Records whose fields say all of themselves: type, default, limits, a sentence, how they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Final, get_args, get_origin
+
+import msgspec
+from msgspec import NODEFAULT, Meta
+
+from xlingual.requests.values import check
+
+_MARKS: Final = "marks"
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What is known of a field beside its type, its default and its sentence."""
+
+    names: tuple[str, ...] = ()  # as on the command line, where not --field-name
+    old_names: tuple[str, ...] = ()  # still understood, never shown
+    metavar: str | None = None
+    otherwise: str | None = None  # what holds where the field is left out, for people
+    reads: Callable[[str], Any] | None = None  # makes the value of a text: "8GiB", "en,de"
+    several: bool = False  # where a text is read: the option may be repeated
+    bare: Any = None  # the value of an option that is named without one
+    key: str | None = None  # the field's name among all fields of the request, where not its own
+    argument: bool = False  # stands on the command line without a name
+    run: bool = False  # changes no number: threads, folders, what is printed
+    secret: bool = False  # is never kept
+
+
+def option(sentence: str, **marks: Any) -> Meta:  # noqa: ANN401  (the fields of Marks)
+    """Describe a field that is an option of the command line, in a sentence; `marks` are those of `Marks`."""
+    return Meta(description=sentence, extra={_MARKS: Marks(**marks)})
+
+
+def argument(metavar: str, sentence: str, **marks: Any) -> Meta:  # noqa: ANN401
+    """Describe a field that stands on the command line without a name."""
+    return option(sentence, metavar=metavar, argument=True, **marks)
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Fields that belong together; a value that is not what a field wants raises InputError."""
+
+    heading: ClassVar[str] = ""  # of these options in a command's help
+    refused: ClassVar[Mapping[str, str]] = {}  # options that others have: why these have not
+
+    def __post_init__(self) -> None:
+        """Check every value; a constructor of msgspec checks nothing by itself."""
+        for field in msgspec.structs.fields(type(self)):
+            check(field.name, getattr(self, field.name), field.type)
+
+
+class Request(Record, frozen=True, kw_only=True):
+    """What one command was asked."""
+
+    command: ClassVar[str]  # "evaluate backretrieval"
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A field of a request or of a record in it, as an option sees it."""
+
+    key: str  # its name among all fields of the request
+    type: Any
+    given: Any  # its default: a value, a function that finds it, or NODEFAULT
+    sentence: str
+    marks: Marks
+    heading: str = ""
+
+    @property
+    def required(self) -> bool:
+        """Whether it has no default."""
+        return self.given is NODEFAULT
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """How it is written on the command line."""
+        if self.marks.argument:
+            return (str(self.marks.metavar),)
+        return self.marks.names or (f"--{self.key.replace('_', '-')}",)
+
+    @property
+    def spellings(self) -> set[str]:
+        """How it may be written in a file, with _ for -."""
+        written = () if self.marks.argument else (*self.names, *self.marks.old_names)
+        positive = (name.partition("/")[0] for name in written)
+        return {self.key, *(name.lstrip("-").replace("-", "_") for name in positive)}
+
+
+@lru_cache
+def leaves(kind: type[Record]) -> Mapping[str, Leaf]:
+    """Return the fields of a request and of the records in it, by their names.
+
+    Records that have a field of the same name share it: it is given once, and goes to each of them.
+    """
+    found: dict[str, Leaf] = {}
+    for leaf in _walk(kind, None):
+        found.setdefault(leaf.key, leaf)
+    return found
+
+
+def values(asked: Record) -> dict[str, Any]:
+    """Return the values of a request and of the records in it, by their names."""
+    found: dict[str, Any] = {}
+    for field in msgspec.structs.fields(type(asked)):
+        value = getattr(asked, field.name)
+        found |= values(value) if isinstance(value, Record) else {key_of(field): value}
+    return found
+
+
+def refused(kind: type[Record]) -> dict[str, str]:
+    """Return the options that a request has not though others have, and why."""
+    inner = (record_of(field.type) for field in msgspec.structs.fields(kind))
+    return {name: why for record in (kind, *filter(None, inner)) for name, why in record.refused.items()}
+
+
+def record_of(annotation: Any) -> type[Record] | None:  # noqa: ANN401
+    """Return the record that a field is, None where it is a value."""
+    return annotation if isinstance(annotation, type) and issubclass(annotation, Record) else None
+
+
+def key_of(field: msgspec.structs.FieldInfo) -> str:
+    """Return the name of a field among all those of a request."""
+    return _meta(field)[1].key or field.name
+
+
+def _walk(kind: type[Record], defaults: Record | None) -> Iterator[Leaf]:
+    for field in msgspec.structs.fields(kind):
+        inner = record_of(field.type)
+        if inner is not None:
+            yield from _walk(inner, field.default if isinstance(field.default, Record) else None)
+            continue
+        sentence, marks = _meta(field)
+        given = field.default if field.default_factory is NODEFAULT else field.default_factory
+        if defaults is not None:
+            given = getattr(defaults, field.name)
+        yield Leaf(marks.key or field.name, field.type, given, sentence, marks, kind.heading)
+
+
+def _meta(field: msgspec.structs.FieldInfo) -> tuple[str, Marks]:
+    described = get_args(field.type)[1:] if get_origin(field.type) is Annotated else ()
+    for meta in described:
+        if isinstance(meta, Meta) and meta.extra is not None and _MARKS in meta.extra:
+            return meta.description or "", meta.extra[_MARKS]
+    raise TypeError(f"field {field.name!r} of a request is described by no option(…)")
