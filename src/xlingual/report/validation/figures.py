@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from xlingual.report import numbers
 from xlingual.report.axis import Axis, axis_for
-from xlingual.report.validation import labels, wording
+from xlingual.report.figures import labels
+from xlingual.report.validation import wording
 from xlingual.report.validation.tables import by_quality, by_truth
 from xlingual.results.validation import COEFFICIENTS, TRUTH, Degradation, EncoderScores, PairValidation
 
