@@ -142,6 +142,8 @@ TASKS: Mapping[str, Task] = {
             name="sts",
             title="Textual similarity",
             sentence="Do cosines of two sentences follow what people say of how alike they are?",
+            about="People gave each pair of sentences a score of how alike the two are. An encoder is good where the "
+            "cosine of its two vectors rises with that score. The sentences are all in one language.",
             measures=("Pearson", "Spearman"),
             row="language",
             column="file of sentence pairs",

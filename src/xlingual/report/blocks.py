@@ -104,6 +104,11 @@ class Cell:
         )
 
     @property
+    def alone(self) -> Cell:
+        """The cell without what stands below."""
+        return replace(self, below=None)
+
+    @property
     def plain(self) -> str:
         """The text with its mark and interval, in one line."""
         return f"{self.marked} {self.interval}".rstrip()

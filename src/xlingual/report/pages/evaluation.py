@@ -26,6 +26,7 @@ class Part:
     section: Section
     findings: Sequence[Finding]
     sizes: Mapping[str, Sequence[int]] = field(default_factory=dict)  # facts: amounts, shown as their span
+    counts: Sequence[tuple[int, str]] = ()  # facts: amounts of things, before the sizes
     seeds: frozenset[int] = frozenset()
     terms: Sequence[tuple[str, str]] = ()
     title: str = ""  # of a page about this task alone, before its languages
@@ -111,6 +112,7 @@ def _facts(runs: Sequence[Results], parts: Sequence[Part]) -> list[tuple[str, st
     facts.append(("languages", ", ".join(_languages(runs)) or numbers.MISSING))
     if pairs:
         facts.append(_counted(len(pairs), "ordered pair"))
+    facts += [_counted(amount, word) for part in parts for amount, word in part.counts]
     sizes: dict[str, list[int]] = {}
     for part in parts:
         for name, amounts in part.sizes.items():

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xlingual.report import numbers
 from xlingual.report.axis import Axis, axis_for
-from xlingual.report.sts.reading import Grid
-from xlingual.report.validation.figures import Frame, Size
+from xlingual.report.figures.frame import Frame, Size
+from xlingual.report.findings.sts import Grid
+from xlingual.report.shapes import Drawing, circle, path, polyline
 from xlingual.results import Results
 
 if TYPE_CHECKING:
@@ -22,29 +22,6 @@ BINS = 5  # equal parts of the scores' range, over which the mean cosine is draw
 FEWEST = 5  # pairs in a part
 
 Point = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """The pairs of an encoder and a file: dots as one path, and the mean cosine of parts of the scores."""
-
-    label: str
-    file: str
-    remark: str
-    spoken: str
-    frame: Frame
-    dots: str
-    means: list[Point]
-    thinned: bool
-    across: str = "score of people"
-    up: str = "cosine"
-    threshold: None = None  # no lines across the plot
-    chance: None = None
-
-    @property
-    def line(self) -> str:
-        """The means as the points of a line."""
-        return " ".join(f"{x},{y}" for x, y in self.means)
 
 
 def drawings(run: Results, grid: Grid) -> list[Drawing]:
@@ -85,17 +62,19 @@ def _drawing(grid: Grid, name: str, file: str, pairs: Sequence[Point], across: A
     frame = _frame(across, up)
     step = -(-len(pairs) // MOST_POINTS)
     dots = "".join(f"M{frame.x(score)} {frame.y(cosine)}h0" for score, cosine in pairs[::step])
+    means = _means(frame, pairs)
     value = numbers.number(grid.cells[file, name].value)
     remark = f"{grid.measure} {value}" if value != numbers.MISSING else "no correlation"
-    return Drawing(
-        label=name,
-        file=file,
-        remark=remark,
-        spoken=f"Cosine by {name} against the score of people on {file}, {len(pairs)} pairs; {remark}",
-        frame=frame,
-        dots=dots,
-        means=_means(frame, pairs),
-        thinned=step > 1,
+    return frame.drawing(
+        [
+            *frame.axes("score of people", "cosine"),
+            path(dots, "pairs"),
+            *([polyline(means, "means")] if len(means) > 1 else []),
+            *(circle(x, y, 3.2, "mean") for x, y in means),
+        ],
+        f"Cosine by {name} against the score of people on {file}, {len(pairs)} pairs; {remark}",
+        name=name,
+        hint=f"{file} · {remark}{' · an even part of the pairs is shown' if step > 1 else ''}",
     )
 
 
