@@ -25,6 +25,7 @@ from xlingual.report.blocks import (
 from xlingual.report.figures.sts import drawings
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.findings.sts import HEADLINE, MEAN, Grid, grid_of, of_run
+from xlingual.report.pages.boards import boards
 from xlingual.report.pages.evaluation import Part
 from xlingual.report.shapes import Drawing, path, polyline
 from xlingual.results import Results, by_key
@@ -57,7 +58,7 @@ TERMS = (
 
 def part(runs: Sequence[Results], task: Task, budget: int) -> Part:
     """Return the part of textual similarity."""
-    blocks: list[Block] = []
+    blocks: list[Block] = boards(runs, task, where="page")
     own = [(place, run) for place, run in enumerate(runs, 1) if by_key(run.entries, task=task.name)]
     for place, run in own:
         name = f"run {place}" if len(runs) > 1 else ""

@@ -156,11 +156,15 @@ def _drawn(table: Table, look: Look) -> RichTable:
     made = plain_table(table.title)
     for i, column in columns:
         _add_column(made, table, i, column, look)
-    rows = [row for row in table.rows]
-    remarks = [remark(row, look) for row in rows]
+    rows, remarks = table.rows, [remark(row, look) for row in table.rows]
     if any(remarks):
         made.add_column("", no_wrap=True)
-    for row, said in zip(rows, remarks, strict=True):
+    tall = any(cell.below is not None for row in rows for cell in row.cells)
+    for place, (row, said) in enumerate(zip(rows, remarks, strict=True)):
+        if place and row.begins:
+            made.add_section()
+        elif place and tall:
+            made.add_row()
         if row.heading:
             made.add_row(Text(row.heading, style="dim"))
             continue
@@ -211,9 +215,11 @@ def _lines(cell: Cell, look: Look, with_interval: bool) -> str:
 
 def _say_lost(drawn: RichTable, table: Table, look: Look, instead: str) -> None:
     """Say below the table which columns it lacks for want of room."""
-    lost = [name for name in look.dropped if name not in table.unsaid and any(name == c.key for c in table.columns)]
+    keys = [column.key for column in table.columns if column.where != "page"]
+    lost = [name for name in keys if name in look.dropped and name not in table.unsaid]
+    lost += [f"intervals of {name}" for name in keys if name in look.bare and name not in lost]
     if lost:
-        left_out = f"{numbers.in_words(lost)} {'is' if len(lost) == 1 else 'are'} left out for lack of room"
+        left_out = f"{numbers.in_words(lost)} {'is' if len(lost) == 1 and lost[0] in keys else 'are'} left out for lack of room"
         drawn.caption = f"{left_out}: widen the window or use {instead}"
 
 
