@@ -129,6 +129,8 @@ TASKS: Mapping[str, Task] = {
             name="image-sentence",
             title="Image–sentence ranking",
             sentence="Does a sentence find its image, and an image its sentences?",
+            about="Each sentence ranks all pictures, and each picture all sentences of a language, by the cosine of "
+            "their vectors. A picture with several sentences counts by the best of them.",
             measures=("Success@1", "Success@5", "Success@10", "MedR/floor"),
             row="language, or image",
             column="image, or language",

@@ -60,7 +60,7 @@ class Cell:
     text: str = ""
     interval: str = ""
     badges: tuple[Badge, ...] = ()
-    below: Cell | None = None  # on a line of its own: the difference to a baseline
+    gap: Cell | None = None  # the difference to a baseline: beside it, or below it in a table of two lines
     title: str = ""  # on hover
     tone: Tone = ""
     mark: str = ""  # what a terminal and texts show behind the text, where the page has a tone
@@ -83,7 +83,7 @@ class Cell:
         )
 
     @classmethod
-    def gap(
+    def difference(
         cls, value: float | None, ci: Interval | None, measure: str = "", *, error: float | None = None,
         marks: Sequence[float] = (0.0,), signed: bool = False, **more: Any,  # noqa: ANN401  (fields of a cell)
     ) -> Cell:  # fmt: skip
@@ -106,7 +106,7 @@ class Cell:
     @property
     def alone(self) -> Cell:
         """The cell without what stands below."""
-        return replace(self, below=None)
+        return replace(self, gap=None)
 
     @property
     def plain(self) -> str:
@@ -191,6 +191,7 @@ class Table:
     titled: bool = True  # the page shows the title above it
     looks: tuple[Look, ...] = narrower()
     instead: Table | None = None  # for a terminal that has no room for the narrowest look
+    splits: bool = False  # there, columns without room follow in a further table
     records: Sequence[Mapping[str, Any]] | None = None  # rows of the CSV, where they say more than the cells
     unsaid: tuple[str, ...] = ()  # columns whose absence needs no remark: the verdict has them
     where: Where = "page"
@@ -203,13 +204,22 @@ class Table:
         """Return a table of texts; the first `names` columns and those of `words` are no numbers."""
         remarks = set(words)
         columns = tuple(
-            Column(head, "name" if i < names else "words" if head in remarks else "number", data=data and i < names)
+            Column(
+                head,
+                "name" if i < names else "words" if head in remarks else "number",
+                data=data and i < names,
+            )
             for i, head in enumerate(heads)
         )
         made = tuple(
             Row(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row)) for row in rows
         )
         return cls(title, columns, made, **more)
+
+    @property
+    def tall(self) -> bool:
+        """Whether differences stand below their values."""
+        return self.style == "figures two-lines"
 
     def without_empty(self) -> Table:
         """Return the table without columns of numbers that say nothing in any row."""
@@ -219,7 +229,9 @@ class Table:
             if column.kind in ("name", "rank", "chart")
             or any(row.cells[i].text not in ("", numbers.MISSING) for row in self.rows if row.cells)
         ]
-        rows = tuple(replace(row, cells=tuple(row.cells[i] for i in kept) if row.cells else ()) for row in self.rows)
+        rows = tuple(
+            replace(row, cells=tuple(row.cells[i] for i in kept) if row.cells else ()) for row in self.rows
+        )
         return replace(self, columns=tuple(self.columns[i] for i in kept), rows=rows)
 
 
@@ -414,4 +426,3 @@ def walk(blocks: Iterable[Block], wanted: Where = "page") -> Iterator[Block]:
         yield block
         if isinstance(block, (Fold, Group)):
             yield from walk(block.blocks, wanted)
-

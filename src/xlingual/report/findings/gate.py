@@ -154,7 +154,7 @@ def exact(low: float, margin: float) -> str:
 
 def difference(gate: Gate, decision: Decision) -> Cell:
     """Return the difference; its ends are seen to be on their side of zero and of the margin."""
-    return Cell.gap(decision.difference, decision.ci, marks=(0.0, -gate.margin))
+    return Cell.difference(decision.difference, decision.ci, marks=(0.0, -gate.margin))
 
 
 def _bound(gate: Gate) -> str:

@@ -46,7 +46,11 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
             *(Prose(note, "note-line", "terminal") for note in _notes(rows)),
             *(Prose(sentence, "note-line") for sentence in found),
         ]
-        blocks += own if place == 0 else [Fold(task.measure_name(measure), own, _best(runs, task, rows), where=where)]
+        blocks += (
+            own
+            if place == 0
+            else [Fold(task.measure_name(measure), own, _best(runs, task, rows), where=where)]
+        )
     blocks += [Prose(sentence, "note-line", "terminal") for sentence in ways]
     return [block for block in blocks if where != "page" or block.where != "terminal"]
 
@@ -104,9 +108,7 @@ def _cells(row: Row, led: bool, several: bool, several_runs: bool, ceilings: boo
     behind, error = row.behind, row.error
     ends = None if row.ci is None else (row.ci.low, row.ci.high)
     lines = tuple(
-        (kind, value)
-        for kind in ("ceiling", "chance", "oracle")
-        if (value := getattr(row, kind)) is not None
+        (kind, value) for kind in ("ceiling", "chance", "oracle") if (value := getattr(row, kind)) is not None
     )
     bar = Bar(
         row.value,
@@ -121,17 +123,17 @@ def _cells(row: Row, led: bool, several: bool, several_runs: bool, ceilings: boo
         Cell(bar=None if row.value is None else bar),
         Cell(numbers.MISSING)
         if behind is None
-        else Cell.gap(behind.value, behind.ci, row.measure, error=behind.error),
-        Cell(row.normalized_text, value=row.normalized, title=row.note or "" if row.normalized is None else ""),
+        else Cell.difference(behind.value, behind.ci, row.measure, error=behind.error),
+        Cell(
+            row.normalized_text, value=row.normalized, title=row.note or "" if row.normalized is None else ""
+        ),
         Cell.of(row.ceiling if ceilings else None, measure=row.measure),
         Cell.of(row.sd_seeds if row.n_seeds > 1 else None, measure=row.measure),
         Cell(row.tied_text, value=row.n_tied),
     )
 
 
-def _legend(
-    rows: Sequence[Row], landmarks: Sequence[Key], led: set[int], apart: bool
-) -> tuple[Key, ...]:
+def _legend(rows: Sequence[Row], landmarks: Sequence[Key], led: set[int], apart: bool) -> tuple[Key, ...]:
     levels = sorted({row.ci.level for row in rows if row.ci})
     level = " / ".join(numbers.percent(level) for level in levels)
     keys = [Key(f"value{f' with its {level} interval' if level else ''}", SWATCHES["interval"]), *landmarks]
@@ -149,7 +151,9 @@ def _landmarks(rows: Sequence[Row], axis: Axis) -> list[Key]:
     keys = []
     texts = _texts(rows)
     for kind, name in LANDMARKS:
-        values = [value for row in rows if row.value is not None and (value := getattr(row, kind)) is not None]
+        values = [
+            value for row in rows if row.value is not None and (value := getattr(row, kind)) is not None
+        ]
         drawn = any(map(axis.holds, values))
         if texts[kind]:
             text = texts[kind][0] if len(texts[kind]) == 1 else "differs by row"

@@ -94,7 +94,11 @@ def _terms(parts: Sequence[Part]) -> list[tuple[str, str]]:
 
 def _title(runs: Sequence[Results], parts: Sequence[Part]) -> str:
     languages = _languages(runs)
-    what = (parts[0].title or f"{parts[0].section.title} across") if len(parts) == 1 else "Cross-lingual evaluation across"
+    what = (
+        (parts[0].title or f"{parts[0].section.title} across")
+        if len(parts) == 1
+        else "Cross-lingual evaluation across"
+    )
     return f"{what} {numbers.in_words(languages, 8)}" if languages else what.rpartition(" ")[0]
 
 
@@ -141,7 +145,9 @@ def _languages(runs: Sequence[Results]) -> list[str]:
     for run in runs:
         for row in (*run.entries, *run.summary):
             task = task_of(row.task)
-            found |= ({row.source, row.target} if task.target_is_language else {row.source}) - task.no_languages
+            found |= (
+                {row.source, row.target} if task.target_is_language else {row.source}
+            ) - task.no_languages
         found.update(_of_views(run))
     return sorted(language for language in found if language is not None)
 

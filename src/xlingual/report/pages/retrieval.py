@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xlingual.report import examples, leaders, numbers, words
-from xlingual.report.blocks import Block, Boxes, Fold, Heading, Matrix, Section
+from xlingual.report import examples, leaders, words
+from xlingual.report.blocks import Block, Boxes, Heading, Matrix, Section
 from xlingual.report.figures import pairs as figures
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.leaders import Row
