@@ -1,7 +1,7 @@
 """What can be shown: a page is a list of blocks, and every renderer knows every block.
 
-A module of `pages/` says which blocks stand on a page and in which order; `render/` turns them into HTML, lines of a
-terminal, Markdown, LaTeX and CSV. Blocks hold numbers and finished texts, never markup.
+A module of `pages/` says which blocks stand on a page and in which order; `render/` turns them into HTML,
+lines of a terminal, Markdown, LaTeX and CSV. Blocks hold numbers and finished texts, never markup.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ class Cell:
 
     @classmethod
     def of(
-        cls, value: float | None, ci: Interval | None = None, measure: str = "", *, error: float | None = None,
-        **more: Any,  # noqa: ANN401  (fields of a cell)
+        cls, value: float | None, ci: Interval | None = None, measure: str = "", *,
+        error: float | None = None, **more: Any,  # noqa: ANN401  (fields of a cell)
     ) -> Cell:  # fmt: skip
         """Return the cell of a number with its interval."""
         return cls(
@@ -276,7 +276,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Box:
-    """Values of one row over pairs: quartiles (None for few), whiskers, and every pair as a dot with its text."""
+    """Values of one row over pairs: quartiles (None for few), whiskers, every pair as a dot with its text."""
 
     label: str
     spoken: str
@@ -298,7 +298,7 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Figure:
-    """Drawings of one thing: for a wide page and, if it needs another, for a telephone; scatter, lines, bars."""
+    """A drawing (scatter, lines, bars), and the same one for a telephone where it needs another."""
 
     drawing: Drawing
     narrow: Drawing | None = None

@@ -120,7 +120,7 @@ def _weight(records: list[dict[str, Any]], most: int) -> int:
 
 
 def _arranged(picked: list[tuple[str, list[dict[str, Any]]]], task: Task, budget: int) -> list[Block]:
-    """Return the examples under a heading, a fold for each pair, in it further folds for the next encoders."""
+    """Return the examples under a heading: a fold for each pair, in it one for each further encoder."""
     picture = _within(budget)
     pairs: dict[str, dict[str, dict[str, list[Card]]]] = {}
     for label, records in picked:

@@ -1,4 +1,4 @@
-"""Image–sentence ranking as its literature writes it: recalls in per cent, ranks, and differences to a baseline."""
+"""Image–sentence ranking as its literature writes it: recalls in per cent, ranks, differences."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def cell_of(row: Entry | Summary, *, best: float | None = None, digits: int | No
 
 
 def difference_of(row: Entry | Summary, digits: int | None = None) -> Cell | None:
-    """Return the difference to the baseline with its sign; its tone says whether its interval excludes zero."""
+    """Return the difference to the baseline with its sign, and a mark where its interval excludes zero."""
     found = against(row)
     if found is None:
         return None

@@ -105,7 +105,7 @@ def _cells(row: Row, led: bool, several: bool, several_runs: bool, ceilings: boo
         badges.append(Badge("level", "soft", "level with the leader"))
     if row.at_chance:
         badges.append(Badge("at chance", "warn"))
-    behind, error = row.behind, row.error
+    behind = row.behind
     ends = None if row.ci is None else (row.ci.low, row.ci.high)
     lines = tuple(
         (kind, value) for kind in ("ceiling", "chance", "oracle") if (value := getattr(row, kind)) is not None

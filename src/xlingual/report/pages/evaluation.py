@@ -1,7 +1,7 @@
 """The page of evaluations: what every task shows, and what is said once about all of them.
 
-A task's part comes from the function that its row in `xlingual.tasks` names: it takes the runs, the row and the
-bytes that images may take, and returns a `Part`.
+A task's part comes from the function that its row in `xlingual.tasks` names: it takes the runs, the row and
+the bytes that images may take, and returns a `Part`.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _facts(runs: Sequence[Results], parts: Sequence[Part]) -> list[tuple[str, st
     for part in parts:
         for name, amounts in part.sizes.items():
             sizes.setdefault(name, []).extend(amounts)
-    facts += [(name, numbers.span(amounts)) for name, amounts in sizes.items()]
+    facts += [(name, numbers.span(amounts)) for name, amounts in sizes.items() if amounts]
     seeds = frozenset().union(*(part.seeds for part in parts))
     return [*facts, _counted(len(seeds), "seed")] if seeds else facts
 

@@ -207,11 +207,11 @@ def _full(rows: Sequence[tuple[str, str, Numbers]], systems: Sequence[str], lang
             row = found[name]
             cell = cell_of(row)
             gap = cell.gap or Cell()
-            tied = row.n_tied if isinstance(row, Entry) and row.n_tied else 0
+            tied = numbers.count(row.n_tied) if isinstance(row, Entry) and row.n_tied else ""
             lines.append(
                 [
                     name, way, measure_head(measure), cell.text, cell.interval,
-                    value_text(row.chance, measure), gap.marked, gap.interval, numbers.count(tied) if tied else "",
+                    value_text(row.chance, measure), gap.marked, gap.interval, tied,
                 ]
             )  # fmt: skip
     heads = [

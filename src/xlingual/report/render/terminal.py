@@ -1,4 +1,4 @@
-"""A page in a terminal: the verdict first, then the tables that it shows there, each as wide as there is room."""
+"""A page in a terminal: the verdict first, then its tables, each as wide as there is room."""
 
 from __future__ import annotations
 
@@ -254,7 +254,8 @@ def _say_lost(drawn: RichTable, table: Table, look: Look, instead: str) -> None:
     lost = [name for name in keys if name in look.dropped and name not in table.unsaid]
     lost += [f"intervals of {name}" for name in keys if name in look.bare and name not in lost]
     if lost:
-        left_out = f"{numbers.in_words(lost)} {'is' if len(lost) == 1 and lost[0] in keys else 'are'} left out for lack of room"
+        verb = "is" if len(lost) == 1 and lost[0] in keys else "are"
+        left_out = f"{numbers.in_words(lost)} {verb} left out for lack of room"
         drawn.caption = f"{left_out}: widen the window or use {instead}"
 
 

@@ -43,7 +43,7 @@ def latex(page: Page) -> str:
 
 
 def as_csv(page: Page) -> str:
-    """Return the tables with numbers at full precision; several tables have a first column that names them."""
+    """Return the tables with numbers at full precision; of several, a first column names each."""
     tables = [block for block in _shown(page) if isinstance(block, Table)]
     records = [
         ({"table": table.title} if len(tables) > 1 and table.records is None else {}) | dict(record)
