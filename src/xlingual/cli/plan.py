@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from xlingual.cli import screen
+from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
-from xlingual.cli.options import check_output
 from xlingual.requests.comparing import PlanRequest
 
 if TYPE_CHECKING:
