@@ -6,24 +6,21 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import click
-
 from xlingual.cli import screen
+from xlingual.cli.from_request import command
 from xlingual.errors import InputError
 from xlingual.regular import regular_file
+from xlingual.requests.embedding import ReportRequest
 
 
-@click.command()
-@click.argument("folders", nargs=-1, required=True, metavar="DIR…", type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The HTML file.")
-@click.option("--title", help="Title of the page.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-def report(folders: tuple[Path, ...], out: Path, title: str | None, quiet: bool) -> None:
+@command(ReportRequest)
+def report(asked: ReportRequest) -> None:
     """Make one HTML report from folders that were written with --out.
 
     Folders of evaluations go on one page together; a validation, a comparison, a case study or the analysis
     of a blind study has a page of its own.
     """
+    folders, out = asked.folders, asked.out
     kinds = {folder: _kind(folder) for folder in folders}
     alone = [folder for folder, kind in kinds.items() if kind in _ALONE]
     if alone and len(folders) > 1:
@@ -35,8 +32,8 @@ def report(folders: tuple[Path, ...], out: Path, title: str | None, quiet: bool)
     for folder in folders:
         if kinds[folder] is None:
             _refuse_others(folder)
-    _WRITERS[kinds[folders[0]] or "results"](folders, out, title)
-    screen.wrote(out, quiet=quiet)
+    _WRITERS[kinds[folders[0]] or "results"](folders, out, asked.title)
+    screen.wrote(out, quiet=asked.quiet)
 
 
 def _write_results(folders: Sequence[Path], out: Path, title: str | None) -> None:
