@@ -85,9 +85,8 @@ def in_terminal(words: Sequence[str], folder: Path, width: int) -> tuple[int, st
     _, status = os.waitpid(child, 0)
     err = errors.read_text("utf-8", errors="replace")
     errors.unlink()
-    here = str(folder.parent)
-    printed = (text.replace(here, "OUT") for text in (out.decode("utf-8", errors="replace"), err))
-    return os.waitstatus_to_exitcode(status), *printed
+    code, here = os.waitstatus_to_exitcode(status), str(folder.parent)
+    return code, out.decode("utf-8", errors="replace").replace(here, "OUT"), err.replace(here, "OUT")
 
 
 def _become(words: Sequence[str], folder: Path, width: int, out: int, errors: Path) -> NoReturn:
