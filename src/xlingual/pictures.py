@@ -17,9 +17,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xlingual.arrays import Ints
 from xlingual.columns import Lookup, Paths
 from xlingual.errors import InputError
-from xlingual.records import Ints
 from xlingual.regular import regular_file
 
 if TYPE_CHECKING:
