@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from xlingual.languages import named
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Cell
 from xlingual.report.findings.recalls import (
@@ -23,7 +24,6 @@ from xlingual.report.findings.recalls import (
     systems_of,
     value_text,
 )
-from xlingual.report.languages import named
 from xlingual.report.leaders import Row, side_of_chance
 from xlingual.results import Results, Summary
 from xlingual.tasks import Task

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from xlingual.languages import named
 from xlingual.report import numbers, words
 from xlingual.report.blocks import (
     Block,
@@ -33,7 +34,6 @@ from xlingual.report.findings.recalls import (
     value_text,
 )
 from xlingual.report.findings.retrieval import findings
-from xlingual.report.languages import named
 from xlingual.report.pages.evaluation import Part
 from xlingual.results import Entry, Results, Summary, by_key
 from xlingual.tasks import Task
