@@ -26,5 +26,5 @@ def demo(asked: DemoRequest) -> None:
     ranker = chosen_ranker(asked.ranking, None, quiet=quiet)
     with screen.warnings_as_lines(), screen.progress(quiet) as progress:
         results = run_demo(out, threads=asked.ranking.threads, ranker=ranker, progress=progress)
-    screen.show_results(results, as_json=False, quiet=quiet)
+    screen.show(results, quiet=quiet)
     screen.wrote(out / "report.html", quiet=quiet)

@@ -51,12 +51,7 @@ def backretrieval(asked: BackretrievalRequest) -> None:
         from xlingual.evaluation.calibration.estimate import with_estimates
 
         results = with_estimates(results, calibration)
-    write_and_show(results, asked.output)
-    if calibration is not None and not asked.output.as_json and not asked.output.quiet:
-        from xlingual.cli.calibrate import show_estimates
-
-        show_estimates(results, calibration)
-    say_written(results, asked.output)
+    _finish(asked, results)
 
 
 @command(
@@ -166,7 +161,7 @@ def _evaluated(
     given |= {"text_encoders": within_cost(asked.text_encoders, asked.keeping), "store": store}
     if "ranker" in _parameters(task):
         given["ranker"] = _ranker(asked, store)
-    with screen.warnings_as_lines(), screen.progress(output.quiet or output.as_json) as progress:
+    with screen.warnings_as_lines(), screen.progress(output.silent) as progress:
         if progress is not None:
             progress("reading the data", 0, 1)
         given[_parameters(task)[0]] = data()

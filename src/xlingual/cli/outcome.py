@@ -15,7 +15,7 @@ def write_and_show(results: Results, asked: Output) -> None:
     """Write what an evaluation found into --out, and print it, as the output options say."""
     if asked.out is not None:
         results.write(asked.out)
-    screen.show_results([results], as_json=asked.as_json, quiet=asked.quiet)
+    screen.show(results, form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
 
 
 def say_written(results: Results, asked: Output) -> None:
