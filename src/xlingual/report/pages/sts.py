@@ -80,7 +80,7 @@ def _of_run(run: Results, task: Task, name: str) -> list[Block]:
     measures = sorted(leaders.measures([run], task.name), key=lambda measure: measure != HEADLINE)
     grids = [grid for measure in measures if (grid := grid_of(run, measure)) is not None]
     first, *others = grids
-    blocks: list[Block] = [*_files(first, name)]
+    blocks: list[Block] = [Heading(_title(first)), *_files(first, name)]
     blocks += [Fold(_title(grid), _files(grid, name)) for grid in others]
     if first.against:
         blocks.append(Fold(f"Differences to {first.reference}: tests", [_tests(first)]))
@@ -109,7 +109,7 @@ def _files(grid: Grid, name: str) -> list[Block]:
         instead=_long(grid, title),
         where="both",
     )
-    return [Heading(_title(grid)), table, *_legend(grid)]
+    return [table, *_legend(grid)]
 
 
 def _cell(grid: Grid, row: str | None, encoder: str) -> Cell:
