@@ -115,7 +115,7 @@ def _against_baseline(head: _Headline, where: str, baseline: str) -> list[str]:
     shown = f"{gap.text} {gap.interval}"
     if not gap.mark:
         text = (
-            f"{where}, {first} cannot be said apart from the baseline {baseline}: {values}, "
+            f"{where}, {first} cannot be told apart from the baseline {baseline}: {values}, "
             f"a difference of {shown}, whose interval contains zero."
         )
     else:
@@ -136,7 +136,7 @@ def _others(names: Sequence[str], gaps: Mapping[str, Cell | None]) -> list[str]:
     said = (
         [f"{numbers.in_words(ahead)} {'is' if len(ahead) == 1 else 'are'} ahead of it too"] if ahead else []
     )
-    said += [f"{numbers.in_words(level)} cannot be said apart from it"] if level else []
+    said += [f"{numbers.in_words(level)} cannot be told apart from it"] if level else []
     said += [f"{numbers.in_words(behind)} {'is' if len(behind) == 1 else 'are'} behind it"] if behind else []
     return [f"Of the others, {'; '.join(said)}."] if said else []
 
@@ -153,7 +153,7 @@ def _leading(head: _Headline, where: str) -> str:
     if ci.low <= 0 <= ci.high:
         level = [name for name in rest if (b := head.rows[name].behind) and b.ci.low <= 0 <= b.ci.high]
         return (
-            f"{text}, and cannot be said apart from {numbers.in_words(level)} (difference {shown}"
+            f"{text}, and cannot be told apart from {numbers.in_words(level)} (difference {shown}"
             f"{' for the first' if len(level) > 1 else ''}): the interval contains zero."
         )
     return (
