@@ -18,6 +18,7 @@ from xlingual.report.sts import facts as sts_facts
 from xlingual.report.sts.reading import TASK as STS
 from xlingual.report.sts.terms import TERMS as STS_TERMS
 from xlingual.results import Entry, Results, Summary
+from xlingual.results.views import PoolViews
 
 
 def write_report(results: Sequence[Results], path: Path, *, title: str | None = None) -> None:
@@ -137,9 +138,8 @@ def _languages(runs: Sequence[Results]) -> list[str]:
         rows: list[Entry | Summary] = [*run.entries, *run.summary]
         for row in rows:  # the target of textual similarity is a file
             found.update((row.source,) if row.task == STS else (row.source, row.target))
-        found.update(
-            language for entry in run.entries for language in (entry.views or {}).get("languages", ())
-        )
+        pooled = (entry.views for entry in run.entries if isinstance(entry.views, PoolViews))
+        found.update(language for views in pooled for language in views.languages)
     return sorted(language for language in found - words.NO_LANGUAGES if language is not None)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import msgspec
+
 from xlingual.report import conditions, words
 from xlingual.report.rows import Row, Standing, System, contains
 from xlingual.results import Behind, Entry, Results, Summary, by_key
@@ -167,8 +169,8 @@ def _oriented(behind: Behind | None, measure: str) -> Behind | None:
     """Return the difference so that positive means worse than the leader."""
     if behind is None or not words.lower_is_better(measure):
         return behind
-    ci = replace(behind.ci, low=-behind.ci.high, high=-behind.ci.low)
-    return replace(behind, value=-behind.value, ci=ci)
+    ci = msgspec.structs.replace(behind.ci, low=-behind.ci.high, high=-behind.ci.low)
+    return msgspec.structs.replace(behind, value=-behind.value, ci=ci)
 
 
 def _badness(value: float | None, measure: str) -> float:

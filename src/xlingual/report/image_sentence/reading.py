@@ -10,6 +10,7 @@ from typing import Any
 from xlingual.languages import named
 from xlingual.report import numbers, words
 from xlingual.results import Entry, Results, Summary
+from xlingual.results.views import Against, ImageSentenceViews
 
 TASK = "image-sentence"
 IMAGE, RSUM = "image", "rsum"
@@ -116,10 +117,14 @@ def sums(run: Results, language: str, measure: str = RSUM) -> dict[str, Summary]
     }
 
 
-def against(views: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+def against(row: Entry | Summary) -> Against | None:
     """Return the difference to the baseline, None where there is none."""
-    found: Mapping[str, Any] | None = (views or {}).get("against")
-    return found
+    return row.views.against if isinstance(row.views, ImageSentenceViews) else None
+
+
+def n_folds(entry: Entry) -> int:
+    """Return over how many slices a number is a mean, 0 where over none."""
+    return len(entry.views.folds or ()) if isinstance(entry.views, ImageSentenceViews) else 0
 
 
 def value_text(value: float | None, measure: str, digits: int | None = None) -> str:
@@ -167,14 +172,12 @@ def interval_text(ci: object, measure: str, digits: int | None = None) -> str:
     return f"[{value_text(low, measure, digits)}, {value_text(high, measure, digits)}]"
 
 
-def difference_of(
-    found: Mapping[str, Any] | None, measure: str, digits: int | None = None
-) -> Difference | None:
+def difference_of(found: Against | None, measure: str, digits: int | None = None) -> Difference | None:
     """Return a difference as text, with its sign."""
     if found is None:
         return None
-    value, ci = found["value"], found["ci"]
-    real = ci is not None and not ci["low"] <= 0 <= ci["high"]
+    value, ci = found.value, found.ci
+    real = ci is not None and not ci.low <= 0 <= ci.high
     text = value_text(value, measure, digits)
     signed = text if text.startswith("−") or not float(text) else f"+{text}"
     better = value < 0 if words.lower_is_better(measure) else value > 0
@@ -197,9 +200,9 @@ def _table(run: Results, language: str) -> LanguageTable:
         for way, title in ((True, TO_IMAGE), (False, TO_SENTENCE))
     ]
     total = sums(run, language)
-    baselines = [view["baseline"] for entry in found.values() if (view := against(entry.views))]
+    baselines = [view.baseline for entry in found.values() if (view := against(entry))]
     sizes = {entry.target == IMAGE: entry.n_source for entry in found.values()}
-    folds = max(len((entry.views or {}).get("folds", ())) for entry in found.values())
+    folds = max(map(n_folds, found.values()))
     return LanguageTable(
         language,
         named(language),
@@ -230,7 +233,7 @@ def _cell(row: Entry | Summary, measure: str, best: float | None, digits: int) -
         value_text(row.value, measure, of_recall or digits),
         interval_text(row.ci, measure, of_recall),
         value_text(row.chance, measure, of_recall),
-        difference_of(against(row.views), measure, None if of_recall else digits),
+        difference_of(against(row), measure, None if of_recall else digits),
         best is not None and row.value == best,
         row.n_tied if isinstance(row, Entry) else None,
     )

@@ -82,7 +82,7 @@ def _headline(run: Results, language: str) -> _Headline:
 def _about(head: _Headline) -> list[str]:
     """Return what is to be said of one language."""
     where = f"In {named(head.language)}"
-    baseline = next((view["baseline"] for row in head.rows.values() if (view := against(row.views))), None)
+    baseline = next((view.baseline for row in head.rows.values() if (view := against(row))), None)
     if len(head.rows) == 1:
         name = next(iter(head.rows))
         chance = value_text(head.rows[name].chance, head.measure)
@@ -105,7 +105,7 @@ def _ordered(head: _Headline, names: Sequence[str]) -> list[str]:
 def _against_baseline(head: _Headline, where: str, baseline: str) -> list[str]:
     """Return how the systems stand to the baseline: the best one first, the others in one sentence."""
     others = _ordered(head, [name for name in head.rows if name != baseline])
-    gaps = {name: difference_of(against(head.rows[name].views), head.measure) for name in others}
+    gaps = {name: difference_of(against(head.rows[name]), head.measure) for name in others}
     first, gap = others[0], gaps[others[0]]
     values = f"{head.whose} of {head.value(first)}{head.scale} against {head.value(baseline)}"
     if gap is None or not gap.interval:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from xlingual.results import Interval, Results, by_key
+from xlingual.results.views import AgreementAgainst, StsViews
 
 TASK = "sts"
 HEADLINE = "Pearson"
@@ -78,9 +77,10 @@ def grid_of(run: Results, measure: str) -> Grid | None:
     encoders = list(dict.fromkeys(entry.encoder for entry in entries))
     cells: dict[tuple[str | None, str], Cell] = {}
     for entry in entries:
-        own = _against((entry.views or {}).get("against"))
+        views = entry.views if isinstance(entry.views, StsViews) else StsViews()
+        own = _against(views.against)
         cells[entry.target, entry.encoder] = Cell(entry.value, entry.ci, entry.note, False, own)
-        over = _against((entry.views or {}).get("against_mean"))
+        over = _against(views.against_mean)
         for row in by_key(summary, source=None, encoder=entry.encoder):
             held = over if len(files) > 1 else own
             cells[MEAN, entry.encoder] = Cell(row.value, row.ci, row.note, False, held)
@@ -105,10 +105,7 @@ def grid_of(run: Results, measure: str) -> Grid | None:
     )
 
 
-def _against(found: Mapping[str, Any] | None) -> Against | None:
-    if not found or found["ci"] is None:
+def _against(found: AgreementAgainst | None) -> Against | None:
+    if found is None or found.ci is None:
         return None
-    ends = found["ci"]
-    ci = Interval(ends["low"], ends["high"], ends["level"], ends["method"])
-    more: Any = {name: found.get(name) for name in ("p", "p_holm", "test", "note")}
-    return Against(found["baseline"], found["value"], ci, **more)
+    return Against(found.baseline, found.value, found.ci, found.p, found.p_holm, found.test, found.note)
