@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Self, TypeAlias, TypeVar
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from xlingual.errors import InputError
 from xlingual.results.files import read_json, write_json
+from xlingual.results.values import about
 from xlingual.typed import convert
 
 Kind = TypeVar("Kind", bound=msgspec.Struct)
+Asked: TypeAlias = Annotated[
+    dict[str, Any], about("How this was made: the command, and all it was asked that changes a number.")
+]
+RunOf: TypeAlias = Annotated[
+    dict[str, Any], about("The run: date, versions, threads and folders; it may differ between equal runs.")
+]
 
 
-class Document(msgspec.Struct, frozen=True, tag_field="schema"):
+class Document(msgspec.Struct, frozen=True, kw_only=True, tag_field="schema"):
     """What a file holds; its tag, the name and version of its kind, stands first in it as `schema`.
 
     What a later version added is passed over; what an earlier one lacked has a default.
@@ -24,6 +32,9 @@ class Document(msgspec.Struct, frozen=True, tag_field="schema"):
     made_by: ClassVar[str]  # what writes such a file, in words
     file: ClassVar[str] = ""  # its name in a folder of its own
     derived: ClassVar[tuple[str, ...]] = ()  # files beside it that were made of it
+
+    request: Asked | UnsetType = UNSET
+    run: RunOf | UnsetType = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the file holds."""

@@ -17,7 +17,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from xlingual.errors import InputError, XlingualError
 from xlingual.results.conventions import remarks
-from xlingual.results.document import plain, remedy
+from xlingual.results.document import Asked, RunOf, plain, remedy
 from xlingual.results.entries import Entry, Summary
 from xlingual.results.files import REPORT, read_json
 from xlingual.results.folder import DIGESTS, write_together
@@ -86,6 +86,8 @@ class ResultsFile(Struct, frozen=True, tag_field="schema", tag=SCHEMA):
     encoders: Annotated[
         dict[str, EncoderKind], about("By encoder, what is known about its kind; else left out.")
     ] = {}
+    request: Asked | UnsetType = UNSET
+    run: RunOf | UnsetType = UNSET
     files: Annotated[
         dict[str, Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]] | UnsetType,
         about(
@@ -113,6 +115,8 @@ class Results:
     truncated: dict[str, dict[str, int]] = field(default_factory=dict)  # encoder → language → texts cut
     encoders: dict[str, dict[str, bool]] = field(default_factory=dict)  # what is known of their kinds
     tables: dict[str, pa.Table] = field(default_factory=dict)  # further ones, each a file NAME.parquet
+    request: dict[str, Any] = field(default_factory=dict)  # how it was made; {} in older results
+    run: dict[str, Any] = field(default_factory=dict)  # what else the run was like; it changes no number
     remarks: list[str] = field(default_factory=list)  # on names that meant something else when it was written
 
     def __repr__(self) -> str:
@@ -132,6 +136,7 @@ class Results:
             "results": [untagged(plain(entry)) for entry in self.entries],
             "summary": [untagged(plain(row)) for row in self.summary],
             **{name: plain(getattr(self, name)) for name in _BESIDE},
+            **{name: plain(part) for name in _MADE if (part := getattr(self, name))},
         }
 
     def to_pandas(self) -> Any:  # noqa: ANN401  (pandas is not a dependency)
@@ -184,7 +189,7 @@ class Results:
                 )
         tables = read_tables(folder, content.get(DIGESTS))
         per_query = tables.pop(PER_QUERY)
-        beside = {name: content[name] for name in _BESIDE if name in content}
+        beside = {name: content[name] for name in (*_BESIDE, *_MADE) if name in content}
         read = cls(
             found.results, found.summary, per_query, tables.pop(EXAMPLES, None), tables=tables, **beside
         )
@@ -194,6 +199,7 @@ class Results:
 
 
 _BESIDE = ("warnings", "dropped", "diagnostics", "truncated", "encoders", "timings")  # in the file's order
+_MADE = ("request", "run")
 
 
 def _value_text(row: Summary) -> str:

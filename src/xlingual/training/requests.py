@@ -93,7 +93,10 @@ class MlmmeRequest(Request, frozen=True, kw_only=True):
     validated: Validated
     validation_image_encoder: Annotated[
         str | None,
-        option("Encoder of the validation's images, where files of vectors are others.", metavar="SPEC"),
+        option(
+            "Encoder of the validation's images, where files of vectors are others.",
+            metavar="SPEC",
+        ),
     ] = None
     select: Annotated[
         Literal["auto", "image-sentence", "sentence-sentence", "both"],
@@ -117,7 +120,11 @@ class TripletRequest(Request, frozen=True, kw_only=True):
     data: Table
     text_encoders: Annotated[
         tuple[str, ...],
-        option("The text encoder that gives the frozen vectors.", names=("--text-encoder",), metavar="SPEC"),
+        option(
+            "The text encoder that gives the frozen vectors.",
+            names=("--text-encoder",),
+            metavar="SPEC",
+        ),
     ]
     model: TripletOptions
     validated: Validated
@@ -217,7 +224,10 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
     ] = ()
     triplet_xl: Annotated[
         tuple[str, ...],
-        option("Take this model of TripletXL instead of training one; repeat for several.", metavar="MODEL"),
+        option(
+            "Take this model of TripletXL instead of training one; repeat for several.",
+            metavar="MODEL",
+        ),
     ] = ()
     examples: Annotated[bool, option("Keep texts and thumbnails for the report.", run=True)] = True
     model: TripletOptions = TripletOptions(beta=0.01)
