@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from xlingual.report.calibration import calibration_verdict, error_rows
 
 from xlingual.errors import InputError
 from xlingual.evaluation.calibration.calibrate import calibrate, sampling_kind
 from xlingual.evaluation.calibration.estimate import check_measures, estimate
-from xlingual.report.calibration import calibration_verdict, error_rows
 from xlingual.results.calibration import Calibration, Conditions
 
 DATA = "0123456789ab"  # of the makers

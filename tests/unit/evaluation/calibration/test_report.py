@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
-from xlingual.evaluation.calibration.calibrate import calibrate
-from xlingual.evaluation.calibration.estimate import with_estimates
 from xlingual.report.calibration import (
     calibration_verdict,
     condition_lines,
@@ -16,6 +13,9 @@ from xlingual.report.calibration import (
     estimate_table,
     left_out_lines,
 )
+
+from xlingual.evaluation.calibration.calibrate import calibrate
+from xlingual.evaluation.calibration.estimate import with_estimates
 from xlingual.results import Entry, Interval, Results, Summary
 
 DATA = "0123456789ab"

@@ -4,12 +4,12 @@ from io import StringIO
 
 import pytest
 from rich.console import Console
+from xlingual.report.tables import leaderboard
 
 from xlingual.report import multilingual_pool, numbers, page, sections, verdict, words
 from xlingual.report.multilingual_pool import loss, maps, terms
 from xlingual.report.multilingual_pool import tables as pool_tables
 from xlingual.report.multilingual_pool.reading import AGNOSTIC, PREFER_OWN, seen
-from xlingual.report.tables import leaderboard
 from xlingual.results import Interval
 
 TASK = "multilingual-pool"
