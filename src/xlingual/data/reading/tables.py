@@ -38,11 +38,12 @@ class Table:
         parts += [f"column {column!r}"] if column is not None else []
         return ", ".join(parts)
 
-    def require(self, name: str, option: str) -> str:
+    def require(self, name: str, option: str = "") -> str:
         """Return the name; raise InputError where there is no such column."""
         if name not in self.names:
             raise InputError(
-                f"{self.source} has no column {name!r} ({option}).{did_you_mean(name, self.names)} "
+                f"{self.source} has no column {name!r}{option and f' ({option})'}."
+                f"{did_you_mean(name, self.names)} "
                 f"Its columns: {listed(self.names, 20)}"
             )
         return name
