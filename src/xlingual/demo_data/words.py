@@ -21,7 +21,7 @@ Texts = tuple[str, ...]  # any of which may be taken
 BAR = " | "  # between the forms of a word
 
 
-class Table:
+class WordTable:
     """Words by what they stand for, each with the forms that the line `forms` names ("one | many").
 
     An entry is a list of words that mean the same, one of which is drawn, or a single word, for which nothing

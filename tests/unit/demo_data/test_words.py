@@ -7,7 +7,7 @@ import pytest
 
 from xlingual.demo_data.recipes import words as recipe_words
 from xlingual.demo_data.scenes import grammar as scene_words
-from xlingual.demo_data.words import Table, capital, in_sound, joined, read_words, spaced
+from xlingual.demo_data.words import WordTable, capital, in_sound, joined, read_words, spaced
 from xlingual.errors import InputError
 
 FILES = [
@@ -29,11 +29,11 @@ class Counted:
 
 def test_one_of_a_list_is_drawn_and_a_text_is_taken_as_it_is():
     rng = Counted()
-    table = Table({"forms": "one | many", "ball": ["ball | balls", "sphere | spheres"], "fish": "fish"})
+    table = WordTable({"forms": "one | many", "ball": ["ball | balls", "sphere | spheres"], "fish": "fish"})
     assert table.draw(rng, "ball") == {"one": "sphere", "many": "spheres"} and rng.drawn == 1
     assert table.word(rng, "fish", "many") == "fish" and rng.drawn == 1
     assert table.word(rng, None, "one") == table.word(rng, "car", "one") == "" and rng.drawn == 1
-    assert Table({"red": ["rouge"]}).word(rng, "red") == "rouge" and rng.drawn == 2
+    assert WordTable({"red": ["rouge"]}).word(rng, "red") == "rouge" and rng.drawn == 2
 
 
 def test_texts_are_put_together():

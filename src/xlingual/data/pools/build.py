@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -191,12 +191,9 @@ def _numberings(
 
 def _taken(part: Part, rows: Ints) -> Part:
     """Return the chosen questions, or candidates."""
-    columns = {f.name: getattr(part, f.name) for f in fields(part)}
-    return replace(
-        part,
-        **{
-            name: values[rows] if isinstance(values, np.ndarray) else [values[row] for row in rows.tolist()]
-            for name, values in columns.items()
-            if values is not None
-        },
-    )
+    columns: dict[str, Any] = {f.name: getattr(part, f.name) for f in fields(part)}
+    for name, values in columns.items():
+        if values is not None:
+            array = isinstance(values, np.ndarray)
+            columns[name] = values[rows] if array else [values[row] for row in rows.tolist()]
+    return replace(part, **columns)

@@ -19,8 +19,8 @@ from xlingual.demo_data.recipes.plans import PLANS
 from xlingual.demo_data.recipes.telling import STYLES, Amount, Telling
 from xlingual.demo_data.words import (
     Forms,
-    Table,
     Texts,
+    WordTable,
     capital,
     complete,
     in_sound,
@@ -47,16 +47,16 @@ class RecipeWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     occasions: Texts
     prefix: str = ""  # of a title
     prefix_share: float = 0.0
-    titles: dict[str, Table]
+    titles: dict[str, WordTable]
     tails: dict[str, str]
     sounds: dict[str, str] = {}
     minutes: dict[str, str]
     serves: dict[str, str]
     amounts: dict[str, str]
-    kinds: Table
-    styles: Table
-    nouns: Table
-    actions: Table
+    kinds: WordTable
+    styles: WordTable
+    nouns: WordTable
+    actions: WordTable
     cuisine: Cuisine
 
     def __post_init__(self) -> None:

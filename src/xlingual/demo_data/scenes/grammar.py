@@ -18,8 +18,8 @@ from xlingual.demo_data.draws import Draws, chance, pick
 from xlingual.demo_data.scenes.mentions import Mention, Mentions
 from xlingual.demo_data.scenes.scene import BACKGROUNDS, COLOURS, KINDS, PATTERNS, POSITIONS, SIZES
 from xlingual.demo_data.words import (
-    Table,
     Texts,
+    WordTable,
     capital,
     complete,
     in_sound,
@@ -57,17 +57,17 @@ class Lists(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class SceneWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What stands in the TOML file of a language."""
 
-    nouns: Table
-    colours: Table
-    sizes: Table
-    patterns: Table
-    behind: Table = Table({})  # sizes and patterns that stand behind the noun
-    places: Table
-    numbers: Table  # by count, "several" and "bare"
-    articles: Table = Table({})
-    endings: Table = Table({})
-    verbs: Table = Table({})
-    grounds: Table
+    nouns: WordTable
+    colours: WordTable
+    sizes: WordTable
+    patterns: WordTable
+    behind: WordTable = WordTable({})  # sizes and patterns that stand behind the noun
+    places: WordTable
+    numbers: WordTable  # by count, "several" and "bare"
+    articles: WordTable = WordTable({})
+    endings: WordTable = WordTable({})
+    verbs: WordTable = WordTable({})
+    grounds: WordTable
     sentences: Sentences
     lists: Lists
     sounds: dict[str, str] = {}
