@@ -16,7 +16,7 @@ BLOCK = 5000  # items in memory at a time
 SMALLEST, LARGEST = 16, 512  # side of a picture, in pixels
 
 
-class Item(Protocol):
+class Row(Protocol):
     """One row of a manifest."""
 
     @property
@@ -29,7 +29,7 @@ class Item(Protocol):
 
 
 def write_items(
-    out: str | Path, items: Iterator[Item], columns: Sequence[str], progress: Callable[[int], None] | None
+    out: str | Path, items: Iterator[Row], columns: Sequence[str], progress: Callable[[int], None] | None
 ) -> Path:
     """Write items into the folder `out` and return the path of its manifest.
 

@@ -64,7 +64,7 @@ class WordTable:
         return self.draw(rng, name)[form]
 
 
-def read_words(path: Path, contents: type[Contents]) -> Contents:
+def read_toml(path: Path, contents: type[Contents]) -> Contents:
     """Read a TOML file as the msgspec structure `contents`; raise InputError where it is not like that."""
     try:
         return msgspec.convert(tomllib.loads(path.read_text("utf-8")), contents, dec_hook=_table)

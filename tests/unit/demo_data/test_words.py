@@ -7,7 +7,7 @@ import pytest
 
 from xlingual.demo_data.recipes import words as recipe_words
 from xlingual.demo_data.scenes import grammar as scene_words
-from xlingual.demo_data.words import WordTable, capital, in_sound, joined, read_words, spaced
+from xlingual.demo_data.words import WordTable, capital, in_sound, joined, read_toml, spaced
 from xlingual.errors import InputError
 
 FILES = [
@@ -44,7 +44,7 @@ def test_texts_are_put_together():
 
 @pytest.mark.parametrize(("path", "module", "contents"), FILES)
 def test_the_files_are_as_they_must_be(path, module, contents):
-    assert read_words(path, contents)
+    assert read_toml(path, contents)
 
 
 @pytest.mark.parametrize(
@@ -70,5 +70,5 @@ def test_an_error_names_the_file_and_what_is_wrong(room, old, new, message, tmp_
     assert old in text
     (tmp_path / f"{language}.toml").write_text(text.replace(old, new, 1), "utf-8")
     with pytest.raises(InputError, match=re.escape(str(path))) as caught:
-        read_words(tmp_path / f"{language}.toml", contents)
+        read_toml(tmp_path / f"{language}.toml", contents)
     assert message in str(caught.value) and "\n" not in str(caught.value)

@@ -8,13 +8,7 @@ from functools import lru_cache
 import msgspec
 
 from xlingual.demo_data.draws import Draws, chance, pick, weighted
-from xlingual.demo_data.recipes.pantry import (
-    INGREDIENTS,
-    SAVOURY_SEASONINGS,
-    SAVOURY_TOPPINGS,
-    SWEET_SEASONINGS,
-    SWEET_TOPPINGS,
-)
+from xlingual.demo_data.recipes.pantry import INGREDIENTS, PANTRY, Taste
 
 FAVOURED = 4.0  # times as likely as what a cuisine neither favours nor avoids
 RARE = 0.15
@@ -112,14 +106,13 @@ def draw_dish(rng: Draws, cuisine: Cuisine) -> Dish:
     groups = kind.others or (_SWEET if sweet else ("vegetable", "dairy"))
     n_others = weighted(rng, range(4), _OTHERS_WEIGHTS)
     others = _several(rng, _of_groups(groups), n_others, cuisine, taken=(hero,))
-    seasonings = SWEET_SEASONINGS if sweet else SAVOURY_SEASONINGS
-    toppings = tuple(SWEET_TOPPINGS if sweet else SAVOURY_TOPPINGS)
+    taste: Taste = "sweet" if sweet else "savoury"
     return Dish(
         kind=name,
         hero=hero,
         others=others,
-        seasonings=_several(rng, seasonings, pick(rng, (1, 2, 3)), cuisine),
-        topping=_liked(rng, toppings, cuisine) if chance(rng, 0.6) else None,
+        seasonings=_several(rng, PANTRY.seasonings[taste], pick(rng, (1, 2, 3)), cuisine),
+        topping=_liked(rng, tuple(PANTRY.toppings[taste]), cuisine) if chance(rng, 0.6) else None,
         method=pick(rng, kind.methods),
         minutes=5 * (2 + int(rng.random() * 15)),
         servings=pick(rng, (2, 3, 4, 6, 8)),

@@ -26,7 +26,7 @@ from xlingual.demo_data.words import (
     in_sound,
     joined,
     known_fields,
-    read_words,
+    read_toml,
 )
 
 WORDS = Path(__file__).parent / "words"
@@ -88,7 +88,7 @@ class Language:
     @cached_property
     def words(self) -> RecipeWords:
         """The words of the language, read when they are first needed."""
-        return read_words(WORDS / f"{self.code}.toml", RecipeWords)
+        return read_toml(WORDS / f"{self.code}.toml", RecipeWords)
 
     def title(self, telling: Telling, rng: Draws) -> str:
         """Return the title: kind and main ingredient, and what else is named."""

@@ -25,7 +25,7 @@ from xlingual.demo_data.words import (
     in_sound,
     joined,
     known_fields,
-    read_words,
+    read_toml,
 )
 
 Fields = dict[str, str]
@@ -101,7 +101,7 @@ class Grammar:
     @cached_property
     def words(self) -> SceneWords:
         """The words of the language, read when they are first needed."""
-        return read_words(WORDS / f"{self.code}.toml", SceneWords)
+        return read_toml(WORDS / f"{self.code}.toml", SceneWords)
 
     def phrase(self, mention: Mention, rng: Draws) -> Fields:
         """Return the noun phrase `np`, further forms of it, and what verbs agree with (`agrees`)."""
@@ -127,12 +127,13 @@ class Grammar:
 
     def group(self, mention: Mention, rng: Draws) -> Fields:
         """Return the fields of one mention; `place` is "" where the place is not told."""
-        fields = self.phrase(mention, rng)
-        fields |= {name: in_sound(text, self.words.sounds) for name, text in fields.items()}
-        fields |= {
-            verb: self.words.verbs.word(rng, verb, fields["agrees"]) for verb in self.words.verbs.entries
-        }
-        return fields | {"place": self.words.places.word(rng, mention.position)}
+        words, fields = self.words, self.phrase(mention, rng)
+        if words.sounds:
+            fields = {name: in_sound(text, words.sounds) for name, text in fields.items()}
+        for verb in words.verbs.entries:
+            fields[verb] = words.verbs.word(rng, verb, fields["agrees"])
+        fields["place"] = words.places.word(rng, mention.position)
+        return fields
 
     def describe(self, mentions: Mentions, rng: Draws) -> str:
         """Return a description: one sentence or more."""

@@ -4,12 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
 
 from xlingual.demo_data.draws import Draws, Item, chance, pick, weighted
-from xlingual.demo_data.scenes.themes import HABITS, THEMES
+from xlingual.demo_data.words import Texts, read_toml
 
-KINDS = tuple(HABITS)
-BACKGROUNDS = tuple(theme.background for theme in THEMES)
+
+class Habit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a kind usually looks and where it usually stands, the most usual first."""
+
+    colours: Texts
+    positions: Texts
+
+
+class Usual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What goes with what, so that things recur as among real products: `themes.toml`."""
+
+    themes: dict[str, Texts]  # by their backgrounds, the kinds that belong to them, the most frequent first
+    habits: dict[str, Habit]  # of kinds
+
+
+USUAL = read_toml(Path(__file__).with_name("themes.toml"), Usual)
+KINDS, BACKGROUNDS = tuple(USUAL.habits), tuple(USUAL.themes)
 COLOURS = ("red", "blue", "green", "yellow", "orange", "purple", "pink", "brown", "black", "white")
 SIZES = ("small", "medium", "big")
 PATTERNS = ("plain", "striped", "dotted", "checked")
@@ -64,13 +82,13 @@ def draw_scene(rng: Draws) -> Scene:
     Themes and habits make things recur: what the texts say goes together with how the pictures look, as it
     does among real products. Without them, a text's likeness to another tells nothing about their pictures.
     """
-    theme = weighted(rng, THEMES, _skewed(len(THEMES)))
-    background = theme.background if chance(rng, USUAL_BACKGROUND) else pick(rng, BACKGROUNDS)
+    theme = weighted(rng, BACKGROUNDS, _skewed(len(BACKGROUNDS)))
+    background = theme if chance(rng, USUAL_BACKGROUND) else pick(rng, BACKGROUNDS)
     groups: list[Group] = []
     for _ in range(weighted(rng, (1, 2, 3), _GROUP_WEIGHTS)):
         taken = {group.kind for group in groups}, {group.position for group in groups}
-        kind = _usually(rng, USUAL_KIND, theme.kinds, KINDS, taken[0])
-        position = _usually(rng, USUAL_POSITION, HABITS[kind].positions, POSITIONS, taken[1])
+        kind = _usually(rng, USUAL_KIND, USUAL.themes[theme], KINDS, taken[0])
+        position = _usually(rng, USUAL_POSITION, USUAL.habits[kind].positions, POSITIONS, taken[1])
         groups.append(_draw_group(rng, kind, position))
     spots = tuple((rng.random(), rng.random(), 0.05 + 0.12 * rng.random()) for _ in range(SPOTS))
     return Scene(tuple(groups), background, spots)
@@ -96,7 +114,7 @@ def _draw_group(rng: Draws, kind: str, position: str) -> Group:
         size = "medium" if chance(rng, 0.5) else "small"
     return Group(
         kind=kind,
-        colour=_usually(rng, USUAL_COLOUR, HABITS[kind].colours, COLOURS, set()),
+        colour=_usually(rng, USUAL_COLOUR, USUAL.habits[kind].colours, COLOURS, set()),
         size=size,
         count=count,
         pattern=weighted(rng, PATTERNS, _PATTERN_WEIGHTS),

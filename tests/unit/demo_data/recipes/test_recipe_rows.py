@@ -8,7 +8,7 @@ import pytest
 from xlingual.data.manifest import Manifest
 from xlingual.demo_data.recipes import LANGUAGES, recipe_rows, write_recipes
 from xlingual.demo_data.recipes.dishes import KINDS
-from xlingual.demo_data.recipes.pantry import INGREDIENTS, SAVOURY_SEASONINGS, SWEET_SEASONINGS, TOPPINGS
+from xlingual.demo_data.recipes.pantry import INGREDIENTS, PANTRY, TOPPINGS
 from xlingual.demo_data.recipes.words import GRAMMARS
 from xlingual.errors import InputError
 
@@ -78,7 +78,7 @@ def test_cuisines_differ_in_what_they_prefer(full):
 
 
 def test_cuisines_name_only_what_there_is_and_agree_with_themselves():
-    known = {*KINDS, *INGREDIENTS, *SAVOURY_SEASONINGS, *SWEET_SEASONINGS, *TOPPINGS}
+    known = {*KINDS, *INGREDIENTS, *PANTRY.seasonings["savoury"], *PANTRY.seasonings["sweet"], *TOPPINGS}
     for language in LANGUAGES:
         cuisine = GRAMMARS[language].words.cuisine
         assert cuisine.favoured | cuisine.rare <= known

@@ -15,12 +15,12 @@ from xlingual.demo_data.scenes.scene import (
     PATTERNS,
     POSITIONS,
     SIZES,
+    USUAL,
     Group,
     Scene,
     draw_scene,
 )
 from xlingual.demo_data.scenes.shapes import SHAPES
-from xlingual.demo_data.scenes.themes import HABITS, THEMES
 
 BALL = Group("ball", "red", "big", 1, "plain", "middle")
 
@@ -113,9 +113,9 @@ def test_every_object_contrasts_with_every_background():
 
 
 def test_themes_and_habits_name_what_there_is():
-    assert sorted(theme.background for theme in THEMES) == sorted(GROUNDS)  # each background once
-    assert {kind for theme in THEMES for kind in theme.kinds} == set(KINDS) == set(SHAPES)
-    for habit in HABITS.values():
+    assert set(USUAL.themes) == set(GROUNDS)
+    assert {kind for kinds in USUAL.themes.values() for kind in kinds} == set(KINDS) == set(SHAPES)
+    for habit in USUAL.habits.values():
         assert set(habit.colours) <= set(COLOURS)
         assert set(habit.positions) <= set(POSITIONS)
 
