@@ -122,7 +122,7 @@ class Language:
         for number, step in enumerate(telling.steps, start=1):
             minutes = pick(rng, LONG if step.action in LONG_ACTIONS else SHORT)
             sentence = words.actions.word(rng, step.action)
-            what = self._joined([words.object.format_map(self._noun(name)) for name in step.what])
+            what = self._joined([words.object.format_map(self._nouns[name]) for name in step.what])
             lines.append(f"{number}. {sentence.format(x=what, t=self.minutes(minutes))}.")
         if telling.tip:
             lines.append(pick(rng, words.tips))
@@ -133,9 +133,7 @@ class Language:
         name, number, unit = amount.name, amount.number, amount.unit
         amounts = self.words.amounts
         template = amounts.get(name) or amounts.get(f"{unit}-{number}") or amounts[unit]
-        noun = self._noun(name)
-        capitals = {form.capitalize(): capital(text) for form, text in noun.items()}
-        return template.format(n=number, **noun, **capitals)
+        return template.format(n=number, **self._nouns[name])
 
     def minutes(self, number: int) -> str:
         """Return "20 minutes"."""
@@ -145,13 +143,18 @@ class Language:
         """Return "Serves 4"."""
         return _numbered(self.words.serves, number)
 
-    def _noun(self, name: str) -> Forms:
-        noun = self.words.nouns.entries[name]
-        return noun if isinstance(noun, Mapping) else noun[0]
+    @cached_property
+    def _nouns(self) -> dict[str, dict[str, str]]:
+        """The forms of each noun (of a list: its first), and under names with a capital with a capital."""
+        nouns = {}
+        for name, entry in self.words.nouns.entries.items():
+            noun = entry[0] if isinstance(entry, list) else entry
+            nouns[name] = {**noun, **{form.capitalize(): capital(text) for form, text in noun.items()}}
+        return nouns
 
     def _forms(self, names: Sequence[str]) -> Forms:
         """Return the names as a list, in each of the forms of nouns."""
-        nouns = [self._noun(name) for name in names]
+        nouns = [self._nouns[name] for name in names]
         return {form: self._joined([noun[form] for noun in nouns]) for form in self.words.nouns.forms}
 
     def _joined(self, phrases: Sequence[str]) -> str:
