@@ -11,6 +11,8 @@ import numpy as np
 
 from xlingual.encoders.api_requests import Clock, Requests
 from xlingual.encoders.api_service import Service
+from xlingual.encoders.base import Encoder
+from xlingual.encoders.batching import distinct_rows
 from xlingual.encoders.prompts import IdleOptions
 from xlingual.encoders.schemes import Context
 from xlingual.encoders.token_estimate import tokens_and_texts, whole_tokens
@@ -33,12 +35,14 @@ class Price:
         return None if self.of_a_million is None else tokens * self.of_a_million / 1e6
 
 
-class ApiEncoder:
+class ApiEncoder(Encoder):
     """Sends distinct texts, in the order given, `batch` in a request.
 
     The service cannot say whether it has cut a text, so none is noted as cut. An empty batch sends nothing;
     its vectors have the dimensions that earlier answers had.
     """
+
+    has_estimate = True
 
     def __init__(
         self,
@@ -92,7 +96,7 @@ class ApiEncoder:
     def __repr__(self) -> str:
         return f"ApiEncoder({self.identity!r})"
 
-    def estimate(self, batch: Texts) -> str:
+    def estimate(self, batch: Texts, /) -> str:
         """Return tokens, requests and, with a price, the cost of a batch.
 
         Raises InputError where the batch, with all that has been sent before, costs more than `max_cost`.
@@ -123,13 +127,11 @@ class ApiEncoder:
             "Raise it, or encode fewer texts"
         )
 
-    def encode(self, batch: Texts) -> Vectors:
+    def encode(self, batch: Texts, /) -> Vectors:
         """Return float32 [n, d]; equal texts are sent once."""
         if self.price.most is not None:
             self.estimate(batch)  # refuses what costs too much
-        texts = self._prompted(batch)
-        number = {text: i for i, text in enumerate(dict.fromkeys(texts))}
-        distinct = list(number)
+        distinct, index = distinct_rows(self._prompted(batch))
         if not distinct:
             return np.empty((0, self._found or 0), dtype=np.float32)
         parts = []
@@ -144,8 +146,7 @@ class ApiEncoder:
                 vectors = self.requests.vectors(client, self._request(sending))
                 self._check_size(vectors.shape[1])
                 parts.append(vectors)
-        found: Vectors = np.concatenate(parts)[[number[text] for text in texts]]
-        return found
+        return np.asarray(np.concatenate(parts)[index])
 
     def _prompted(self, batch: Texts) -> list[str]:
         if batch.role is None and len(batch):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from xlingual.errors import InputError, did_you_mean, listed, nearest
 from xlingual.mapped import Rows
+from xlingual.regular import regular_file
 
 SUFFIXES = (".npy", ".safetensors")
 _SHARD = re.compile(r".*?(?P<number>[0-9]+)(?:-of-(?P<count>[0-9]+))?")
@@ -31,6 +32,8 @@ def check_file(path: Path) -> None:
         raise InputError(f"file of vectors {path} not found.{hint}")
     if path.is_dir():
         raise InputError(f"{path} is a folder: name a file of vectors in it")
+    if path.exists():
+        regular_file(path, "a file of vectors")
     if not path.parent.is_dir():
         raise InputError(f"file of vectors {path} not found: there is no folder {path.parent}")
     beside = sorted(other.name for other in path.parent.iterdir() if other.suffix in SUFFIXES)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from xlingual import mapped
 from xlingual.arrays import distinct_values
 from xlingual.columns import coded
-from xlingual.encoders.nearby import fitting
-from xlingual.encoders.placeholders import FIELD, fields_there, filled, language_at_end, places
+from xlingual.encoders.base import Encoder
+from xlingual.encoders.patterns import FIELD, fields_there, filled, fitting, language_at_end, places
 from xlingual.encoders.schemes import TEXTS, Context
 from xlingual.encoders.vectorfile import SUFFIXES, check_file, files_of, open_vectors
 from xlingual.errors import DataWarning, InputError, listed
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _BLOCK = 4096  # lines converted at a time
 
 
-class VectorsEncoder:
+class VectorsEncoder(Encoder):
     """Looks vectors up in files by the number of the row.
 
     `pattern` is a path in which `{lang}` stands for the language of a text and `{role}` for `questions` or
@@ -55,11 +55,11 @@ class VectorsEncoder:
         packed: bool = False,
     ) -> None:
         self.pattern = pattern
-        self.languages = tuple(languages)
+        self._languages = tuple(languages)
         self.key = key
         self.role_languages = role_languages
         self.packed = packed
-        self.places = places(pattern, self.languages, role_languages)
+        self.places = places(pattern, self._languages, role_languages)
         if "{role}" not in pattern and FIELD not in pattern:
             for place in self.places:
                 self._check_file(self._path(*place))
@@ -84,11 +84,11 @@ class VectorsEncoder:
         told += ["packed=1"] if self.packed else []
         return f"?{'&'.join(told)}" if told else ""
 
-    def encode(self, batch: Texts | Pictures) -> Vectors:
+    def encode(self, batch: Texts | Pictures, /) -> Vectors:
         """Return float32 [n, d]: the line of each row of the batch; only those lines are read."""
         return np.asarray(self._found(batch, most=None))
 
-    def encode_noting(self, batch: Texts | Pictures) -> Encoded:
+    def encode_noting(self, batch: Texts | Pictures, /) -> Encoded:
         """Return the same, where it is large as rows that stay in the files (`Rows`)."""
         return Encoded(self._found(batch, most=mapped.IN_MEMORY))
 
@@ -123,7 +123,7 @@ class VectorsEncoder:
 
     def patterns_there(self) -> str:
         """Return a sentence that names the patterns which files in the folder fit, or ""."""
-        return fitting(self.pattern, self.languages, self.role_languages)
+        return fitting(self.pattern, self._languages, self.role_languages)
 
     def _of_field(self, name: str | None) -> VectorsEncoder:
         """Return the encoder of one field."""
@@ -133,7 +133,7 @@ class VectorsEncoder:
                 "models of several columns, such as model:DIR::vectors:…; leave it out"
             )
         pattern = self.pattern.replace(FIELD, name)
-        return VectorsEncoder(pattern, self.languages, self.key, self.role_languages, packed=self.packed)
+        return VectorsEncoder(pattern, self._languages, self.key, self.role_languages, packed=self.packed)
 
     def _identity_of_fields(self) -> str:
         """Return a hash of the files of all fields that there are."""

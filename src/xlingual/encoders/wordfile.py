@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import numpy as np
 
 from xlingual.errors import DataWarning, InputError, listed
+from xlingual.regular import regular_file
 
 if TYPE_CHECKING:
     from xlingual.records import Ints, Vectors
@@ -146,6 +147,8 @@ def check_word_file(path: Path, language: str) -> None:
     wanted = "file of word vectors" + (f" of the language {language}" if language else "")
     if path.is_dir():
         raise InputError(f"{path} is a folder: name a {wanted} in it")
+    if path.exists():
+        regular_file(path, f"a {wanted}")
     if not path.parent.is_dir():
         raise InputError(f"{wanted} {path} not found: there is no folder {path.parent}")
     beside = sorted(other.name for other in path.parent.iterdir() if other.is_file())

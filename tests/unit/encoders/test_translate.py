@@ -28,7 +28,8 @@ def batch(*rows, **more):
 @pytest.fixture
 def translating(tmp_path):
     """Return a function that makes a translating encoder over a base, from the text of a dictionary."""
-    from xlingual.encoders.schemes import SCHEMES, Context, read_options
+    from xlingual.encoders.lookup import read_options
+    from xlingual.encoders.schemes import SCHEMES, Context
     from xlingual.encoders.spec import parse
     from xlingual.encoders.translate import build
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xlingual.encoders import Encoder
 from xlingual.encoders.torch_runtime import loading, require
 from xlingual.errors import DataWarning, InputError
 from xlingual.models.folder import CARD, CONFIG, WEIGHTS, ModelFolder
-from xlingual.records import Encoder, Texts, Vectors
+from xlingual.records import Texts, Vectors
 from xlingual.results import make_folder
 from xlingual.workflows.export.about import about
 from xlingual.workflows.export.checkpoint import (
@@ -28,7 +29,7 @@ from xlingual.workflows.export.readme import readme
 from xlingual.workflows.export.same import check_same
 
 if TYPE_CHECKING:
-    from xlingual.encoders.triplet_network import TripletNetwork
+    from xlingual.encoders.trained_triplet import TripletNetwork
 
 WHAT = "an export to sentence-transformers"
 MARK = "xlingual.json"  # what was exported; only a folder with it is ever replaced
