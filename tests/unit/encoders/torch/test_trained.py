@@ -15,7 +15,7 @@ from xlingual.embed import (  # noqa: E402
     picture_vectors,
     refuse_fitted_rows,
 )
-from xlingual.encoders import Encoder, Stacked, image_encoder, kind_of, text_encoders  # noqa: E402
+from xlingual.encoders import Encoder, Stacked, adopt, image_encoder, kind_of, text_encoders  # noqa: E402
 from xlingual.errors import DataWarning, InputError, MissingExtraError  # noqa: E402
 from xlingual.models.folder import ModelFolder, write_model  # noqa: E402
 from xlingual.models.mlmme import Mlmme, MlmmeConfig  # noqa: E402
@@ -127,7 +127,7 @@ def trained_on(folder, base):
     from xlingual.encoders.trained import build
 
     options = {"batch": 128, "device": "cpu", "base": "same"}
-    return build(str(folder.path), options, Context((), kind="pictures", base=base))
+    return build(str(folder.path), options, Context((), kind="pictures", base=adopt(base)))
 
 
 def manifest(tmp_path, count=9):
