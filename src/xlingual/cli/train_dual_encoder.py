@@ -93,7 +93,7 @@ def dual_encoder(pool: Path, **given: Any) -> None:  # noqa: ANN401  (options)
 
     POOL is a multilingual pool, or a table with the columns question_LANG and answer_LANG.
     """
-    from xlingual.data.pools.parallel import read_parallel
+    from xlingual.data.pools.parallel_reading import read_parallel
     from xlingual.training.options import FitOptions
     from xlingual.training.recipes.dual_options import DualOptions
     from xlingual.training.settings import option_types

@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from xlingual.arrays import Rows
 from xlingual.errors import InputError, did_you_mean, listed, nearest
-from xlingual.mapped import Rows
 from xlingual.regular import regular_file
 
 SUFFIXES = (".npy", ".safetensors")

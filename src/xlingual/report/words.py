@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from xlingual.report.languages import named
+from xlingual.languages import named
 
 TITLES = {
     "backretrieval": "Backretrieval",

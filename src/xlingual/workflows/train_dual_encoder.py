@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xlingual.data.pools.parallel import ParallelQuestions, read_parallel
+from xlingual.data.pools.parallel import ParallelQuestions
+from xlingual.data.pools.parallel_reading import read_parallel
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from xlingual.languages import named
 from xlingual.report import numbers, words
-from xlingual.report.languages import named
 from xlingual.results import Entry, Results, Summary
 
 TASK = "image-sentence"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from xlingual.languages import named
 from xlingual.report import numbers, words
 from xlingual.report.image_sentence.reading import (
     MOST_RSUM,
@@ -23,7 +24,6 @@ from xlingual.report.image_sentence.reading import (
     systems_of,
     value_text,
 )
-from xlingual.report.languages import named
 from xlingual.report.rows import side_of_chance
 from xlingual.results import Results, Summary
 

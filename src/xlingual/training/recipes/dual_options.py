@@ -10,7 +10,7 @@ from typing import Any
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.models.dual_encoder_config import MOST_SCALE
 
-REGIMES = ("en-en", "x-x", "x-x-mono", "x-y", "hybrid")  # `training.regimes` says what they are
+REGIMES = ("en-en", "x-x", "x-x-mono", "x-y", "hybrid")  # `training.recipes.regimes` says what they are
 POSITIVE = ("inside", "outside")
 FALSE_NEGATIVES = ("keep", "mask")
 
