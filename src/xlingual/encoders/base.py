@@ -108,18 +108,18 @@ class Encoder(ABC):
 ABILITIES = frozenset(name for name in vars(Encoder) if name[0] != "_") - {"identity", "encode", "workers"}
 
 
-def _asking(read: Callable[[Any, str], Any], *own: str) -> Callable[[type[E]], type[E]]:
+def _asking(read: Callable[[str, Any], Any], *own: str) -> Callable[[type[E]], type[E]]:
     """Return a decorator: abilities that the class does not have, nor `own` names, are what `read` says."""
 
     def decorated(kind: type[E]) -> type[E]:
         for name in ABILITIES - {*vars(kind), *own}:
-            setattr(kind, name, property(partial(read, name=name)))
+            setattr(kind, name, property(partial(read, name)))
         return kind
 
     return decorated
 
 
-@_asking(lambda encoder, name: getattr(encoder.base, name), "encode_noting", "by_number")
+@_asking(lambda name, encoder: getattr(encoder.base, name), "encode_noting", "by_number")
 class Adapter(Encoder):
     """An encoder that stands on another one, its `base`: what it does not say itself, that one says."""
 
@@ -134,7 +134,7 @@ class Stacked(Adapter):
     all that stands on it; those of the stacked encoder itself are cheap and not kept.
     """
 
-    space = None
+    space: str | None = None
 
     @property
     def content(self) -> tuple[str, ...]:
@@ -158,12 +158,13 @@ class Stacked(Adapter):
         return []
 
 
-def _of_target(encoder: Wrapped, name: str) -> Any:  # noqa: ANN401
+def _of_target(name: str, encoder: Wrapped) -> Any:  # noqa: ANN401
     """Return an ability as the object has it; where it has none, the default."""
-    own = getattr(encoder.target, name, None)
-    if own is not None and (callable(own) or not callable(getattr(Encoder, name))):
+    own, usual = getattr(encoder.target, name, None), getattr(Encoder, name)
+    fits = isinstance(own, str) if name == "space" else callable(own) or not callable(usual)
+    if own is not None and fits:
         return own
-    below = encoder.base if name in ("trained_on_images", "fitted_transform", "opens_pictures") else None
+    below = encoder.below if name in ("trained_on_images", "fitted_transform", "opens_pictures") else None
     return getattr(super(Wrapped, encoder) if below is None else below, name)
 
 
@@ -179,7 +180,7 @@ class Wrapped(Encoder):
         self.target = target
         base = getattr(target, "base", None)
         has_base = callable(getattr(base, "encode", None)) and not isinstance(base, type)
-        self.base = adopt(base) if has_base else None
+        self.below = adopt(base) if has_base else None
 
     @property
     def identity(self) -> str:
@@ -212,6 +213,10 @@ class Wrapped(Encoder):
 
 class WrappedStacked(Wrapped, Stacked):
     """A user's own object that has `base`, `inputs` and `apply` besides `encode`."""
+
+    def __init__(self, target: Any) -> None:  # noqa: ANN401
+        super().__init__(target)
+        self.base = adopt(target.base)
 
     def inputs(self, batch: Any, /) -> tuple[Any, ...]:  # noqa: ANN401
         """Return what the object returns."""
@@ -247,7 +252,7 @@ def adopt(entry: object) -> Encoder:
     return WrappedStacked(entry) if stacked else Wrapped(entry)
 
 
-def given(encoder: Encoder) -> Any:  # noqa: ANN401  (of any class)
+def given(encoder: object) -> Any:  # noqa: ANN401  (of any class)
     """Return the object that a user gave, of which the encoder was made."""
     return encoder.target if isinstance(encoder, Wrapped) else encoder
 
