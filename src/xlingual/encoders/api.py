@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -17,10 +17,7 @@ from xlingual.encoders.prompts import IdleOptions
 from xlingual.encoders.schemes import Context
 from xlingual.encoders.token_estimate import tokens_and_texts, whole_tokens
 from xlingual.errors import InputError, MissingExtraError
-from xlingual.records import Texts
-
-if TYPE_CHECKING:
-    from xlingual.records import Vectors
+from xlingual.records import Texts, Vectors
 
 
 @dataclass(frozen=True)

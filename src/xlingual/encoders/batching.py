@@ -5,15 +5,12 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from xlingual.errors import DataWarning, InputError
-from xlingual.records import Encoded, Texts
-
-if TYPE_CHECKING:
-    from xlingual.records import Ints, Vectors
+from xlingual.records import Encoded, Ints, Texts, Vectors
 
 T = TypeVar("T")
 LIKE = 0.75  # rows shorter than this part of their batch's longest one would be padding for the most part

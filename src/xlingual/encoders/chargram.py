@@ -13,12 +13,10 @@ from xlingual.encoders.base import Encoder
 from xlingual.encoders.schemes import Context
 from xlingual.errors import InputError
 from xlingual.models.words import normalized
-from xlingual.records import Texts, digest
+from xlingual.records import Floats, Texts, Vectors, digest
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-    from xlingual.records import Floats, Vectors
 
 FEATURES = 2**18  # hashed n-grams
 NONZEROS = 8  # of each n-gram's row of the projection

@@ -11,7 +11,7 @@ from typing import Any
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows, in_batches
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
-from xlingual.encoders.model_kind import check_dense, check_tokenizer, trained_on_images
+from xlingual.encoders.model_kind import check_tokenizer, trained_on_images
 from xlingual.encoders.networks import NetworkEncoder, TextNetworkEncoder
 from xlingual.encoders.picture_batches import refuse_text_options
 from xlingual.encoders.schemes import PICTURES, Context
@@ -40,7 +40,6 @@ class HuggingFaceEncoder(TextNetworkEncoder):
                 "written st:NAME_OR_PATH"
             )
         two_towers = "text_config" in self.settings and "vision_config" in self.settings
-        check_dense(who, folder)
         self.pool = options["pool"] or ("features" if two_towers else "mean")
         if two_towers and options["pool"]:
             raise InputError(f"{who}: a network for texts and pictures has its own pooling: leave pool out")

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xlingual.encoders.checkpoints import check_weights
-from xlingual.encoders.model_kind import check_dense, check_processor
+from xlingual.encoders.model_kind import check_processor
 from xlingual.encoders.networks import NetworkEncoder
-from xlingual.encoders.picture_batches import encode_pictures
+from xlingual.encoders.picture_batches import by_shape, encode_pictures
 from xlingual.encoders.torch_runtime import (
     choose_device,
     device_part,
@@ -59,13 +59,8 @@ class HuggingFacePictures(NetworkEncoder):
         self, folder: Path, options: Mapping[str, Any], who: str, *, threads: int | None = None
     ) -> None:
         super().__init__(folder, options, who)
-        if options["pool"] == "last":
-            raise InputError(
-                "hf: pool=last is for texts; of pictures there are mean, cls and pooler, or leave it out"
-            )
         self.pool, self.layer = options["pool"], options["layer"]
         self._threads = threads  # that decode pictures
-        check_dense(who, folder)
 
     @cached_property
     def identity(self) -> str:
@@ -97,23 +92,17 @@ class HuggingFacePictures(NetworkEncoder):
 
     def _run(self, pictures: Sequence[Prepared]) -> Vectors:
         """Return the vectors of prepared pictures; those of one shape go through the network together."""
+        return by_shape(pictures, lambda one: tuple(array.shape for array in one.values()), self._run_alike)
+
+    def _run_alike(self, pictures: Sequence[Prepared]) -> Vectors:
         import torch
 
         network = self._network
-        shapes: dict[tuple[tuple[int, ...], ...], list[int]] = {}
-        for i, arrays in enumerate(pictures):
-            shapes.setdefault(tuple(array.shape for array in arrays.values()), []).append(i)
-        found: list[Vectors] = [np.empty(0, dtype=np.float32)] * len(pictures)
-        for rows in shapes.values():
-            inputs = {
-                name: network.tensor(np.concatenate([pictures[i][name] for i in rows]))
-                for name in pictures[rows[0]]
-            }
-            with running(self.who), torch.inference_mode():
-                pooled = self._pooled(network, inputs)
-            for i, vector in zip(rows, pooled.float().cpu().numpy(), strict=True):
-                found[i] = vector
-        return np.stack(found)
+        inputs = {
+            name: network.tensor(np.concatenate([one[name] for one in pictures])) for name in pictures[0]
+        }
+        with running(self.who), torch.inference_mode():
+            return np.asarray(self._pooled(network, inputs).float().cpu().numpy())
 
     def _pooled(self, network: Network, inputs: dict[str, Any]) -> Any:  # noqa: ANN401  (a tensor)
         """Return one vector of each picture, [n, d]."""

@@ -15,12 +15,10 @@ from xlingual.encoders.base import Encoder
 from xlingual.encoders.schemes import Context
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.words import is_spaced, words
-from xlingual.records import Texts, digest
+from xlingual.records import Floats, Texts, Vectors, digest
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-    from xlingual.records import Floats, Vectors
 
 _NO_SIGNAL = 1e-6  # singular values below this part of the largest one are rounding
 _POWERS = (0.0, 0.5, 1.0)  # of the singular values, by which axes may be weighted

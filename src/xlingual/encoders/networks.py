@@ -10,6 +10,7 @@ from typing import Any
 
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import Memory, in_parts
+from xlingual.encoders.model_kind import check_dense
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.weights import Watch, checkpoint_digest
 from xlingual.records import Encoded, Texts
@@ -18,10 +19,13 @@ from xlingual.records import Encoded, Texts
 class NetworkEncoder(Encoder):
     """A network in a folder, loaded when it is first used; `options` are those of its scheme."""
 
+    has_head = True  # whether the architecture in its settings tells what it gives
+
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         self.folder, self.options, self.who = folder, options, who
         self.memory = Memory()
         self._watch = Watch()
+        check_dense(who, folder, heads=self.has_head)
 
     @property
     def digest(self) -> str:

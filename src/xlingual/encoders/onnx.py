@@ -13,7 +13,6 @@ import numpy as np
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows, in_batches
 from xlingual.encoders.checkpoints import user_path
-from xlingual.encoders.model_kind import check_dense
 from xlingual.encoders.networks import TextNetworkEncoder
 from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
 from xlingual.encoders.onnx_tokenizer import SETTINGS, OnnxTokenizer, length_limit
@@ -37,10 +36,11 @@ class OnnxEncoder(TextNetworkEncoder):
     sentence-transformers in the folder say; else the output `pooler_output`; else the mean of the tokens.
     """
 
+    has_head = False  # that the graph itself tells
+
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         super().__init__(folder, options, who)
         self.path = find_graph(folder, options["file"], _NAMES, who)
-        check_dense(who, folder, heads=False)  # of a network's heads the graph itself tells
 
     @cached_property
     def identity(self) -> str:

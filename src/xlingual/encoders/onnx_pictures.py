@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.encoders.checkpoints import read_json
-from xlingual.encoders.model_kind import check_dense
 from xlingual.encoders.networks import NetworkEncoder
 from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
-from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
+from xlingual.encoders.picture_batches import by_shape, encode_pictures, refuse_text_options
 from xlingual.encoders.weights import checkpoint_digest
 from xlingual.errors import InputError, listed
 from xlingual.records import Pictures, Vectors
@@ -38,14 +37,12 @@ class OnnxPictures(NetworkEncoder):
     """
 
     content = ("bytes",)
+    has_head = False
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         super().__init__(folder, options, who)
         refuse_text_options(who, options)
-        if options["pool"] == "last":
-            raise InputError(f"{who}: pool=last is for texts; of pictures there are mean, cls and pooler")
         self.path = find_graph(folder, options["file"], _NAMES, who)
-        check_dense(who, folder, heads=False)
         read_processor(folder, who)  # so that bad settings are told at once
 
     @cached_property
@@ -86,14 +83,11 @@ class OnnxPictures(NetworkEncoder):
     def _run(self, pictures: Sequence[np.ndarray]) -> Vectors:
         """Return the vectors of pictures [3, height, width]; those of one size go through together."""
         name, output = next(iter(self.graph.inputs)), self._output
-        groups: dict[tuple[int, ...], list[int]] = {}
-        for i, picture in enumerate(pictures):
-            groups.setdefault(picture.shape, []).append(i)
-        found: dict[int, Vectors] = {}
-        for rows in groups.values():
-            answer = self.graph.run({name: np.stack([pictures[i] for i in rows])}, output)
-            found.update(zip(rows, self._pooled(answer), strict=True))
-        return np.stack([found[i] for i in range(len(pictures))])
+        return by_shape(
+            pictures,
+            lambda picture: picture.shape,
+            lambda alike: self._pooled(self.graph.run({name: np.stack(alike)}, output)),
+        )
 
     @cached_property
     def _output(self) -> str:

@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.decoding import decoded, distinct
 from xlingual.encoders.schemes import Context
-from xlingual.records import Pictures
+from xlingual.records import Pictures, Vectors
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from xlingual.records import Vectors
 
 SIZE = 64  # pictures are scaled to SIZE × SIZE
 CELLS = 8  # cells of the layout and of the gradients along a side

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.schemes import Context
-from xlingual.records import Texts, digest
-
-if TYPE_CHECKING:
-    from xlingual.records import Vectors
+from xlingual.records import Texts, Vectors, digest
 
 
 class RandomEncoder(Encoder):

@@ -14,7 +14,6 @@ from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows, in_batches
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
 from xlingual.encoders.model_kind import (
-    check_dense,
     check_tokenizer,
     kind_of_modules,
     refuse_kind,
@@ -30,6 +29,7 @@ from xlingual.encoders.tokens import (
     TextTokens,
     check_pieces,
     check_vocabulary,
+    chosen_limit,
     embedding_rows,
     padded,
     told_limit,
@@ -62,7 +62,6 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         own = model_prompts(folder) if options["prompts"] == "model" else None
         super().__init__(folder, options, who, own)
-        check_dense(who, folder)
         parts = (folder, *(path for path in folder.glob("*") if path.is_dir()))
         self.trained_on_images = any(trained_on_images(read_json(part / "config.json")) for part in parts)
         check_weights(who, folder, modules=True)
@@ -205,14 +204,9 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         network = getattr(model[0], "auto_model", None)
         limit = None if network is None else position_limit(network, network.config)
         wanted, told = self.options["max_length"], told_limit(getattr(model, "tokenizer", None))
-        if wanted is not None and limit is not None and wanted > limit:
-            raise InputError(
-                f"{self.who}: max_length={wanted} is more than the {limit} tokens that the model can read"
-            )
         if wanted is not None and network is None:
             raise InputError(f"{self.who}: the model reads texts of any length: leave max_length out")
-        known = [number for number in (told, limit) if number is not None]
-        best = wanted if wanted is not None else min(known, default=None)
+        best = chosen_limit(self.who, wanted, limit, told)
         if best is not None and best != told:
             model.max_seq_length = best
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.encoders.checkpoints import check_weights
-from xlingual.encoders.model_kind import check_dense, check_processor
+from xlingual.encoders.model_kind import check_processor
 from xlingual.encoders.networks import NetworkEncoder
 from xlingual.encoders.picture_batches import encode_pictures
 from xlingual.encoders.torch_runtime import choose_device, device_part, loading, require, running, torch_dtype
@@ -31,10 +31,6 @@ class SentenceTransformerPictures(NetworkEncoder):
     """
 
     content = ("bytes",)
-
-    def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
-        super().__init__(folder, options, who)
-        check_dense(who, folder)
 
     @cached_property
     def identity(self) -> str:

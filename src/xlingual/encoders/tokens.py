@@ -165,6 +165,16 @@ def told_limit(tokenizer: Any) -> int | None:  # noqa: ANN401
     return limit if limit < _NO_LIMIT else None
 
 
+def chosen_limit(who: str, wanted: int | None, can: int | None, *told: int | None) -> int | None:
+    """Return how many tokens are read at once: what is wanted, else the least that is told or possible.
+
+    Raises InputError where more is wanted than the model can read.
+    """
+    if wanted is not None and can is not None and wanted > can:
+        raise InputError(f"{who}: max_length={wanted} is more than the {can} tokens that the model can read")
+    return wanted or min((limit for limit in (can, *told) if limit is not None), default=None)
+
+
 def _bare(tokenizer: Any, text: str) -> list[int]:  # noqa: ANN401
     found: list[int] = tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
     return found

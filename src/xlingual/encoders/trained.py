@@ -16,11 +16,10 @@ from xlingual.encoders.schemes import Context
 from xlingual.encoders.torch_runtime import choose_device, require, running
 from xlingual.errors import InputError
 from xlingual.models.folder import ModelFolder
+from xlingual.records import Vectors
 
 if TYPE_CHECKING:
     import torch
-
-    from xlingual.records import Vectors
 
 C = TypeVar("C")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +22,7 @@ from xlingual.models.dual_encoder_config import DualEncoderConfig
 from xlingual.models.features import SHARED, TextFeatures
 from xlingual.models.folder import NETWORK, ModelFolder
 from xlingual.models.vocabulary import FIRST
-from xlingual.records import Encoded, Texts
-
-if TYPE_CHECKING:
-    from xlingual.records import Vectors
+from xlingual.records import Encoded, Texts, Vectors
 
 QUERY, CANDIDATE = "query", "candidate"
 

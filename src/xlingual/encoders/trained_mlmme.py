@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +19,7 @@ from xlingual.models.folder import ModelFolder
 from xlingual.models.mlmme_config import MlmmeConfig
 from xlingual.models.vocabulary import FIRST, UNKNOWN, Vocabulary
 from xlingual.models.words import pretokenized_tokens, tokens
-from xlingual.records import Texts
-
-if TYPE_CHECKING:
-    from xlingual.records import Vectors
+from xlingual.records import Texts, Vectors
 
 
 class MlmmeNetwork(TrainedNetwork):

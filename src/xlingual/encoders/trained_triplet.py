@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.schemes import PICTURES, Context
@@ -13,10 +13,7 @@ from xlingual.errors import InputError
 from xlingual.models.folder import ModelFolder
 from xlingual.models.triplet_config import TripletConfig
 from xlingual.models.views import two_views
-from xlingual.records import Texts
-
-if TYPE_CHECKING:
-    from xlingual.records import Vectors
+from xlingual.records import Texts, Vectors
 
 
 class TripletNetwork(TrainedNetwork):

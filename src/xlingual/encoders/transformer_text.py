@@ -13,6 +13,7 @@ from xlingual.encoders.tokens import (
     Features,
     check_pieces,
     check_vocabulary,
+    chosen_limit,
     embedding_rows,
     padded,
     told_limit,
@@ -76,12 +77,7 @@ class TextNetwork:
 
     def max_length(self, wanted: int | None) -> int | None:
         """Return how many tokens are read at once: what is wanted, else the smallest limit that is told."""
-        if wanted is not None and self.limit is not None and wanted > self.limit:
-            raise InputError(
-                f"{self.who}: max_length={wanted} is more than the {self.limit} tokens that the model reads"
-            )
-        known = [limit for limit in (told_limit(self.tokenizer), self.limit) if limit is not None]
-        return wanted if wanted is not None else min(known, default=None)
+        return chosen_limit(self.who, wanted, self.limit, told_limit(self.tokenizer))
 
     def run(self, pieces: Sequence[Features], languages: Sequence[int] = ()) -> Vectors:
         """Return float32 [n, d] for pieces of any lengths; one without tokens has the zero vector."""

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -21,10 +21,7 @@ from xlingual.encoders.patterns import FIELD, fields_there, filled, fitting, lan
 from xlingual.encoders.schemes import TEXTS, Context
 from xlingual.encoders.vectorfile import SUFFIXES, check_file, files_of, open_vectors
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.records import Encoded, Pictures, Texts, digest
-
-if TYPE_CHECKING:
-    from xlingual.records import Ints, Vectors
+from xlingual.records import Encoded, Ints, Pictures, Texts, Vectors, digest
 
 _BLOCK = 4096  # lines converted at a time
 

@@ -14,15 +14,13 @@ from array import array
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO, cast
 
 import numpy as np
 
 from xlingual.errors import DataWarning, InputError, listed
+from xlingual.records import Ints, Vectors
 from xlingual.regular import regular_file
-
-if TYPE_CHECKING:
-    from xlingual.records import Ints, Vectors
 
 _LONGEST_LINE = 1 << 20  # bytes; a longer one is not text
 _HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")

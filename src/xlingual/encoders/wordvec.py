@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +18,7 @@ from xlingual.encoders.unknown_words import UnknownWords
 from xlingual.encoders.weights import LanguageFiles
 from xlingual.encoders.wordfile import WordFile, check_word_file
 from xlingual.errors import InputError
-from xlingual.records import Texts, digest
-
-if TYPE_CHECKING:
-    from xlingual.records import Vectors
+from xlingual.records import Texts, Vectors, digest
 
 SIF = 1e-3  # a of the weight a/(a + p)
 _BLOCK = 2048  # texts whose words are looked up, or whose vectors are summed, at once

@@ -141,7 +141,7 @@ def test_layers_and_pools(saved):
     with pytest.raises(InputError, match="pool=pooler has no layers"):
         hf(folder, layer=1, pool="pooler").encode(pictures)
     with pytest.raises(InputError, match="pool=last is for texts"):
-        hf(folder, pool="last")
+        image_encoder(f"hf:{folder}?pool=last")
 
 
 def test_layers_of_convolutions_are_means_over_positions(saved):
