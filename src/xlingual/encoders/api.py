@@ -41,30 +41,14 @@ class ApiEncoder(Encoder):
 
     has_estimate = True
 
-    def __init__(
-        self,
-        model: str,
-        requests: Requests,
-        *,
-        batch: int = 128,
-        dim: int | None = None,
-        revision: str | None = None,
-        prompts: Mapping[str | None, str | None] | None = None,
-        price: Price | None = None,
-        base64: bool = False,
-    ) -> None:
-        self.model = model
-        self.requests = requests
-        self.batch = batch
-        self.dim = dim
-        self.revision = revision
-        self.prompts = {role: text for role, text in (prompts or {}).items() if text is not None}
-        named = {f"{role}_prompt" if role else "prompt": text for role, text in self.prompts.items()}
-        self._idle = IdleOptions(named)
-        self.price = price or Price()
-        self.base64 = base64
+    def __init__(self, model: str, requests: Requests, options: Mapping[str, Any]) -> None:
+        self.model, self.requests, self.options = model, requests, options
+        given = {name: options[name] for name in ("prompt", "query_prompt", "candidate_prompt")}
+        self.prompts: dict[str, str] = {name: text for name, text in given.items() if text is not None}
+        self._idle = IdleOptions(self.prompts)
+        self.price = Price(options["price"], options["max_cost"])
         self._sent = (0.0, 0)  # tokens and texts, as estimated, of all requests so far
-        self._found: int | None = dim  # dimensions of the vectors, once known
+        self._found: int | None = options["dim"]  # dimensions of the vectors, once known
 
     @property
     def piece(self) -> int:
@@ -72,19 +56,17 @@ class ApiEncoder(Encoder):
 
         What was paid for is written at 1,024 vectors, after 30 seconds, and when the run ends or fails.
         """
-        return self.batch
+        return int(self.options["batch"])
 
     @property
     def content(self) -> tuple[str, ...]:
         """What a vector depends on: the text, and with prompts for roles the role."""
-        return ("text", "role") if self.prompts.keys() - {None} else ("text",)
+        return ("text", "role") if self.prompts.keys() - {"prompt"} else ("text",)
 
     @property
     def identity(self) -> str:
         """The service's host and path, the model, and what changes its vectors; never a key."""
-        named = {"dim": self.dim, "revision": self.revision} | {
-            f"{role}_prompt" if role else "prompt": text for role, text in self.prompts.items()
-        }
+        named = {name: self.options[name] for name in ("dim", "revision")} | self.prompts
         given = "&".join(f"{key}={_safe(str(value))}" for key, value in named.items() if value is not None)
         return f"api:{_safe(self.model)}@{_safe(self.requests.service.place)}" + (
             f"?{given}" if given else ""
@@ -101,7 +83,7 @@ class ApiEncoder(Encoder):
         distinct = list(dict.fromkeys(self._prompted(batch)))
         amount = tokens_and_texts(distinct)
         tokens = whole_tokens(*amount)
-        asked = -(-len(distinct) // self.batch)
+        asked = -(-len(distinct) // self.piece)
         cost = self.price.of(tokens)
         texts = f"{len(distinct):,} distinct {'text' if len(distinct) == 1 else 'texts'}"
         said = f"about {tokens:,} tokens ({texts}, {asked:,} {'request' if asked == 1 else 'requests'})"
@@ -133,8 +115,8 @@ class ApiEncoder(Encoder):
             return np.empty((0, self._found or 0), dtype=np.float32)
         parts = []
         with self.requests.open() as client:
-            for start in range(0, len(distinct), self.batch):
-                sending = distinct[start : start + self.batch]
+            for start in range(0, len(distinct), self.piece):
+                sending = distinct[start : start + self.piece]
                 tokens, count = tokens_and_texts(sending)
                 self._sent = (
                     self._sent[0] + tokens,
@@ -148,22 +130,20 @@ class ApiEncoder(Encoder):
     def _prompted(self, batch: Texts) -> list[str]:
         if batch.role is None and len(batch):
             self._idle.tell()
-        prompt = self.prompts.get(batch.role, self.prompts.get(None, ""))
+        prompt = self.prompts.get(f"{batch.role}_prompt", self.prompts.get("prompt", ""))
         # half of a surrogate pair cannot be sent
         return [(prompt + text).encode("utf-8", "replace").decode() for text in batch.text]
 
     def _request(self, texts: list[str]) -> dict[str, Any]:
-        more = {} if self.dim is None else {"dimensions": self.dim}
-        encoding = "base64" if self.base64 else "float"
+        dim, encoding = self.options["dim"], self.options["encoding_format"]
+        more = {} if dim is None else {"dimensions": dim}
         return {"model": self.model, "input": texts, "encoding_format": encoding, **more}
 
     def _check_size(self, size: int) -> None:
         if self._found is not None and size != self._found:
             what = f"earlier ones had {self._found}"
-            if self.dim is not None:
-                what = (
-                    f"dim={self.dim} was asked for; leave it out where the model cannot shorten its vectors"
-                )
+            if (dim := self.options["dim"]) is not None:
+                what = f"dim={dim} was asked for; leave it out where the model cannot shorten its vectors"
             raise InputError(
                 f"api:{self.model} at {self.requests.service.place}: vectors have {size} dimensions, "
                 f"but {what}"
@@ -194,23 +174,5 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> ApiEnc
             raise InputError(f"api: {name} must be more than 0")
     service = Service.of(options["base_url"], options["key_env"])
     service.check()
-    return ApiEncoder(
-        argument,
-        Requests(
-            service,
-            rate=options["rate"],
-            retries=options["retries"],
-            timeout=options["timeout"],
-            clock=Clock(),
-        ),
-        batch=options["batch"],
-        dim=options["dim"],
-        revision=options["revision"],
-        prompts={
-            None: options["prompt"],
-            "query": options["query_prompt"],
-            "candidate": options["candidate_prompt"],
-        },
-        price=Price(options["price"], options["max_cost"]),
-        base64=options["encoding_format"] == "base64",
-    )
+    pace = {name: options[name] for name in ("rate", "retries", "timeout")}
+    return ApiEncoder(argument, Requests(service, **pace, clock=Clock()), options)

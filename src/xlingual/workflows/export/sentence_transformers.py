@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.encoders import Encoder
+from xlingual.encoders.networks import NetworkEncoder
+from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder
 from xlingual.encoders.torch_runtime import loading, require
 from xlingual.errors import DataWarning, InputError
 from xlingual.models.folder import CARD, CONFIG, WEIGHTS, ModelFolder
@@ -55,7 +57,7 @@ def export_sentence_transformers(
     unit length. It loads with `SentenceTransformer(out)`; no code comes with it.
     """
     require(WHAT, "st", "torch", "transformers", "sentence_transformers")
-    _check_out(out, replace, getattr(base, "folder", None))
+    _check_out(out, replace, base.folder if isinstance(base, NetworkEncoder) else None)
     parent = make_folder(out.parent)
     made = Path(mkdtemp(prefix=f".{out.name}.", dir=parent))
     try:
@@ -116,10 +118,11 @@ def _write_layers(
     write_modules(made, modules, added)
 
 
-def _width(base: Any, network: TripletNetwork) -> int:  # noqa: ANN401  (an encoder of either library)
+def _width(base: Encoder, network: TripletNetwork) -> int:
     """Return how many dimensions the base's own modules give, before any are cut off."""
-    model = getattr(base, "model", None)
-    return network.config.base_dim if model is None else whole_dim(model)
+    if isinstance(base, SentenceTransformerEncoder):
+        return whole_dim(base.model)
+    return network.config.base_dim
 
 
 def _expected(network: TripletNetwork, base: Encoder, tower: str) -> Vectors:
