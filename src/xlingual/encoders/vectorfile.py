@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -71,6 +72,17 @@ def shards_of(path: Path) -> list[Path]:
             f"{path}: {len(found)} of {max(counts)} shards are there: put all of them into the folder"
         )
     return [found[number] for number in sorted(found)]
+
+
+def one_size(dims: Mapping[Path, int], remedy: str) -> int:
+    """Return the number of dimensions of files of vectors; InputError where they do not share it."""
+    first, dim = next(iter(dims.items()), ("", 0))
+    for path, other in dims.items():
+        if other != dim:
+            raise InputError(
+                f"{first} has {dim} dimensions but {path} has {other}: vectors of all languages must {remedy}"
+            )
+    return dim
 
 
 def placeholder_hint(path: str) -> str:

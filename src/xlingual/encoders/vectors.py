@@ -19,7 +19,7 @@ from xlingual.columns import coded
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.patterns import FIELD, fields_there, filled, fitting, language_at_end, places
 from xlingual.encoders.schemes import TEXTS, Context
-from xlingual.encoders.vectorfile import SUFFIXES, check_file, files_of, open_vectors
+from xlingual.encoders.vectorfile import SUFFIXES, check_file, files_of, one_size, open_vectors
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.records import Encoded, Ints, Pictures, Texts, Vectors, digest
 
@@ -169,14 +169,7 @@ class VectorsEncoder(Encoder):
             path: int(open_vectors(path, self.key, self.packed).shape[1])
             for path in self._paths(role, languages)
         }
-        first, dim = next(iter(dims.items()))
-        for path, other in dims.items():
-            if other != dim:
-                raise InputError(
-                    f"{first} has {dim} dimensions but {path} has {other}: vectors of all languages "
-                    "must be of one size, made by one model"
-                )
-        return dim
+        return one_size(dims, "be of one size, made by one model")
 
     def _rows_by_file(self, batch: Texts | Pictures, role: str | None) -> list[tuple[Path, str | None, Ints]]:
         if "{lang}" not in self.pattern:

@@ -15,6 +15,7 @@ from xlingual.encoders.batching import distinct_rows
 from xlingual.encoders.schemes import Context
 from xlingual.encoders.segment import lookups, pieces, segment
 from xlingual.encoders.unknown_words import UnknownWords
+from xlingual.encoders.vectorfile import one_size
 from xlingual.encoders.weights import LanguageFiles
 from xlingual.encoders.wordfile import WordFile, check_word_file
 from xlingual.errors import InputError
@@ -81,7 +82,9 @@ class WordvecEncoder(Encoder):
     def encode(self, batch: Texts, /) -> Vectors:
         """Return float32 [n, d]; words without a vector are counted for `notes`."""
         tags = tuple(dict.fromkeys(batch.language))
-        vectors = np.zeros((len(batch), self._dimensions(tags or self.files.tags)), dtype=np.float32)
+        dims = {file.path: file.dim for file in map(self.files.of, tags or self.files.tags)}
+        dim = one_size(dims, "lie in one space; take files that were aligned with each other")
+        vectors = np.zeros((len(batch), dim), dtype=np.float32)
         language = np.asarray(batch.language, dtype=object)
         for tag in tags:
             rows = np.flatnonzero(language == tag)
@@ -146,18 +149,6 @@ class WordvecEncoder(Encoder):
                 )
             self._counted[tag] = _weights(self.weight, self._words(list(distinct), tag)[0])
         return self._counted[tag]
-
-    def _dimensions(self, tags: Sequence[str]) -> int:
-        """Return the number of dimensions, which the files of all the languages must share."""
-        dims = {file.path: file.dim for file in map(self.files.of, tags)}
-        first, dim = next(iter(dims.items()), (self.pattern, 0))
-        for path, other in dims.items():
-            if other != dim:
-                raise InputError(
-                    f"{first} has {dim} dimensions but {path} has {other}: vectors of all languages must lie "
-                    "in one space; take files that were aligned with each other"
-                )
-        return dim
 
 
 def _weights(kind: str, texts: Sequence[Sequence[str]]) -> Callable[[str], float]:
