@@ -11,8 +11,9 @@ from xlingual.encoders.base import Encoder, adopt
 from xlingual.encoders.options import TRAINED_ON
 from xlingual.encoders.plugins import in_words, package_of, scheme_of
 from xlingual.encoders.schemes import SCHEMES, Context, Scheme
-from xlingual.encoders.spec import Spec, shown, without_url_secrets
+from xlingual.encoders.spec import Spec
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
+from xlingual.hidden import shown, without_url_secrets
 
 
 def build(spec: Spec, kind: str, context: Context, above: Spec | None = None) -> Encoder:
