@@ -10,6 +10,7 @@ import click
 from xlingual.cli import screen
 from xlingual.cli.from_request import command, keywords
 from xlingual.errors import InputError
+from xlingual.requests import signed
 from xlingual.requests.comparing import CompareRequest
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def compare(asked: CompareRequest) -> None:
     if out is not None and out.exists() and not out.is_dir():
         raise InputError(f"--out {out} is a file: name a folder")
     with screen.warnings_as_lines(), screen.progress(asked.quiet or asked.form == "json") as progress:
-        found = run(**keywords(asked, run), progress=progress)
+        found = signed(run(**keywords(asked, run), progress=progress), asked)
     sentences = verdict(found)
     if out is not None:
         found.write(out)

@@ -10,6 +10,7 @@ import click
 from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
+from xlingual.requests import signed
 from xlingual.requests.comparing import PlanRequest
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def plan(asked: PlanRequest) -> None:
 
     check_output(asked.out, False, "plan")
     with screen.warnings_as_lines():
-        found = make(asked.results, **keywords(asked, make))
+        found = signed(make(asked.results, **keywords(asked, make)), asked)
     if asked.as_json or asked.form == "json":
         screen.print_json(found.to_dict())
     elif asked.form == "table":

@@ -10,7 +10,7 @@ from xlingual.cli import screen
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError
 from xlingual.regular import regular_file
-from xlingual.requests.embedding import ReportRequest
+from xlingual.requests.single import ReportRequest
 
 
 @command(ReportRequest)

@@ -35,7 +35,7 @@ _LIBRARIES += ("faiss-cpu", "ray", "sacrebleu", "nltk")
 
 def signed(found: F, asked: Request) -> F:
     """Return what was found with the request that it answers, and what the run was like."""
-    return _signed(found, type(asked), values(asked))
+    return sign(found, type(asked), values(asked))
 
 
 def answers(kind: type[Request]) -> Callable[[Callable[P, F]], Callable[P, F]]:
@@ -49,7 +49,7 @@ def answers(kind: type[Request]) -> Callable[[Callable[P, F]], Callable[P, F]]:
             found = function(*given, **more)
             bound = wanted.bind(*given, **more)
             bound.apply_defaults()
-            return _signed(found, kind, bound.arguments)
+            return sign(found, kind, bound.arguments)
 
         return answered
 
@@ -72,7 +72,8 @@ def run_part(kind: type[Request], given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _signed(found: F, kind: type[Request], given: Mapping[str, Any]) -> F:
+def sign(found: F, kind: type[Request], given: Mapping[str, Any]) -> F:
+    """Return what was found with values that were asked for, by the names of a request's fields."""
     parts = {"request": request_part(kind, given), "run": run_part(kind, given)}
     if isinstance(found, msgspec.Struct):
         return msgspec.structs.replace(found, **parts)
