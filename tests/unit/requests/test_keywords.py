@@ -89,9 +89,7 @@ def commands(group=xlingual, path=()):
             yield (*path, name), found
 
 
-@pytest.mark.parametrize(
-    ("path", "found"), commands(), ids=lambda part: " ".join(part) if isinstance(part, tuple) else ""
-)
+@pytest.mark.parametrize(("path", "found"), list(commands()))
 def test_every_command_is_made_of_a_request(path, found):
     assert isinstance(found, RequestCommand) and found.kind.command == " ".join(path)
     assert schema(found.kind)["properties"]["command"]["enum"] == [" ".join(path)]
