@@ -94,7 +94,7 @@ def _mean(rows: list[Summary]) -> Summary:
         return (written or rows)[0]
     values = [row.value for row in rows if row.value is not None]
     note = None if values else rows[0].note
-    return replace(
+    return msgspec.structs.replace(
         rows[0],
         source=None,
         target=None,

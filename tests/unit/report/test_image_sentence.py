@@ -16,6 +16,7 @@ from xlingual.report.image_sentence.terminal import folded
 from xlingual.report.page import render
 from xlingual.report.words import measure_name
 from xlingual.results import Behind, Entry, Interval, Results, Summary
+from xlingual.results.views import Against, ImageSentenceViews
 from xlingual.signature import Signature
 
 MEASURES = ("Success@1", "Success@5", "Success@10", "MedR/floor")
@@ -25,11 +26,11 @@ def ci(value: float, half: float) -> Interval:
     return Interval(value - half, value + half, 0.95, "made up")
 
 
-def view(baseline: str | None, value: float, half: float) -> dict[str, Any] | None:
+def view(baseline: str | None, value: float, half: float) -> ImageSentenceViews | None:
     if baseline is None:
         return None
-    interval = {"low": value - half, "high": value + half, "level": 0.95, "method": "made up"}
-    return {"against": {"baseline": baseline, "value": value, "ci": interval}}
+    interval = Interval(value - half, value + half, 0.95, "made up")
+    return ImageSentenceViews(Against(baseline, value, interval))
 
 
 def results(

@@ -1,6 +1,5 @@
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from xlingual.report import verdict
 from xlingual.report.verdict import task_verdict

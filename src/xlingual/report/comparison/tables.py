@@ -7,6 +7,8 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from msgspec import structs
+
 from xlingual.report import numbers, words
 from xlingual.report.markup import latex_comment, latex_text, markdown_text
 from xlingual.report.validation.wording import counted
@@ -189,7 +191,7 @@ def _csv(comparison: Comparison) -> str:
     for board in comparison.boards:
         for row in board.rows:
             ends = {} if row.ci is None else {"ci_low": row.ci.low, "ci_high": row.ci.high}
-            known = vars(board) | vars(row) | ends
+            known = structs.asdict(board) | structs.asdict(row) | ends
             cells = {name: known.get(name) for name in _CSV}
             writer.writerow({k: csv_text(v) if isinstance(v, str) else v for k, v in cells.items()})
     return text.getvalue()

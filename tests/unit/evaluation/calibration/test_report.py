@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from xlingual.evaluation.calibration.calibrate import calibrate
 from xlingual.evaluation.calibration.estimate import with_estimates

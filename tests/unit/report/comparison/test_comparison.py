@@ -3,9 +3,9 @@
 import csv
 import io
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from xlingual.report.comparison import as_text, lines, remarks, verdict, write_comparison
 from xlingual.report.comparison.page import render
