@@ -72,7 +72,7 @@ def test_paths_count_from_the_file_and_tables_run_in_order(
         ('command = "gat"', ["no command 'gat'", "Did you mean 'gate'?"]),
         (
             '[a]\ncommand = "gate"\nmargn = 1',
-            ["x.toml: [a]: unknown option 'margn'", "Did you mean 'margin'?"],
+            ["[a]: unknown option 'margn'", "Did you mean 'margin'?"],
         ),
         ('command = "gate"\nmargin = "much"', ['margin must be a number, found "much"']),
         ('command = "gate"\nmargin = 1', ["candidate is missing"]),

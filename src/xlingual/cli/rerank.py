@@ -44,7 +44,7 @@ def tune(asked: TuneRequest) -> None:
         lists = read_nbest(asked.nbest)
         texts = [read_texts(path) for path in asked.references]
         given = keywords(asked, find) | {"references": texts}
-        found = signed(find(lists, settings=settings, progress=report, **given), asked)
+        found = signed(find(lists, settings=settings, progress=report, **given), asked, run=False)
     found.write(asked.out)
     if asked.as_json:
         screen.print_json(found.to_dict())
@@ -103,7 +103,7 @@ def score(asked: ScoreRequest) -> None:
             seed=asked.seed,
             progress=report,
         )
-    found = signed(found, asked)
+    found = signed(found, asked, run=False)
     if out is not None:
         found.write(out)
     if asked.as_json:

@@ -50,7 +50,7 @@ def ablate(asked: AblateRequest) -> None:
             progress=report,
             **keywords(asked.tuning, find),
         )
-    found = signed(found, asked)
+    found = signed(found, asked, run=False)
     if out is not None:
         found.write(out)
     if asked.as_json:
