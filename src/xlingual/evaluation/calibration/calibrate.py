@@ -16,6 +16,8 @@ from xlingual.evaluation.calibration.model import (
     leave_out,
 )
 from xlingual.records import Floats
+from xlingual.requests import answers
+from xlingual.requests.validating import CalibrateRequest
 from xlingual.results.calibration import (
     MUST_EQUAL,
     PREDICTORS,
@@ -37,6 +39,7 @@ _SAME = ("measure", "n_source", "n_target", "n_pictures", "conventions")
 _RANGES = {"XLR": (0.0, 1.0), "BkR": (0.0, 1.0), "SIM": (-1.0, 1.0)}
 
 
+@answers(CalibrateRequest)
 def calibrate(
     validations: Sequence[Validation | str | Path],
     *,

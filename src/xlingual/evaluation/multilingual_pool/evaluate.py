@@ -45,6 +45,8 @@ from xlingual.evaluation.setup import (
 from xlingual.measures import AveragePrecision, Measure, PoolMeasure, parse_pool_measures
 from xlingual.ranking import Ranker
 from xlingual.records import Texts
+from xlingual.requests import answers
+from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
 
@@ -55,6 +57,7 @@ NAME = "multilingual-pool"
 _AS_IN = ", as in vectors:model.{role}.{lang}.npy"
 
 
+@answers(MultilingualPoolRequest)
 def multilingual_pool(
     pool: MultilingualPool | str | Path,
     *,

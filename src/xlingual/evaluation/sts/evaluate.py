@@ -22,6 +22,8 @@ from xlingual.evaluation.sts.numbers import PEARSON, SPEARMAN, NumberTable
 from xlingual.evaluation.sts.replicates import Ordered, pearson, spearman, weights
 from xlingual.evaluation.sts.sentences import Sentences, cosines
 from xlingual.evaluation.sts.tables import no_queries, pair_table
+from xlingual.requests import answers
+from xlingual.requests.evaluating import StsRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
 from xlingual.streams import stream
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from xlingual.records import Floats
 
 
+@answers(StsRequest)
 def sts(
     files: str | Path | SentencePairs | Sequence[str | Path | SentencePairs],
     *,

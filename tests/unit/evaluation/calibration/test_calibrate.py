@@ -207,7 +207,9 @@ def test_the_file_gives_the_same_estimates(made, tmp_path):
 def test_validations_are_read_from_their_folders(made, tmp_path):
     validation = made.validation(made.pair(made.noisy(12)))
     validation.write(tmp_path / "v")
-    assert calibrate([tmp_path / "v"]) == calibrate([validation])
+    read, given = (calibrate([one]).to_dict() for one in (tmp_path / "v", validation))
+    of_the_request = {"request": None, "run": None}
+    assert read | of_the_request == given | of_the_request
 
 
 @pytest.mark.parametrize(
