@@ -208,9 +208,7 @@ def test_every_key_is_described(name: str) -> None:
     schema = schema_of(name)
     jsonschema.Draft202012Validator.check_schema(schema)
     for record, key, described in definitions(schema):
-        if (
-            key != "schema" and record != "PoolIntervals"
-        ):  # the tag; named as numbers are
+        if key != "schema" and record != "PoolIntervals":  # the tag; named as numbers are
             assert described.get("description"), (record, key)
 
 

@@ -165,12 +165,12 @@ class DataSet(Struct, frozen=True):
     coverage: Annotated[Coverage, about("How often intervals within this data held the truth.")]
 
 
-class Calibration(Document, frozen=True, kw_only=True, tag=SCHEMA):
+class Calibration(Document, frozen=True, tag=SCHEMA):
     """A fitted calibration; `residuals` and `without` are what jackknife+ over data sets needs."""
 
     made_by = MADE_BY
 
-    form: Annotated[str, among(FORM), about("Form of the curve.")] = FORM
+    form: Annotated[str, among(FORM), about("Form of the curve.")]
     predictors: Annotated[
         list[Annotated[str, among(*PREDICTORS)]], about("Names of the predictors: BkR, or BkR and SIM.")
     ]

@@ -17,6 +17,7 @@ from xlingual.evaluation.calibration.model import (
 )
 from xlingual.records import Floats
 from xlingual.results.calibration import (
+    FORM,
     MUST_EQUAL,
     PREDICTORS,
     Calibration,
@@ -80,6 +81,7 @@ def calibrate(
     warnings += _flat(model, predictors)
     warnings += _few_families(data_sets, level)
     return Calibration(
+        form=FORM,
         predictors=predictors,
         family=family,
         level=level,
