@@ -170,7 +170,7 @@ class Calibration(Answer, frozen=True, kw_only=True, tag=SCHEMA):
 
     made_by = MADE_BY
 
-    form: Annotated[str, among(FORM), about("Form of the curve.")] = FORM
+    form: Annotated[str, among(FORM), about("Form of the curve.")]
     predictors: Annotated[
         list[Annotated[str, among(*PREDICTORS)]], about("Names of the predictors: BkR, or BkR and SIM.")
     ]

@@ -19,6 +19,7 @@ from xlingual.records import Floats
 from xlingual.requests import answers
 from xlingual.requests.validating import CalibrateRequest
 from xlingual.results.calibration import (
+    FORM,
     MUST_EQUAL,
     PREDICTORS,
     Calibration,
@@ -83,6 +84,7 @@ def calibrate(
     warnings += _flat(model, predictors)
     warnings += _few_families(data_sets, level)
     return Calibration(
+        form=FORM,
         predictors=predictors,
         family=family,
         level=level,

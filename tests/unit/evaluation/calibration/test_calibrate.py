@@ -219,7 +219,10 @@ def test_validations_are_read_from_their_folders(made, tmp_path):
         (lambda c: c.pop("residuals"), "the field 'residuals' is missing"),
         (lambda c: c["cells"][0].pop("images"), "the field 'cells[0].images' is missing"),
         (lambda c: c["points"][0].pop("BkR"), "the field 'points[0].BkR' is missing"),
-        (lambda c: c["points"][0].update(XLR=None), "points[0].XLR must be a number, found null"),
+        (
+            lambda c: c["points"][0].update(XLR=None),
+            "points[0].XLR must be a number of at least 0 and at most 1, found null",
+        ),
         (lambda c: c["points"][0].update(cell=7), "a cell that is not in 'cells'"),
         (lambda c: c["residuals"].append(0.1), "'residuals' has 1 values for 0 points"),
         (
