@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from xlingual.arrays import Ints
 from xlingual.columns import Lookup, Paths
 from xlingual.errors import InputError
-from xlingual.regular import regular_file
+from xlingual.files import regular_file
 
 if TYPE_CHECKING:
     from PIL.Image import Image

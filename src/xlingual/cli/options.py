@@ -13,7 +13,7 @@ import click
 
 from xlingual.cli.sections import section
 from xlingual.errors import InputError, listed
-from xlingual.regular import regular_file
+from xlingual.files import regular_file
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest

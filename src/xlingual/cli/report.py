@@ -10,7 +10,7 @@ import click
 
 from xlingual.cli import screen
 from xlingual.errors import InputError
-from xlingual.regular import regular_file
+from xlingual.files import regular_file
 
 
 @click.command()
@@ -40,8 +40,9 @@ def report(folders: tuple[Path, ...], out: Path, title: str | None, quiet: bool)
 
 
 def _write_results(folders: Sequence[Path], out: Path, title: str | None) -> None:
+    from xlingual.files import make_folder
     from xlingual.report import write_report
-    from xlingual.results import Results, make_folder
+    from xlingual.results import Results
 
     read = [Results.read(folder.parent if folder.name == "results.json" else folder) for folder in folders]
     make_folder(out.parent)
@@ -49,8 +50,8 @@ def _write_results(folders: Sequence[Path], out: Path, title: str | None) -> Non
 
 
 def _write_validation(folders: Sequence[Path], out: Path, title: str | None) -> None:
+    from xlingual.files import make_folder
     from xlingual.report import write_validation_report
-    from xlingual.results import make_folder
     from xlingual.results.validation import Validation
 
     validation = Validation.read(folders[0])
@@ -59,8 +60,8 @@ def _write_validation(folders: Sequence[Path], out: Path, title: str | None) -> 
 
 
 def _write_comparison(folders: Sequence[Path], out: Path, title: str | None) -> None:
+    from xlingual.files import make_folder
     from xlingual.report.comparison import write_comparison
-    from xlingual.results import make_folder
     from xlingual.results.comparison import Comparison
 
     comparison = Comparison.read(folders[0])
@@ -69,8 +70,8 @@ def _write_comparison(folders: Sequence[Path], out: Path, title: str | None) -> 
 
 
 def _write_case_study(folders: Sequence[Path], out: Path, title: str | None) -> None:
+    from xlingual.files import make_folder
     from xlingual.report.case_study import write_case_study
-    from xlingual.results import make_folder
     from xlingual.results.case_study import CaseStudy
 
     study = CaseStudy.read(folders[0])
@@ -79,8 +80,8 @@ def _write_case_study(folders: Sequence[Path], out: Path, title: str | None) -> 
 
 
 def _write_study(folders: Sequence[Path], out: Path, title: str | None) -> None:
+    from xlingual.files import make_folder
     from xlingual.report.study import write_study
-    from xlingual.results import make_folder
     from xlingual.results.study import StudyAnalysis
 
     analysis = StudyAnalysis.read(folders[0])

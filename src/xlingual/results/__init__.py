@@ -16,7 +16,7 @@ from xlingual.results.evaluation import (
     Summary,
     by_key,
 )
-from xlingual.results.files import atomic_file, make_folder, read_json, to_json, write_json
+from xlingual.results.files import read_json, to_json, write_json
 
 __all__ = [
     "SCHEMA",
@@ -27,9 +27,7 @@ __all__ = [
     "Interval",
     "Results",
     "Summary",
-    "atomic_file",
     "by_key",
-    "make_folder",
     "read_json",
     "to_json",
     "write_json",

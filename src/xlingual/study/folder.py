@@ -13,16 +13,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 from xlingual.errors import InputError
-from xlingual.regular import regular_file
-from xlingual.results.files import make_folder, read_json, to_json
+from xlingual.files import atomic_file, make_folder, regular_file
+from xlingual.results.files import read_json, to_json
 from xlingual.results.reading import fields_of, record
 from xlingual.study.records import Credit, Key, Page, Query, Shown, Study
 from xlingual.study.validity import checked_key, checked_study
@@ -104,15 +102,8 @@ def read_key(folder: str | Path, study: Study) -> Key:
 
 def write_private(path: Path, text: str) -> None:
     """Write a file that only its owner can read (mode 600), atomically and flushed to the disk."""
-    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as handle:
-        temporary = Path(handle.name)  # made with mode 600
-        try:
-            handle.write(text.encode("utf-8"))
-            handle.flush()
-            os.fsync(handle.fileno())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+    with atomic_file(path, private=True) as temporary:
+        temporary.write_bytes(text.encode("utf-8"))
 
 
 def _query(row: Mapping[str, Any]) -> Query:

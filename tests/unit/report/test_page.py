@@ -226,7 +226,7 @@ def test_importing_the_report_loads_no_heavy_package():
     ).stdout.split()
     assert not {"jinja2", "pyarrow", "matplotlib", "numpy", "pandas", "PIL"} & set(loaded)
     rooms = {name.split(".")[1] for name in loaded if name.startswith("xlingual.")}
-    assert rooms == {"report", "results", "errors", "extras", "regular", "signature", "visible"}
+    assert rooms == {"report", "results", "errors", "extras", "files", "languages", "signature", "visible"}
 
 
 def noise(made, **marks):

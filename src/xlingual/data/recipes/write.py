@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlingual.data.recipes.items import LANGUAGES, Recipe, recipe_rows
-from xlingual.results import atomic_file, make_folder
+from xlingual.files import atomic_file, make_folder
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlingual.data.scenes.items import SceneItem, scene_rows
-from xlingual.results import atomic_file, make_folder
-from xlingual.results.files import writing
+from xlingual.files import atomic_file, make_folder
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,7 +44,6 @@ def write_scenes(
     make_folder(folder / "images")
     done = 0
     with (
-        writing(folder),
         atomic_file(manifest) as path,
         pq.ParquetWriter(path, _schema(languages), compression="zstd") as writer,
     ):
