@@ -11,7 +11,7 @@ from xlingual.cli import screen
 from xlingual.cli.options import check_pool_folder, force_option
 from xlingual.errors import InputError
 from xlingual.report.terminal import fitting, plain_table
-from xlingual.report.validation.wording import counted
+from xlingual.report.numbers import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
