@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
+from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
-from xlingual.cli.options import check_output
 from xlingual.errors import InputError, why
 from xlingual.requests.comparing import GateRequest
 
@@ -27,7 +27,6 @@ def gate(asked: GateRequest) -> int:
     3 cannot tell (and how many more queries would).
     """
     from xlingual.comparison.gate import gate as decide
-    from xlingual.report.gate import sentences
     from xlingual.results.gate import FILE
 
     out, junit = asked.out, asked.junit
@@ -38,10 +37,7 @@ def gate(asked: GateRequest) -> int:
     with screen.warnings_as_lines():
         found = decide(**keywords(asked, decide))
     try:
-        if asked.as_json:
-            screen.print_json(found.to_dict())
-        elif not asked.quiet:
-            _print(found, sentences(found))
+        screen.show(found, form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
     finally:  # also where the reader of standard output has gone
         if out is not None:
             found.write(out / FILE)
@@ -62,7 +58,7 @@ def _summary_file() -> Path:
 
 def _write(found: Gate, summary: Path | None, junit: Path | None, quiet: bool) -> None:
     """Write both files; raise InputError, when both have been tried, where one cannot be written."""
-    from xlingual.report import gate as report
+    from xlingual.report.pages import gate as report
     from xlingual.results import atomic_file
 
     problems = []
@@ -77,7 +73,7 @@ def _write(found: Gate, summary: Path | None, junit: Path | None, quiet: bool) -
     if summary is not None:
         try:
             with summary.open("ab") as handle:
-                handle.write(report.markdown(found).encode("utf-8", "replace") + b"\n")
+                handle.write(report.summary(found).encode("utf-8", "replace") + b"\n")
         except OSError as error:
             problems.append(
                 f"the file that {_SUMMARY} names, {summary}, cannot be written ({why(error)}): "
@@ -85,26 +81,3 @@ def _write(found: Gate, summary: Path | None, junit: Path | None, quiet: bool) -
             )
     if problems:
         raise InputError(f"{'; '.join(problems)}. The decision, {found.outcome}, is not changed by this")
-
-
-def _print(found: Gate, said: list[str]) -> None:
-    from rich.padding import Padding
-    from rich.text import Text
-
-    from xlingual.report.gate import header, rows
-    from xlingual.report.terminal import plain_table
-
-    console = screen.console()
-    console.print()
-    console.print(Padding(Text(said[0], style="bold"), (0, 0, 0, 1)))
-    if len(found.decisions) > 1:
-        table = plain_table()
-        heads = header(found)
-        shown = [i for i, name in enumerate(heads) if name != "queries" or console.width >= 100]
-        for i in shown:
-            table.add_column(heads[i], justify="left" if i < 2 else "right", no_wrap=True)
-        for cells in rows(found):
-            table.add_row(*(Text(cells[i]) for i in shown))
-        console.print(table)
-    for sentence in [*said[1:], *found.warnings]:
-        console.print(Padding(sentence, (0, 0, 0, 1)), markup=False)

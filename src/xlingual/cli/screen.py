@@ -6,7 +6,7 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, Task
 
-    from xlingual.results import Results
 
 _PATIENCE = 1.0  # seconds before a progress bar is shown
 _PLAIN_WIDTH = 120  # columns where the output is not a terminal
@@ -243,49 +242,20 @@ def _speed(rate: float) -> str:
     return f"{rate:,.0f}" if rate >= 100 else f"{rate:.2g}"
 
 
-def show_results(results: Sequence[Results], *, as_json: bool, quiet: bool) -> None:
-    """Print the verdict and a table for each measure, or the JSON of the results."""
-    if as_json:
-        for result in results:
-            print_json(result.to_dict())
-        return
-    if quiet:
-        return
-    from rich.padding import Padding
+def show(found: Any, *, form: str = "table", as_json: bool = False, quiet: bool = False) -> None:  # noqa: ANN401
+    """Print what was found, a record of results, in a form; as JSON also where all else is kept quiet."""
+    if as_json or form == "json":
+        for one in found if isinstance(found, list) else [found]:
+            print_json(one.to_dict())
+    elif not quiet:
+        from xlingual.report import page_of
+        from xlingual.report.render import terminal, text
 
-    from xlingual.cli.tables import leaderboard_table, notes
-    from xlingual.report import approximation, leaderboard, sts, verdict
-    from xlingual.report import image_sentence as ranking
-    from xlingual.report import multilingual_pool as pool
-    from xlingual.report.tables import measures, tasks
-    from xlingual.report.words import measure_name
-
-    screen = console()
-    screen.print()
-    for sentence in verdict(results):
-        screen.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
-    told: set[str] = set()  # how numbers were found is the same for many tables, and said once
-    for task in tasks(results):
-        if task == ranking.TASK:
-            ranking.show(screen, results)
-            continue
-        for measure in measures(results, task):
-            if task == sts.TASK:
-                sts.show(screen, results, measure)
-                continue
-            rows = leaderboard(results, task, measure)
-            if task == pool.TASK and pool.has_views(results):
-                pool.show(screen, results, measure)
-                if measure == pool.VIEWED:  # the verdict has its notes
-                    continue
-            else:
-                screen.print()
-                name = measure_name(task, measure) if task == pool.TASK else measure
-                screen.print(leaderboard_table(f"{task} · {name}", rows, screen))
-            ways = [sentence for sentence in approximation.sentences(rows) if sentence not in told]
-            told.update(ways)
-            for note in [*notes(rows), *ways]:
-                screen.print(Padding(note, (0, 0, 0, 1)), markup=False)
+        page = page_of(found)
+        if form == "table":
+            terminal.show(console(), page)
+        else:
+            click.echo(text.as_text(page, form).encode(errors="backslashreplace"), nl=False)
 
 
 def print_json(content: Mapping[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """What can be shown: a page is a list of blocks, and every renderer knows every block.
 
-A module of `pages/` says which blocks stand on a page and in which order; `render/` turns them into HTML, lines of a
-terminal, Markdown, LaTeX and CSV. Blocks hold numbers and finished texts, never markup.
+A module of `pages/` says which blocks stand on a page and in which order; `render/` turns them into HTML,
+lines of a terminal, Markdown, LaTeX and CSV. Blocks hold numbers and finished texts, never markup.
 """
 
 from __future__ import annotations
@@ -60,9 +60,10 @@ class Cell:
     text: str = ""
     interval: str = ""
     badges: tuple[Badge, ...] = ()
-    below: Cell | None = None  # on a line of its own: the difference to a baseline
+    gap: Cell | None = None  # the difference to a baseline: beside it, or below it in a table of two lines
     title: str = ""  # on hover
     tone: Tone = ""
+    mark: str = ""  # what a terminal and texts show behind the text, where the page has a tone
     bar: Bar | None = None
     value: float | int | str | None = None  # at full precision, for CSV
     ends: tuple[float, float] | None = None  # of the interval, for CSV
@@ -70,8 +71,8 @@ class Cell:
 
     @classmethod
     def of(
-        cls, value: float | None, ci: Interval | None = None, measure: str = "", *, error: float | None = None,
-        **more: Any,  # noqa: ANN401  (fields of a cell)
+        cls, value: float | None, ci: Interval | None = None, measure: str = "", *,
+        error: float | None = None, **more: Any,  # noqa: ANN401  (fields of a cell)
     ) -> Cell:  # fmt: skip
         """Return the cell of a number with its interval."""
         return cls(
@@ -83,7 +84,7 @@ class Cell:
         )
 
     @classmethod
-    def gap(
+    def difference(
         cls, value: float | None, ci: Interval | None, measure: str = "", *, error: float | None = None,
         marks: Sequence[float] = (0.0,), signed: bool = False, **more: Any,  # noqa: ANN401  (fields of a cell)
     ) -> Cell:  # fmt: skip
@@ -110,9 +111,19 @@ class Cell:
         return cls(text, after, value=mean, spread=spread, **more)
 
     @property
+    def alone(self) -> Cell:
+        """The cell without what stands below."""
+        return replace(self, gap=None)
+
+    @property
     def plain(self) -> str:
-        """The text with its interval, in one line."""
-        return f"{self.text} {self.interval}".rstrip()
+        """The text with its mark and interval, in one line."""
+        return f"{self.marked} {self.interval}".rstrip()
+
+    @property
+    def marked(self) -> str:
+        """The text with its mark."""
+        return f"{self.text}{self.mark}"
 
 
 @dataclass(frozen=True)
@@ -187,6 +198,7 @@ class Table:
     titled: bool = True  # the page shows the title above it
     looks: tuple[Look, ...] = narrower()
     instead: Table | None = None  # for a terminal that has no room for the narrowest look
+    splits: bool = False  # there, columns without room follow in a further table
     records: Sequence[Mapping[str, Any]] | None = None  # rows of the CSV, where they say more than the cells
     unsaid: tuple[str, ...] = ()  # columns whose absence needs no remark: the verdict has them
     where: Where = "page"
@@ -205,7 +217,9 @@ class Table:
             head
             if isinstance(head, Column)
             else Column(
-                head, "name" if i < names else "words" if head in remarks else "number", data=data and i < names
+                head,
+                "name" if i < names else "words" if head in remarks else "number",
+                data=data and i < names,
             )
             for i, head in enumerate(heads)
         )
@@ -213,6 +227,11 @@ class Table:
             Row(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row)) for row in rows
         )
         return cls(title, columns, made, **more)
+
+    @property
+    def tall(self) -> bool:
+        """Whether differences stand below their values."""
+        return self.style == "figures two-lines"
 
     def without_empty(self) -> Table:
         """Return the table without columns of numbers that say nothing in any row."""
@@ -222,7 +241,9 @@ class Table:
             if column.kind in ("name", "rank", "chart")
             or any(row.cells[i].text not in ("", numbers.MISSING) for row in self.rows if row.cells)
         ]
-        rows = tuple(replace(row, cells=tuple(row.cells[i] for i in kept) if row.cells else ()) for row in self.rows)
+        rows = tuple(
+            replace(row, cells=tuple(row.cells[i] for i in kept) if row.cells else ()) for row in self.rows
+        )
         return replace(self, columns=tuple(self.columns[i] for i in kept), rows=rows)
 
 
@@ -267,7 +288,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Box:
-    """Values of one row over pairs: quartiles (None for few), whiskers, and every pair as a dot with its text."""
+    """Values of one row over pairs: quartiles (None for few), whiskers, every pair as a dot with its text."""
 
     label: str
     spoken: str
@@ -289,7 +310,7 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Figure:
-    """Drawings of one thing: for a wide page and, if it needs another, for a telephone; scatter, lines, bars."""
+    """A drawing (scatter, lines, bars), and the same one for a telephone where it needs another."""
 
     drawing: Drawing
     narrow: Drawing | None = None
@@ -417,4 +438,3 @@ def walk(blocks: Iterable[Block], wanted: Where = "page") -> Iterator[Block]:
         yield block
         if isinstance(block, (Fold, Group)):
             yield from walk(block.blocks, wanted)
-

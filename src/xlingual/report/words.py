@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 
+from xlingual.languages import named
 from xlingual.report import numbers
-from xlingual.report.languages import named
 from xlingual.tasks import CORRELATIONS
 
 Place = tuple[str, str]  # row and column of a table

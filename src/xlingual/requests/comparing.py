@@ -7,9 +7,9 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
-from xlingual.requests.output import Quiet
+from xlingual.requests.output import AsJson, Form, Quiet
 from xlingual.requests.record import Request, argument, option
-from xlingual.requests.values import Natural, Positive, comma_list
+from xlingual.requests.values import Natural, Positive, pair_list
 
 Results: TypeAlias = Annotated[
     tuple[str, ...],
@@ -78,14 +78,12 @@ class CompareRequest(Request, frozen=True, kw_only=True):
         ),
     ] = None
     seed: Seed = 0
-    form: Annotated[
-        Literal["table", "markdown", "latex", "csv", "json"],
-        option("The form in which the comparison is printed.", names=("--format",), run=True),
-    ] = "table"
+    form: Form = "table"
     out: Annotated[
         Path | None,
         option("Write comparison.json and report.html to the folder DIR.", metavar="DIR", run=True),
     ] = None
+    as_json: AsJson = False
     quiet: Quiet = False
 
 
@@ -105,7 +103,7 @@ class GateRequest(Request, frozen=True, kw_only=True):
             "Decide on these language pairs only: en-de,de-en.",
             metavar="LIST",
             otherwise="all; both must have the same",
-            reads=comma_list,
+            reads=pair_list,
         ),
     ] = ()
     per_pair: Annotated[bool, option("Decide on each language pair; all must pass.")] = False
@@ -123,7 +121,8 @@ class GateRequest(Request, frozen=True, kw_only=True):
     out: Annotated[Path | None, option("Write gate.json to the folder DIR.", metavar="DIR", run=True)] = None
     replicates: Replicates = 4999
     seed: Seed = 0
-    as_json: Annotated[bool, option("Print JSON instead of sentences.", names=("--json",), run=True)] = False
+    form: Form = "table"
+    as_json: AsJson = False
     quiet: Annotated[bool, option("Print nothing but errors; the exit code is the answer.", run=True)] = False
 
 
@@ -143,11 +142,6 @@ class PlanRequest(Request, frozen=True, kw_only=True):
         tuple[int, ...],
         option("Say what N queries could find; repeat for several numbers.", metavar="N"),
     ] = ()
-    form: Annotated[
-        Literal["table", "markdown", "csv", "json"],
-        option("The form in which the plan is printed.", names=("--format",), run=True),
-    ] = "table"
+    form: Form = "table"
     out: Annotated[Path | None, option("Write plan.json to the folder DIR.", metavar="DIR", run=True)] = None
-    as_json: Annotated[bool, option("Print JSON, as --format json does.", names=("--json",), run=True)] = (
-        False
-    )
+    as_json: AsJson = False

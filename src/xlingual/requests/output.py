@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from xlingual.requests.record import Record, option
 
 Quiet: TypeAlias = Annotated[bool, option("Print nothing but warnings and errors.", run=True)]
+
+Form: TypeAlias = Annotated[
+    Literal["table", "markdown", "latex", "csv", "json"],
+    option("The form in which the findings are printed.", names=("--format",), run=True),
+]
+AsJson: TypeAlias = Annotated[bool, option("Print JSON, as --format json does.", names=("--json",), run=True)]
 
 
 class Output(Record, frozen=True, kw_only=True):
@@ -19,7 +25,11 @@ class Output(Record, frozen=True, kw_only=True):
         None
     )
     report: Annotated[bool, option("Write a report to DIR/report.html too.", run=True)] = False
-    as_json: Annotated[bool, option("Print results.json instead of tables.", names=("--json",), run=True)] = (
-        False
-    )
+    form: Form = "table"
+    as_json: AsJson = False
     quiet: Quiet = False
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing is to be said besides what is asked for."""
+        return self.quiet or self.as_json or self.form == "json"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import permutations
 from statistics import fmean
 
+from xlingual.languages import named
 from xlingual.report import numbers, words
-from xlingual.report.languages import named
 from xlingual.report.multilingual_pool import wording
 from xlingual.report.multilingual_pool.reading import TASK, Pair, Seen, languages_of, sides_of
 from xlingual.report.plots import STEPS, Cell, HeatMap

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xlingual.report.grid import Table
+from xlingual.report.leaders import Row
 from xlingual.report.multilingual_pool import loss, maps, space, tables, texts, tradeoff
 from xlingual.report.multilingual_pool.loss import KINDS, Losses
 from xlingual.report.multilingual_pool.maps import Maps
 from xlingual.report.multilingual_pool.reading import PREFER_OWN, policies_of, seen
 from xlingual.report.multilingual_pool.space import Space
 from xlingual.report.multilingual_pool.texts import Question, Said
-from xlingual.report.leaders import Row
 from xlingual.report.validation.figures import Figure
 from xlingual.results import Results
 

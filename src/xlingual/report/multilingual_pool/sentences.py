@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
+from xlingual.languages import named
 from xlingual.report import chance, leads, numbers, words
-from xlingual.report.languages import named
+from xlingual.report.leaders import Row, contains
 from xlingual.report.multilingual_pool import wording
 from xlingual.report.multilingual_pool.reading import PREFER_OWN, TASK, Seen, policy_of, seen
-from xlingual.report.leaders import Row, contains
 from xlingual.results import Results
 
 MUCH = (

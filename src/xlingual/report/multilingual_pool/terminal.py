@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xlingual.report import numbers, tables, words
+from xlingual.report.leaders import Row
 from xlingual.report.multilingual_pool import wording
 from xlingual.report.multilingual_pool.reading import PREFER_OWN, TASK, VIEWED, Pair, Seen, seen, sides_of
 from xlingual.report.multilingual_pool.sentences import monolingual_ranks
 from xlingual.report.numbers import MISSING, number
-from xlingual.report.leaders import Row
 from xlingual.report.terminal import fitting, plain_table
 from xlingual.results import Results
 

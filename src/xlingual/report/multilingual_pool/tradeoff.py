@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from xlingual.report import numbers
 from xlingual.report.axis import axis_for
-from xlingual.report.multilingual_pool.reading import Seen
 from xlingual.report.figures import labels
+from xlingual.report.multilingual_pool.reading import Seen
 from xlingual.report.validation.figures import Figure, Frame, Point, Size
 
 ROOMY: Size = (470, 420, 48, 12, 458, 374)

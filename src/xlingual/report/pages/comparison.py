@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from xlingual.report import numbers, words
@@ -74,12 +75,15 @@ def page(comparison: Comparison, *, title: str | None = None) -> Page:
             sections.append((board, []))
         else:
             sections[-1][1].append(board)
+    shown = [_section(whole, parts, comparison) for whole, parts in sections]
+    notes = [Prose(note, where="terminal") for note in comparison.notes]
+    shown[-1] = replace(shown[-1], blocks=[*shown[-1].blocks, *notes])
     encoders = {row.encoder: None for board in comparison.boards for row in board.rows}
     return Page(
         kind="comparison",
         title=title or f"Comparison of {len(encoders)} encoders",
         verdict=[Finding(findings(comparison))],
-        sections=[_section(whole, parts, comparison) for whole, parts in sections],
+        sections=shown,
         facts=_facts(comparison, len(encoders)),
         terms=_TERMS,
         warnings=comparison.notes,
@@ -125,7 +129,12 @@ def _table(board: Board, comparison: Comparison) -> Table:
         badges = [Badge("baseline", where="page")] if row.encoder == board.baseline else []
         badges += [Badge("top", "soft", where="page")] if ranked and row.top else []
         gap = difference(row, board.measure, margin)
-        bar = Bar(row.difference, *(gap.ends or (None, None)), (*lines, ("chance", 0.0)), f"{row.encoder}: {gap.plain}")
+        bar = Bar(
+            row.difference,
+            *(gap.ends or (None, None)),
+            (*lines, ("chance", 0.0)),
+            f"{row.encoder}: {gap.plain}",
+        )
         cells = [
             Cell(row.encoder, badges=tuple(badges)),
             Cell.of(row.value, measure=board.measure),
@@ -176,9 +185,7 @@ _CSV = (
 
 def _record(board: Board, row: Compared) -> dict[str, Any]:
     ends = {} if row.ci is None else {"ci_low": row.ci.low, "ci_high": row.ci.high}
-    return {
-        name: ends.get(name, getattr(row, name, getattr(board, name, None))) for name in _CSV
-    }
+    return {name: ends.get(name, getattr(row, name, getattr(board, name, None))) for name in _CSV}
 
 
 def _facts(comparison: Comparison, n_encoders: int) -> list[tuple[str, str]]:

@@ -168,7 +168,7 @@ def _differences(
     *pairs: PairValidation,
 ) -> Table:
     rows = [
-        [*name, Cell.gap(one.value, one.ci), Cell(numbers.p_value(one.p), value=one.p)]
+        [*name, Cell.difference(one.value, one.ci), Cell(numbers.p_value(one.p), value=one.p)]
         for name, one in listed
     ]
     tests = gathered((" ".join(name), one.test) for name, one in listed)

@@ -26,7 +26,8 @@ def markdown(page: Page) -> str:
     """Return verdict and tables in GitHub's Markdown; names are escaped."""
     said = [markdown_text(sentence) for sentence in _sentences(page)]
     parts = [
-        _markdown_table(block) if isinstance(block, Table) else _markdown_line(block) for block in _shown(page)
+        _markdown_table(block) if isinstance(block, Table) else _markdown_line(block)
+        for block in _shown(page)
     ]
     return "\n\n".join([*said, *parts]) + "\n"
 
@@ -35,7 +36,8 @@ def latex(page: Page) -> str:
     """Return the tables in LaTeX (booktabs); what is said stands in comments."""
     parts = ["\n".join(map(latex_comment, _sentences(page)))]
     parts += [
-        _latex_table(block) if isinstance(block, Table) else latex_comment(block.text) for block in _shown(page)
+        _latex_table(block) if isinstance(block, Table) else latex_comment(block.text)
+        for block in _shown(page)
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -92,7 +94,7 @@ def _lines(table: Table) -> tuple[list[str], list[bool], list[list[str]]]:
 
 
 def _cell(cell: Cell) -> str:
-    return cell.plain if cell.below is None else f"{cell.plain}; {cell.below.plain}"
+    return cell.plain if cell.gap is None else f"{cell.plain}; {cell.gap.plain}"
 
 
 def _markdown_line(block: Prose | Heading) -> str:

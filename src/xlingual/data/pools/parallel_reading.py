@@ -1,0 +1,209 @@
+"""Reading parallel questions: from a multilingual pool, or from a table.
+
+In a table one row is one question in all its languages: `question_LANG` and `answer_LANG` for each language,
+`context_LANG` (what surrounds the answer) where there is any; `id`; `cluster` (rows that are not independent,
+such as those of one paragraph; default: each row is its own); `split`. An empty or missing text is one that a
+language lacks. Parquet, JSON lines, CSV or TSV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from xlingual.arrays import Ints
+from xlingual.data.languages import check_tags
+from xlingual.data.pools.build import chosen_languages
+from xlingual.data.pools.parallel import ParallelQuestions
+from xlingual.data.pools.reading import is_pool, read_pool
+from xlingual.data.pools.rows import PoolRows
+from xlingual.data.reading.opening import open_table
+from xlingual.data.reading.tables import Table
+from xlingual.data.reading.values import described, numbered
+from xlingual.errors import InputError, listed
+from xlingual.records import Texts
+
+_PARTS = ("question", "answer", "context")
+
+
+def read_parallel(
+    path: str | Path, languages: Sequence[str] | None = None, split: str | None = None
+) -> ParallelQuestions:
+    """Read parallel questions from a multilingual pool, or from a table.
+
+    `languages` restricts and orders the languages, `split` takes the rows of one split.
+    """
+    if not Path(path).exists():
+        raise InputError(
+            f"{path}: no such file or folder; give a multilingual pool, or a table with the columns "
+            "question_LANG and answer_LANG"
+        )
+    if is_pool(path) or Path(path).is_dir():
+        return of_pool(read_pool(path, languages, split))
+    return _read_table(path, languages, split)
+
+
+def of_pool(pool: PoolRows) -> ParallelQuestions:
+    """Return the questions of a pool with all their answers.
+
+    Questions with an equal key are one question, asked in several languages; where a language has a key twice
+    these are different questions, and those with an equal key and an equal id are one.
+    """
+    q, c = pool.questions, pool.candidates
+    names = _names(q.key, q.ids, q.language)
+    number, _ = numbered(names)
+    first_row = np.unique(number, return_index=True)[1]
+    asked = np.full((len(first_row), len(pool.languages)), -1, dtype=np.int64)
+    asked[number[::-1], q.language[::-1]] = np.arange(len(q))[::-1]
+    row, candidate = pool.relevant
+    pairs = np.unique(np.stack([number[row], c.language[candidate], candidate]), axis=1)
+    first, answered = _ragged(asked.shape, *pairs)
+    return ParallelQuestions(
+        source=pool.source,
+        languages=pool.languages,
+        ids=[q.ids[row] for row in first_row.tolist()],
+        cluster=q.cluster[first_row],
+        questions=pool.question_texts(),
+        answers=pool.candidate_texts(),
+        answer_cluster=c.cluster,
+        asked=asked,
+        first=first,
+        answered=answered,
+    )
+
+
+def _read_table(path: str | Path, languages: Sequence[str] | None, split: str | None) -> ParallelQuestions:
+    """Read a table; raise InputError, naming file, row and column, where it is not what it must be."""
+    table, file = open_table(path)
+    tags = _languages(table, str(file), languages)
+    rows = _rows(table, split)
+    columns = {
+        (part, tag): _texts(table, f"{part}_{tag}", rows)
+        for part in _PARTS
+        for tag in tags
+        if part != "context" or f"{part}_{tag}" in table.names
+    }
+    ids = [str(name) for name in _column(table, "id", rows, [row + 1 for row in rows])]
+    if len(set(ids)) < len(ids):
+        twice = next(name for name in ids if ids.count(name) > 1)
+        raise InputError(f"{file}, column 'id': {twice!r} is there twice: give each question its own id")
+    cluster, _ = numbered(_column(table, "cluster", rows, ids))
+    asked, questions, _ = _side(columns, "question", tags, ids)
+    answer, answers, owner = _side(columns, "answer", tags, ids)
+    lone = np.flatnonzero((asked < 0).all(axis=1) | (answer < 0).all(axis=1))
+    if len(lone):
+        row = int(lone[0])
+        what = "question" if (asked[row] < 0).all() else "answer"
+        raise InputError(
+            f"{file}, row {rows[row] + 1} has no {what} in any of {listed(tags)}: fill in one, or leave it "
+            "out"
+        )
+    there = answer.ravel() >= 0
+    return ParallelQuestions(
+        source=str(file),
+        languages=tags,
+        ids=ids,
+        cluster=cluster,
+        questions=questions,
+        answers=answers,
+        answer_cluster=cluster[owner],
+        asked=asked,
+        first=np.concatenate([[0], np.cumsum(there)]).astype(np.int64),
+        answered=answer.ravel()[there],
+    )
+
+
+def _names(keys: Sequence[str], ids: Sequence[str], language: Ints) -> list[tuple[str, ...]]:
+    """Return what makes each row the same question as another one."""
+    seen: set[tuple[str, int]] = set()
+    twice: set[str] = set()
+    for key, code in zip(keys, language.tolist(), strict=True):
+        if (key, code) in seen:
+            twice.add(key)
+        seen.add((key, code))
+    return [(key, name) if key in twice else (key,) for key, name in zip(keys, ids, strict=True)]
+
+
+def _ragged(shape: tuple[int, ...], question: Ints, language: Ints, answer: Ints) -> tuple[Ints, Ints]:
+    """Return where the answers of each question and language begin, and the answers, of sorted triples."""
+    place = question * shape[1] + language
+    counts = np.bincount(place, minlength=shape[0] * shape[1])
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), answer
+
+
+def _languages(table: Table, file: str, wanted: Sequence[str] | None) -> tuple[str, ...]:
+    told = {
+        part: [name.removeprefix(f"{part}_") for name in table.names if name.startswith(f"{part}_")]
+        for part in _PARTS
+    }
+    tags = tuple(tag for tag in told["question"] if tag in told["answer"])
+    lone = sorted({*told["question"]} ^ {*told["answer"]})
+    if lone:
+        has = "question" if lone[0] in told["question"] else "answer"
+        lacks = "answer" if has == "question" else "question"
+        raise InputError(
+            f"{file} has a column {has}_{lone[0]} but no {lacks}_{lone[0]}: add it, or leave both out"
+        )
+    if not tags:
+        raise InputError(
+            f"{file} has no columns question_LANG and answer_LANG, such as question_en and answer_en; its "
+            f"columns: {listed(table.names, 20)}"
+        )
+    check_tags(tags, file)
+    return tags if wanted is None else chosen_languages(file, tags, wanted)
+
+
+def _rows(table: Table, split: str | None) -> list[int]:
+    rows = list(range(table.n_rows))
+    if split is not None:
+        names = table.load(table.require("split", "--split"))
+        rows = [row for row in rows if str(names[row]) == split]
+    if not rows:
+        raise InputError(f"{table.source}: no rows" + (f" of the split {split!r}" if split else ""))
+    return rows
+
+
+def _column(table: Table, name: str, rows: Sequence[int], otherwise: Sequence[Any]) -> list[Any]:
+    if name not in table.names:
+        return list(otherwise)
+    values = table.load(name)
+    absent = next((row for row in rows if values[row] is None or values[row] == ""), None)
+    if absent is not None:
+        raise InputError(f"{table.where(absent, name)} is empty: fill it in, or leave the column out")
+    return [values[row] for row in rows]
+
+
+def _texts(table: Table, name: str, rows: Sequence[int]) -> list[str]:
+    values = table.load(name)
+    for row in rows:
+        if not isinstance(values[row], str | None):
+            raise InputError(f"{table.where(row, name)}: found {described(values[row])}, expected a text")
+    return [(values[row] or "").strip() and values[row] for row in rows]
+
+
+def _side(
+    columns: dict[tuple[str, str], list[str]], part: str, tags: Sequence[str], ids: Sequence[str]
+) -> tuple[Ints, Texts, Ints]:
+    """Return the row of each text [n, L] (-1: none), the texts, and whose each is."""
+    place = np.full((len(ids), len(tags)), -1, dtype=np.int64)
+    for code, tag in enumerate(tags):
+        place[:, code] = [1 if text else -1 for text in columns[part, tag]]
+    owner, language = np.nonzero(place > 0)
+    place[owner, language] = np.arange(len(owner))
+    pairs = list(zip(owner.tolist(), language.tolist(), strict=True))
+    context = (
+        [columns.get(("context", tags[code]), [""] * len(ids))[row] for row, code in pairs]
+        if part == "answer"
+        else []
+    )
+    texts = Texts(
+        text=[columns[part, tags[code]][row] for row, code in pairs],
+        language=[tags[code] for _, code in pairs],
+        ids=[ids[row] for row, _ in pairs],
+        role="query" if part == "question" else "candidate",
+        context=context if any(context) else (),
+    )
+    return place, texts, owner.astype(np.int64)
