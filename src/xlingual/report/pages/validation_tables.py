@@ -96,7 +96,7 @@ def subsets(pair: PairValidation, threshold: float) -> Table:
             ]
         alike = len({note for _, note in own_notes}) == 1
         noted += [(who, own_notes[0][1])] if alike else own_notes
-    heads = ["XLR", "measure", *(kind.capitalize() for kind in COEFFICIENTS), "order as XLR"]
+    heads = ["encoders with XLR", "measure", *(kind.capitalize() for kind in COEFFICIENTS), "order as XLR"]
     title, notes = "Weak and strong encoders", gathered(noted)
     return Table.of_texts(title, heads, rows, names=2, notes=notes, where="both")
 
