@@ -1,12 +1,5 @@
 """Made-up validations; every number in them can be told apart."""
 
-import sys
-from pathlib import Path
-from runpy import run_path
-from types import SimpleNamespace
-
-import pytest
-
 from xlingual.results import Interval
 from xlingual.results.validation import (
     COEFFICIENTS,
@@ -115,12 +108,3 @@ def bare(**changes):
         subsets={name: missing_subset(3) for name in SUBSETS},
     )  # fmt: skip
     return Validation("R@10", "scene:", 0.5, None, [only], **changes)
-
-
-_PARSER = Path(__file__).parents[1] / "balanced.py"
-parsed = SimpleNamespace(**run_path(str(_PARSER))).parsed
-
-
-@pytest.fixture(scope="session")
-def made():
-    return sys.modules[__name__]
