@@ -22,7 +22,7 @@ from xlingual.errors import InputError, did_you_mean, listed
 Kind = TypeVar("Kind")
 Step: TypeAlias = str | int  # a key of an object, or a place in a list
 
-_UNSHOWN = 2.0**63  # limits beyond it only keep numbers usable: no error names them
+_UNSHOWN = 2**63 - 1  # limits from it on only keep numbers usable: no error names them
 
 
 def convert(content: object, kind: type[Kind], *, where: str, remedy: str = "") -> Kind:
@@ -117,7 +117,8 @@ def _put(content: Any, steps: Sequence[Step], value: object) -> Any:  # noqa: AN
 def _members(node: inspect.Type) -> Iterator[inspect.Type]:
     """Return the types of which a value may have one."""
     if isinstance(node, inspect.Metadata):
-        yield from _members(node.type)
+        values = (node.extra_json_schema or {}).get("enum")
+        yield from _members(node.type) if values is None else [inspect.LiteralType(tuple(values))]
     elif isinstance(node, inspect.UnionType):
         for one in node.types:
             yield from _members(one)
@@ -150,7 +151,10 @@ def _type_within(node: inspect.Type, value: Any, step: Step) -> inspect.Type:  #
 
 
 def _expected(node: inspect.Type) -> str:
-    return " or ".join(map(_words, _members(node)))
+    words = dict.fromkeys(map(_words, _members(node)))
+    if "a number" in words:
+        words.pop("a whole number", None)  # which is one
+    return " or ".join(words)
 
 
 def _words(node: inspect.Type) -> str:
@@ -180,7 +184,7 @@ def _span(least: int | None, most: int | None, what: str) -> str:
         return ""
     if least == most:
         return f" of {least} {what}"
-    return f" of at least {least} {what}" if most is None else f" of {least or 0} to {most} {what}"
+    return f" of at least {least}" if most is None else f" of {least or 0} to {most} {what}"
 
 
 def _shown(found: object) -> str:

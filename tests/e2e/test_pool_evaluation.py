@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -15,6 +14,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from safetensors.numpy import save_file
+
+from xlingual.results.schemas import schema_of
 
 HERE = Path(__file__)
 squads = SimpleNamespace(**run_path(str(HERE.with_name("squads.py"))))
@@ -116,8 +117,7 @@ def test_everything_is_written(evaluate: Any) -> None:
 
 
 def test_json_is_what_is_written_and_follows_the_schema(evaluate: Any) -> None:
-    schema = files("xlingual") / "results" / "schemas" / "results-1.schema.json"
-    validator = jsonschema.Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
+    validator = jsonschema.Draft202012Validator(schema_of("results"))
     for more in ((), ("--policy", "prefer-own"), ("--views", "none"), ("--languages", "de,es")):
         printed = json.loads(evaluate("--json", "--out", "out", *more).out)
         validator.validate(printed)

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from xlingual.data.manifest import Manifest
-from xlingual.data.scenes import write_scenes
+from xlingual.demo_data.scenes import write_scenes
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.ranking import Ranker

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
@@ -87,7 +88,7 @@ def test_results_without_examples_leave_no_old_ones(results, tmp_path):
 def test_nan_is_refused_and_the_old_file_stays(results, tmp_path):
     results.write(tmp_path)
     before = (tmp_path / "results.json").read_bytes()
-    broken = replace(results, entries=[replace(results.entries[0], value=float("nan"))])
+    broken = replace(results, entries=[structs.replace(results.entries[0], value=float("nan"))])
     with pytest.raises(ValueError, match="not JSON compliant"):
         broken.write(tmp_path)
     assert (tmp_path / "results.json").read_bytes() == before

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from xlingual.report import conditions
 from xlingual.report.leaders import Row
 from xlingual.results import Entry, Interval, Results
+from xlingual.results.document import plain
+from xlingual.results.views import PoolViews
 
 TASK = "multilingual-pool"
 VIEWED = "AP"  # the measure whose entries carry the views of language bias
@@ -25,10 +28,10 @@ class Seen:
     row: Row
     entry: Entry | None
 
-    @property
+    @cached_property
     def views(self) -> Mapping[str, Any]:
-        """What was looked at; empty where nothing was."""
-        return (self.entry.views or {}) if self.entry else {}
+        """What was looked at, as JSON has it; empty where nothing was."""
+        return plain(self.entry.views) or {} if self.entry else {}
 
     @property
     def languages(self) -> list[str]:
@@ -90,6 +93,11 @@ def _entry(run: Results, row: Row, policy: str) -> Entry | None:
         ),
         None,
     )
+
+
+def languages_in(entry: Entry) -> list[str]:
+    """Return the languages of the pool that an entry is about; none where it tells none."""
+    return entry.views.languages if isinstance(entry.views, PoolViews) else []
 
 
 def policy_of(entry: Entry) -> str:

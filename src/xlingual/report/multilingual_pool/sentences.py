@@ -9,7 +9,7 @@ from xlingual.languages import named
 from xlingual.report import chance, leads, numbers, words
 from xlingual.report.leaders import Row, contains
 from xlingual.report.multilingual_pool import wording
-from xlingual.report.multilingual_pool.reading import PREFER_OWN, TASK, Seen, policy_of, seen
+from xlingual.report.multilingual_pool.reading import PREFER_OWN, TASK, Seen, languages_in, policy_of, seen
 from xlingual.results import Results
 
 MUCH = (
@@ -299,7 +299,7 @@ def _where(run: Results, leader: Row) -> str:
     )
     if entry is None:
         return ""
-    n_languages = len((entry.views or {}).get("languages", ()))
+    n_languages = len(languages_in(entry))
     among = f" in {n_languages} languages" if n_languages > 1 else ""
     return f" over {numbers.count(entry.n_source)} questions{among}"
 

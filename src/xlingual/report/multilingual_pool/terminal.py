@@ -14,6 +14,7 @@ from xlingual.report.multilingual_pool.sentences import monolingual_ranks
 from xlingual.report.numbers import MISSING, number
 from xlingual.report.terminal import fitting, plain_table
 from xlingual.results import Results
+from xlingual.results.views import PoolViews
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,11 +48,12 @@ Column = Callable[[int, Seen], str]
 def has_views(results: Results | Sequence[Results]) -> bool:
     """Tell whether the results hold what `show` prints: looks at languages besides the plain number."""
     runs = tables.as_runs(results)
-    wanted = {"one_target", "remove_one", "monolingual_pool", "first"}
+    looks = ("one_target", "remove_one", "monolingual_pool", "first")
     return any(
-        entry.task == TASK and entry.measure == VIEWED and wanted & set(entry.views or ())
+        entry.measure == VIEWED and any(getattr(entry.views, name) is not None for name in looks)
         for run in runs
         for entry in run.entries
+        if isinstance(entry.views, PoolViews)
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from xlingual.languages import named
 from xlingual.report import numbers, words
@@ -29,6 +30,7 @@ from xlingual.report.findings.recalls import (
     is_recall,
     languages_of,
     measure_head,
+    n_folds,
     sums,
     systems_of,
     value_text,
@@ -97,8 +99,8 @@ def _of_language(run: Results, task: Task, language: str, name: str) -> list[Blo
     rows = list(_numbers(run, task, language))
     entries = [one for _, _, found in rows for one in found.values() if isinstance(one, Entry)]
     sizes = {entry.target == IMAGE: entry.n_source for entry in entries}
-    n_folds = max(len((entry.views or {}).get("folds", ())) for entry in entries)
-    baseline = next((found["baseline"] for one in entries if (found := against(one))), None)
+    slices = max(map(n_folds, entries))
+    baseline = next((found.baseline for one in entries if (found := against(one))), None)
     amounts = f"{numbers.count(sizes.get(False, 0))} pictures, {numbers.count(sizes.get(True, 0))} sentences"
     table = Table(
         f"{named(language)}{f', {name}' if name else ''} · {amounts}",
@@ -116,7 +118,7 @@ def _of_language(run: Results, task: Task, language: str, name: str) -> list[Blo
     return [
         Heading(named(language)),
         table,
-        Legend(_legend(f"{amounts}{f', in {n_folds} slices' if n_folds else ''}", len(systems), baseline)),
+        Legend(_legend(f"{amounts}{f', in {slices} slices' if slices else ''}", len(systems), baseline)),
         *_terminal_legend(rows, len(systems), baseline),
         Fold(f"All numbers for {named(language)}", [_full(rows, systems, language)], "with their intervals"),
     ]
@@ -149,9 +151,8 @@ def _rows(rows: Sequence[tuple[str, str, Numbers]], systems: Sequence[str]) -> I
         values = [row.value for row in found.values() if row.value is not None]
         pick = min if words.lower_is_better(measure) else max
         best = pick(values) if len(values) > 1 else None
-        digits = 0 if all(value == int(value) for value in values) else 1
         cells = [
-            _bracketed(cell_of(found[name], best=best, digits=digits))
+            _bracketed(cell_of(found[name], best=best, digits=_digits(found)))
             if name in found
             else Cell(numbers.MISSING)
             for name in systems
@@ -159,11 +160,14 @@ def _rows(rows: Sequence[tuple[str, str, Numbers]], systems: Sequence[str]) -> I
         yield Row((Cell(measure_head(measure)), *cells))
 
 
-def _bracketed(cell: Cell) -> Cell:
-    from dataclasses import replace
+def _digits(found: Numbers) -> int:
+    """Return the decimals of ranks: none where all in a row are whole."""
+    return 0 if all(row.value == int(row.value) for row in found.values() if row.value is not None) else 1
 
+
+def _bracketed(cell: Cell) -> Cell:
     if cell.gap is None:
-        return cell
+        return replace(cell, gap=Cell())  # a blank, so that numbers stand below each other
     return replace(
         cell, gap=replace(cell.gap, text=f"({cell.gap.text}){cell.gap.mark}", mark="", interval="")
     )
@@ -179,7 +183,7 @@ def _legend(amounts: str, n_systems: int, baseline: str | None) -> tuple[Key, ..
     if baseline is not None:
         keys += [
             Key("in brackets: difference to", name=baseline),
-            Key("* the interval excludes zero: green is better, orange is worse"),
+            Key("* its interval excludes zero"),
         ]
     return tuple(keys)
 
@@ -205,7 +209,7 @@ def _full(rows: Sequence[tuple[str, str, Numbers]], systems: Sequence[str], lang
             if name not in found:
                 continue
             row = found[name]
-            cell = cell_of(row)
+            cell = cell_of(row, digits=_digits(found))
             gap = cell.gap or Cell()
             tied = numbers.count(row.n_tied) if isinstance(row, Entry) and row.n_tied else ""
             lines.append(

@@ -94,7 +94,7 @@ def _lines(table: Table) -> tuple[list[str], list[bool], list[list[str]]]:
 
 
 def _cell(cell: Cell) -> str:
-    return cell.plain if cell.gap is None else f"{cell.plain}; {cell.gap.plain}"
+    return cell.plain if cell.gap is None or not cell.gap.text else f"{cell.plain}; {cell.gap.plain}"
 
 
 def _markdown_line(block: Prose | Heading) -> str:

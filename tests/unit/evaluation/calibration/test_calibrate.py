@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
+from xlingual.report.calibration import calibration_verdict, error_rows
 
 from xlingual.errors import InputError
 from xlingual.evaluation.calibration.calibrate import calibrate, sampling_kind
 from xlingual.evaluation.calibration.estimate import check_measures, estimate
-from xlingual.report.calibration import calibration_verdict, error_rows
 from xlingual.results.calibration import Calibration, Conditions
 
 DATA = "0123456789ab"  # of the makers
@@ -316,10 +316,11 @@ def test_numbers_of_pictures_may_differ_a_little(made):
 def test_sim_without_a_slope_is_said_to_add_nothing(made):
     points = made.curve()
     pair = made.pair(points)
-    scores = [encoder.scores for encoder in pair.encoders]
-    for one, (_, _, bkr, _) in zip(scores, points, strict=True):
-        one["SIM"] = replace(one["SIM"], mean=0.9 - bkr)
-    found = calibrate([made.validation(pair)], with_sim=True)
+    sims = [0.9 - bkr for _, _, bkr, _ in points]
+    encoders = [
+        replace(one, sim=replace(one.sim, mean=sim)) for one, sim in zip(pair.encoders, sims, strict=True)
+    ]
+    found = calibrate([made.validation(replace(pair, encoders=encoders))], with_sim=True)
     assert found.model.slopes[0] > 0 and found.model.slopes[1] == 0
     said = calibration_verdict(found)
     assert "is estimated from BkR with" in said[0]

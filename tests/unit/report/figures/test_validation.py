@@ -1,9 +1,10 @@
 """The figures of a validation."""
 
-from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
+
+from msgspec.structs import replace
 
 from xlingual.report import page_of
 from xlingual.report.figures import labels
@@ -44,7 +45,7 @@ def test_points_have_whiskers_and_encoders_without_a_number_are_named():
     pair = made.full().pairs[0]
     first, *others = pair.encoders
     nothing = made.SeedScores(None, None, [None], None)
-    lacking = replace(first, scores={**first.scores, "BkR": nothing})
+    lacking = replace(first, bkr=nothing)
     drawing = against_xlr(replace(pair, encoders=[lacking, *others]), "BkR", 0.5).drawing
     assert drawing.notes == (f"not drawn, a number is missing: \u2068{first.encoder}\u2069",)
     whiskers = [shape for shape in drawing.shapes if shape.style.startswith("spread")]

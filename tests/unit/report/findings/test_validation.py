@@ -1,11 +1,11 @@
 """The verdict on a validation."""
 
-from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from xlingual.report import verdict
 
@@ -15,7 +15,7 @@ made = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "validations.p
 def changed(validation, **subset_changes):
     first = validation.pairs[0]
     subsets = {**first.subsets, "all": replace(first.subsets["all"], **subset_changes)}
-    return replace(validation, pairs=[replace(first, subsets=subsets)], directions=[])
+    return replace(validation, pairs=[made.with_subsets(first, subsets)], directions=[])
 
 
 def test_verdict_says_what_the_intervals_say_most_important_first():
@@ -66,7 +66,7 @@ def test_weak_and_strong_encoders_are_graded_as_all_are():
         }
         below = first.subsets["below"]
         subsets = {**first.subsets, "below": replace(below, agreement={**below.agreement, **own})}
-        found = replace(made.full(), pairs=[replace(first, subsets=subsets)], directions=[])
+        found = replace(made.full(), pairs=[made.with_subsets(first, subsets)], directions=[])
         (sentence,) = (one for one in verdict(found) if one.startswith("Among weak encoders"))
         assert said in sentence
 

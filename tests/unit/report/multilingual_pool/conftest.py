@@ -7,7 +7,10 @@ import pyarrow as pa
 import pytest
 
 from xlingual.results import Behind, Entry, Interval, Results, Summary
+from xlingual.results.document import plain
+from xlingual.results.views import PoolViews
 from xlingual.signature import Signature
+from xlingual.typed import convert
 
 TASK = "multilingual-pool"
 LANGUAGES = ("ar", "de", "en", "es", "hi", "vi", "zh")
@@ -137,6 +140,8 @@ def made_entry(name, measure, value, policy="agnostic", n_languages=7, **changes
         "ceiling": None, "normalized": None, "n_source": 1190 * n_languages, "n_target": 1180 * n_languages,
         "n_tied": 3, "seed": 0, "signature": signature(name, policy),
     }  # fmt: skip
+    if "views" in changes:
+        changes["views"] = convert(plain(changes["views"]) | {"task": TASK}, PoolViews, where="views")
     return Entry(**(fields | changes))
 
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
+from msgspec import structs
 from rich.console import Console
 
 from xlingual.report import colours, multilingual_pool, page, tables, verdict, words
@@ -14,6 +15,9 @@ from xlingual.report.multilingual_pool import loss, maps, sentences, space, text
 from xlingual.report.multilingual_pool import tables as pool_tables
 from xlingual.report.multilingual_pool.reading import PREFER_OWN, seen
 from xlingual.results import Interval, Results
+from xlingual.results.document import plain
+from xlingual.results.views import PoolViews
+from xlingual.typed import convert
 
 parsed = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "balanced.py"))).parsed
 TASK = "multilingual-pool"
@@ -25,6 +29,10 @@ VIEWS = (
 )  # fmt: skip
 
 
+def typed(views):
+    return convert(plain(views), PoolViews, where="views")
+
+
 def encoders(results):
     return seen([results], tables.leaderboard([results], TASK, "AP"))
 
@@ -32,7 +40,7 @@ def encoders(results):
 def without(results, *names, tables_too=False):
     """Return the results without some views."""
     entries = [
-        replace(entry, views={key: value for key, value in entry.views.items() if key not in names})
+        structs.replace(entry, views=typed({k: v for k, v in plain(entry.views).items() if k not in names}))
         for entry in results.entries
     ]
     return replace(results, entries=entries, tables={} if tables_too else results.tables)
@@ -41,7 +49,7 @@ def without(results, *names, tables_too=False):
 def changed(results, encoder, **views):
     """Return the results with some views of an encoder replaced."""
     entries = [
-        replace(entry, views=dict(entry.views) | views)
+        structs.replace(entry, views=typed(plain(entry.views) | views))
         if (entry.encoder, entry.measure) == (encoder, "AP")
         else entry
         for entry in results.entries
@@ -142,7 +150,7 @@ def test_bias_is_called_by_its_intervals(pool, gap, delta, said):
         return None if pair is None else {"low": pair[0], "high": pair[1], "level": 0.95, "method": "t"}
 
     results = pool.results()
-    views = dict(results.entries[0].views)
+    views = plain(results.entries[0].views)
     views["ci"] = views["ci"] | {
         "one_target_summary": {"gap": ends(gap)}, "remove_one": {"relative_delta": ends(delta)},
     }  # fmt: skip
@@ -175,7 +183,7 @@ def test_the_order_of_encoders_in_monolingual_pools(pool):
     ]
     assert sentences.order(found[:1]) == []
     wide = pool.results()
-    ci = dict(wide.entries[0].views["ci"]) | {"monolingual_pool_average": pool.ci(0.8, 0.2)}
+    ci = plain(wide.entries[0].views)["ci"] | {"monolingual_pool_average": pool.ci(0.8, 0.2)}
     (doubted,) = sentences.order(encoders(changed(wide, "balanced_mix", ci=ci)))
     assert "a difference that may be noise" in doubted
 
@@ -183,7 +191,8 @@ def test_the_order_of_encoders_in_monolingual_pools(pool):
 def test_runs_that_are_ranked_apart_are_so_in_monolingual_pools(pool):
     other = pool.results(encoders=("chargram", "balanced_mix"))
     entries = [
-        replace(entry, signature=entry.signature.replace("abc123", "def456")) for entry in other.entries
+        structs.replace(entry, signature=entry.signature.replace("abc123", "def456"))
+        for entry in other.entries
     ]
     runs = [pool.results(), replace(other, entries=entries)]
     rows = tables.leaderboard(runs, TASK, "AP")
@@ -237,7 +246,7 @@ def test_an_alarm_needs_a_large_hub_and_a_skewed_spread(pool):
 def test_where_none_is_above_chance_nothing_is_said_of_bias(pool):
     results = pool.results()
     level = [
-        replace(row, value=0.001, ci=Interval(0.0, 0.003, 0.95, "t"), chance=0.0012)
+        structs.replace(row, value=0.001, ci=Interval(0.0, 0.003, 0.95, "t"), chance=0.0012)
         for row in results.summary
     ]
     said = verdict(replace(results, summary=level))
@@ -311,7 +320,7 @@ def test_language_identification_reads_each_runs_own_keys(pool):
         "languages": ["cc", "aa"],
         "language_id_accuracy": {"all": 0.9, "cc-aa": 0.75},
         "language_id_chance": {"all": 0.5, "cc-aa": 0.5},
-        "ci": {"language_id_accuracy": {"cc-aa": {"low": 0.71, "high": 0.79}}},
+        "ci": {"language_id_accuracy": {"cc-aa": {"low": 0.71, "high": 0.79, "level": 0.95, "method": "x"}}},
     }
     found = [
         *encoders(changed(pool.results(encoders=("chargram",)), "chargram", **new)),
@@ -328,10 +337,10 @@ def test_language_identification_reads_each_runs_own_keys(pool):
 def test_nothing_is_said_of_seeds_of_a_pool(pool, tasks):
     results = pool.results()
     if tasks == "with another":
-        other = replace(
+        other = structs.replace(
             results.entries[0], task="backretrieval", source="de", target="en", seed=3, views=None
         )
-        results = replace(results, entries=[*results.entries, other, replace(other, seed=4)])
+        results = replace(results, entries=[*results.entries, other, structs.replace(other, seed=4)])
     facts = dict(page._facts([results]))
     assert ("seed" in facts) is False and facts.get("seeds") == (None if tasks == "pool alone" else "2")
 

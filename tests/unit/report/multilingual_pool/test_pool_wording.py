@@ -3,14 +3,18 @@
 from io import StringIO
 
 import pytest
+from msgspec import structs
 from rich.console import Console
+from xlingual.report.tables import leaderboard
 
 from xlingual.report import multilingual_pool, numbers, page, sections, verdict, words
 from xlingual.report.multilingual_pool import loss, maps, terms
 from xlingual.report.multilingual_pool import tables as pool_tables
 from xlingual.report.multilingual_pool.reading import AGNOSTIC, PREFER_OWN, seen
-from xlingual.report.tables import leaderboard
 from xlingual.results import Interval
+from xlingual.results.document import plain
+from xlingual.results.views import PoolViews
+from xlingual.typed import convert
 
 TASK = "multilingual-pool"
 
@@ -22,8 +26,8 @@ def encoders(results, policy=AGNOSTIC):
 def with_views(results, **views):
     """Return the results where every entry has these views besides, or not at all where None."""
     for entry in results.entries:
-        changed = dict(entry.views) | views
-        object.__setattr__(entry, "views", {k: v for k, v in changed.items() if v is not None})
+        changed = {k: v for k, v in (plain(entry.views) | plain(views)).items() if v is not None}
+        structs.force_setattr(entry, "views", convert(changed, PoolViews, where="views"))
     return results
 
 

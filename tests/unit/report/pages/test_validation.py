@@ -3,13 +3,13 @@
 import csv
 import io
 import re
-from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
+from msgspec.structs import replace
 from rich.console import Console
 
 from xlingual.cli.report import report
@@ -54,10 +54,9 @@ def test_agreement_with_xlr_at_1_is_shown_beside_that_at_k():
     found = dict.fromkeys(made.MEASURES, own)
     whole = replace(first.subsets["all"], agreement_at_1=found)
     rows = [
-        replace(row, scores={**row.scores, "XLR@1": made.SeedScores(0.4321, 0.01, [0.4321] * 3, None)})
-        for row in first.encoders
+        replace(row, xlr_at_1=made.SeedScores(0.4321, 0.01, [0.4321] * 3, None)) for row in first.encoders
     ]
-    pair = replace(first, encoders=rows, subsets={**first.subsets, "all": whole})
+    pair = made.with_subsets(first, {**first.subsets, "all": whole}, encoders=rows)
     validation = replace(made.full(), pairs=[pair], directions=[], measure_at_1="R@1")
     (sentence,) = (one for one in verdict(validation) if "XLR R@1" in one)
     assert sentence.startswith(
@@ -83,7 +82,7 @@ def test_notes_of_subsets_name_as_few_cells_as_can_be():
         "all": replace(whole, agreement={**whole.agreement, **corr}, accuracy=order),
         "above": made.missing_subset(2),
     }
-    notes = tables.subsets(replace(first, subsets=subsets), 0.5).notes
+    notes = tables.subsets(made.with_subsets(first, subsets), 0.5).notes
     assert notes == ["all (6) CORR: without x", f"from 0.5 (2): {made.WHY}"]
 
 
@@ -91,7 +90,11 @@ def test_one_seed_is_noted_once():
     pair = made.pair(n_seeds=1)
     rows = [
         replace(
-            row, scores={k: replace(v, note="one seed: no spread over seeds") for k, v in row.scores.items()}
+            row,
+            **{
+                name: replace(getattr(row, name), note="one seed: no spread over seeds")
+                for name in ("xlr", "bkr", "sim", "corr")
+            },
         )
         for row in pair.encoders
     ]

@@ -1,0 +1,214 @@
+"""A comparison as sentences, tables and a page, from a record made by hand."""
+
+import csv
+import io
+import re
+
+import pytest
+from msgspec.structs import replace
+
+from xlingual.report import page_of, render, verdict, write_report
+from xlingual.report.pages.comparison import remarks
+from xlingual.report.render.text import as_text
+from xlingual.results import Interval
+from xlingual.results.comparison import Board, Compared, Comparison
+
+HOSTILE = "<b>_&%$#|x"
+
+
+def row(encoder, value, difference=None, half=0.01, outcome="baseline", ranks=(1, 1), p=0.0004, note=None):
+    ci = None if difference is None else Interval(difference - half, difference + half, 0.95, "test")
+    p = None if difference is None else p
+    return Compared(encoder, value, difference, ci, p, p, None, outcome, *ranks, note)
+
+
+def board(rows, **more):
+    known = {
+        "task": "backretrieval",
+        "measure": "R@10",
+        "source": None,
+        "target": None,
+        "column": None,
+        "label": None,
+        "baseline": "base",
+        "n_queries": 1000,
+        "n_clusters": 500,
+        "n_pairs": 1,
+        "n_seeds": 1,
+        "chance": 0.02,
+        "rows": rows,
+        "replicates": 1999,
+        "n_tests": len(rows) - 1,
+        "n_rank_tests": len(rows) * (len(rows) - 1) // 2,
+    }
+    return Board(**known | more)
+
+
+def comparison(*boards, given=True, margin=None):
+    return Comparison(["a"], given, "holm", 0.05, margin, 0, {"data": "abc"}, list(boards))
+
+
+MIXED = [
+    row("up", 0.40, 0.10, outcome="better"),
+    row("base", 0.30),
+    row("same", 0.29, -0.01, half=0.02, outcome="no difference found", p=0.3),
+    row("down", 0.20, -0.10, outcome="worse", note="it is odd"),
+]
+
+
+def test_against_a_baseline_each_outcome_is_named_with_its_encoders():
+    (sentence,) = verdict(comparison(board(MIXED)))
+    assert sentence == (
+        "Against base (BkR R@10 0.300, 1,000 queries from 500 clusters), 1 is better: up (+0.100 [0.090, "
+        "0.110]); no difference is found for 1: same (−0.010 [−0.030, 0.010]); 1 is worse: down (−0.100 "
+        "[−0.110, −0.090])."
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "margin", "said"),
+    [
+        (row("x", 0.4, 0.1, outcome="better"), None, "x is better by +0.100 [0.090, 0.110]"),
+        (row("x", 0.3, 0.0, outcome="equivalent"), 0.02, "equivalent: the difference, 0.000 [−0.010, 0.010]"),
+        (row("x", 0.3, 0.0, outcome="no difference found"), None, "no difference is found for x"),
+        (row("x", 0.3, 0.0, outcome="no difference found"), 0.001, "within ±0.001 is not shown either"),
+        (replace(row("x", 0.3, 0.0, outcome="cannot tell", note="only 3")), None, "told of x: only 3."),
+    ],
+)
+def test_one_encoder_against_a_baseline(other, margin, said):
+    (sentence,) = verdict(comparison(board([row("base", 0.3), other]), margin=margin))
+    assert said in sentence and sentence.endswith(".")
+
+
+def test_a_leader_alone_and_one_that_shares_the_top():
+    alone = [row("base", 0.5), row("x", 0.3, -0.2, outcome="worse", ranks=(2, 3)), row("y", 0.3, -0.2)]
+    alone[2] = replace(alone[2], outcome="worse", rank_low=2, rank_high=3)
+    (sentence,) = verdict(comparison(board(alone), given=False))
+    assert "base is best in BkR R@10, 0.500" in sentence
+    assert "0.200 [0.190, 0.210] ahead of x: Holm-corrected tests of all 3 pairs put it alone" in sentence
+    shared = [alone[0], replace(alone[1], rank_low=1, outcome="no difference found"), alone[2]]
+    (sentence,) = verdict(comparison(board(shared), given=False))
+    assert "shares the top with x" in sentence and "(x is 0.200 [0.190, 0.210] behind)" in sentence
+    (sentence,) = verdict(comparison(board(shared[:2]), given=False))
+    assert "No encoder is shown to be best" in sentence and "leave both encoders at the top" in sentence
+
+
+def test_parts_that_differ_are_named():
+    parts = [
+        board(MIXED, source="en", target="de"),
+        board([MIXED[1], replace(MIXED[0], outcome="worse"), *MIXED[2:]], source="de", target="en"),
+    ]
+    _, sentence = verdict(comparison(board(MIXED), *parts))
+    assert sentence == (
+        "Outcomes differ between the 2 language pairs: up (better on en → de; worse on de → en)."
+    )
+    _, sentence = verdict(comparison(board(MIXED), *parts[:1] * 2))
+    assert sentence == "Every encoder has the same outcome on all 2 language pairs."
+
+
+def lines(shown, margin=None):
+    """Return the cells of each encoder by column, as the terminal has them."""
+    rows = shown.rows if any(one.encoder == "base" for one in shown.rows) else [*shown.rows, row("base", 0.3)]
+    table = page_of(comparison(replace(shown, rows=rows), margin=margin)).sections[0].blocks[0]
+    heads = [column.key for column in table.columns]
+    rows = [dict(zip(heads, (cell.plain for cell in row.cells), strict=True)) for row in table.rows]
+    return {row["encoder"]: row for row in rows}
+
+
+def test_lines_write_ranks_and_small_p():
+    found = lines(board([replace(MIXED[0], rank_high=3), *MIXED[1:]]))
+    assert (found["up"]["rank"], found["base"]["rank"]) == ("1–3", "1")
+    assert (found["up"]["p"], found["same"]["p"], found["base"]["p"]) == ("<0.001", "0.300", "–")
+    assert (found["up"]["difference"][0], found["down"]["difference"][0]) == ("+", "−")
+    assert remarks(board(MIXED)) == ["down: it is odd."]
+
+
+def test_markdown_and_latex_escape_names():
+    found = comparison(board([row(HOSTILE, 0.4, 0.1, outcome="better"), row("base", 0.3)]))
+    markdown, latex = (as_text(page_of(found), form) for form in ("markdown", "latex"))
+    assert "| &lt;b&gt;\\_&amp;%$\\#\\|x |" in markdown and markdown.startswith("Against base")
+    assert r"$<$b>\_\&\%\$\#|x &" in latex and latex.startswith("% Against base")
+    table = [line for line in markdown.splitlines() if line.startswith("|")]
+    assert len({line.replace("\\|", "").count("|") for line in table}) == 1
+
+
+def test_csv_holds_all_boards_at_full_precision():
+    found = comparison(board(MIXED), board(MIXED, column="size", label="2"))
+    rows = list(csv.DictReader(io.StringIO(as_text(page_of(found), "csv"))))
+    assert len(rows) == 8 and {r["label"] for r in rows} == {"", "2"}
+    assert float(rows[0]["difference"]) == MIXED[0].difference
+    assert rows[1]["difference"] == "" and rows[1]["outcome"] == "baseline"
+
+
+def test_the_page_escapes_names_and_loads_nothing(tmp_path):
+    found = comparison(board([row(HOSTILE, 0.4, 0.1, outcome="better"), row("base", 0.3)]), margin=0.05)
+    page = render(found)
+    assert "<b>_" not in page and "&lt;b&gt;_&amp;" in page
+    assert "<script" not in page and "http" not in page.replace("http-equiv", "")
+    assert page.count('class="ceiling"') == 2 + 1  # + margin in two rows, and the legend
+    write_report(found, tmp_path / "new" / "report.html")
+    assert (tmp_path / "new" / "report.html").read_text(encoding="utf-8") == page
+
+
+def test_equivalence_is_part_of_a_leaderboards_verdict():
+    rows = [row("base", 0.5), row("x", 0.499, -0.001, outcome="equivalent"), row("y", 0.498, -0.002)]
+    rows[2] = replace(rows[2], outcome="equivalent")
+    _, sentence = verdict(comparison(board(rows), given=False, margin=0.02))
+    assert sentence == "x and y are shown to be equivalent to base within ±0.02."
+
+
+def test_what_cannot_be_told_of_a_part_is_no_other_outcome():
+    parts = [
+        board(MIXED, column="size", label="1"),
+        board([*MIXED[:2], replace(MIXED[2], outcome="cannot tell"), MIXED[3]], column="size", label="2"),
+    ]
+    _, sentence = verdict(comparison(board(MIXED), *parts))
+    assert sentence == "Every encoder has the same outcome on all 2 parts by size, where it can be told."
+
+
+def test_ends_show_their_side_of_zero_and_of_the_margin():
+    near = replace(MIXED[2], ci=Interval(-0.03, 0.0002, 0.95, "test"))
+    assert lines(board([near]))["same"]["difference"] == "−0.0100 [−0.0300, 0.0002]"
+    near = replace(MIXED[2], ci=Interval(-0.0201, 0.01, 0.95, "test"))
+    assert lines(board([near]), margin=0.02)["same"]["difference"] == "−0.0100 [−0.0201, 0.0100]"
+    assert lines(board([near]))["same"]["difference"] == "−0.010 [−0.020, 0.010]"
+
+
+def test_verdict_and_cells_of_hostile_names_are_text():
+    found = comparison(board([row(HOSTILE, 0.4, 0.1, outcome="better"), row("=base", 0.3)], baseline="=base"))
+    found.notes.append("<i>")
+    markdown = as_text(page_of(found), "markdown")
+    assert "<b>" not in markdown and "<i>" not in markdown and "&lt;0.001" in markdown
+    table = list(csv.DictReader(io.StringIO(as_text(page_of(found), "csv"))))
+    assert [line["encoder"] for line in table] == [HOSTILE, "'=base"]
+    assert float(table[0]["difference"]) == 0.1
+    worse = comparison(board([row("a", 0.2, -0.1, outcome="worse"), row("base", 0.3)]))
+    assert next(csv.DictReader(io.StringIO(as_text(page_of(worse), "csv"))))["difference"] == "-0.1"
+
+
+def test_counts_of_a_page_are_singular_where_they_are_one_and_a_pool_has_languages():
+    found = comparison(board(MIXED))
+    facts = re.findall(r"<d[td]>([^<]*)</d[td]>", render(found))
+    assert {"language pair", "seed", "queries answered"} <= set(facts)
+    assert not {"language pairs", "seeds"} & set(facts)
+    pooled = replace(
+        comparison(board(MIXED, task="multilingual-pool", measure="AP")), conditions={"languages": "ar,de,en"}
+    )
+    facts = re.findall(r"<d[td]>([^<]*)</d[td]>", render(pooled))
+    assert "languages" in facts and "3" in facts and not {"language pair", "seed"} & set(facts)
+
+
+def test_parts_of_a_pool_are_question_languages():
+    pooled = {"task": "multilingual-pool", "measure": "AP"}
+    parts = [board(MIXED, source=lang, target="pool", **pooled) for lang in ("ar", "de")]
+    _, sentence = verdict(comparison(board(MIXED, **pooled), *parts))
+    assert sentence == "Every encoder has the same outcome on all 2 question languages."
+
+
+def test_an_interval_where_nothing_varies_says_where_it_comes_from():
+    twin = row("twin", 0.3, 0.0, half=0.035, outcome="no difference found", p=1.0, note="both are alike")
+    ruled = replace(twin, ci=Interval(-0.035, 0.035, 0.95, "rule of three, 120 clusters"))
+    assert remarks(board([row("base", 0.3), ruled])) == [
+        "twin: both are alike (interval: rule of three, 120 clusters)."
+    ]
+    assert remarks(board([row("base", 0.3), twin])) == ["twin: both are alike."]
