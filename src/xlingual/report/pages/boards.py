@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from xlingual.report import leaders, numbers, words
 from xlingual.report.axis import Axis
-from xlingual.report.blocks import Badge, Bar, Block, Cell, Column, Fold, Key, Look, Prose, Table
+from xlingual.report.blocks import Badge, Bar, Block, Cell, Column, Fold, Key, Look, Prose, Table, Where
 from xlingual.report.blocks import Row as TableRow
 from xlingual.report.figures.bars import SWATCHES, bar_axis
 from xlingual.report.findings import approximation, chance
@@ -29,8 +30,11 @@ LOOKS = (
 )
 
 
-def boards(runs: Sequence[Results], task: Task, *, where: str = "both") -> list[Block]:
-    """Return the leaderboard of each measure, and how numbers were found that are approximate."""
+def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> list[Block]:
+    """Return the leaderboard of each measure, and how numbers were found that are approximate.
+
+    `where` "page": a terminal shows something else instead.
+    """
     blocks: list[Block] = []
     ways: dict[str, None] = {}
     for place, measure in enumerate(leaders.measures(runs, task.name)):
@@ -38,12 +42,12 @@ def boards(runs: Sequence[Results], task: Task, *, where: str = "both") -> list[
         found = approximation.sentences(rows)
         ways |= dict.fromkeys(found)
         own = [
-            board(runs, task, rows),
-            *(Prose(note, "note-line", "terminal") for note in _notes(rows)),
+            replace(board(runs, task, rows), where=where),
+            *(Prose(note, "note-line", "terminal") for note in notes(rows) if where == "both"),
             *(Prose(sentence, "note-line") for sentence in found),
         ]
         blocks += own if place == 0 else [Fold(task.measure_name(measure), own, _best(runs, task, rows))]
-    return [*blocks, *(Prose(sentence, "note-line", "terminal") for sentence in ways)]
+    return [*blocks, *(Prose(sentence, "note-line", "terminal") for sentence in ways if where == "both")]
 
 
 def board(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> Table:
@@ -177,7 +181,7 @@ def _best(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> str:
     return f"best: {best.label}, {best.value_text}" if len(rows) > 1 else best.value_text
 
 
-def _notes(rows: Sequence[Row]) -> list[str]:
+def notes(rows: Sequence[Row]) -> list[str]:
     """Return what is to be said under a table, naming the encoders where it is not about all of them."""
     found: dict[str, list[str]] = {}
     for row in rows:
