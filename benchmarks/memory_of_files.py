@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from xlingual import Manifest, mapped
+from xlingual import Manifest, arrays
 from xlingual.evaluation.nearest import NearestRequest, TextUnion
 from xlingual.evaluation.setup import Options, Workspace
 from xlingual.ranking import vectors as unit_vectors
@@ -40,7 +40,7 @@ def write(path: Path, n: int, d: int, seed: int) -> None:
 
 def main(n: int = 200_000, d: int = 128) -> None:
     """Print what vectors took at each stage, and assert that most of them stayed in the files."""
-    mapped.IN_MEMORY = unit_vectors.CACHE_BYTES = 1 << 20  # so that a small test is as a large one
+    arrays.IN_MEMORY = unit_vectors.CACHE_BYTES = 1 << 20  # so that a small test is as a large one
     rows = [{"id": f"{lang}{i}", "lang": lang, "text": str(i)} for i in range(n) for lang in ("en", "de")]
     manifest = Manifest.from_rows([row | {"item": f"{row['lang']}{i}"} for i, row in enumerate(rows)])
     del rows

@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks.experiments import Values, difference, kept_run, marked, mean_of, shown, table
 from xlingual import MultilingualPool
-from xlingual.data.pools.parallel import of_pool
+from xlingual.data.pools.parallel_reading import of_pool
 from xlingual.data.pools.splitting import TEST, TRAIN, split_pool
 from xlingual.embed import embed_pool
 from xlingual.encoders import text_encoders

@@ -16,9 +16,9 @@ from statistics import median
 import numpy as np
 import torch
 
+from xlingual.training.recipes.text_pairs import TextPairs
 from xlingual.training.recipes.triplet import TripletBatch, TripletRecipe, build_model
 from xlingual.training.recipes.triplet_options import TripletOptions
-from xlingual.training.text_pairs import TextPairs
 
 TEXTS, DIM, LANGUAGES, EPOCHS = 100_000, 768, 5, 40
 STEPS = 60

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, overload
 
-from xlingual.records import Ints
+from xlingual.arrays import Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa

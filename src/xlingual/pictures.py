@@ -11,14 +11,15 @@ import re
 import struct
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xlingual.arrays import Ints
 from xlingual.columns import Lookup, Paths
 from xlingual.errors import InputError
-from xlingual.records import Ints
 from xlingual.regular import regular_file
 
 if TYPE_CHECKING:
@@ -31,16 +32,6 @@ THREADS = min(8, os.cpu_count() or 1)  # that open pictures; each may hold one o
 MAX_BYTES = 200_000_000
 NO_URL = "download it and name the file, or use vectors of the pictures (vectors:PATH)"
 _URL = re.compile(r"(?:^|/)(https?|ftp|s3|gs):/")  # also where a folder stands before it
-_ORIENTATION = 0x0112  # EXIF's number of the tag that says how a picture is to be turned
-_TURNS = {
-    2: "FLIP_LEFT_RIGHT",
-    3: "ROTATE_180",
-    4: "FLIP_TOP_BOTTOM",
-    5: "TRANSPOSE",
-    6: "ROTATE_270",
-    7: "TRANSVERSE",
-    8: "ROTATE_90",
-}
 
 
 def url_in(path: str) -> str | None:
@@ -152,14 +143,12 @@ def decode(
 
 def _upright(image: Image) -> Image:
     """Return the image turned as its EXIF says; damaged EXIF says nothing."""
-    from PIL.Image import Transpose
+    from PIL import ImageOps
 
     image.load()  # PNG may hold its EXIF behind the pixels
-    try:
-        turn = _TURNS.get(image.getexif().get(_ORIENTATION, 1))
-    except (OSError, ValueError, SyntaxError, TypeError, struct.error):
-        turn = None
-    return image.transpose(Transpose[turn]) if turn else image
+    with suppress(OSError, ValueError, SyntaxError, TypeError, AttributeError, struct.error):
+        ImageOps.exif_transpose(image, in_place=True)
+    return image
 
 
 def _over_white(image: Image) -> Image:

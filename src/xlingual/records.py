@@ -11,20 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from xlingual.arrays import Floats as Floats  # the types of arrays may be imported from here, too
+from xlingual.arrays import Ints as Ints
+from xlingual.arrays import Vectors as Vectors
 from xlingual.errors import InputError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from PIL.Image import Image
-
-    Ints: TypeAlias = NDArray[np.int64]
-    Floats: TypeAlias = NDArray[np.float64]
-    Vectors: TypeAlias = NDArray[np.float32]
-else:  # the names exist at run time too, so that other modules import them plainly
-    Ints = Floats = Vectors = Any
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The tasks, one row each: what they are called, what they measure, and where their parts live.
 
-What is true of one task only is said here and in the two places that its row names. Everything else asks the row.
+What is true of one task only is said here and in the two places that its row names; everything else asks the
+row.
 """
 
 from __future__ import annotations
@@ -73,8 +74,11 @@ TASKS: Mapping[str, Task] = {
             label="BkR",
             title="Backretrieval",
             sentence="Do images lead back from the nearest text of the other language?",
-            about="Each text retrieves its nearest text of the other language; the picture of that text is then "
-            "looked up among the pictures of the source side. No text has a translation among the candidates.",
+            about=(
+                "Each text retrieves its nearest text of the other language; the picture of that text is "
+                "then looked up among the pictures of the source side. No text has a translation among "
+                "the candidates."
+            ),
             measures=("R@10", "SIM"),
             own="own picture",
             mark=Mark(0.10, "match texts across languages", of_the_way=True),
@@ -89,8 +93,10 @@ TASKS: Mapping[str, Task] = {
             label="XLR",
             title="Cross-lingual retrieval",
             sentence="Does a text find its known match in the other language?",
-            about="Each text looks for its own match in the other language: this needs pairs that are known to "
-            "match.",
+            about=(
+                "Each text looks for its own match in the other language: this needs pairs that are known"
+                " to match."
+            ),
             measures=("R@10",),
             mark=Mark(0.25, "match texts across languages"),
             evaluation="xlingual.evaluation.crosslingual_retrieval:crosslingual_retrieval",
@@ -102,7 +108,10 @@ TASKS: Mapping[str, Task] = {
             label="CORR",
             title="Distance correlation",
             sentence="Do distances of texts follow distances of their images?",
-            about="Whether texts that are far apart belong to pictures that are far apart, over all pairs of texts.",
+            about=(
+                "Whether texts that are far apart belong to pictures that are far apart, over all pairs "
+                "of texts."
+            ),
             measures=("CORR",),
             by_images=True,
             evaluation="xlingual.evaluation.distance_correlation:distance_correlation",
@@ -129,6 +138,10 @@ TASKS: Mapping[str, Task] = {
             name="image-sentence",
             title="Image–sentence ranking",
             sentence="Does a sentence find its image, and an image its sentences?",
+            about=(
+                "Each sentence ranks all pictures, and each picture all sentences of a language, by the "
+                "cosine of their vectors. A picture with several sentences counts by the best of them."
+            ),
             measures=("Success@1", "Success@5", "Success@10", "MedR/floor"),
             row="language, or image",
             column="image, or language",
@@ -142,8 +155,11 @@ TASKS: Mapping[str, Task] = {
             name="sts",
             title="Textual similarity",
             sentence="Do cosines of two sentences follow what people say of how alike they are?",
-            about="People gave each pair of sentences a score of how alike the two are. An encoder is good where the "
-            "cosine of its two vectors rises with that score. The sentences are all in one language.",
+            about=(
+                "People gave each pair of sentences a score of how alike the two are. An encoder is good "
+                "where the cosine of its two vectors rises with that score. The sentences are all in one "
+                "language."
+            ),
             measures=("Pearson", "Spearman"),
             row="language",
             column="file of sentence pairs",

@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -55,7 +56,7 @@ def place_of(steps: Sequence[Step]) -> str:
 
 
 def _from_text(kind: type, value: object) -> object:
-    if kind is Path and isinstance(value, str):
+    if kind is Path and isinstance(value, str | Path):
         return Path(value)
     raise TypeError(f"{kind} is not made from {type(value)}")
 
@@ -78,7 +79,9 @@ def _problem(content: Any, kind: Any, error: msgspec.ValidationError) -> str:  #
         return f"{place}: {error.__cause__}" if place else str(error.__cause__)
     if path.startswith("`key`"):
         return f"{place or 'the content'}: {said}"
-    return f"{place or 'the content'} must be {_expected(node)}, found {_shown(found)}"
+    literals = [one.values for one in _members(node) if isinstance(one, inspect.LiteralType)]
+    near = did_you_mean(found, map(str, chain(*literals))) if isinstance(found, str) else ""
+    return f"{place or 'the content'} must be {_expected(node)}, found {_shown(found)}{near and f'.{near}'}"
 
 
 def _steps(content: Any, kind: Any, path: str) -> list[Step]:  # noqa: ANN401

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from xlingual.data.pools.parallel import of_pool
+from xlingual.data.pools.parallel_reading import of_pool
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.splitting import split_pool
 from xlingual.embed import embed_pool

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from xlingual.cli import screen
+from xlingual.cli.from_request import command, keywords
 from xlingual.errors import InputError
+from xlingual.requests.validating import CalibrateRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,32 +19,8 @@ if TYPE_CHECKING:
     from xlingual.results.calibration import Calibration
 
 
-@click.command()
-@click.argument(
-    "validations", nargs=-1, required=True, metavar="VALIDATION…", type=click.Path(path_type=Path)
-)
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The calibration."
-)
-@click.option(
-    "--family",
-    metavar="REGEX",
-    help="What it matches in an encoder's name (its first group) is the family.  "
-    "[default: as in the validations]",
-)
-@click.option("--level", type=float, default=0.9, show_default=True, help="Level of prediction intervals.")
-@click.option("--sim", "with_sim", is_flag=True, help="Use SIM beside BkR.")
-@click.option("--json", "as_json", is_flag=True, help="Print the calibration instead of tables.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-def calibrate(
-    validations: tuple[Path, ...],
-    out: Path,
-    family: str | None,
-    level: float,
-    with_sim: bool,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+@command(CalibrateRequest)
+def calibrate(asked: CalibrateRequest) -> None:
     """Learn from validations what true retrieval (XLR) a Backretrieval (BkR) stands for.
 
     VALIDATION is validation.json, or its folder. Use the FILE with
@@ -53,15 +28,16 @@ def calibrate(
     """
     from xlingual.evaluation.calibration.calibrate import calibrate as fitted
 
+    out = asked.out
     if out.is_dir():
         raise InputError(f"--out {out} is a folder: name a file, for example {out / 'calibration.json'}")
-    found = fitted(validations, family=family, level=level, with_sim=with_sim)
+    found = fitted(**keywords(asked, fitted))
     found.write(out)
-    if as_json:
+    if asked.as_json:
         screen.print_json(found.to_dict())
-    elif not quiet:
+    elif not asked.quiet:
         _show(found)
-    screen.wrote(out, quiet=quiet)
+    screen.wrote(out, quiet=asked.quiet)
 
 
 def _show(found: Calibration) -> None:

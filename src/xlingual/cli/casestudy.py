@@ -2,81 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-import click
+from typing import TYPE_CHECKING, Any
 
 from xlingual.cli import screen
-from xlingual.cli.options import (
-    COLUMNS,
-    check_folder,
-    chosen_store,
-    image_options,
-    manifest_options,
-    output_options,
-    refuse_extra,
-    sample_options,
-)
-from xlingual.cli.ranking_options import chosen_ranker, ranking_options
-from xlingual.cli.sections import Sectioned
-from xlingual.cli.train_triplet import MODEL, OF_XL
-from xlingual.cli.training_options import added, number, whole
+from xlingual.cli.checks import check_folder
+from xlingual.cli.from_request import command, keywords
+from xlingual.cli.opening import columns, store_of, within_cost
+from xlingual.cli.ranking import chosen_ranker
 from xlingual.errors import InputError
+from xlingual.training.requests import CaseStudyRequest
 
-SPLIT, TRAIN_SPLIT = "test", "train"
-_STUDY = (
-    click.option("--base", metavar="NAME", help="Text encoder to train on.  [default: the one that leads]"),
-    click.option(
-        "--train-split",
-        metavar="NAME",
-        default=TRAIN_SPLIT,
-        show_default=True,
-        help="Rows to train on; those of --split are evaluated (default there: test).",
-    ),
-    whole("--trainings", "How often each model is trained, with other seeds.  [default: 1]"),
-    click.option("--measure", default="R@10", show_default=True, metavar="NAME", help="R@k or RR."),
-    click.option(
-        "--worst",
-        type=click.IntRange(min=1),
-        default=3,
-        show_default=True,
-        metavar="N",
-        help="How many language pairs are called Triplet's worst; at most half of all.",
-    ),
-    click.option(
-        "--triplet",
-        multiple=True,
-        metavar="MODEL",
-        help="Take this model, trained before, instead of training one; repeat for several trainings.",
-    ),
-    click.option("--triplet-xl", multiple=True, metavar="MODEL", help="The same for TripletXL."),
-    click.option("--examples/--no-examples", default=True, help="Keep texts and thumbnails for the report."),
-)
-_FIT = (
-    whole("--epochs", "Epochs.  [default: 40]"),
-    number("--rate", "Learning rate of Adam.  [default: 0.01]"),
-    click.option(
-        "--validation",
-        type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        default=0.1,
-        show_default=True,
-        metavar="SHARE",
-        help="Share of the rows to train on where epochs are compared.",
-    ),
-    click.option("--resume", is_flag=True, help="Go on with models whose training was interrupted."),
-    click.option("--force", is_flag=True, help="Train anew where DIR has models already."),
-)
+if TYPE_CHECKING:
+    from xlingual.ranking import Ranker
+    from xlingual.workflows.case_study_models import Trained
 
 
-@click.command(cls=Sectioned, context_settings={"allow_extra_args": True})
-@manifest_options
-@image_options
-@sample_options
-@ranking_options
-@output_options
-@click.pass_context
-def casestudy(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # noqa: ANN401  (options)
+@command(CaseStudyRequest)
+def casestudy(asked: CaseStudyRequest) -> None:
     """Evaluate text encoders, train Triplet and TripletXL on one of them, and say what the trainings changed.
 
     MANIFEST holds texts with pictures in several languages (--split) and further texts, which need neither
@@ -84,94 +26,73 @@ def casestudy(ctx: click.Context, /, manifest: Path, **given: Any) -> None:  # n
     language pairs.
     """
     from xlingual.data.manifest import Manifest
-    from xlingual.workflows.case_study import EVALUATION, run_case_study
+    from xlingual.workflows.case_study import EVALUATION, Evaluated, run_case_study
 
-    refuse_extra(ctx)
-    out: Path | None = given["out"]
+    out, quiet, as_json = asked.output.out, asked.output.quiet, asked.output.as_json
     if out is None:
         raise InputError("--out is missing: the study writes models and results, so say where with --out DIR")
     check_folder(out)
-    store = chosen_store(given)
-    given["ranker"] = chosen_ranker(_where_to_rank(given), store)
-    columns = {name: given[name] for name in COLUMNS}
-    trained = _trained(given)
-    with screen.warnings_as_lines(), screen.progress(given["quiet"] or given["as_json"]) as progress:
+    store = store_of(asked.keeping)
+    evaluated = Evaluated(**keywords(asked, Evaluated), ranker=_ranker(asked, store))
+    trained, data = _trained(asked), asked.data
+    with screen.warnings_as_lines(), screen.progress(quiet or as_json) as progress:
         if progress is not None:
             progress("reading the manifest", 0, 1)
-        train = Manifest.read(manifest, **columns, split=given["train_split"]) if trained.anything else None
+        train = None
+        if trained.anything:
+            train = Manifest.read(data.manifest, **columns(data), split=asked.train_split)
         study = run_case_study(
-            Manifest.read(manifest, **columns, split=given["split"] or SPLIT, rows=given["rows"]),
+            Manifest.read(data.manifest, **columns(data), split=data.split or "test", rows=data.rows),
             out,
-            text_encoders=given["text_encoders"],
-            evaluated=_evaluated(given),
+            text_encoders=within_cost(asked.text_encoders, asked.keeping),
+            evaluated=evaluated,
             train=train,
-            base=given["base"],
+            base=asked.base,
             trained=trained,
-            worst=given["worst"],
+            worst=asked.worst,
             store=store,
             progress=progress,
         )
-    if given["as_json"]:
+    if as_json:
         screen.print_json(study.to_dict())
-    elif not given["quiet"]:
+    elif not quiet:
         from xlingual.report.case_study import show
 
         show(screen.console(), study)
-    screen.wrote(out / "case_study.json", quiet=given["quiet"])
-    if given["report"]:
+    screen.wrote(out / "case_study.json", quiet=quiet)
+    if asked.output.report:
         from xlingual.report import write_report
         from xlingual.report.case_study import write_case_study
         from xlingual.results import Results
 
         write_case_study(study, out / "report.html")
-        screen.wrote(out / "report.html", quiet=given["quiet"])
+        screen.wrote(out / "report.html", quiet=quiet)
         write_report([Results.read(out / EVALUATION)], out / EVALUATION / "report.html")
-        screen.wrote(out / EVALUATION / "report.html", quiet=given["quiet"])
+        screen.wrote(out / EVALUATION / "report.html", quiet=quiet)
 
 
-casestudy = added(casestudy, (*_STUDY, *MODEL, *OF_XL, *_FIT))
+def _ranker(asked: CaseStudyRequest, store: Any) -> Ranker:  # noqa: ANN401
+    """Return what ranks: the device is that of the trainings, too, and some serve only these."""
+    ranking = asked.ranking
+    if ranking.backend in ("cpu", "ray") or (ranking.device or "").startswith("mps"):
+        ranking = ranking.changed(device=None)
+    return chosen_ranker(ranking, store, quiet=asked.output.quiet)
 
 
-def _where_to_rank(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the options for ranking: the device is that of the trainings, too, and some serve only these."""
-    trains_only = given["backend"] in ("cpu", "ray") or (given["device"] or "").startswith("mps")
-    return given | ({"device": None} if trains_only else {})
-
-
-def _evaluated(given: dict[str, Any]) -> Any:  # noqa: ANN401  (Evaluated, imported where it is needed)
-    from xlingual.workflows.case_study import Evaluated
-
-    names = (
-        "image_encoder",
-        "pairs",
-        "sample_size",
-        "splits",
-        "seeds",
-        "seed",
-        "measure",
-        "threads",
-        "ranker",
-    )
-    return Evaluated(**{name: given[name] for name in (*names, "examples", "skip_broken")})
-
-
-def _trained(given: dict[str, Any]) -> Any:  # noqa: ANN401  (as above)
-    from xlingual.training.recipes.triplet_options import TripletOptions
-    from xlingual.training.settings import option_types
+def _trained(asked: CaseStudyRequest) -> Trained:
     from xlingual.workflows.case_study_models import Trained
 
-    told = {name: given.get(name) for name in option_types(TripletOptions) if name not in ("split", "seed")}
-    options = {
-        name: value for name, value in {**told, "split": given["split_text"]}.items() if value is not None
-    }
+    options = asked.model.settings()
+    del options["seed"]  # each training has its own
+    device = {} if asked.ranking.device is None else {"device": asked.ranking.device}
     return Trained(
-        times=1 if given["trainings"] is None else given["trainings"],
-        seed=given["seed"],
+        times=asked.trainings,
+        seed=asked.sampling.seed,
         options=options,
-        fit={name: given[name] for name in ("epochs", "rate", "device") if given[name] is not None},
-        validation=given["validation"],
-        triplet=given["triplet"],
-        triplet_xl=given["triplet_xl"],
-        resume=given["resume"],
-        replace=given["force"],
+        fit={"epochs": asked.epochs, "rate": asked.rate, **device},
+        validation=asked.validation,
+        triplet=asked.triplet,
+        triplet_xl=asked.triplet_xl,
+        resume=asked.resume,
+        replace=asked.force,
     )

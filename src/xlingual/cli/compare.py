@@ -21,7 +21,8 @@ def compare(asked: CompareRequest) -> None:
     out = asked.out
     if out is not None and out.exists() and not out.is_dir():
         raise InputError(f"--out {out} is a file: name a folder")
-    with screen.warnings_as_lines(), screen.progress(asked.quiet or asked.as_json or asked.form == "json") as progress:
+    silent = asked.quiet or asked.as_json or asked.form == "json"
+    with screen.warnings_as_lines(), screen.progress(silent) as progress:
         found = run(**keywords(asked, run), progress=progress)
     if out is not None:
         found.write(out)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from xlingual.cli import pools, screen
+from xlingual.cli.from_request import command
 from xlingual.cli.mixing import mix_pool
-from xlingual.cli.options import manifest_options, read_options, refuse_extra
+from xlingual.cli.opening import columns
 from xlingual.cli.scenes import scenes
-from xlingual.cli.sections import Sectioned
 from xlingual.report.terminal import fitting, plain_table
+from xlingual.requests.making import CheckRequest
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -30,22 +31,8 @@ def data() -> None:
     """Check a manifest, describe or make a multilingual pool, make built-in data."""
 
 
-data.add_command(pools.describe)
-data.add_command(pools.squad_to_pool)
-data.add_command(mix_pool)
-data.add_command(scenes)
-
-
-@data.command(
-    cls=Sectioned,
-    context_settings={"allow_extra_args": True},
-    short_help="List what is wrong with a manifest.",
-)
-@manifest_options
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
-@click.option("--quiet", is_flag=True, help="Print errors and warnings only.")
-@click.pass_context
-def check(ctx: click.Context, /, manifest: Path, as_json: bool, quiet: bool, **given: Any) -> int:  # noqa: ANN401
+@command(CheckRequest, short_help="List what is wrong with a manifest.")
+def check(asked: CheckRequest) -> int:
     """Count what a manifest holds, and list all that is wrong with it or deserves a look.
 
     Errors stop every command that reads the manifest; rows that have one are not counted. Warnings and notes
@@ -56,8 +43,8 @@ def check(ctx: click.Context, /, manifest: Path, as_json: bool, quiet: bool, **g
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.near_duplicates import manifest_near_duplicates, near_duplicates_finding
 
-    refuse_extra(ctx)
-    read, problems = Manifest.read_gathering(manifest, **read_options(given))
+    data, quiet, as_json = asked.data, asked.quiet, asked.as_json
+    read, problems = Manifest.read_gathering(data.manifest, **columns(data), split=data.split, rows=data.rows)
     found, near, findings = None, None, findings_of(problems)
     if read is not None:
         with screen.progress(quiet or as_json) as progress:
@@ -67,12 +54,16 @@ def check(ctx: click.Context, /, manifest: Path, as_json: bool, quiet: bool, **g
         findings = [*found.findings, *near_duplicates_finding(near, read)]
     findings = ordered(findings)
     if as_json:
-        _print_json(manifest, found, near, findings)
+        _print_json(data.manifest, found, near, findings)
     else:
         if not quiet and found is not None and near is not None:
             _print_tables(found, near)
         _print_findings(findings, quiet)
     return 2 if any(finding.severity == "error" for finding in findings) else 0
+
+
+for one in (pools.describe, pools.squad_to_pool, mix_pool, scenes, check):
+    data.add_command(one)
 
 
 def _print_json(

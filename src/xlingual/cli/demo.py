@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-import click
-
 from xlingual.cli import screen
-from xlingual.cli.options import check_output
-from xlingual.cli.ranking_options import chosen_ranker, ranking_options
-from xlingual.cli.sections import Sectioned
+from xlingual.cli.checks import check_output
+from xlingual.cli.from_request import command
+from xlingual.cli.ranking import chosen_ranker
+from xlingual.requests.embedding import DemoRequest
 
 
-@click.command(cls=Sectioned)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("xlingual-demo"),
-    show_default=True,
-    metavar="DIR",
-    help="Where data, results and report go.",
-)
-@ranking_options
-@click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
-def demo(out: Path, quiet: bool, **given: Any) -> None:  # noqa: ANN401  (options)
+@command(DemoRequest)
+def demo(asked: DemoRequest) -> None:
     """Make built-in data, evaluate encoders of rising quality, and write a report.
 
     Pictures of simple scenes are described in five languages, independently of each other. Five encoders,
@@ -33,11 +19,12 @@ def demo(out: Path, quiet: bool, **given: Any) -> None:  # noqa: ANN401  (option
     """
     from xlingual.workflows.demo import run_demo
 
+    out, quiet = asked.out, asked.quiet
     check_output(out, True)
     for task in ("backretrieval", "crosslingual-retrieval"):
         check_output(out / task, False, task)
-    ranker = chosen_ranker(given | {"quiet": quiet}, None)
+    ranker = chosen_ranker(asked.ranking, None, quiet=quiet)
     with screen.warnings_as_lines(), screen.progress(quiet) as progress:
-        results = run_demo(out, threads=given["threads"], ranker=ranker, progress=progress)
-    screen.show_results(results, as_json=False, quiet=quiet)
+        results = run_demo(out, threads=asked.ranking.threads, ranker=ranker, progress=progress)
+    screen.show(results, quiet=quiet)
     screen.wrote(out / "report.html", quiet=quiet)

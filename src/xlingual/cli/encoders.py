@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from xlingual.cli import screen
+from xlingual.cli.from_request import command
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.extras import missing, packages, pip_line
 from xlingual.report.terminal import fitting, plain_table
+from xlingual.requests.embedding import EncodersRequest
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,10 +69,8 @@ class Row:
         }
 
 
-@click.command(short_help="List the encoders, and what is not installed for them.")
-@click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
-def encoders(name: str | None, as_json: bool) -> None:
+@command(EncodersRequest, short_help="List the encoders, and what is not installed for them.")
+def encoders(asked: EncodersRequest) -> None:
     """List the schemes of encoders: what each encodes, and whether the packages it needs are installed.
 
     With NAME, show how specs of that scheme are written and which options they take. Schemes of other
@@ -80,8 +78,8 @@ def encoders(name: str | None, as_json: bool) -> None:
     """
     with screen.warnings_as_lines():
         rows = _rows()
-        chosen = _chosen(name, rows) if name is not None else None
-    if as_json:
+        chosen = _chosen(asked.name, rows) if asked.name is not None else None
+    if asked.as_json:
         screen.print_json(chosen.to_dict() if chosen else {"schemes": [row.to_dict() for row in rows]})
         return
     output = screen.console()

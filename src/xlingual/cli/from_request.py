@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,8 +13,9 @@ from msgspec import inspect as types
 
 from xlingual.cli.sections import Sectioned
 from xlingual.errors import InputError
-from xlingual.requests import Record, Request, leaves, read, values
+from xlingual.requests import Record, Request, checked, leaves, made, values
 from xlingual.requests.record import Leaf, refused
+from xlingual.requests.toml import read_toml
 from xlingual.requests.values import choices, parts
 
 R = TypeVar("R", bound=Request)
@@ -27,20 +28,34 @@ _SINGLE: dict[type[types.Type], Any] = {
 
 
 class RequestCommand(Sectioned):
-    """A command whose options are the fields of a request; `answer` does what one asks."""
+    """A command whose options are the fields of a request; `answer` does what one asks.
 
-    def __init__(self, kind: type[Request], answer: Callable[[Any], Any], **more: Any) -> None:  # noqa: ANN401
-        self.kind, self.answer = kind, answer
-        params = [*map(_parameter, leaves(kind).values()), *_refused(kind)]
-        extra = {"allow_extra_args": _takes_data(kind)}
+    `presets` gives defaults that depend on other values, such as those of a named recipe.
+    """
+
+    def __init__(
+        self,
+        kind: type[Request],
+        answer: Callable[[Any], Any],
+        presets: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda given: {},
+        **more: Any,  # noqa: ANN401
+    ) -> None:
+        self.kind, self.answer, self.presets = kind, answer, presets
         super().__init__(
             kind.command.split()[-1],
-            params=params,
+            params=[*_parameters(kind), *_refused(kind)],
             callback=self._asked,
             help=answer.__doc__,
-            context_settings=extra,
+            context_settings={"allow_extra_args": _takes_data(kind)},
             **more,
         )
+
+    def request(self, given: Mapping[str, Any], where: str = "") -> Request:
+        """Return the request that some values ask for; those of its file of options, if any, come behind."""
+        found = checked(self.kind, given, where)
+        if (config := found.get("config")) is not None:
+            found = checked(self.kind, read_toml(config), str(config)) | found
+        return made(self.kind, {**self.presets(found), **found}, where)
 
     def _asked(self, **given: Any) -> Any:  # noqa: ANN401
         context = click.get_current_context()
@@ -50,7 +65,7 @@ class RequestCommand(Sectioned):
             for name, value in given.items()
             if context.get_parameter_source(name) is not ParameterSource.DEFAULT
         }
-        return self.answer(read(self.kind, told))
+        return self.answer(self.request(told))
 
 
 def command(kind: type[R], **more: Any) -> Callable[[Callable[[R], Any]], RequestCommand]:  # noqa: ANN401
@@ -82,17 +97,25 @@ class _Option(click.Option):
 class _Text(click.ParamType):  # type: ignore[type-arg]  # generic in some versions of click only
     """A text of which a value is made."""
 
-    def __init__(self, reads: Callable[[str], Any], metavar: str) -> None:
-        self.reads, self.name = reads, metavar
+    def __init__(self, leaf: Leaf, reads: Callable[[str], Any]) -> None:
+        self.name, self.reads = leaf.marks.metavar or "text", reads
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
-        """Return the value."""
-        if not isinstance(value, str):
+        """Return the value; "none" stays what it is where it means nothing."""
+        if not isinstance(value, str) or (value == "none" and "none" in self.name):
             return value
         try:
             return self.reads(value)
-        except InputError as error:
+        except (InputError, click.BadParameter) as error:
             self.fail(str(error), param, ctx)
+
+
+def _parameters(kind: type[Request]) -> list[click.Parameter]:
+    known = leaves(kind)
+    shown = dict.fromkeys([*kind.first, *known])
+    return [
+        _parameter(known[key]) for key in shown if not (known[key].marks.in_files or key in kind.in_files)
+    ]
 
 
 def _parameter(leaf: Leaf) -> click.Parameter:
@@ -118,10 +141,11 @@ def _parameter(leaf: Leaf) -> click.Parameter:
         more |= {"type": kind, "multiple": several, "show_default": marks.otherwise is None}
     if marks.bare is not None:
         more |= {"is_flag": False, "flag_value": marks.bare}
+    otherwise = marks.otherwise or ("none" if leaf.given is None and "none" in (marks.metavar or "") else "")
     made = _Option(
         [*names, leaf.key],
         metavar=marks.metavar,
-        help=leaf.sentence + (f"  [default: {marks.otherwise}]" if marks.otherwise else ""),
+        help=leaf.sentence + (f"  [default: {otherwise}]" if otherwise else ""),
         **more,
     )
     made.old_names = marks.old_names
@@ -132,14 +156,17 @@ def _parameter(leaf: Leaf) -> click.Parameter:
 
 def _click_type(leaf: Leaf) -> tuple[Any, bool]:
     """Return what click makes of a field: the type of a value, and whether there may be several."""
-    kinds = [kind for kind in parts(leaf.type) if not isinstance(kind, types.NoneType)]
     if leaf.marks.reads is not None:
-        several = isinstance(kinds[0], types.VarTupleType) and leaf.marks.several
-        return _Text(leaf.marks.reads, leaf.marks.metavar or "text"), several
-    if isinstance(kinds[0], types.VarTupleType):
-        return _single(kinds[0].item_type), True
-    words = choices(leaf.type)
-    return click.Choice(words) if words else _single(kinds[0]), False
+        return _Text(leaf, leaf.marks.reads), False
+    if words := choices(leaf.type):
+        return click.Choice(words), False
+    kinds = [kind for kind in parts(leaf.type) if not isinstance(kind, types.NoneType)]
+    kind = next((kind for kind in kinds if isinstance(kind, types.StrType)), kinds[0])
+    if isinstance(kind, types.VarTupleType):
+        return _single(kind.item_type), True
+    if "none" in (leaf.marks.metavar or ""):
+        return _Text(leaf, lambda text: _single(kind).convert(text, None, None)), False
+    return _single(kind), False
 
 
 def _single(kind: types.Type) -> Any:  # noqa: ANN401

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
+from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
-from xlingual.cli.options import check_output
 from xlingual.errors import InputError, why
 from xlingual.requests.comparing import GateRequest
 

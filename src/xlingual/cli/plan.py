@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from xlingual.cli import screen
+from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
-from xlingual.cli.options import check_output
 from xlingual.requests.comparing import PlanRequest
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from xlingual.cli import screen
-from xlingual.cli.options import check_pool_folder, force_option
+from xlingual.cli.checks import check_pool_folder
+from xlingual.cli.from_request import command
 from xlingual.errors import InputError
 from xlingual.report.terminal import fitting, plain_table
 from xlingual.report.validation.wording import counted
+from xlingual.requests.making import DescribeRequest, SquadToPoolRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,22 +22,17 @@ if TYPE_CHECKING:
     from xlingual.data.pools.rows import PoolRows
 
 
-@click.command(short_help="Count what a multilingual pool holds.")
-@click.argument("pool", type=click.Path(path_type=Path))
-@click.option("--languages", metavar="ar,de,…", help="Only these languages, in this order.  [default: all]")
-@click.option("--split", metavar="NAME", help="Only the rows of this split.")
-@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
-def describe(pool: Path, languages: str | None, split: str | None, as_json: bool) -> None:
+@command(DescribeRequest, short_help="Count what a multilingual pool holds.")
+def describe(asked: DescribeRequest) -> None:
     """Count questions and candidates of POOL: a pool folder, or SQuAD-style files with sentence breaks."""
     from rich.padding import Padding
 
     from xlingual.data.pools.describe import describe_pool
     from xlingual.data.pools.reading import read_pool
 
-    wanted = None if languages is None else listed_languages(languages)
     with screen.warnings_as_lines():
-        found = describe_pool(read_pool(pool, wanted, split))
-    if as_json:
+        found = describe_pool(read_pool(asked.pool, asked.languages, asked.split))
+    if asked.as_json:
         screen.print_json(found.to_dict())
         return
     output = screen.console()
@@ -48,44 +42,8 @@ def describe(pool: Path, languages: str | None, split: str | None, as_json: bool
         output.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
 
 
-@click.command("squad-to-pool", short_help="Make a multilingual pool of SQuAD-style files.")
-@click.argument("files", nargs=-1, required=True, metavar="[LANG=]FILE…")
-@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder to write.")
-@click.option(
-    "--format",
-    type=click.Choice(["parquet", "jsonl"]),
-    default="parquet",
-    show_default=True,
-    help="Of the files.",
-)
-@click.option(
-    "--train",
-    type=float,
-    metavar="SHARE",
-    help="Share of the paragraphs in the split 'train'; the rest: 'test'.",
-)
-@click.option(
-    "--train-by",
-    type=click.Choice(["paragraph", "article"]),
-    default="paragraph",
-    show_default=True,
-    help="What --train draws: no paragraph, or no article, is in both parts.",
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Which paragraphs --train draws."
-)
-@force_option
-@click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
-def squad_to_pool(
-    files: tuple[str, ...],
-    out: Path,
-    format: str,
-    train: float | None,
-    train_by: str,
-    seed: int,
-    force: bool,
-    quiet: bool,
-) -> None:
+@command(SquadToPoolRequest, short_help="Make a multilingual pool of SQuAD-style files.")
+def squad_to_pool(asked: SquadToPoolRequest) -> None:
     """Make a pool of SQuAD-style JSON files, one for each language; a folder counts as all its *.json.
 
     Sentence breaks in the files are used as they are; without any, sentences are found by rules. The language
@@ -97,18 +55,19 @@ def squad_to_pool(
     from xlingual.data.pools.squadnames import squad_files
     from xlingual.data.pools.writing import write_pool
 
+    train, out, files = asked.train, asked.out, asked.files
     if train is not None and not 0 < train < 1:
         raise InputError(f"--train {train}: give a share between 0 and 1, such as 0.3")
-    replaced = check_pool_folder(out, force)
+    replaced = check_pool_folder(out, asked.force)
     with screen.warnings_as_lines():
         named = squad_files(files)
         rows = read_squad(named, segment=True)
         source = str(files[0]) if len(files) == 1 else f"{len(named)} files"
         pool = pool_of_squad(rows, source, [path for _, path in named])
         if train is not None:
-            pool = split_pool(pool, train, seed, train_by)
-    write_pool(pool, out, format, overwrite=force)
-    if not quiet:
+            pool = split_pool(pool, train, asked.seed, asked.train_by)
+    write_pool(pool, out, asked.file_format, overwrite=asked.force)
+    if not asked.quiet:
         output = screen.console()
         output.print()
         output.print(_made(pool, rows.facts))
@@ -116,12 +75,7 @@ def squad_to_pool(
             output.print(
                 " made here: paragraphs that had no sentence breaks; see docs/pools.md for the rules"
             )
-    screen.wrote(out, quiet=quiet, replaced=replaced)
-
-
-def listed_languages(text: str) -> list[str]:
-    """Return the languages of "ar,de,…"."""
-    return [tag.strip() for tag in text.split(",") if tag.strip()]
+    screen.wrote(out, quiet=asked.quiet, replaced=replaced)
 
 
 def _languages(found: PoolDescription, most: int) -> Table:

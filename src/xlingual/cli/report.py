@@ -3,114 +3,74 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
-
-import click
+from typing import Any
 
 from xlingual.cli import screen
+from xlingual.cli.from_request import command
 from xlingual.errors import InputError
 from xlingual.regular import regular_file
+from xlingual.requests.embedding import ReportRequest
+
+# kind, as its schema names it → its file, and what reads it
+_KINDS = {
+    "results": ("results.json", "evaluation:Results"),
+    "validation": ("validation.json", "validation:Validation"),
+    "comparison": ("comparison.json", "comparison:Comparison"),
+    "gate": ("gate.json", "gate:Gate"),
+    "plan": ("plan.json", "plan:Plan"),
+    "calibration": ("calibration.json", "calibration:Calibration"),
+    "case_study": ("case_study.json", "case_study:CaseStudy"),
+    "study_analysis": ("analysis.json", "study:StudyAnalysis"),
+}
 
 
-@click.command()
-@click.argument("folders", nargs=-1, required=True, metavar="DIR…", type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="The HTML file.")
-@click.option("--title", help="Title of the page.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-def report(folders: tuple[Path, ...], out: Path, title: str | None, quiet: bool) -> None:
+@command(ReportRequest)
+def report(asked: ReportRequest) -> None:
     """Make one HTML report from folders that were written with --out.
 
-    Folders of evaluations go on one page together; a validation, a comparison, a case study or the analysis
-    of a blind study has a page of its own.
+    Folders of evaluations go on one page together; whatever else was found has a page of its own.
     """
-    kinds = {folder: _kind(folder) for folder in folders}
-    alone = [folder for folder, kind in kinds.items() if kind in _ALONE]
-    if alone and len(folders) > 1:
-        kind = str(kinds[alone[0]]).replace("_", " ")
+    from xlingual.report import write_report
+
+    kinds = {folder: _kind(folder) for folder in asked.folders}
+    alone = [folder for folder, kind in kinds.items() if kind not in ("results", None)]
+    if alone and len(asked.folders) > 1:
         raise InputError(
-            f"{alone[0]} holds a {kind}, which has a report of its own: give it alone, and make one report "
-            "for each"
+            f"{alone[0]} holds a {_named(kinds[alone[0]])}, which has a report of its own: give it alone, and "
+            "make one report for each"
         )
-    for folder in folders:
+    for folder in asked.folders:
         if kinds[folder] is None:
             _refuse_others(folder)
-    _WRITERS[kinds[folders[0]] or "results"](folders, out, title)
-    screen.wrote(out, quiet=quiet)
+    found = [_read(folder, kinds[folder] or "results") for folder in asked.folders]
+    write_report(found[0] if alone else found, asked.out, title=asked.title)
+    screen.wrote(asked.out, quiet=asked.quiet)
 
 
-def _write_results(folders: Sequence[Path], out: Path, title: str | None) -> None:
-    from xlingual.report import write_report
-    from xlingual.results import Results, make_folder
-
-    read = [Results.read(folder.parent if folder.name == "results.json" else folder) for folder in folders]
-    make_folder(out.parent)
-    write_report(read, out, title=title)
-
-
-def _write_validation(folders: Sequence[Path], out: Path, title: str | None) -> None:
-    from xlingual.report import write_validation_report
-    from xlingual.results import make_folder
-    from xlingual.results.validation import Validation
-
-    validation = Validation.read(folders[0])
-    make_folder(out.parent)
-    write_validation_report(validation, out, title=title)
-
-
-def _write_comparison(folders: Sequence[Path], out: Path, title: str | None) -> None:
-    from xlingual.report.comparison import write_comparison
-    from xlingual.results import make_folder
-    from xlingual.results.comparison import Comparison
-
-    comparison = Comparison.read(folders[0])
-    make_folder(out.parent)
-    write_comparison(comparison, out, title=title)
-
-
-def _write_case_study(folders: Sequence[Path], out: Path, title: str | None) -> None:
-    from xlingual.report.case_study import write_case_study
-    from xlingual.results import make_folder
-    from xlingual.results.case_study import CaseStudy
-
-    study = CaseStudy.read(folders[0])
-    make_folder(out.parent)
-    write_case_study(study, out, title=title)
-
-
-def _write_study(folders: Sequence[Path], out: Path, title: str | None) -> None:
-    from xlingual.report.study import write_study
-    from xlingual.results import make_folder
-    from xlingual.results.study import StudyAnalysis
-
-    analysis = StudyAnalysis.read(folders[0])
-    make_folder(out.parent)
-    write_study(analysis, out, title=title)
-
-
-_WRITERS = {
-    "results": _write_results,
-    "validation": _write_validation,
-    "comparison": _write_comparison,
-    "case_study": _write_case_study,
-    "study_analysis": _write_study,
-}
-_FILES = {kind: "analysis.json" if kind == "study_analysis" else f"{kind}.json" for kind in _WRITERS}
-_ALONE = ("validation", "comparison", "case_study", "study_analysis")
-_USES = {  # what has no page: the name of its schema, and what to do with it
-    "calibration": "use it with xlingual evaluate backretrieval … --calibration FILE",
-    "gate": "xlingual gate CANDIDATE BASELINE --github prints it for people",
-    "plan": "xlingual plan RESULTS --effect E prints it for people",
-    "study": "analyse it first, with xlingual study analyse STUDY --out DIR",
-}
+def _read(path: Path, kind: str) -> Any:  # noqa: ANN401  (a record of results)
+    file, reader = _KINDS[kind]
+    module, _, name = reader.partition(":")
+    if kind == "results" and path.name == file:
+        path = path.parent
+    if kind == "calibration" and path.is_dir():
+        path /= file
+    return getattr(import_module(f"xlingual.results.{module}"), name).read(path)
 
 
 def _kind(path: Path) -> str | None:
-    """Return which kind of page a folder (or such a file itself) makes, None where it makes none."""
-    files = {file: kind for kind, file in _FILES.items()}
+    """Return which kind of findings a folder (or such a file itself) holds, None where it holds none."""
+    files = {file: kind for kind, (file, _) in _KINDS.items()}
     if path.name in files and not path.is_dir():
         return files[path.name]
+    if path.is_file() and _schema_of(path) == "calibration":  # has a name of its user's choice
+        return "calibration"
     return next((kind for name, kind in files.items() if (path / name).exists()), None)
+
+
+def _named(kind: str | None) -> str:
+    return str(kind).replace("_", " ")
 
 
 def _refuse_others(path: Path) -> None:
@@ -118,16 +78,14 @@ def _refuse_others(path: Path) -> None:
     for file in sorted(path.glob("*.json")) if path.is_dir() else [regular_file(path, "a file of results")]:
         kind = _schema_of(file)
         where = f"{path} is" if file == path else f"{path} holds"
-        if kind in _USES:
-            name = "" if file == path else f" ({file.name})"
+        if kind == "study":
             raise InputError(
-                f"{where} a {kind}{name}, which has no page: {_USES[kind]}; "
-                "a page is made from what evaluate, validate and compare write with --out"
+                f"{where} a study, which has no page: analyse it first, with xlingual study analyse STUDY "
+                "--out DIR; a page is made from what that writes"
             )
-        if kind in _WRITERS:
-            name = _FILES[kind]
+        if kind in _KINDS:
             raise InputError(
-                f"{where} a {kind.replace('_', ' ')} under another name: rename {file} to {name}"
+                f"{where} a {_named(kind)} under another name: rename {file} to {_KINDS[kind][0]}"
             )
     if path.is_file():
         raise InputError(f"{path} is a file: give the folder that was written with --out")

@@ -2,53 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import click
+from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
-from xlingual.cli.rerank_options import (
-    PATH,
-    check_file,
-    chosen_settings,
-    quiet_option,
-    references_option,
-    tuning_options,
-)
+from xlingual.cli.checks import check_file
+from xlingual.cli.from_request import command, keywords
+from xlingual.cli.rerank_settings import chosen_settings
 from xlingual.errors import InputError
+from xlingual.requests.rerank import AblateRequest
+from xlingual.requests.values import comma_list
 
 if TYPE_CHECKING:
     from xlingual.nbest.ablation import Ablation
 
 
-@click.command()
-@click.argument("nbest", type=PATH, metavar="NBEST")
-@references_option
-@click.option(
-    "--without",
-    multiple=True,
-    metavar="NAME,…",
-    help="Features or labels left out together; repeat for several sets.  [default: each label]",
-)
-@click.option("--on", type=PATH, metavar="NBEST", help="Judge on these lists instead of by cross-validation.")
-@click.option("--on-references", multiple=True, type=PATH, metavar="FILE", help="References of --on.")
-@click.option("--folds", type=int, metavar="K", help="Of the cross-validation.  [default: 5]")
-@tuning_options
-@click.option("--out", type=PATH, metavar="FILE", help="Write the ablation there, as JSON.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-@quiet_option
-def ablate(
-    nbest: Path,
-    references: tuple[Path, ...],
-    without: tuple[str, ...],
-    on: Path | None,
-    on_references: tuple[Path, ...],
-    out: Path | None,
-    as_json: bool,
-    quiet: bool,
-    **given: Any,  # noqa: ANN401
-) -> None:
+@command(AblateRequest)
+def ablate(asked: AblateRequest) -> None:
     """Say which features of NBEST help: tune without some, and compare BLEU on sentences held out.
 
     Each sentence is chosen for by weights that were tuned on the other folds, or --on other lists. The
@@ -58,36 +27,36 @@ def ablate(
     from xlingual.nbest.apply import read_texts
     from xlingual.nbest.format import read_nbest
 
-    if (on is None) != (not on_references):
+    on, out = asked.on, asked.out
+    if (on is None) != (not asked.on_references):
         raise InputError("--on and --on-references belong together: give both or none")
-    if given["folds"] is None:
-        del given["folds"]
-    elif on is not None:
+    if asked.folds is not None and on is not None:
         raise InputError("--folds is of cross-validation, and --on names other lists: give one of them")
     if out is not None:
         check_file(out)
-    settings = chosen_settings(given)
-    with screen.warnings_as_lines(), screen.progress(quiet or as_json) as report:
+    settings = chosen_settings(asked.tuning)
+    with screen.warnings_as_lines(), screen.progress(asked.quiet or asked.as_json) as report:
         other = None
         if on is not None:
-            other = (read_nbest(on), [read_texts(path) for path in on_references])
+            other = (read_nbest(on), [read_texts(path) for path in asked.on_references])
         found = find(
-            read_nbest(nbest),
-            [read_texts(path) for path in references],
+            read_nbest(asked.nbest),
+            [read_texts(path) for path in asked.references],
             settings,
-            without=[[name.strip() for name in names.split(",") if name.strip()] for names in without],
+            without=[comma_list(names) for names in asked.without],
             other=other,
+            folds=5 if asked.folds is None else asked.folds,
             progress=report,
-            **given,
+            **keywords(asked.tuning, find),
         )
     if out is not None:
         found.write(out)
-    if as_json:
+    if asked.as_json:
         screen.print_json(found.to_dict())
-    elif not quiet:
+    elif not asked.quiet:
         _show(found)
     if out is not None:
-        screen.wrote(out, quiet=quiet)
+        screen.wrote(out, quiet=asked.quiet)
 
 
 def _show(found: Ablation) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from xlingual.cli import screen
-from xlingual.cli.options import check_folder
+from xlingual.cli.checks import check_folder
+from xlingual.cli.from_request import command
 from xlingual.errors import InputError
+from xlingual.requests.keeping import GcRequest, LsRequest, StoreExportRequest, VerifyRequest
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,38 +21,20 @@ if TYPE_CHECKING:
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
-store_option = click.option(
-    "--store",
-    "root",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="The store.  [default: XLINGUAL_STORE, else in the user's cache folder]",
-)
-
-
-def encoder_option(what: str) -> Callable[[Any], Any]:
-    """Return the option that names encoders; `what` says what becomes of them."""
-    return click.option(
-        "--encoder", metavar="IDENTITY", help=f"{what} this encoder; * stands for any letters."
-    )
-
 
 @click.group()
 def store() -> None:
     """Look after the vectors that are kept: list, verify, tidy up, take out."""
 
 
-@store.command()
-@store_option
-@encoder_option("Only")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
-def ls(root: Path | None, encoder: str | None, as_json: bool) -> None:
+@command(LsRequest)
+def ls(asked: LsRequest) -> None:
     """List the encoders whose vectors are kept, the last used first."""
     from xlingual.store.care import holdings
 
-    kept = _opened(root)
-    found = holdings(kept, encoder)
-    if as_json:
+    kept = _opened(asked.root)
+    found = holdings(kept, asked.encoder)
+    if asked.as_json:
         rows = [{**vars(one), "folder": str(one.folder)} for one in found]
         screen.print_json({"store": str(kept.root), "encoders": rows})
         return
@@ -66,11 +49,8 @@ def ls(root: Path | None, encoder: str | None, as_json: bool) -> None:
     console.print(table)
 
 
-@store.command()
-@store_option
-@encoder_option("Only")
-@click.option("--quiet", is_flag=True, help="Print only what is damaged.")
-def verify(root: Path | None, encoder: str | None, quiet: bool) -> int:
+@command(VerifyRequest)
+def verify(asked: VerifyRequest) -> int:
     """Check every checksum; exit code 1 where something is damaged.
 
     Damaged vectors are computed again when they are next asked for.
@@ -78,31 +58,23 @@ def verify(root: Path | None, encoder: str | None, quiet: bool) -> int:
     from xlingual.store.care import verify
 
     damaged = vectors = 0
-    for found in verify(_opened(root), encoder):
+    for found in verify(_opened(asked.root), asked.encoder):
         for sentence in found.damaged:
             screen.say(f"damaged: {sentence}", err=True)
         damaged += len(found.damaged)
         vectors += found.vectors
-        if not quiet:
+        if not asked.quiet:
             files = f"{_count(found.shards, 'file')} {'is' if found.vectors == 1 else 'are'} whole"
             screen.say(f"{found.identity}: {_count(found.vectors, 'vector')} in {files}")
-    if not quiet:
+    if not asked.quiet:
         wrong = "file or line is" if damaged == 1 else "files or lines are"
         found_wrong = f", {damaged:,} {wrong} damaged: xlingual store gc removes them" if damaged else ""
         screen.say(f"{_count(vectors, 'vector')} {'is' if vectors == 1 else 'are'} whole{found_wrong}")
     return 1 if damaged else 0
 
 
-@store.command()
-@store_option
-@click.option(
-    "--older-than",
-    type=click.FloatRange(min=0),
-    metavar="DAYS",
-    help="Remove also encoders not used for so many days.",
-)
-@encoder_option("Remove also all vectors of")
-def gc(root: Path | None, older_than: float | None, encoder: str | None) -> None:
+@command(GcRequest)
+def gc(asked: GcRequest) -> None:
     """Remove what counts no longer: damaged files, and what killed programs left behind for an hour.
 
     Every checksum is verified for it. Damaged vectors are computed again when they are next asked for.
@@ -110,7 +82,7 @@ def gc(root: Path | None, older_than: float | None, encoder: str | None) -> None
     """
     from xlingual.store.care import collect_garbage
 
-    freed = collect_garbage(_opened(root), older_than=older_than, encoder=encoder)
+    freed = collect_garbage(_opened(asked.root), older_than=asked.older_than, encoder=asked.encoder)
     for identity in freed.encoders:
         screen.say(f"removed all vectors of {identity}")
     for sentence in freed.damaged:
@@ -118,22 +90,21 @@ def gc(root: Path | None, older_than: float | None, encoder: str | None) -> None
     screen.say(f"removed {_count(freed.files, 'file')}, {_size(freed.size)}")
 
 
-@store.command()
-@store_option
-@encoder_option("Only")
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Folder for the files."
-)
-def export(root: Path | None, encoder: str | None, out: Path) -> None:
+@command(StoreExportRequest)
+def export(asked: StoreExportRequest) -> None:
     """Write the vectors of each encoder as .npy, with their keys beside them.
 
     To get the vectors of a manifest in the order of its rows, use xlingual embed.
     """
     from xlingual.store.care import export
 
-    check_folder(out)
-    for identity, path, count in export(_opened(root), out, encoder):
+    check_folder(asked.out)
+    for identity, path, count in export(_opened(asked.root), asked.out, asked.encoder):
         screen.say(f"{identity}: {_count(count, 'vector')} in {path}")
+
+
+for one in (ls, verify, gc, export):
+    store.add_command(one)
 
 
 def _opened(root: Path | None) -> Store:

@@ -2,53 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-import click
-
 from xlingual.cli import screen
-from xlingual.cli.options import check_output
+from xlingual.cli.checks import check_output
+from xlingual.cli.from_request import command, keywords
 from xlingual.errors import InputError
+from xlingual.requests.study import AnalyseStudyRequest
 
 
-@click.command(short_help="Say whose suggestions people find better.")
-@click.argument("study", type=click.Path(path_type=Path), metavar="STUDY")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write analysis.json there.")
-@click.option("--report", is_flag=True, help="Write report.html there, too.")
-@click.option(
-    "--looks",
-    metavar="LIST",
-    help="Fractions of the planned ratings at which you look: 0.5,1. Tests are corrected for it.",
-)
-@click.option(
-    "--planned",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Ratings of systems' suggestions that were planned.  [default: of all --raters of study new]",
-)
-@click.option(
-    "--level",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Of intervals; tests err in 1 − level.",
-)
-@click.option("--replicates", type=click.IntRange(min=1), default=4999, show_default=True, metavar="N")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random numbers."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of sentences.")
-@click.option("--quiet", is_flag=True, help="Print nothing but errors.")
-def analyse(
-    study: Path,
-    out: Path | None,
-    report: bool,
-    looks: str | None,
-    as_json: bool,
-    quiet: bool,
-    **options: Any,  # noqa: ANN401
-) -> None:
+@command(AnalyseStudyRequest, short_help="Say whose suggestions people find better.")
+def analyse(asked: AnalyseStudyRequest) -> None:
     """Say what people found in STUDY: whose suggestions are better, by how much, and how sure that is.
 
     Opens STUDY/secret/key.json, which says which system made what: analyse when rating has ended, or at looks
@@ -58,14 +20,16 @@ def analyse(
     from xlingual.study.database import Ratings
     from xlingual.study.folder import read_key, read_study
 
-    check_output(out, report)
-    fractions = _fractions(looks)
+    study, out, quiet = asked.study, asked.out, asked.quiet
+    check_output(out, asked.report)
+    fractions = _fractions(asked.looks)
     made = read_study(study)
     with Ratings(study) as kept:
         ratings = kept.all()
-    found = run(made, read_key(study, made), ratings, looks=fractions, **options)
+    given = {**keywords(asked, run), "study": made, "looks": fractions}
+    found = run(**given, key=read_key(study, made), ratings=ratings)
     try:
-        if as_json:
+        if asked.as_json:
             screen.print_json(found.to_dict())
         elif not quiet:
             from xlingual.report.study import show
@@ -75,7 +39,7 @@ def analyse(
         if out is not None:
             found.write(out)
             screen.wrote(out / "analysis.json", quiet=quiet)
-        if out is not None and report:
+        if out is not None and asked.report:
             from xlingual.report.study import write_study
 
             write_study(found, out / "report.html")

@@ -4,52 +4,33 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from xlingual.cli import screen
+from xlingual.cli.from_request import command
 from xlingual.errors import InputError, listed
+from xlingual.requests.study import ExportStudyRequest, ImportStudyRequest
 
-_PATH = click.Path(path_type=Path)
 
-
-@click.command(short_help="Write ratings to a table, or make an offline sheet.")
-@click.argument("study", type=_PATH, metavar="STUDY")
-@click.option("--out", type=_PATH, metavar="FILE", help="Write the ratings there: .csv or .parquet.")
-@click.option("--with-key", is_flag=True, help="Add which system made what: no longer blind.")
-@click.option(
-    "--sheet", type=_PATH, metavar="FILE", help="Write one HTML file to rate with, without a network."
-)
-@click.option("--rater", metavar="NAME", help="Whose sheet it is; a name that is new becomes a rater.")
-@click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
-def export(
-    study: Path, out: Path | None, with_key: bool, sheet: Path | None, rater: str | None, quiet: bool
-) -> None:
+@command(ExportStudyRequest, short_help="Write ratings to a table, or make an offline sheet.")
+def export(asked: ExportStudyRequest) -> None:
     """Write the ratings of STUDY to a table, or a sheet that a rater can fill in without a network."""
     from xlingual.study.folder import read_study
 
+    study, out, sheet, rater = asked.study, asked.out, asked.sheet, asked.rater
     if (out is None) == (sheet is None):
         raise InputError("say what to write: ratings with --out FILE, or a rater's sheet with --sheet FILE")
-    if sheet is not None and (with_key or rater is None):
+    if sheet is not None and (asked.with_key or rater is None):
         raise InputError("--sheet needs --rater NAME, and goes without --with-key")
     if out is not None and rater is not None:
         raise InputError("--rater belongs to --sheet: leave it out")
     read_study(study)  # an error that helps, before anything else
     if out is not None:
-        _export_ratings(study, out, with_key, quiet)
+        _export_ratings(study, out, asked.with_key, asked.quiet)
     elif sheet is not None and rater is not None:
-        _export_sheet(study, sheet, rater, quiet)
+        _export_sheet(study, sheet, rater, asked.quiet)
 
 
-@click.command("import", short_help="Add ratings of tables and sheets.")
-@click.argument("study", type=_PATH, metavar="STUDY")
-@click.argument("files", type=_PATH, metavar="FILE…", nargs=-1, required=True)
-@click.option(
-    "--prefer",
-    type=click.Choice(["file", "study"]),
-    help="Which score counts where both have one, and they differ.  [default: refuse]",
-)
-@click.option("--quiet", is_flag=True, help="Print nothing but warnings and errors.")
-def import_(study: Path, files: tuple[Path, ...], prefer: str | None, quiet: bool) -> None:
+@command(ImportStudyRequest, short_help="Add ratings of tables and sheets.")
+def import_(asked: ImportStudyRequest) -> None:
     """Add ratings to STUDY: tables (.csv, .parquet) of `export`, or what an offline sheet saved (.json).
 
     Importing the same file again changes nothing.
@@ -57,13 +38,14 @@ def import_(study: Path, files: tuple[Path, ...], prefer: str | None, quiet: boo
     from xlingual.study.exchange import import_ratings, read_ratings, refuse_conflicts
     from xlingual.study.folder import read_study
 
+    study, prefer = asked.study, asked.prefer
     found = read_study(study)
-    given = [(path, read_ratings(path, found)) for path in files]  # all are read before any is imported
+    given = [(path, read_ratings(path, found)) for path in asked.files]  # all are read before any is imported
     if prefer is None:
         refuse_conflicts(study, given)
     for path, ratings in given:
         done = import_ratings(study, ratings, prefer)
-        if not quiet:
+        if not asked.quiet:
             parts = [f"{done.new} new", f"{done.same} known already"]
             parts += [f"{done.replaced} replaced"] if done.replaced else []
             parts += [f"{done.kept} that differ left out"] if done.kept else []

@@ -4,29 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from xlingual.cli import screen
+from xlingual.cli.from_request import command
 from xlingual.errors import MissingExtraError
 from xlingual.extras import missing
+from xlingual.requests.study import ServeStudyRequest
 
 
-@click.command(short_help="Show a study to raters, until Ctrl-C.")
-@click.argument("study", type=click.Path(path_type=Path))
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 for all.")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="Port; 0 takes a free one."
-)
-@click.option(
-    "--url", metavar="URL", help="What raters' links begin with, where a proxy stands before the server."
-)
-@click.option(
-    "--trust-proxy",
-    metavar="ADDRESS",
-    help="Proxies to trust (addresses with commas between): their X-Forwarded-For gives the raters' "
-    "addresses.  [default: none]",
-)
-def serve(study: Path, host: str, port: int, url: str | None, trust_proxy: str | None) -> None:
+@command(ServeStudyRequest, short_help="Show a study to raters, until Ctrl-C.")
+def serve(asked: ServeStudyRequest) -> None:
     """Serve the study in the folder STUDY to raters, until Ctrl-C.
 
     Prints a personal link for each rater and the organiser's. Every answer is on the disk before the page
@@ -36,7 +22,15 @@ def serve(study: Path, host: str, port: int, url: str | None, trust_proxy: str |
         raise MissingExtraError("the study's server", "study")
     from xlingual.study.server.run import serve as run
 
-    run(study, host, port, lambda base, links: _announce(study, host, base, links, url), url, trust_proxy)
+    study, host, url = asked.study, asked.host, asked.url
+    run(
+        study,
+        host,
+        asked.port,
+        lambda base, links: _announce(study, host, base, links, url),
+        url,
+        asked.trust_proxy,
+    )
     screen.say("\nStopped. Every answer that raters saw as saved is in the study's folder.")
 
 

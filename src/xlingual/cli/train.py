@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from xlingual.cli.train_dual_encoder import dual_encoder
-from xlingual.cli.train_mlmme import mlmme
-from xlingual.cli.train_triplet import triplet, triplet_xl
+from xlingual.cli import screen
+from xlingual.cli.checks import check_folder
+from xlingual.cli.from_request import command
+from xlingual.cli.opening import columns, read_manifest, store_of, within_cost
+from xlingual.cli.training_outcome import show, show_dual, told_how_to_go_on, uses
+from xlingual.errors import InputError
+from xlingual.training.recipes.mlmme_options import FIT_PRESETS, PRESETS
+from xlingual.training.requests import DualEncoderRequest, MlmmeRequest, TripletRequest, TripletXlRequest
+
+if TYPE_CHECKING:
+    from xlingual.data.manifest import Manifest
+    from xlingual.requests.data import Table
 
 
 @click.group()
@@ -14,5 +27,176 @@ def train() -> None:
     """Train embeddings on your own texts and pictures; what comes out is an encoder (model:DIR)."""
 
 
-for command in (mlmme, triplet, triplet_xl, dual_encoder):
-    train.add_command(command)
+def _of_recipe(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the recipe that was asked for sets."""
+    recipe = given.get("recipe", "mlmme")
+    return {**PRESETS[recipe], **FIT_PRESETS[recipe]}
+
+
+@command(MlmmeRequest, presets=_of_recipe, short_help="One space for pictures and languages.")
+def mlmme(asked: MlmmeRequest) -> None:
+    """Train one space for pictures and sentences of several languages (MLMME), or VSE with one language.
+
+    MANIFEST holds items with texts in the languages and, unless --beta is 0, pictures.
+    """
+    from xlingual.training.recipes.mlmme_options import MlmmeOptions
+    from xlingual.workflows.train_mlmme import train_mlmme
+
+    def run(**more: Any) -> Any:  # noqa: ANN401
+        data = read_manifest(asked.data)
+        told = {name: value for name, value in asked.model.settings().items() if value is not None}
+        languages = tuple(told.pop("languages", data.languages))
+        if len(languages) == 1:
+            told.setdefault("beta", 1.0)
+        return train_mlmme(
+            data,
+            MlmmeOptions.preset(asked.recipe, languages, **told),
+            asked.folder.out,
+            image_encoder=asked.image_encoder,
+            validation=_validation(asked.validated.validation, asked.data),
+            validation_image_encoder=asked.validation_image_encoder,
+            select=asked.select,
+            recipe=asked.recipe,
+            **more,
+        )
+
+    trained = _trained(asked, run)
+    model = f"model:{trained.folder.path}"
+    lines = uses("--text-encoder", model, None, "texts")
+    if trained.pictures is not None:
+        lines += uses("--image-encoder", model, asked.image_encoder, "pictures")
+    _tell(asked, trained, lambda: show(trained, lines))
+
+
+@command(TripletRequest, short_help="Titles near their bodies.")
+def triplet(asked: TripletRequest) -> None:
+    """Train two layers over an encoder's vectors, so that a body is near its own title (Triplet).
+
+    MANIFEST holds texts with two further columns, such as a title and a body; they need be no translations.
+    """
+    _triplet("triplet", asked)
+
+
+@command(TripletXlRequest, short_help="The same, and no language apart from the others.")
+def triplet_xl(asked: TripletXlRequest) -> None:
+    """Train Triplet with a term that keeps neighbours in other languages as near as in a text's own.
+
+    MANIFEST holds texts with two further columns, such as a title and a body; they need be no translations.
+    """
+    _triplet("triplet-xl", asked)
+
+
+def _triplet(recipe: str, asked: TripletRequest) -> None:
+    from xlingual.training.recipes.triplet_options import TripletOptions
+    from xlingual.workflows.train_triplet import train_triplet
+
+    if (count := len(asked.text_encoders)) > 1:
+        raise InputError(f"--text-encoder is given {count} times: a model stands on one")
+    options = TripletOptions.preset(recipe, **asked.model.settings())
+    (encoder,) = within_cost(asked.text_encoders, asked.keeping)
+
+    def run(**more: Any) -> Any:  # noqa: ANN401
+        return train_triplet(
+            read_manifest(asked.data),
+            options,
+            asked.folder.out,
+            text_encoder=encoder,
+            validation=_validation(asked.validated.validation, asked.data),
+            recipe=recipe,
+            **more,
+        )
+
+    trained = _trained(asked, run)
+    lines = uses("--text-encoder", f"model:{trained.folder.path}", encoder, "texts")
+    _tell(asked, trained, lambda: show(trained, lines))
+
+
+def _of_base(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the settings of the fit loop that the base has by default."""
+    from xlingual.workflows.train_dual_encoder import fit_presets
+
+    return fit_presets(given.get("base", "words"), given, frozen=given.get("frozen", False))
+
+
+@command(
+    DualEncoderRequest,
+    presets=_of_base,
+    short_help="Questions and answers of several languages in one space.",
+)
+def dual_encoder(asked: DualEncoderRequest) -> None:
+    """Train a dual encoder (LAReQA) on the questions of POOL and their answers in all languages.
+
+    POOL is a multilingual pool, or a table with the columns question_LANG and answer_LANG.
+    """
+    from xlingual.data.pools.parallel_reading import read_parallel
+    from xlingual.workflows.train_dual_encoder import train_dual_encoder
+
+    (base,) = within_cost([asked.base], asked.keeping)
+
+    def run(**more: Any) -> Any:  # noqa: ANN401
+        return train_dual_encoder(
+            read_parallel(asked.pool, asked.languages, asked.split),
+            asked.folder.out,
+            asked.model,
+            base=base,
+            frozen=asked.frozen,
+            validation=asked.validation,
+            **more,
+        )
+
+    trained = _trained(asked, run)
+    _tell(asked, trained, lambda: show_dual(trained, base))
+
+
+for one in (mlmme, triplet, triplet_xl, dual_encoder):
+    train.add_command(one)
+
+
+def _trained(asked: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a request of `train`)
+    """Return what a training gives, with what all trainings are told."""
+    from xlingual.training.sinks import parse_sink
+
+    folder = asked.folder
+    check_folder(folder.out)
+    store = store_of(asked.keeping)
+    sinks = [parse_sink(text) for text in folder.log_to]
+    with (
+        told_how_to_go_on(folder.out),
+        screen.warnings_as_lines(),
+        screen.progress(folder.quiet or folder.as_json) as progress,
+    ):
+        if progress is not None:
+            progress("reading the data", 0, 1)
+        return run(
+            fit=asked.fit,
+            resume=folder.resume,
+            replace=folder.force,
+            sinks=sinks,
+            store=store,
+            progress=progress,
+        )
+
+
+def _tell(asked: Any, trained: Any, tell: Callable[[], None]) -> None:  # noqa: ANN401  (as above)
+    if asked.folder.as_json:
+        screen.print_json(trained.folder.config)
+    elif not asked.folder.quiet:
+        tell()
+
+
+def _validation(reference: float | str, data: Table) -> Manifest | float:
+    """Return what --validation means: a share, or a manifest that is read with the columns of MANIFEST."""
+    from xlingual.data.manifest import Manifest, read_reference
+
+    try:
+        share = float(reference)
+    except ValueError:
+        share = None
+    if share is not None:
+        if not 0 < share < 1:
+            raise InputError(f"--validation {reference}: a share is between 0 and 1, such as 0.1")
+        return share
+    named = str(reference)
+    if "#" in named or os.path.exists(named):
+        return read_reference(named, **columns(data))
+    return Manifest.read(data.manifest, **columns(data), split=named)

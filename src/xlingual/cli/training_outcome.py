@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
-from xlingual.cli.training_options import is_file
 from xlingual.report.numbers import duration
 
 if TYPE_CHECKING:
+    from xlingual.workflows.train_dual_encoder import TrainedDual
     from xlingual.workflows.trained import Trained
 
 _WIDEST, _LEAST = 100, 40  # columns
@@ -50,6 +50,26 @@ def show(trained: Trained, lines: Sequence[str]) -> None:
     show_uses(lines)
 
 
+def show_dual(trained: TrainedDual, base: str) -> None:
+    """Tell what came out: the best epoch, its mAP, and how the model is used."""
+    held, config = trained.held_out, trained.folder.config
+    count = len(config["data"]["languages"])
+    chosen = ""
+    if held:
+        why = "all were run" if trained.stopped == "epochs" else "no later one was better"
+        chosen = (
+            f": epoch {trained.best_epoch} of {trained.epochs} is the best ({why}); mAP on {held:,} held-out "
+            f"{'question' if held == 1 else 'questions'}: {trained.scores['pool']:.3f} in the pool of all "
+            f"languages, {trained.scores['own-language']:.3f} in the question's own"
+        )
+    show_wrapped(
+        f"Trained on {trained.questions:,} questions in {count} {'language' if count == 1 else 'languages'} "
+        f"({config['training']['regime']}) in {duration(trained.seconds)}{chosen}."
+    )
+    below = None if config["base"] is None else base
+    show_uses(uses("--text-encoder", f"model:{trained.folder.path}", below, "texts"))
+
+
 def show_uses(lines: Sequence[str]) -> None:
     """Tell how a model is used; what is to be copied is left in one line."""
     for number, line in enumerate(lines):
@@ -71,7 +91,15 @@ def uses(option: str, model: str, base: str | None, what: str) -> list[str]:
     if base is None:
         return [f"{option} {shlex.quote(model)}"]
     own = f"{option} {shlex.quote(f'{model}::{base}')}"
-    if not is_file(base):
+    if not _is_file(base):
         return [own]
     other = shlex.quote(f"{model}?base=trusted::vectors:OTHER")
     return [own, f"{option} {other}  (for other {what})"]
+
+
+def _is_file(spec: str) -> bool:
+    """Return whether an encoder is a file of vectors, which serves the pictures of one manifest only."""
+    from xlingual.encoders.plugins import Known
+    from xlingual.encoders.spec import parse
+
+    return parse(spec, Known()).scheme == "vectors"

@@ -1,4 +1,4 @@
-"""Language tags: what counts as one, and which scripts a language is written in."""
+"""Language tags: what counts as one, and whether a text is in a script of its language."""
 
 from __future__ import annotations
 
@@ -14,52 +14,7 @@ _REGIONAL = re.compile(r"([A-Za-z]{2,3})-(?:[A-Za-z]{2}|[0-9]{3})")
 # A tag as some programs write it, with an underscore: zh_Hant, pt_BR.
 UNDERSCORED = re.compile(r"[a-z]{2,3}_([A-Z][a-z]{3}|[A-Z]{2})")
 
-# Languages that are not (only) written in Latin script.
-_SCRIPTS = {
-    "CYRILLIC": "ru uk bg be mk kk ky mn tg tt ba cv os ab",
-    "CYRILLIC LATIN": "sr uz az bs sh",
-    "CJK HIRAGANA KATAKANA": "ja",
-    "CJK BOPOMOFO": "zh yue wuu",
-    "HANGUL CJK": "ko",
-    "ARABIC": "ar fa ur ps ug sd ckb arz",
-    "DEVANAGARI": "hi mr ne sa",
-    "ARABIC LATIN": "ku",
-    "THAI": "th",
-    "GREEK": "el",
-    "HEBREW": "he iw yi",
-    "ARMENIAN": "hy",
-    "GEORGIAN": "ka",
-    "BENGALI": "bn as",
-    "TAMIL": "ta",
-    "TELUGU": "te",
-    "KANNADA": "kn",
-    "MALAYALAM": "ml",
-    "GUJARATI": "gu",
-    "GURMUKHI ARABIC": "pa",
-    "SINHALA": "si",
-    "ORIYA": "or",
-    "ETHIOPIC": "am ti",
-    "KHMER": "km",
-    "LAO": "lo",
-    "MYANMAR": "my",
-    "TIBETAN": "bo dz",
-    "THAANA": "dv",
-}
-_SCRIPTS_OF = {code: tuple(scripts.split()) for scripts, codes in _SCRIPTS.items() for code in codes.split()}
 _DENSE = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO")
-_SUBTAGS = {
-    "latn": ("LATIN",),
-    "cyrl": ("CYRILLIC",),
-    "arab": ("ARABIC",),
-    "hans": ("CJK", "BOPOMOFO"),
-    "hant": ("CJK", "BOPOMOFO"),
-    "jpan": ("CJK", "HIRAGANA", "KATAKANA"),
-    "kore": ("HANGUL", "CJK"),
-    "deva": ("DEVANAGARI",),
-    "grek": ("GREEK",),
-    "hebr": ("HEBREW",),
-    "thai": ("THAI",),
-}
 
 
 def check_tags(tags: Iterable[str], source: str) -> None:
@@ -99,18 +54,6 @@ def tag_problem(tag: str) -> str | None:
     if TAG.fullmatch(tag.replace("_", "-")):
         return f"{tag!r} is not a language tag: write {tag.replace('_', '-')!r}"
     return f"{tag!r:.60} is not a language tag: write one such as 'en', 'pt-BR' or 'zh-Hant'"
-
-
-def scripts_of(tag: str) -> tuple[str, ...] | None:
-    """Return the scripts a language is written in; None for a tag that nothing is known about."""
-    primary, *subtags = tag.split("-")
-    for subtag in subtags:
-        if subtag.lower() in _SUBTAGS:
-            return _SUBTAGS[subtag.lower()]
-    known = _SCRIPTS_OF.get(primary.lower())
-    if known is None and len(primary) == 2:
-        return ("LATIN",)
-    return known
 
 
 @lru_cache(maxsize=65536)

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from xlingual.arrays import Rows
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.mapped import Rows
 
 _BLOCK = 4096
 

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from xlingual.arrays import room_for
 from xlingual.embed.checks import checked
 from xlingual.encoders import PythonEncoder
 from xlingual.errors import DataWarning, InputError, XlingualError
-from xlingual.mapped import room_for
 from xlingual.pictures import read_bytes
 from xlingual.records import (
     Encoded,

@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from xlingual.arrays import Rows
 from xlingual.errors import InputError, did_you_mean, listed, nearest
-from xlingual.mapped import Rows
 
 SUFFIXES = (".npy", ".safetensors")
 _SHARD = re.compile(r".*?(?P<number>[0-9]+)(?:-of-(?P<count>[0-9]+))?")

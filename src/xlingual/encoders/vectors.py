@@ -13,15 +13,14 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from xlingual import mapped
-from xlingual.arrays import distinct_values
+from xlingual import arrays
+from xlingual.arrays import Rows, distinct_values
 from xlingual.columns import coded
 from xlingual.encoders.nearby import fitting
 from xlingual.encoders.placeholders import FIELD, fields_there, filled, language_at_end, places
 from xlingual.encoders.schemes import TEXTS, Context
 from xlingual.encoders.vectorfile import SUFFIXES, check_file, files_of, open_vectors
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.mapped import Rows
 from xlingual.records import Encoded, Pictures, Texts, digest
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class VectorsEncoder:
 
     def encode_noting(self, batch: Texts | Pictures) -> Encoded:
         """Return the same, where it is large as rows that stay in the files (`Rows`)."""
-        return Encoded(self._found(batch, most=mapped.IN_MEMORY))
+        return Encoded(self._found(batch, most=arrays.IN_MEMORY))
 
     def _found(self, batch: Texts | Pictures, most: int | None) -> Any:  # noqa: ANN401  (an array or Rows)
         """Return the vectors in memory, or beyond `most` bytes in their files; None: in memory."""

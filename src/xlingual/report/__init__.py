@@ -1,8 +1,7 @@
-"""Reports: what was found, as verdict, tables and figures, in HTML, a terminal and texts; from result files only."""
+"""Reports: verdict, tables and figures in HTML, a terminal and texts, from result files only."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,11 @@ __all__ = ["Page", "Row", "leaderboard", "page_of", "verdict", "write_report"]
 
 
 def write_report(found: Any, path: str | Path, *, title: str | None = None) -> None:  # noqa: ANN401
-    """Write what was found as one HTML file, atomically: results (or several), a comparison, a validation …
+    """Write what was found as one HTML file, atomically.
 
-    The file loads nothing from anywhere and runs no script; equal findings give equal bytes. Raises InputError
-    where there is nothing to report or the file cannot be written.
+    `found` is a record of results (or several Results), a comparison, a validation and so on. The file loads
+    nothing from anywhere and runs no script; equal findings give equal bytes. Raises InputError where there
+    is nothing to report or the file cannot be written.
     """
     from xlingual.report.render import html
 

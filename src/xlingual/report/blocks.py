@@ -1,7 +1,7 @@
 """What can be shown: a page is a list of blocks, and every renderer knows every block.
 
-A module of `pages/` says which blocks stand on a page and in which order; `render/` turns them into HTML, lines of a
-terminal, Markdown, LaTeX and CSV. Blocks hold numbers and finished texts, never markup.
+A module of `pages/` says which blocks stand on a page and in which order; `render/` turns them into HTML,
+lines of a terminal, Markdown, LaTeX and CSV. Blocks hold numbers and finished texts, never markup.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Cell:
     text: str = ""
     interval: str = ""
     badges: tuple[Badge, ...] = ()
-    below: Cell | None = None  # on a line of its own: the difference to a baseline
+    gap: Cell | None = None  # the difference to a baseline: beside it, or below it in a table of two lines
     title: str = ""  # on hover
     tone: Tone = ""
     mark: str = ""  # what a terminal and texts show behind the text, where the page has a tone
@@ -70,8 +70,8 @@ class Cell:
 
     @classmethod
     def of(
-        cls, value: float | None, ci: Interval | None = None, measure: str = "", *, error: float | None = None,
-        **more: Any,  # noqa: ANN401  (fields of a cell)
+        cls, value: float | None, ci: Interval | None = None, measure: str = "", *,
+        error: float | None = None, **more: Any,  # noqa: ANN401  (fields of a cell)
     ) -> Cell:  # fmt: skip
         """Return the cell of a number with its interval."""
         return cls(
@@ -83,7 +83,7 @@ class Cell:
         )
 
     @classmethod
-    def gap(
+    def difference(
         cls, value: float | None, ci: Interval | None, measure: str = "", *, error: float | None = None,
         marks: Sequence[float] = (0.0,), signed: bool = False, **more: Any,  # noqa: ANN401  (fields of a cell)
     ) -> Cell:  # fmt: skip
@@ -106,7 +106,7 @@ class Cell:
     @property
     def alone(self) -> Cell:
         """The cell without what stands below."""
-        return replace(self, below=None)
+        return replace(self, gap=None)
 
     @property
     def plain(self) -> str:
@@ -192,6 +192,7 @@ class Table:
     titled: bool = True  # the page shows the title above it
     looks: tuple[Look, ...] = narrower()
     instead: Table | Prose | None = None  # for a terminal that has no room for the narrowest look
+    splits: bool = False  # there, columns without room follow in a further table
     records: Sequence[Mapping[str, Any]] | None = None  # rows of the CSV, where they say more than the cells
     unsaid: tuple[str, ...] = ()  # columns whose absence needs no remark: the verdict has them
     where: Where = "page"
@@ -204,7 +205,11 @@ class Table:
         """Return a table of texts; the first `names` columns and those of `words` are no numbers."""
         remarks = set(words)
         columns = tuple(
-            Column(head, "name" if i < names else "words" if head in remarks else "number", data=data and i < names)
+            Column(
+                head,
+                "name" if i < names else "words" if head in remarks else "number",
+                data=data and i < names,
+            )
             for i, head in enumerate(heads)
         )
         made = tuple(
@@ -217,6 +222,11 @@ class Table:
         """What the columns of the page mean, those that mean the same together."""
         return meanings({column.head: column.meaning for column in self.columns if column.where != "terminal"})
 
+    @property
+    def tall(self) -> bool:
+        """Whether differences stand below their values."""
+        return self.style == "figures two-lines"
+
     def without_empty(self) -> Table:
         """Return the table without columns of numbers that say nothing in any row."""
         kept = [
@@ -226,7 +236,9 @@ class Table:
             or column.main
             or any(row.cells[i].text not in ("", numbers.MISSING) for row in self.rows if row.cells)
         ]
-        rows = tuple(replace(row, cells=tuple(row.cells[i] for i in kept) if row.cells else ()) for row in self.rows)
+        rows = tuple(
+            replace(row, cells=tuple(row.cells[i] for i in kept) if row.cells else ()) for row in self.rows
+        )
         return replace(self, columns=tuple(self.columns[i] for i in kept), rows=rows)
 
 
@@ -279,7 +291,7 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Box:
-    """Values of one row over pairs: quartiles (None for few), whiskers, and every pair as a dot with its text."""
+    """Values of one row over pairs: quartiles (None for few), whiskers, every pair as a dot with its text."""
 
     label: str
     spoken: str
@@ -301,7 +313,7 @@ class Boxes:
 
 @dataclass(frozen=True)
 class Figure:
-    """Drawings of one thing: for a wide page and, if it needs another, for a telephone; scatter, lines, bars."""
+    """A drawing (scatter, lines, bars), and the same one for a telephone where it needs another."""
 
     drawing: Drawing
     narrow: Drawing | None = None
@@ -430,4 +442,3 @@ def walk(blocks: Iterable[Block], wanted: Where = "page") -> Iterator[Block]:
         yield block
         if isinstance(block, (Fold, Group)):
             yield from walk(block.blocks, wanted)
-

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from xlingual.report import numbers, words
-from xlingual.report.leaders import Row
 from xlingual.report.blocks import Block, Card, Cards, Fold, Heading, Text
+from xlingual.report.leaders import Row
 from xlingual.results import Results
 from xlingual.tasks import Task
 
@@ -22,9 +22,7 @@ MOST_BYTES = 1_500_000  # of pictures in one page; written as text they take a t
 TYPES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
 
 
-def chosen(
-    runs: Sequence[Results], task: Task, rows: Sequence[Row], budget: int
-) -> tuple[list[Block], int]:
+def chosen(runs: Sequence[Results], task: Task, rows: Sequence[Row], budget: int) -> tuple[list[Block], int]:
     """Return the examples of the leading encoders, a fold for each pair, and the bytes of pictures they hold.
 
     The leading encoder's examples are thinned until their pictures fit into `budget` bytes; those of the next
@@ -67,9 +65,7 @@ def rank_text(task: Task, above: int, tied: int, pool: int, *, at_best: bool = F
     if at_best:
         return f"{task.own} ranked {place} at best, of {numbers.count(pool)}"
     if tied > 1:
-        return (
-            f"{task.own} ranked {place}–{numbers.count(above + tied)} of {numbers.count(pool)} (tied)"
-        )
+        return f"{task.own} ranked {place}–{numbers.count(above + tied)} of {numbers.count(pool)} (tied)"
     return f"{task.own} ranked {place} of {numbers.count(pool)}"
 
 
@@ -124,7 +120,7 @@ def _weight(records: list[dict[str, Any]], most: int) -> int:
 
 
 def _arranged(picked: list[tuple[str, list[dict[str, Any]]]], task: Task, budget: int) -> list[Block]:
-    """Return the examples under a heading, a fold for each pair, in it further folds for the next encoders."""
+    """Return the examples under a heading: a fold for each pair, in it one for each further encoder."""
     picture = _within(budget)
     pairs: dict[str, dict[str, dict[str, list[Card]]]] = {}
     for label, records in picked:

@@ -43,7 +43,9 @@ def line(x1: Place, y1: Place, x2: Place, y2: Place, style: str) -> Shape:
     return Shape("line", {"x1": x1, "x2": x2, "y1": y1, "y2": y2}, style)
 
 
-def rect(x: Place, y: Place, width: Place, height: Place, style: str, *, rx: float = 0, title: str = "") -> Shape:
+def rect(
+    x: Place, y: Place, width: Place, height: Place, style: str, *, rx: float = 0, title: str = ""
+) -> Shape:
     """Return a rectangle."""
     at = {"x": x, "y": y, "width": width, "height": height}
     return Shape("rect", at | ({"rx": rx} if rx else {}), style, title=title)

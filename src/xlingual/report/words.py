@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xlingual.report.languages import named
+from xlingual.languages import named
 from xlingual.tasks import CORRELATIONS
 
 GLOSSARY = (

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from xlingual.requests.output import AsJson, Form, Quiet
 from xlingual.requests.record import Request, argument, option
-from xlingual.requests.values import Natural, Positive, comma_list
+from xlingual.requests.values import Natural, Positive, pair_list
 
 Results: TypeAlias = Annotated[
     tuple[str, ...],
@@ -103,7 +103,7 @@ class GateRequest(Request, frozen=True, kw_only=True):
             "Decide on these language pairs only: en-de,de-en.",
             metavar="LIST",
             otherwise="all; both must have the same",
-            reads=comma_list,
+            reads=pair_list,
         ),
     ] = ()
     per_pair: Annotated[bool, option("Decide on each language pair; all must pass.")] = False

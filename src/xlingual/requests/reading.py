@@ -21,24 +21,37 @@ def read(kind: type[R], given: Mapping[str, Any], where: str = "") -> R:
     the values stand, such as a file; without it they come from the command line, and errors name options.
     Raises InputError where a name is unknown, a value is not what its field wants, or one is missing.
     """
+    return made(kind, checked(kind, given, where), where)
+
+
+def checked(kind: type[Record], given: Mapping[str, Any], where: str = "") -> dict[str, Any]:
+    """Return values as their fields want them, by the fields' names; see `read`."""
     known = leaves(kind)
     spelled = {name: leaf for leaf in known.values() for name in leaf.spellings}
-    values: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for written, value in given.items():
         leaf = spelled.get(written.replace("-", "_"))
         if leaf is None:
             raise InputError(_unknown(kind, written, known, where))
-        if leaf.key in values:
-            raise InputError(f"{_at(where)}{leaf.key} is given twice, in two spellings: keep one")
-        values[leaf.key] = _value(leaf, value, f"{where}: {written}" if where else leaf.names[0])
-    for leaf in known.values():
+        if leaf.key in found:
+            raise InputError(f"{_at(where)}option {leaf.key!r} is given twice, in two spellings: keep one")
+        found[leaf.key] = _value(leaf, value, written if where else leaf.names[0], where)
+    return found
+
+
+def made(kind: type[R], values: Mapping[str, Any], where: str = "") -> R:
+    """Return the request with some checked values; raise InputError where one is missing."""
+    for leaf in leaves(kind).values():
         if leaf.required and leaf.key not in values:
             name = leaf.key if where else leaf.names[0]
             raise InputError(f"{_at(where)}{name} is missing: {leaf.sentence}")
-    return _made(kind, values, None)
+    try:
+        return _made(kind, values, None)
+    except InputError as error:  # of two values that do not go together
+        raise InputError(f"{_at(where)}{error}") from error
 
 
-def _value(leaf: Leaf, value: Any, what: str) -> Any:  # noqa: ANN401
+def _value(leaf: Leaf, value: Any, name: str, where: str) -> Any:  # noqa: ANN401
     if isinstance(value, str):
         if value.lower() == "none" and may_be_none(leaf.type):
             return None
@@ -46,8 +59,8 @@ def _value(leaf: Leaf, value: Any, what: str) -> Any:  # noqa: ANN401
             try:
                 value = leaf.marks.reads(value)
             except ValueError as error:
-                raise InputError(f"{what}: {error}") from error
-    return check(what, value, leaf.type, hidden=leaf.marks.secret)
+                raise InputError(f"{_at(where)}{name}: {error}") from error
+    return check(name, value, leaf.type, where, hidden=leaf.marks.secret)
 
 
 def _made(kind: type[R], values: Mapping[str, Any], default: R | None) -> R:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Final, get_args, get_origin
+from typing import Any, ClassVar, Final, Self, get_args
 
 import msgspec
 from msgspec import NODEFAULT, Meta
@@ -24,9 +24,9 @@ class Marks:
     metavar: str | None = None
     otherwise: str | None = None  # what holds where the field is left out, for people
     reads: Callable[[str], Any] | None = None  # makes the value of a text: "8GiB", "en,de"
-    several: bool = False  # where a text is read: the option may be repeated
     bare: Any = None  # the value of an option that is named without one
     key: str | None = None  # the field's name among all fields of the request, where not its own
+    in_files: bool = False  # not on the command line, in files only
     argument: bool = False  # stands on the command line without a name
     run: bool = False  # changes no number: threads, folders, what is printed
     secret: bool = False  # is never kept
@@ -47,17 +47,29 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     heading: ClassVar[str] = ""  # of these options in a command's help
     refused: ClassVar[Mapping[str, str]] = {}  # options that others have: why these have not
+    otherwise: ClassVar[Mapping[str, str]] = {}  # what holds where a field is left out
 
     def __post_init__(self) -> None:
         """Check every value; a constructor of msgspec checks nothing by itself."""
         for field in msgspec.structs.fields(type(self)):
             check(field.name, getattr(self, field.name), field.type)
 
+    def changed(self, **changes: Any) -> Self:  # noqa: ANN401
+        """Return the record with some fields changed, checked again."""
+        return msgspec.structs.replace(self, **changes)
+
+    def settings(self) -> dict[str, Any]:
+        """Return all fields for JSON."""
+        content = msgspec.structs.asdict(self)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in content.items()}
+
 
 class Request(Record, frozen=True, kw_only=True):
     """What one command was asked."""
 
     command: ClassVar[str]  # "evaluate backretrieval"
+    first: ClassVar[tuple[str, ...]] = ()  # options that stand first in the help
+    in_files: ClassVar[tuple[str, ...]] = ()  # fields that are no options, and can be given in a file
 
 
 @dataclass(frozen=True)
@@ -99,7 +111,8 @@ def leaves(kind: type[Record]) -> Mapping[str, Leaf]:
     """
     found: dict[str, Leaf] = {}
     for leaf in _walk(kind, None):
-        found.setdefault(leaf.key, leaf)
+        told = replace(leaf.marks, otherwise=kind.otherwise.get(leaf.key, leaf.marks.otherwise))
+        found.setdefault(leaf.key, replace(leaf, marks=told))
     return found
 
 
@@ -142,8 +155,15 @@ def _walk(kind: type[Record], defaults: Record | None) -> Iterator[Leaf]:
 
 
 def _meta(field: msgspec.structs.FieldInfo) -> tuple[str, Marks]:
-    described = get_args(field.type)[1:] if get_origin(field.type) is Annotated else ()
-    for meta in described:
-        if isinstance(meta, Meta) and meta.extra is not None and _MARKS in meta.extra:
+    for meta in _metas(field.type):
+        if meta.extra is not None and _MARKS in meta.extra:
             return meta.description or "", meta.extra[_MARKS]
     raise TypeError(f"field {field.name!r} of a request is described by no option(…)")
+
+
+def _metas(annotation: Any) -> Iterator[Meta]:  # noqa: ANN401
+    """Yield the descriptions of a type, the outer ones first."""
+    inner = get_args(annotation)
+    yield from (part for part in inner if isinstance(part, Meta))
+    for part in inner:
+        yield from _metas(part)

@@ -1,45 +1,39 @@
-"""Values of fields: whether they are what a field wants, and what it wants in words."""
+"""Values of fields: whether they are what a field wants, and the kinds that many fields share."""
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
+import re
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
-import msgspec
 from msgspec import Meta, inspect
 
-from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.errors import InputError
+from xlingual.typed import convert
 
 Natural: TypeAlias = Annotated[int, Meta(ge=0)]
 Positive: TypeAlias = Annotated[int, Meta(ge=1)]
+TwoOrMore: TypeAlias = Annotated[int, Meta(ge=2)]
+AboveZero: TypeAlias = Annotated[float, Meta(gt=0)]
+AtLeastZero: TypeAlias = Annotated[float, Meta(ge=0)]
+Dropout: TypeAlias = Annotated[float, Meta(ge=0, le=0.99)]
+Share: TypeAlias = Annotated[float, Meta(gt=0, lt=1)]
 
-_LIMITS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 
-
-def check(name: str, value: Any, wanted: Any, *, hidden: bool = False) -> Any:  # noqa: ANN401
+def check(name: str, value: Any, wanted: Any, where: str = "", *, hidden: bool = False) -> Any:  # noqa: ANN401
     """Return a value as the type that a field wants; raise InputError, which names it, where it is none.
 
     `hidden`: the error does not show the value.
     """
     try:
-        found = msgspec.convert(value, wanted, dec_hook=_made)
-    except msgspec.ValidationError:
-        found = msgspec.UNSET
-    if found is msgspec.UNSET or not _finite(found):
-        shown = "" if hidden else f": found {value!r:.60}"
-        near = did_you_mean(value, choices(wanted)) if isinstance(value, str) and not hidden else ""
-        raise InputError(f"{name} must be {expected(wanted)}{shown}{'.' if near else ''}{near}")
+        found = convert({name: value}, dict[str, wanted], where=where)[name]
+    except InputError:
+        if hidden:
+            raise InputError(f"{name} is not what it must be") from None
+        raise
+    if isinstance(found, float) and not math.isfinite(found):
+        raise InputError(f"{where}{': ' if where else ''}{name} must be a number, found {found}")
     return found
-
-
-def expected(wanted: Any) -> str:  # noqa: ANN401
-    """Return what a type takes, in words: "a whole number of at least 1".
-
-    >>> expected(int | None)
-    'a whole number or "none"'
-    """
-    return _words(inspect.type_info(wanted))
 
 
 def parts(wanted: Any) -> list[inspect.Type]:  # noqa: ANN401
@@ -70,47 +64,9 @@ def choices(wanted: Any) -> list[str]:  # noqa: ANN401
     return [word for part in get_args(wanted) for word in choices(part)]
 
 
-def _words(info: inspect.Type) -> str:
-    match info:
-        case inspect.Metadata(type=inner):
-            return _words(inner)
-        case inspect.UnionType(types=types):
-            return " or ".join(_words(kind) for kind in types)
-        case inspect.LiteralType(values=words):
-            return f"one of {listed(words, 20)}"
-        case inspect.IntType():
-            return f"a whole number{_limits(info)}"
-        case inspect.FloatType():
-            return f"a number{_limits(info)}"
-        case inspect.BoolType():
-            return "true or false"
-        case inspect.NoneType():
-            return '"none"'
-        case inspect.VarTupleType(item_type=item) | inspect.ListType(item_type=item):
-            return f"a list, each {_words(item)}"
-        case inspect.TupleType(item_types=items):
-            return f"a list of {len(items)}"
-        case inspect.DictType(value_type=value):
-            return f"a table, each {_words(value)}"
-    return "a path" if isinstance(info, inspect.CustomType) and info.cls is Path else "a text"
-
-
-def _limits(info: inspect.IntType | inspect.FloatType) -> str:
-    told = [
-        f"{word} {limit:g}" for name, word in _LIMITS.items() if (limit := getattr(info, name)) is not None
-    ]
-    return f", {' and '.join(told)}" if told else ""
-
-
-def _finite(value: Any) -> bool:  # noqa: ANN401
-    return not isinstance(value, float) or math.isfinite(value)
-
-
-def _made(kind: type, value: Any) -> Any:  # noqa: ANN401
-    """Make what msgspec does not know: a path of its text."""
-    if kind is Path and isinstance(value, (str, Path)):
-        return Path(value)
-    raise TypeError(f"{value!r} is no {kind.__name__}")
+def pair_list(text: str) -> list[str]:
+    """Return the language pairs of "en-de, de-en", with commas or blanks between."""
+    return [name for name in re.split(r"[,\s]+", text) if name]
 
 
 def comma_list(text: str) -> list[str]:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xlingual.arrays import room_for
 from xlingual.errors import DataWarning, InputError, XlingualError
-from xlingual.mapped import room_for
 from xlingual.records import Encoded, Ints, Vectors
 from xlingual.store.checksum import Words, key_words
 from xlingual.store.disk import is_full, is_unwritable, write_file

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
@@ -73,14 +72,8 @@ def open_store(store: StoreLike) -> Store | None:
 
 def default_folder() -> Path:
     """Return the folder XLINGUAL_STORE, else `xlingual/vectors` in the system's place for a user's caches."""
+    import platformdirs
+
     told = os.environ.get(VARIABLE)
-    return Path(told) if told else _caches() / "xlingual" / "vectors"
-
-
-def _caches() -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    told = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(told) if Path(told).is_absolute() else Path.home() / ".cache"  # by the XDG rules
+    # without the opinion that Windows has a folder "Cache" within that of each program
+    return Path(told) if told else platformdirs.user_cache_path("xlingual", False, opinion=False) / "vectors"

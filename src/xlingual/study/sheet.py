@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.errors import InputError
+from xlingual.languages import direction
 from xlingual.results.files import atomic_file, make_folder
 from xlingual.study.database import Rater
 from xlingual.study.exchange import ANSWERS_SCHEMA
 from xlingual.study.folder import IMAGES
 from xlingual.study.records import Shown, Study
-from xlingual.study.server.languages import direction
 from xlingual.study.server.title import read_title
 from xlingual.visible import visible_value
 

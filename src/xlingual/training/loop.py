@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -82,7 +82,7 @@ def fit(
         progress_line.continued(standing)
     stepper = Stepper(recipe, options, optimizer, precision)
     try:
-        told.config({**settings, "fit": asdict(options)}, standing.epoch)
+        told.config({**settings, "fit": options.settings()}, standing.epoch)
         if checkpoint is None:
             checkpoints.remove()  # nothing can be refused any more
         log = Log(folder, after=standing.epoch)

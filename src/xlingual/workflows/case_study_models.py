@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from xlingual.training.options import FitOptions
 
 RECIPES = (TRIPLET, TRIPLET_XL)
-# options that Triplet, which has no neighbour term, does not take
-OF_XL = ("beta", "neighbours", "neighbours_from", "neighbours_by", "refresh")
 
 
 @dataclass(frozen=True)
@@ -130,7 +128,7 @@ class Trainer:
 
     def _train(self, recipe: str, name: str, seed: int) -> Training:
         from xlingual.training.checkpoints import Checkpoints
-        from xlingual.training.recipes.triplet_options import FIT, TripletOptions
+        from xlingual.training.recipes.triplet_options import FIT, OF_XL, TripletOptions
         from xlingual.workflows.train_triplet import train_triplet
 
         assert self.manifest is not None  # checked before any work

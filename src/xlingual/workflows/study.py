@@ -15,9 +15,9 @@ from xlingual.embed import batch_identity, embed_texts, fit_texts_for, refuse_fi
 from xlingual.embed.encoding import Report
 from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.errors import InputError
+from xlingual.languages import name_of
 from xlingual.ranking import Cpu, Ranker
 from xlingual.records import Ints
-from xlingual.report.languages import NAMES
 from xlingual.store import StoreLike, open_store
 from xlingual.study.design import Plan, check_plan, make_design
 from xlingual.study.folder import refuse_study_in, write_study
@@ -144,7 +144,7 @@ def _plan(source: str, target: str, layout: Layout, manifest: Manifest) -> Plan:
 
 
 def _title(source: str, target: str) -> str:
-    here, there = (NAMES.get(tag.partition("-")[0].lower(), tag) for tag in (source, target))
+    here, there = (name_of(tag) or tag for tag in (source, target))
     return f"Which {there} texts are relevant to these {here} texts?"
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xlingual.data.pools.parallel import ParallelQuestions, read_parallel
+from xlingual.data.pools.parallel import ParallelQuestions
+from xlingual.data.pools.parallel_reading import read_parallel
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError
@@ -112,15 +113,20 @@ def train_dual_encoder(
 
 def fit_options(base: EncoderLike, *, frozen: bool = False, **changes: Any) -> FitOptions:  # noqa: ANN401
     """Return the options of the fit loop that a base has by default, with some of them changed."""
+    return FitOptions(**{**fit_presets(base, changes, frozen=frozen), **changes})
+
+
+def fit_presets(base: EncoderLike, changes: Mapping[str, Any], *, frozen: bool = False) -> dict[str, Any]:
+    """Return what a base sets of the options of the fit loop, where `changes` are made to them."""
     kind = "vectors"
     if isinstance(base, str) and base == WORDS:
         kind = WORDS
     elif not frozen and isinstance(base, str) and spec_of(base).scheme == "hf":
         kind = "transformer"
-    told = {**FIT_PRESETS[kind], **changes}
-    if "warmup" not in changes and "warmup" in told:
-        told["warmup"] = min(told["warmup"], told["epochs"] / 2)  # of a short training
-    return FitOptions(**told)
+    preset = dict(FIT_PRESETS[kind])
+    if "warmup" in preset:  # of a short training
+        preset["warmup"] = min(preset["warmup"], changes.get("epochs", preset["epochs"]) / 2)
+    return preset
 
 
 @dataclass
@@ -198,7 +204,7 @@ class _Job:
                 "recipe": "dual-encoder",
                 "from": tower.name,
                 **tower.options.settings(),
-                **{f"fit_{name}" if name == "seed" else name: value for name, value in asdict(fit).items()},
+                **{"fit_seed" if name == "seed" else name: value for name, value in fit.settings().items()},
                 "final_scale": float(model.scale.detach()),
                 "epochs_run": fitted.epochs,
                 "best_epoch": fitted.best_epoch,

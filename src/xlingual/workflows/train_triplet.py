@@ -22,8 +22,8 @@ from xlingual.records import Encoder, Vectors
 from xlingual.results import make_folder
 from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
+from xlingual.training.recipes.text_pairs import TextPairs, TextSource, pack_pairs
 from xlingual.training.recipes.triplet_options import FIT, TripletOptions
-from xlingual.training.text_pairs import TextPairs, TextSource, pack_pairs
 from xlingual.workflows.held_out import check_size, divided
 from xlingual.workflows.trained import (
     WORK,
@@ -188,8 +188,8 @@ def validated(model: Triplet, pairs: TextPairs) -> Scores:
     and x_b; relevant is what is of the same item. It is blind to how languages lie to each other, since no
     text is known to mean what one in another language does.
     """
-    from xlingual.training.neighbour_index import mapped_pairs
     from xlingual.training.recipe import Scores
+    from xlingual.training.recipes.neighbour_index import mapped_pairs
 
     title, body = mapped_pairs(model, pairs)
     if not (np.isfinite(title).all() and np.isfinite(body).all()):

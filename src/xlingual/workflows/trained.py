@@ -6,7 +6,7 @@ import platform
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -97,7 +97,7 @@ def training_part(
     return {
         "recipe": recipe,
         **settings,
-        **{f"fit_{name}" if name == "seed" else name: value for name, value in asdict(fit).items()},
+        **{"fit_seed" if name == "seed" else name: value for name, value in fit.settings().items()},
         **(more or {}),
         "epochs_run": fitted.epochs,
         "best_epoch": fitted.best_epoch,

@@ -5,11 +5,12 @@ from PIL import Image
 
 from xlingual.data.checks.check import check
 from xlingual.data.checks.findings import Finding
-from xlingual.data.languages import in_other_script, scripts_of
+from xlingual.data.languages import in_other_script
 from xlingual.data.manifest import Manifest
 from xlingual.data.reading.problems import Problem
 from xlingual.data.samples import Sampler
 from xlingual.errors import DataWarning
+from xlingual.languages import scripts_of
 
 
 def png(color):

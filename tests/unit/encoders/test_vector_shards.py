@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual import backretrieval, crosslingual_retrieval, mapped
+from xlingual import arrays, backretrieval, crosslingual_retrieval
+from xlingual.arrays import Rows, room_for
 from xlingual.data.manifest import Manifest
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
-from xlingual.mapped import Rows, room_for
 from xlingual.ranking import Pool
 
 N, D = 60, 8
@@ -57,7 +57,7 @@ def numbers(manifest, folder, ending):
 def test_shards_and_mapped_rows_give_the_same_numbers(manifest, folder, monkeypatch):
     whole = numbers(manifest, folder, ".npy")
     assert numbers(manifest, folder, "") == whole
-    monkeypatch.setattr(mapped, "IN_MEMORY", 0)
+    monkeypatch.setattr(arrays, "IN_MEMORY", 0)
     assert numbers(manifest, folder, ".npy") == whole
     assert numbers(manifest, folder, "") == whole
 
@@ -67,7 +67,7 @@ def test_large_vectors_stay_in_their_files(manifest, folder, monkeypatch):
     texts = manifest.texts(np.arange(2 * N)[::-3])
     small = encoder.encode_noting(texts).vectors
     assert isinstance(small, np.ndarray)
-    monkeypatch.setattr(mapped, "IN_MEMORY", 0)
+    monkeypatch.setattr(arrays, "IN_MEMORY", 0)
     large = encoder.encode_noting(texts).vectors
     assert isinstance(large, Rows)
     assert all(isinstance(part, np.memmap) for part in large.parts)
@@ -122,13 +122,13 @@ def test_rows_are_as_an_array(sizes, data):
 
 def test_room_on_the_disk_is_used_as_memory_is(monkeypatch):
     assert type(room_for(3, 2, np.float32)) is np.ndarray
-    monkeypatch.setattr(mapped, "IN_MEMORY", 0)
+    monkeypatch.setattr(arrays, "IN_MEMORY", 0)
     array = room_for(3, 2, np.float16)
     assert isinstance(array, np.memmap)
     array[:] = 1.5
     assert array.dtype == np.float16
     assert array.sum() == 9
-    monkeypatch.setattr(mapped, "TemporaryFile", lambda **_: (_ for _ in ()).throw(OSError("full")))
+    monkeypatch.setattr(arrays, "TemporaryFile", lambda **_: (_ for _ in ()).throw(OSError("full")))
     assert type(room_for(3, 2, np.float32)) is np.ndarray
 
 

@@ -330,7 +330,7 @@ def test_packed_bits_of_pictures_and_of_shards(tmp_path, monkeypatch):
     numbering = Numbering("items", np.arange(4), {None: 4})
     batch_of = Pictures([None] * 4, ["en"] * 4, list("abcd"), numberings=(numbering,))
     np.testing.assert_array_equal(made.encode(batch_of), SIGNS)
-    monkeypatch.setattr("xlingual.mapped.IN_MEMORY", 1)
+    monkeypatch.setattr("xlingual.arrays.IN_MEMORY", 1)
     np.testing.assert_array_equal(made.encode_noting(batch_of).vectors[[2, 0]], SIGNS[[2, 0]])
     with pytest.raises(InputError, match=r"part-0.npy: holds bytes \(uint8\)"):
         image_model(f"vectors:{tmp_path / 'v'}")[1].encode(batch_of)

@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import platformdirs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from platformdirs import macos, unix, windows
 from safetensors.numpy import load_file
 
 import xlingual
@@ -256,7 +258,7 @@ def test_other_failures_to_write_are_errors(filled, made, monkeypatch):
 
 
 def test_where_the_users_store_is(monkeypatch, tmp_path):
-    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(platformdirs, "PlatformDirs", unix.Unix)
     monkeypatch.setenv("XLINGUAL_STORE", str(tmp_path / "mine"))
     assert default_folder() == tmp_path / "mine" == Store.default().root
     monkeypatch.setenv("XLINGUAL_STORE", "")
@@ -264,11 +266,11 @@ def test_where_the_users_store_is(monkeypatch, tmp_path):
     assert default_folder() == tmp_path / "xdg/xlingual/vectors"
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # the rules say that it does not count
     assert default_folder() == Path.home() / ".cache/xlingual/vectors"
-    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(platformdirs, "PlatformDirs", macos.MacOS)
     assert default_folder() == Path.home() / "Library/Caches/xlingual/vectors"
-    monkeypatch.setattr(sys, "platform", "win32")
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
-    assert default_folder() == tmp_path / "local/xlingual/vectors"
+    monkeypatch.setattr(platformdirs, "PlatformDirs", windows.Windows)
+    monkeypatch.setattr(windows, "get_win_folder", lambda name: str(tmp_path / name))
+    assert default_folder() == tmp_path / "CSIDL_LOCAL_APPDATA/xlingual/vectors"
 
 
 def test_what_may_be_given_for_a_store(tmp_path):

@@ -1,4 +1,4 @@
-"""Instructions: Markdown without anything that could do harm; directions of languages; the palette."""
+"""Instructions: Markdown without anything that could do harm; the palette."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import xlingual.study.server as server
 from xlingual.errors import InputError
 from xlingual.report.colours import contrast
 from xlingual.study.folder import TITLE_FILE
-from xlingual.study.server.languages import direction
 from xlingual.study.server.title import read_title, render
 
 STYLE = (Path(server.__file__).parent / "static" / "style.css").read_text(encoding="utf-8")
@@ -54,18 +53,6 @@ def test_files_that_cannot_be_shown(tmp_path):
     (tmp_path / TITLE_FILE).write_bytes(b"x" * 200_000)
     with pytest.raises(InputError, match="200000 bytes"):
         read_title(tmp_path, "t")
-
-
-@pytest.mark.parametrize(
-    "tag", ["ar", "he", "fa", "ur", "AR-EG", "az-Arab", "ks", "yi", "pa_Arab", "dv", "ff-Adlm"]
-)
-def test_right_to_left(tag):
-    assert direction(tag) == "rtl"
-
-
-@pytest.mark.parametrize("tag", ["en", "ja", "zh-Hant", "ar-Latn", "hi", "az", "ru", "", "ku"])
-def test_left_to_right(tag):
-    assert direction(tag) == "ltr"
 
 
 def palettes():

@@ -9,9 +9,9 @@ pytest.importorskip("torch")
 
 from xlingual.errors import InputError
 from xlingual.models.triplet import Triplet, TripletConfig
-from xlingual.training.neighbour_index import NeighbourIndex, mapped_pairs, nearest
+from xlingual.training.recipes.neighbour_index import NeighbourIndex, mapped_pairs, nearest
+from xlingual.training.recipes.text_pairs import TextPairs
 from xlingual.training.recipes.triplet_options import TripletOptions
-from xlingual.training.text_pairs import TextPairs
 
 
 def pairs(n, languages=3, items=None, dim=6, seed=0):

@@ -12,9 +12,9 @@ from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.models.folder import ModelFolder  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
 from xlingual.training.loop import FitOptions, Loss, fit  # noqa: E402
+from xlingual.training.recipes.text_pairs import TextPairs, TextSource, pack_pairs  # noqa: E402
 from xlingual.training.recipes.triplet import TripletRecipe, build_model  # noqa: E402
 from xlingual.training.recipes.triplet_options import TripletOptions  # noqa: E402
-from xlingual.training.text_pairs import TextPairs, TextSource, pack_pairs  # noqa: E402
 from xlingual.workflows.train_triplet import train_triplet  # noqa: E402
 
 DISHES = 12

@@ -15,10 +15,11 @@ from xlingual.data.checks.html import texts_with_html
 from xlingual.data.checks.pictures import Progress, check_pictures
 from xlingual.data.checks.records import Check, LanguageCheck
 from xlingual.data.checks.sentences import content_findings
-from xlingual.data.languages import in_other_script, scripts_of
+from xlingual.data.languages import in_other_script
 from xlingual.data.manifest import Manifest
 from xlingual.data.reading.problems import Problem
 from xlingual.data.reading.strings import blank_rows, character_lengths, numbered_strings
+from xlingual.languages import scripts_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xlingual.data.pools.reading import is_pool, read_pool
-from xlingual.data.reading.values import numbered
+from xlingual.arrays import Ints
 from xlingual.errors import InputError
-from xlingual.records import Ints, Texts
+from xlingual.records import Texts
 from xlingual.streams import stream
-
-if TYPE_CHECKING:
-    from xlingual.data.pools.rows import PoolRows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,69 +94,3 @@ class ParallelQuestions:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.source}: {len(self)} questions, {', '.join(self.languages)})"
-
-
-def read_parallel(
-    path: str | Path, languages: Sequence[str] | None = None, split: str | None = None
-) -> ParallelQuestions:
-    """Read parallel questions from a multilingual pool, or from a table (see `parallel_table`).
-
-    `languages` restricts and orders the languages, `split` takes the rows of one split.
-    """
-    from xlingual.data.pools.parallel_table import read_table
-
-    if not Path(path).exists():
-        raise InputError(
-            f"{path}: no such file or folder; give a multilingual pool, or a table with the columns "
-            "question_LANG and answer_LANG"
-        )
-    if is_pool(path) or Path(path).is_dir():
-        return of_pool(read_pool(path, languages, split))
-    return read_table(path, languages, split)
-
-
-def of_pool(pool: PoolRows) -> ParallelQuestions:
-    """Return the questions of a pool with all their answers.
-
-    Questions with an equal key are one question, asked in several languages; where a language has a key twice
-    these are different questions, and those with an equal key and an equal id are one.
-    """
-    q, c = pool.questions, pool.candidates
-    names = _names(q.key, q.ids, q.language)
-    number, _ = numbered(names)
-    first_row = np.unique(number, return_index=True)[1]
-    asked = np.full((len(first_row), len(pool.languages)), -1, dtype=np.int64)
-    asked[number[::-1], q.language[::-1]] = np.arange(len(q))[::-1]
-    row, candidate = pool.relevant
-    pairs = np.unique(np.stack([number[row], c.language[candidate], candidate]), axis=1)
-    first, answered = _ragged(asked.shape, *pairs)
-    return ParallelQuestions(
-        source=pool.source,
-        languages=pool.languages,
-        ids=[q.ids[row] for row in first_row.tolist()],
-        cluster=q.cluster[first_row],
-        questions=pool.question_texts(),
-        answers=pool.candidate_texts(),
-        answer_cluster=c.cluster,
-        asked=asked,
-        first=first,
-        answered=answered,
-    )
-
-
-def _names(keys: Sequence[str], ids: Sequence[str], language: Ints) -> list[tuple[str, ...]]:
-    """Return what makes each row the same question as another one."""
-    seen: set[tuple[str, int]] = set()
-    twice: set[str] = set()
-    for key, code in zip(keys, language.tolist(), strict=True):
-        if (key, code) in seen:
-            twice.add(key)
-        seen.add((key, code))
-    return [(key, name) if key in twice else (key,) for key, name in zip(keys, ids, strict=True)]
-
-
-def _ragged(shape: tuple[int, ...], question: Ints, language: Ints, answer: Ints) -> tuple[Ints, Ints]:
-    """Return where the answers of each question and language begin, and the answers, of sorted triples."""
-    place = question * shape[1] + language
-    counts = np.bincount(place, minlength=shape[0] * shape[1])
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), answer

@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import Any
 
 from xlingual.errors import DataWarning, XlingualError
-from xlingual.ranking.choice import choose
 from xlingual.ranking.cluster.shards import MissingShardError, Shard, ShardList, read_shard
 from xlingual.ranking.folders import open_folder
+from xlingual.ranking.local import choose_local
 from xlingual.ranking.parts import DamagedPartError, Seen, packed, unpacked
 from xlingual.ranking.similarity import Cosine
 from xlingual.ranking.vectors import UnitVectors
@@ -53,7 +53,7 @@ class Piece:
         similarity = Cosine(_vectors(self.shared, self.queries), _vectors(self.shared, self.candidates))
         everything = slice(0, similarity.shape[0]), slice(0, similarity.shape[1])
         parts = [request.within(*everything) for request in self.requests]  # what Ray sends is read-only
-        choose("auto", memory=self.memory).ranker.scan(similarity, parts)
+        choose_local(memory=self.memory).ranker.scan(similarity, parts)
         states = [part.state() for part in parts]
         _write(self.shared, self.name, Seen(states, similarity.screened, similarity.decided))
 

@@ -14,9 +14,7 @@ AIR = 0.08  # beside the outermost intervals of such an axis
 
 SWATCHES = {
     "interval": Drawing((rect(1, 2, 28, 8, "ci", rx=4), circle(15, 6, 4, "dot")), 12, 30, ""),
-    **{
-        kind: Drawing((line(5, 0, 5, 14, kind),), 14, 10, "") for kind in ("chance", "oracle", "ceiling")
-    },
+    **{kind: Drawing((line(5, 0, 5, 14, kind),), 14, 10, "") for kind in ("chance", "oracle", "ceiling")},
 }
 
 

@@ -19,7 +19,6 @@ SMALL = 0.1  # where half the values or more are under it, two decimals do not t
 Pairs = Mapping[tuple[str, str], Summary]
 
 
-
 def box_axis(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> Axis:
     """Return the common axis of the box plots."""
     return axis_for(pair.value for row in rows for pair in pairs.get(row.system, {}).values())
@@ -105,4 +104,3 @@ def _cell(pairs: Pairs, pair: tuple[str, str], ends: tuple[float, float], digits
     places = min(digits, numbers.digits_of(summary.measure))
     short = numbers.number(summary.value, digits=places, error=error)
     return Heat(text, short, title, round(share * (STEPS - 1)))
-

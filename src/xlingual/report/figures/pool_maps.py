@@ -10,7 +10,7 @@ from typing import Any
 
 from xlingual.report import numbers
 from xlingual.report.blocks import STEPS, Heat, HeatMap, Matrix
-from xlingual.report.languages import named
+from xlingual.languages import named
 from xlingual.report.pool_views import Pair, Seen, languages_of, share, sides_of, times
 from xlingual.tasks import Task
 

@@ -47,7 +47,7 @@ def size(board: Board) -> str:
 def difference(row: Compared, measure: str, margin: float | None = None) -> Cell:
     """Return "+0.021 [−0.002, 0.044]"; ends are seen to be in or out of ± margin."""
     marks = (0.0,) if margin is None else (0.0, -margin, margin)
-    return Cell.gap(row.difference, row.ci, measure, marks=marks, signed=True)
+    return Cell.difference(row.difference, row.ci, measure, marks=marks, signed=True)
 
 
 def _leaderboard(board: Board, comparison: Comparison) -> str:
@@ -99,7 +99,9 @@ def _gap(row: Compared, measure: str, margin: float | None) -> str:
     """Return how far a row is behind the baseline, with the interval turned round."""
     marks = (0.0,) if margin is None else (0.0, -margin, margin)
     ci = None if row.ci is None else replace(row.ci, low=-row.ci.high, high=-row.ci.low)
-    return Cell.gap(None if row.difference is None else -row.difference, ci, measure, marks=marks).plain
+    return Cell.difference(
+        None if row.difference is None else -row.difference, ci, measure, marks=marks
+    ).plain
 
 
 def _pairs(count: int) -> str:
@@ -142,7 +144,9 @@ def _counted(outcome: str, count: int, comparison: Comparison) -> str:
 def _named(rows: Sequence[Compared], board: Board, margin: float | None) -> str:
     if len(rows) > _MOST_NAMED:
         return numbers.in_words([row.encoder for row in rows], _MOST)
-    return numbers.in_words([f"{row.encoder} ({difference(row, board.measure, margin).plain})" for row in rows])
+    return numbers.in_words(
+        [f"{row.encoder} ({difference(row, board.measure, margin).plain})" for row in rows]
+    )
 
 
 def _one(row: Compared, board: Board, comparison: Comparison) -> str:

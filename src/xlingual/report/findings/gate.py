@@ -79,6 +79,7 @@ def _counted(gate: Gate) -> str:
 
 
 def evidence(gate: Gate, decision: Decision) -> str:
+    """Return what a decision rests on."""
     level = f"{100 * (1 - gate.alpha):g} %"
     low = exact(decision.low, gate.margin)
     bound = _bound(gate)
@@ -99,6 +100,7 @@ def evidence(gate: Gate, decision: Decision) -> str:
 
 
 def what_would_decide(gate: Gate, decision: Decision) -> list[str]:
+    """Return how many queries would decide what cannot be told."""
     several = len(gate.decisions) > 1
     where = f"{part_name(decision)}: if" if several else "If"
     observed, equal = decision.if_observed, decision.if_equal
@@ -154,7 +156,7 @@ def exact(low: float, margin: float) -> str:
 
 def difference(gate: Gate, decision: Decision) -> Cell:
     """Return the difference; its ends are seen to be on their side of zero and of the margin."""
-    return Cell.gap(decision.difference, decision.ci, marks=(0.0, -gate.margin))
+    return Cell.difference(decision.difference, decision.ci, marks=(0.0, -gate.margin))
 
 
 def _bound(gate: Gate) -> str:

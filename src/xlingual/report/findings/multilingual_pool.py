@@ -9,7 +9,7 @@ from xlingual.report import numbers
 from xlingual.report.blocks import Cell
 from xlingual.report.findings import chance, leads
 from xlingual.report.findings.retrieval import few_queries
-from xlingual.report.languages import named
+from xlingual.languages import named
 from xlingual.report.leaders import Row, contains
 from xlingual.report.pool_views import (
     PREFER_OWN,

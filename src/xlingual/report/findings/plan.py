@@ -61,8 +61,8 @@ def _needed(plan: Plan, known: list[Row]) -> str:
     never = [row.encoder for row in known if row.queries is None]
     if not counts:
         return (
-            f"A difference of {effect_text(plan.effect)} in {name} from {plan.baseline} cannot be shown at this "
-            f"pool however many queries, for {_these(never, len(known))}."
+            f"A difference of {effect_text(plan.effect)} in {name} from {plan.baseline} cannot be "
+            f"shown at this pool however many queries, for {_these(never, len(known))}."
         )
     found = f"{what} takes {numbers.span([counts[0], counts[-1]])} queries{each}"
     here = plan.clusters(plan.n_queries)
@@ -106,4 +106,5 @@ def _pool(plan: Plan) -> str:
 
 
 def effect_text(effect: float) -> str:
+    """Return the difference that is planned for, as it was given."""
     return f"{effect:g}"

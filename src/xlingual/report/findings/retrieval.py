@@ -71,6 +71,8 @@ def _retrieval(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> list
         sentences += unlike_kinds(found, run.encoders)
     sentences += without_value(rows, name)
     return sentences + (few_queries(run, task.name) if found else [])
+
+
 def _about_the_run(run: Results) -> list[str]:
     """Return remarks on what was evaluated: texts that took no part, near-duplicates in one cluster."""
     return _dropped(run) + _clusters(run)

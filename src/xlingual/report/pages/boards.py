@@ -33,7 +33,7 @@ LOOKS = (
 def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> list[Block]:
     """Return the leaderboard of each measure, and how numbers were found that are approximate.
 
-    `where` "page": a terminal shows something else instead.
+    `where` "page": a terminal shows the numbers in a way of the task's own.
     """
     blocks: list[Block] = []
     ways: dict[str, None] = {}
@@ -43,11 +43,16 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
         ways |= dict.fromkeys(found)
         own = [
             replace(board(runs, task, rows), where=where),
-            *(Prose(note, "note-line", "terminal") for note in notes(rows) if where == "both"),
+            *(Prose(note, "note-line", "terminal") for note in notes(rows)),
             *(Prose(sentence, "note-line") for sentence in found),
         ]
-        blocks += own if place == 0 else [Fold(task.measure_name(measure), own, _best(runs, task, rows))]
-    return [*blocks, *(Prose(sentence, "note-line", "terminal") for sentence in ways if where == "both")]
+        blocks += (
+            own
+            if place == 0
+            else [Fold(task.measure_name(measure), own, _best(runs, task, rows), where=where)]
+        )
+    blocks += [Prose(sentence, "note-line", "terminal") for sentence in ways]
+    return [block for block in blocks if where != "page" or block.where != "terminal"]
 
 
 def board(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> Table:
@@ -100,12 +105,10 @@ def _cells(row: Row, led: bool, several: bool, several_runs: bool, ceilings: boo
         badges.append(Badge("level", "soft", "level with the leader"))
     if row.at_chance:
         badges.append(Badge("at chance", "warn"))
-    behind, error = row.behind, row.error
+    behind = row.behind
     ends = None if row.ci is None else (row.ci.low, row.ci.high)
     lines = tuple(
-        (kind, value)
-        for kind in ("ceiling", "chance", "oracle")
-        if (value := getattr(row, kind)) is not None
+        (kind, value) for kind in ("ceiling", "chance", "oracle") if (value := getattr(row, kind)) is not None
     )
     bar = Bar(
         row.value,
@@ -120,17 +123,17 @@ def _cells(row: Row, led: bool, several: bool, several_runs: bool, ceilings: boo
         Cell(bar=None if row.value is None else bar),
         Cell(numbers.MISSING)
         if behind is None
-        else Cell.gap(behind.value, behind.ci, row.measure, error=behind.error),
-        Cell(row.normalized_text, value=row.normalized, title=row.note or "" if row.normalized is None else ""),
+        else Cell.difference(behind.value, behind.ci, row.measure, error=behind.error),
+        Cell(
+            row.normalized_text, value=row.normalized, title=row.note or "" if row.normalized is None else ""
+        ),
         Cell.of(row.ceiling if ceilings else None, measure=row.measure),
         Cell.of(row.sd_seeds if row.n_seeds > 1 else None, measure=row.measure),
         Cell(row.tied_text, value=row.n_tied),
     )
 
 
-def _legend(
-    rows: Sequence[Row], landmarks: Sequence[Key], led: set[int], apart: bool
-) -> tuple[Key, ...]:
+def _legend(rows: Sequence[Row], landmarks: Sequence[Key], led: set[int], apart: bool) -> tuple[Key, ...]:
     levels = sorted({row.ci.level for row in rows if row.ci})
     level = " / ".join(numbers.percent(level) for level in levels)
     keys = [Key(f"value{f' with its {level} interval' if level else ''}", SWATCHES["interval"]), *landmarks]
@@ -148,7 +151,9 @@ def _landmarks(rows: Sequence[Row], axis: Axis) -> list[Key]:
     keys = []
     texts = _texts(rows)
     for kind, name in LANDMARKS:
-        values = [value for row in rows if row.value is not None and (value := getattr(row, kind)) is not None]
+        values = [
+            value for row in rows if row.value is not None and (value := getattr(row, kind)) is not None
+        ]
         drawn = any(map(axis.holds, values))
         if texts[kind]:
             text = texts[kind][0] if len(texts[kind]) == 1 else "differs by row"

@@ -129,7 +129,12 @@ def _table(board: Board, comparison: Comparison) -> Table:
         badges = [Badge("baseline", where="page")] if row.encoder == board.baseline else []
         badges += [Badge("top", "soft", where="page")] if ranked and row.top else []
         gap = difference(row, board.measure, margin)
-        bar = Bar(row.difference, *(gap.ends or (None, None)), (*lines, ("chance", 0.0)), f"{row.encoder}: {gap.plain}")
+        bar = Bar(
+            row.difference,
+            *(gap.ends or (None, None)),
+            (*lines, ("chance", 0.0)),
+            f"{row.encoder}: {gap.plain}",
+        )
         cells = [
             Cell(row.encoder, badges=tuple(badges)),
             Cell.of(row.value, measure=board.measure),
@@ -180,9 +185,7 @@ _CSV = (
 
 def _record(board: Board, row: Compared) -> dict[str, Any]:
     ends = {} if row.ci is None else {"ci_low": row.ci.low, "ci_high": row.ci.high}
-    return {
-        name: ends.get(name, getattr(row, name, getattr(board, name, None))) for name in _CSV
-    }
+    return {name: ends.get(name, getattr(row, name, getattr(board, name, None))) for name in _CSV}
 
 
 def _facts(comparison: Comparison, n_encoders: int) -> list[tuple[str, str]]:

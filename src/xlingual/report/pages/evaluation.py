@@ -1,7 +1,7 @@
 """The page of evaluations: what every task shows, and what is said once about all of them.
 
-A task's part comes from the function that its row in `xlingual.tasks` names: it takes the runs, the row and the
-bytes that images may take, and returns a `Part`.
+A task's part comes from the function that its row in `xlingual.tasks` names: it takes the runs, the row and
+the bytes that images may take, and returns a `Part`.
 """
 
 from __future__ import annotations
@@ -94,7 +94,11 @@ def _terms(parts: Sequence[Part]) -> list[tuple[str, str]]:
 
 def _title(runs: Sequence[Results], parts: Sequence[Part]) -> str:
     languages = _languages(runs)
-    what = (parts[0].title or f"{parts[0].section.title} across") if len(parts) == 1 else "Cross-lingual evaluation across"
+    what = (
+        (parts[0].title or f"{parts[0].section.title} across")
+        if len(parts) == 1
+        else "Cross-lingual evaluation across"
+    )
     return f"{what} {numbers.in_words(languages, 8)}" if languages else what.rpartition(" ")[0]
 
 
@@ -117,7 +121,7 @@ def _facts(runs: Sequence[Results], parts: Sequence[Part]) -> list[tuple[str, st
     for part in parts:
         for name, amounts in part.sizes.items():
             sizes.setdefault(name, []).extend(amounts)
-    facts += [(name, numbers.span(amounts)) for name, amounts in sizes.items()]
+    facts += [(name, numbers.span(amounts)) for name, amounts in sizes.items() if amounts]
     seeds = frozenset().union(*(part.seeds for part in parts))
     return [*facts, _counted(len(seeds), "seed")] if seeds else facts
 
@@ -141,7 +145,9 @@ def _languages(runs: Sequence[Results]) -> list[str]:
     for run in runs:
         for row in (*run.entries, *run.summary):
             task = task_of(row.task)
-            found |= ({row.source, row.target} if task.target_is_language else {row.source}) - task.no_languages
+            found |= (
+                {row.source, row.target} if task.target_is_language else {row.source}
+            ) - task.no_languages
         found.update(_of_views(run))
     return sorted(language for language in found if language is not None)
 

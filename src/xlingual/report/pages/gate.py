@@ -7,7 +7,7 @@ from xlingual.report.blocks import Cell, Column, Finding, Page, Prose, Row, Sect
 from xlingual.report.findings.gate import difference, evidence, exact, findings, part_name, what_would_decide
 from xlingual.report.markup import xml_text
 from xlingual.report.render.text import markdown
-from xlingual.results.gate import FAIL, PASS, UNDECIDED, Decision, Gate
+from xlingual.results.gate import FAIL, PASS, UNDECIDED, Gate
 from xlingual.tasks import task_of
 from xlingual.visible import visible
 
@@ -17,12 +17,18 @@ _TONES = {PASS: "leader", UNDECIDED: "level"}
 def page(gate: Gate, *, title: str | None = None) -> Page:
     """Return the page of a gate: the verdict, and a row for each decision."""
     name = task_of(gate.task).measure_name(gate.measure)
-    facts = [("margin", f"{gate.margin:g}"), ("alpha", f"{gate.alpha:g}"), ("power", numbers.percent(gate.power))]
+    facts = [
+        ("margin", f"{gate.margin:g}"),
+        ("alpha", f"{gate.alpha:g}"),
+        ("power", numbers.percent(gate.power)),
+    ]
     return Page(
         kind="gate",
         title=title or f"May {gate.candidate} replace {gate.baseline}?",
         verdict=[Finding(findings(gate))],
-        sections=[Section(name, [_table(gate), *(Prose(warning, where="terminal") for warning in gate.warnings)])],
+        sections=[
+            Section(name, [_table(gate), *(Prose(warning, where="terminal") for warning in gate.warnings)])
+        ],
         facts=[("measure", name), *facts],
         warnings=gate.warnings,
         conditions=[(key, [value]) for key, value in gate.conditions.items()],
@@ -52,7 +58,9 @@ def _table(gate: Gate) -> Table:
         )
         for one in gate.decisions
     )
-    return Table("Decisions", columns, rows, titled=False, looks=narrower("queries", "lower end"), where="both")
+    return Table(
+        "Decisions", columns, rows, titled=False, looks=narrower("queries", "lower end"), where="both"
+    )
 
 
 def summary(gate: Gate) -> str:

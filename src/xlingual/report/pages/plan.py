@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from xlingual.report import numbers
-from xlingual.report.blocks import Cell, Column, Finding, Look, Page, Prose, Row, Section, Table
+from xlingual.report.blocks import Cell, Column, Finding, Look, Page, Row, Section, Table
 from xlingual.report.findings.plan import NONE, effect_text, findings
 from xlingual.results import plan as record
 from xlingual.results.plan import Plan
@@ -50,7 +50,12 @@ def _table(plan: Plan) -> Table:
         columns,
         tuple(Row(_cells(row, len(sizes))) for row in plan.rows),
         titled=False,
-        looks=(Look(), Look(names=16), Look(names=16, bare=(gap,)), Look(names=16, bare=(gap,), dropped=(LIMIT,))),
+        looks=(
+            Look(),
+            Look(names=16),
+            Look(names=16, bare=(gap,)),
+            Look(names=16, bare=(gap,), dropped=(LIMIT,)),
+        ),
         records=[_record(plan, row) for row in plan.rows],
         where="both",
     )
@@ -67,7 +72,7 @@ def _cells(row: record.Row, n_sizes: int) -> tuple[Cell, ...]:
         now = _detectable(row.detectable)
         # 0: nothing is retrieved twice, so the pool sets no limit
         limit = Cell(numbers.MISSING) if row.limit == 0 else _detectable(row.limit)
-    return (Cell(row.encoder), Cell.gap(row.difference, row.ci), queries, now, *shown, limit)
+    return (Cell(row.encoder), Cell.difference(row.difference, row.ci), queries, now, *shown, limit)
 
 
 def _detectable(least: float | None) -> Cell:

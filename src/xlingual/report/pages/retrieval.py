@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xlingual.report import examples, leaders, numbers, words
-from xlingual.report.blocks import Block, Boxes, Fold, Heading, Matrix, Section
+from xlingual.report import examples, leaders, words
+from xlingual.report.blocks import Block, Boxes, Heading, Matrix, Section
 from xlingual.report.figures import pairs as figures
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.leaders import Row
@@ -23,18 +23,18 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> Part:
     rows = leaders.leaderboard(runs, task.name, measure)
     shown, used = examples.chosen(runs, task, sorted(rows, key=_by_rank), budget)
     entries = [entry for run in runs for entry in run.entries if entry.task == task.name]
+    blocks = [*boards(runs, task), *_estimates(runs), *_pairs(runs, task, rows), *shown]
     return Part(
-        section=Section(task.title, [*boards(runs, task), *_estimates(runs), *_pairs(runs, task, rows), *shown],
-                        task.about),
+        section=Section(task.title, blocks, task.about),
         findings=findings(runs, task),
         sizes={
             "queries per pair": [entry.n_source for entry in entries],
             "candidates per pair": [entry.n_target for entry in entries],
-        } if entries else {},
+        },
         seeds=frozenset(entry.seed for entry in entries),
         terms=words.GLOSSARY,
         image_bytes=used,
-    )  # fmt: skip
+    )
 
 
 def _estimates(runs: Sequence[Results]) -> list[Block]:

@@ -20,11 +20,11 @@ from xlingual.report.blocks import (
     Row,
     Section,
     Table,
-    narrower,
 )
 from xlingual.report.figures.sts import drawings
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.findings.sts import HEADLINE, MEAN, Grid, grid_of, of_run
+from xlingual.report.pages.boards import boards
 from xlingual.report.pages.evaluation import Part
 from xlingual.report.shapes import Drawing, path, polyline
 from xlingual.results import Results, by_key
@@ -57,7 +57,7 @@ TERMS = (
 
 def part(runs: Sequence[Results], task: Task, budget: int) -> Part:
     """Return the part of textual similarity."""
-    blocks: list[Block] = []
+    blocks: list[Block] = boards(runs, task, where="page")
     own = [(place, run) for place, run in enumerate(runs, 1) if by_key(run.entries, task=task.name)]
     for place, run in own:
         name = f"run {place}" if len(runs) > 1 else ""
@@ -80,7 +80,7 @@ def _of_run(run: Results, task: Task, name: str) -> list[Block]:
     measures = sorted(leaders.measures([run], task.name), key=lambda measure: measure != HEADLINE)
     grids = [grid for measure in measures if (grid := grid_of(run, measure)) is not None]
     first, *others = grids
-    blocks: list[Block] = [*_files(first, name)]
+    blocks: list[Block] = [Heading(_title(first)), *_files(first, name)]
     blocks += [Fold(_title(grid), _files(grid, name)) for grid in others]
     if first.against:
         blocks.append(Fold(f"Differences to {first.reference}: tests", [_tests(first)]))
@@ -109,22 +109,22 @@ def _files(grid: Grid, name: str) -> list[Block]:
         instead=_long(grid, title),
         where="both",
     )
-    return [Heading(_title(grid)), table, *_legend(grid)]
+    return [table, *_legend(grid)]
 
 
 def _cell(grid: Grid, row: str | None, encoder: str) -> Cell:
     cell = grid.cells[row, encoder]
-    below, title = None, cell.note or ""
+    gap_to, title = None, cell.note or ""
     if cell.against is not None:
         one = cell.against
         tone, mark = ("real", REAL) if one.is_real else ("quiet", "")
-        below = Cell.gap(one.value, one.ci, signed=True, tone=tone, mark=mark)
+        gap_to = Cell.difference(one.value, one.ci, signed=True, tone=tone, mark=mark)
         if one.p_holm is not None:
             title = f"p {numbers.p_value(one.p)}, corrected {numbers.p_value(one.p_holm)}"
     elif encoder == grid.reference:
-        below = Cell("reference", tone="quiet")
+        gap_to = Cell("reference", tone="quiet")
     best = {"tone": "best", "mark": BEST} if cell.best else {}
-    return Cell.of(cell.value, cell.ci, below=below, title=title, **best)
+    return Cell.of(cell.value, cell.ci, gap=gap_to, title=title, **best)
 
 
 def _legend(grid: Grid) -> list[Block]:
@@ -169,7 +169,7 @@ def _long(grid: Grid, title: str) -> Table:
         for place, encoder in enumerate(grid.encoders):
             shown, one = _cell(grid, row, encoder), grid.cells[row, encoder].against
             p = Cell(numbers.p_value(None if one is None else one.p_holm))
-            gap = shown.below or Cell(numbers.MISSING)
+            gap = shown.gap or Cell(numbers.MISSING)
             rows.append(Row((Cell(_name(row) if place == 0 else ""), Cell(encoder), shown.alone, gap, p)))
     return Table(title, columns, tuple(rows), looks=_LONG_LOOKS).without_empty()
 
@@ -187,7 +187,7 @@ def _tests(grid: Grid) -> Table:
         [
             name,
             file,
-            Cell.gap(one.value, one.ci),
+            Cell.difference(one.value, one.ci),
             numbers.p_value(one.p),
             numbers.p_value(one.p_holm),
             one.test or one.note or numbers.MISSING,
@@ -222,7 +222,11 @@ def _drawn(found: Sequence[Drawing]) -> list[Block]:
         )
     )
     first, rest = found[:MOST_DRAWN], found[MOST_DRAWN:]
-    blocks: list[Block] = [Heading("Cosine against score"), Group("scatters", list(map(Figure, first))), legend]
+    blocks: list[Block] = [
+        Heading("Cosine against score"),
+        Group("scatters", list(map(Figure, first))),
+        legend,
+    ]
     if rest:
         name = "The other drawing" if len(rest) == 1 else f"The other {len(rest)} drawings"
         blocks.append(Fold(name, [Group("scatters", list(map(Figure, rest)))]))

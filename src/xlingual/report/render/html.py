@@ -38,11 +38,15 @@ def render(page: Page) -> str:
     """Return a page as HTML."""
     found = [block for section in page.sections for block in blocks.walk(section.blocks)]
     hues = {block.hue for block in found if isinstance(block, blocks.Matrix)}
-    return _environment(page.names).get_template("page.html").render(
-        page=page,
-        sections=[(section, _on_page(section.blocks)) for section in page.sections],
-        version=_program_version(),
-        heat_css=colours.css(STEPS, diverging="d" in hues) if hues else "",
+    return (
+        _environment(page.names)
+        .get_template("page.html")
+        .render(
+            page=page,
+            sections=[(section, _on_page(section.blocks)) for section in page.sections],
+            version=_program_version(),
+            heat_css=colours.css(STEPS, diverging="d" in hues) if hues else "",
+        )
     )
 
 

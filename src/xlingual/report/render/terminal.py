@@ -1,15 +1,15 @@
-"""A page in a terminal: the verdict first, then the tables that it shows there, each as wide as there is room."""
+"""A page in a terminal: the verdict first, then its tables, each as wide as there is room."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from xlingual.report import numbers
 from xlingual.report.blocks import (
-    Block,
     Cell,
     Column,
     Finding,
@@ -76,6 +76,10 @@ def show_table(console: Console, table: Table, *, instead: str = "--json") -> No
         if table.instead is not None:
             say(console, table.instead.text)
             return
+        if table.splits and (parts := _split(console, table)):
+            for part in parts:
+                show_table(console, part, instead=instead)
+            return
         drawn, look = _drawn(table, table.looks[-1]), table.looks[-1]
     _say_lost(drawn, table, look, instead)
     console.print()
@@ -101,6 +105,30 @@ def fitting(console: Console, table: Table) -> tuple[RichTable | None, Look]:
             _widen(drawn, console.width - width)
             return drawn, look
     return None, table.looks[-1]
+
+
+def _split(console: Console, table: Table) -> list[Table]:
+    """Return tables of as many columns of numbers each as have room; nothing where one has none."""
+    names = [i for i, column in enumerate(table.columns) if column.kind == "name"]
+    left = [i for i, column in enumerate(table.columns) if column.kind != "name"]
+    table, found = replace(table, looks=table.looks[-1:], splits=False, instead=None), []
+    while left:
+        n = next(
+            (n for n in range(len(left), 0, -1) if fitting(console, _of(table, [*names, *left[:n]]))[0]), 0
+        )
+        if not n:
+            return []
+        part = _of(table, [*names, *left[:n]])
+        found.append(part if len(left) == n else replace(part, notes=()))
+        left = left[n:]
+    return found
+
+
+def _of(table: Table, places: list[int]) -> Table:
+    rows = tuple(
+        replace(row, cells=tuple(row.cells[i] for i in places) if row.cells else ()) for row in table.rows
+    )
+    return replace(table, columns=tuple(table.columns[i] for i in places), rows=rows)
 
 
 def say(console: Console, sentence: str, style: str = "") -> None:
@@ -167,24 +195,29 @@ def _drawn(table: Table, look: Look) -> RichTable:
     made = plain_table(table.title)
     for i, column in columns:
         _add_column(made, table, i, column, look)
-    rows = [row for row in table.rows]
-    remarks = [remark(row, look) for row in rows]
+    rows, remarks = table.rows, [remark(row, look) for row in table.rows]
     if any(remarks):
         made.add_column("", no_wrap=True)
-    for row, said in zip(rows, remarks, strict=True):
+    tall, headed = table.tall, any(row.heading for row in rows)
+    for place, (row, said) in enumerate(zip(rows, remarks, strict=True)):
+        if place and row.begins:
+            made.add_section()
+        elif place and tall:
+            made.add_row()
         if row.heading:
             made.add_row(Text(row.heading, style="dim"))
             continue
         style = next((_TONES[tone] for tone in row.tone.split() if tone in _TONES), "")
         cells: list[Text] = []
         for i, column in columns:
-            cells += _cells(row.cells[i], column, look, style)
+            cells += _cells(row.cells[i], column, look, style, tall)
+        if headed:
+            cells[0] = Text("  ").append_text(cells[0])
         made.add_row(*cells, *([Text(said, style=style)] if any(remarks) else []))
     return made
 
 
 def _add_column(made: RichTable, table: Table, place: int, column: Column, look: Look) -> None:
-    from rich.text import Text
 
     head = of_lines()(_folded(visible(column.key), look.names if column.data else _HEAD))
     if column.kind == "name" and column.data:
@@ -193,11 +226,15 @@ def _add_column(made: RichTable, table: Table, place: int, column: Column, look:
         made.add_column(head, justify="left", no_wrap=True)
     else:
         made.add_column(head, justify="right", no_wrap=True)
-    if column.interval and column.key not in look.bare and any(r.cells and r.cells[place].interval for r in table.rows):
+    if (
+        column.interval
+        and column.key not in look.bare
+        and any(r.cells and r.cells[place].interval for r in table.rows)
+    ):
         made.add_column(column.interval, justify="right", no_wrap=True)
 
 
-def _cells(cell: Cell, column: Column, look: Look, style: str) -> list[Text]:
+def _cells(cell: Cell, column: Column, look: Look, style: str, tall: bool) -> list[Text]:
     """Return what a cell says: its text, with the interval beside it, below it, or in a column of its own."""
     from rich.text import Text
 
@@ -205,12 +242,14 @@ def _cells(cell: Cell, column: Column, look: Look, style: str) -> list[Text]:
     with_interval = column.key not in look.bare
     if column.interval and with_interval:
         return [Text(cell.marked, style=style), Text(cell.interval or numbers.MISSING, style=style)]
-    if cell.below is None and not (look.stacked and cell.interval and with_interval):
+    if cell.gap is None and not (look.stacked and cell.interval and with_interval):
         return [Text(cell.plain if with_interval else cell.marked, style=style)]
     text = of_lines()(justify="right")
     text.append(_lines(cell, look, with_interval), style=style)
-    if cell.below is not None:
-        text.append("\n" + _lines(cell.below, look, with_interval), style=_CELL_TONES.get(cell.below.tone, ""))
+    if cell.gap is not None and not tall:
+        text.append(f" {visible(cell.gap.marked)}", style=_CELL_TONES.get(cell.gap.tone, ""))
+    elif cell.gap is not None:
+        text.append("\n" + _lines(cell.gap, look, with_interval), style=_CELL_TONES.get(cell.gap.tone, ""))
     return [text]
 
 
@@ -222,9 +261,12 @@ def _lines(cell: Cell, look: Look, with_interval: bool) -> str:
 
 def _say_lost(drawn: RichTable, table: Table, look: Look, instead: str) -> None:
     """Say below the table which columns it lacks for want of room."""
-    lost = [name for name in look.dropped if name not in table.unsaid and any(name == c.key for c in table.columns)]
+    keys = [column.key for column in table.columns if column.where != "page"]
+    lost = [name for name in keys if name in look.dropped and name not in table.unsaid]
+    lost += [f"intervals of {name}" for name in keys if name in look.bare and name not in lost]
     if lost:
-        left_out = f"{numbers.in_words(lost)} {'is' if len(lost) == 1 else 'are'} left out for lack of room"
+        verb = "is" if len(lost) == 1 and lost[0] in keys else "are"
+        left_out = f"{numbers.in_words(lost)} {verb} left out for lack of room"
         drawn.caption = f"{left_out}: widen the window or use {instead}"
 
 

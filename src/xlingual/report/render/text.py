@@ -26,7 +26,8 @@ def markdown(page: Page) -> str:
     """Return verdict and tables in GitHub's Markdown; names are escaped."""
     said = [markdown_text(sentence) for sentence in _sentences(page)]
     parts = [
-        _markdown_table(block) if isinstance(block, Table) else markdown_text(block.text) for block in _shown(page)
+        _markdown_table(block) if isinstance(block, Table) else markdown_text(block.text)
+        for block in _shown(page)
     ]
     return "\n\n".join([*said, *parts]) + "\n"
 
@@ -35,13 +36,14 @@ def latex(page: Page) -> str:
     """Return the tables in LaTeX (booktabs); what is said stands in comments."""
     parts = ["\n".join(map(latex_comment, _sentences(page)))]
     parts += [
-        _latex_table(block) if isinstance(block, Table) else latex_comment(block.text) for block in _shown(page)
+        _latex_table(block) if isinstance(block, Table) else latex_comment(block.text)
+        for block in _shown(page)
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def as_csv(page: Page) -> str:
-    """Return the tables with numbers at full precision; several tables have a first column that names them."""
+    """Return the tables with numbers at full precision; of several, a first column names each."""
     tables = [block for block in _shown(page) if isinstance(block, Table)]
     records = [
         ({"table": table.title} if len(tables) > 1 and table.records is None else {}) | dict(record)
@@ -83,7 +85,7 @@ def _lines(table: Table) -> tuple[list[str], list[bool], list[list[str]]]:
 
 
 def _cell(cell: Cell) -> str:
-    return cell.plain if cell.below is None else f"{cell.plain}; {cell.below.plain}"
+    return cell.plain if cell.gap is None or not cell.gap.text else f"{cell.plain}; {cell.gap.plain}"
 
 
 def _markdown_table(table: Table) -> str:

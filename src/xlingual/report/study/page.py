@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from xlingual.languages import named
 from xlingual.report import html, numbers
 from xlingual.report.conditions import Condition
-from xlingual.report.languages import named
 from xlingual.report.study import boards, cautions, marking, sentences, tables
 from xlingual.report.study.scatter import NARROW, ROOMY, scatter
 from xlingual.report.study.terms import TERMS

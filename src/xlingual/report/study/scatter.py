@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xlingual.report import numbers
 from xlingual.report.axis import axis_for
+from xlingual.report.figures import labels
 from xlingual.report.study import with_bkr
 from xlingual.report.study.wording import amount, ranked, wanted
-from xlingual.report.figures import labels
 from xlingual.report.validation.figures import Figure, Frame, Point, Size
 from xlingual.results.study import StudyAnalysis
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xlingual.errors import InputError
 from xlingual.study.folder import read_study
 from xlingual.study.links import Link, addresses, ensure_links
-from xlingual.study.server.lock import sole_server
 
 if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp
 
+LOCK_FILE = ".serving"
 _BACKLOG = 512
 
 
@@ -48,7 +48,7 @@ def serve(
     from xlingual.study.server.app import create_app
 
     study = read_study(folder)
-    with sole_server(folder), closing(_listen(host, port)) as listening:
+    with _lock(folder), closing(_listen(host, port)) as listening:
         links: list[Link] = ensure_links(folder, study.raters)
         app = create_app(study, folder, url=url)
         base = f"http://{_in_address(host)}:{listening.getsockname()[1]}"
@@ -97,6 +97,16 @@ def is_unspecified(host: str) -> bool:
         return ip_address(host).is_unspecified
     except ValueError:
         return False
+
+
+def _lock(folder: Path) -> AbstractContextManager[object]:
+    """Hold the study's lock; it ends with the process, even one that is killed."""
+    from filelock import FileLock, Timeout
+
+    try:
+        return FileLock(folder / LOCK_FILE, timeout=0, mode=0o600).acquire()
+    except Timeout:
+        raise InputError(f"{folder} is being served already: use that server, or stop it first") from None
 
 
 def _listen(host: str, port: int) -> socket.socket:

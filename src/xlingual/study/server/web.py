@@ -13,8 +13,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from xlingual.languages import direction
 from xlingual.study.server.desk import Desk
-from xlingual.study.server.languages import direction
 from xlingual.visible import visible_value
 
 if TYPE_CHECKING:

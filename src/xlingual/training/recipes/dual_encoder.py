@@ -16,8 +16,8 @@ from xlingual.records import Ints, Vectors
 from xlingual.training.recipe import Loss
 from xlingual.training.recipes.dual_inputs import Inputs
 from xlingual.training.recipes.dual_options import DualOptions
-from xlingual.training.regimes import PairBatch, batches_of_epoch, make_regime
-from xlingual.training.softmax import softmax_loss
+from xlingual.training.recipes.regimes import PairBatch, batches_of_epoch, make_regime
+from xlingual.training.recipes.softmax import softmax_loss
 
 
 @dataclass(frozen=True)

@@ -2,81 +2,112 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from xlingual.errors import InputError, did_you_mean, listed
+from msgspec import Meta
+
+from xlingual.errors import InputError
 from xlingual.models.dual_encoder_config import MOST_SCALE
+from xlingual.requests.record import Record, option
+from xlingual.requests.values import Dropout, Natural, Positive, TwoOrMore
+from xlingual.training.options import Seed
 
-REGIMES = ("en-en", "x-x", "x-x-mono", "x-y", "hybrid")  # `training.regimes` says what they are
-POSITIVE = ("inside", "outside")
-FALSE_NEGATIVES = ("keep", "mask")
+
+def lengths(text: str) -> list[int] | None:
+    """Return the two whole numbers of "3-5"; None for "none"."""
+    low, _, high = text.partition("-")
+    if text == "none":
+        return None
+    if not (low.isdecimal() and high.isdecimal() and 1 <= int(low) <= int(high)):
+        raise InputError(f"{text!r} is neither a range such as 3-5 nor 'none'")
+    return [int(low), int(high)]
 
 
-@dataclass(frozen=True)
-class DualOptions:
-    """Options of the batches, of the loss and of the towers; wrong ones raise InputError.
+class DualOptions(Record, frozen=True, kw_only=True):
+    """Settings of the batches, of the loss and of the towers."""
 
-    - `regime`, `language` (of `en-en`), `batch` (pairs), `steps` (batches of an epoch; None: one pass)
-    - `positive`: `inside` or `outside` the softmax's sum; `sub_batch`: pairs whose answers are each other's
-      negatives (None: the batch); `scale`: at the start of the training
-    - `false_negatives`: answers of the batch that are right for a question too (the same question in another
-      language, another question with the same answer): `keep` them as negatives, as the paper does, or `mask`
-    - `separate`: answers have a tower of their own; `context`: answers are read with what surrounds them
-      (None: where the tower is a network of transformers)
-    - of the tower `words`: `dim`, `ngrams` (from, to; None: words only) in `buckets` numbers, `threshold` and
-      `most_words` of the vocabulary
-    - `hidden`: of a layer over words (None: none) or vectors (None: 256); `dropout`: share of features that a
-      step leaves out (None: 0.5 of those of texts, 0 of vectors)
-    - `max_length`: tokens that a network of transformers reads
-    """
-
-    regime: str = "x-y"
-    language: str = "en"
-    batch: int = 256
-    steps: int | None = None
-    positive: str = "inside"
-    sub_batch: int | None = None
-    scale: float = 20.0
-    false_negatives: str = "keep"
-    separate: bool = False
-    context: bool | None = None
-    dim: int = 256
-    ngrams: tuple[int, ...] | None = (3, 5)
-    buckets: int = 32_768
-    threshold: int = 1
-    most_words: int | None = 100_000
-    hidden: int | None = None
-    dropout: float | None = None
-    max_length: int | None = None
-    seed: int = 0
+    regime: Annotated[
+        Literal["en-en", "x-x", "x-x-mono", "x-y", "hybrid"],
+        option("Which languages meet in a batch: see docs/dual-encoder.md."),
+    ] = "x-y"
+    language: Annotated[str, option("Language that the regime en-en trains on.", metavar="TAG")] = "en"
+    batch: Annotated[TwoOrMore, option("Number of pairs of a batch.", metavar="N")] = 256
+    steps: Annotated[
+        Positive | None,
+        option("Number of batches of an epoch.", metavar="N", otherwise="one pass over the data"),
+    ] = None
+    positive: Annotated[
+        Literal["inside", "outside"], option("Whether the right answer is in the softmax's sum.")
+    ] = "inside"
+    sub_batch: Annotated[
+        TwoOrMore | None,
+        option(
+            "Number of pairs whose answers are each other's negatives.", metavar="N", otherwise="the batch"
+        ),
+    ] = None
+    scale: Annotated[
+        Annotated[float, Meta(gt=0, le=MOST_SCALE)],
+        option("What products are multiplied by at first; it is trained.", metavar="X"),
+    ] = 20.0
+    false_negatives: Annotated[
+        Literal["keep", "mask"],
+        option(
+            "What becomes of answers of the batch that are right for a question too: keep them as negatives, "
+            "as the paper does, or leave them out."
+        ),
+    ] = "keep"
+    separate: Annotated[bool, option("Give answers a tower of their own.")] = False
+    context: Annotated[
+        bool | None,
+        option(
+            "Read answers with what surrounds them.",
+            names=("--context/--no-context",),
+            otherwise="with a network of transformers",
+        ),
+    ] = None
+    dim: Annotated[Positive, option("Dimensions, with --base words.", metavar="N")] = 256
+    ngrams: Annotated[
+        tuple[int, ...] | None,
+        option(
+            "Number of characters of n-grams, with --base words.",
+            metavar="A-B|none",
+            otherwise="3-5",
+            reads=lengths,
+        ),
+    ] = (3, 5)
+    buckets: Annotated[Positive, option("Number of values that n-grams share.", metavar="N")] = 32_768
+    threshold: Annotated[
+        Positive, option("Words that occur less often than N times are unknown.", metavar="N")
+    ] = 1
+    most_words: Annotated[
+        Positive | None, option("Only the N most frequent words are known.", metavar="N")
+    ] = 100_000
+    hidden: Annotated[
+        Natural | None,
+        option(
+            "Number of units of a layer over words or vectors, 0: none.",
+            metavar="N",
+            otherwise="words 0, vectors 256",
+        ),
+    ] = None
+    dropout: Annotated[
+        Dropout | None,
+        option("Share of features left out at a time.", metavar="X", otherwise="words 0.5, vectors 0"),
+    ] = None
+    max_length: Annotated[
+        Positive | None,
+        option("Number of tokens that a network of transformers reads.", metavar="N", otherwise="all it can"),
+    ] = None
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        _one_of("regime", self.regime, REGIMES)
-        _one_of("positive", self.positive, POSITIVE)
-        _one_of("false_negatives", self.false_negatives, FALSE_NEGATIVES)
-        least = {"batch": 2, "sub_batch": 2, "hidden": 0, "seed": 0}
-        for name in (
-            *("batch", "sub_batch", "steps", "dim", "buckets", "threshold", "most_words"),
-            *("hidden", "max_length", "seed"),
-        ):
-            value = getattr(self, name)
-            if value is not None and value < least.get(name, 1):
-                raise InputError(f"{name} must be {least.get(name, 1)} or more: found {value}")
-        if not (math.isfinite(self.scale) and 0 < self.scale <= MOST_SCALE):
-            raise InputError(f"scale must be above 0 and at most {MOST_SCALE:g}: found {self.scale}")
-        if self.dropout is not None and not 0 <= self.dropout <= 0.99:
-            raise InputError(f"dropout must be between 0 and 0.99: found {self.dropout}")
+        """Check what no single value shows."""
+        super().__post_init__()
         if self.ngrams is not None and (len(self.ngrams) != 2 or not 1 <= self.ngrams[0] <= self.ngrams[1]):
             raise InputError(f"ngrams must be two lengths such as 3,5, or none: found {list(self.ngrams)}")
         if self.sub_batch is not None and self.sub_batch > self.batch:
             raise InputError(f"sub_batch is {self.sub_batch}, more than the {self.batch} pairs of a batch")
-
-    def settings(self) -> dict[str, Any]:
-        """Return all options for JSON."""
-        return asdict(self) | {"ngrams": None if self.ngrams is None else list(self.ngrams)}
 
 
 # what of FitOptions a tower sets; the paper's for a network of transformers, but for the number of steps
@@ -86,10 +117,3 @@ FIT_PRESETS: Mapping[str, Mapping[str, Any]] = {
     "transformer": {"rate": 1e-5, "epochs": 10, "schedule": "linear", "warmup": 1.0, "weight_decay": 0.01,
                     "optimizer": "adamw"},
 }  # fmt: skip
-
-
-def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise InputError(
-            f"{name} {value!r} is unknown.{did_you_mean(value, known)} Choose one of {listed(known)}"
-        )

@@ -3,67 +3,100 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias
 
-from xlingual.errors import InputError, did_you_mean, listed
+from msgspec import Meta
 
-CONTRASTS = ("random", "in-batch", "hardest")
-PAIRS = ("sum", "mean")
+from xlingual.errors import InputError, listed
+from xlingual.requests.record import Record, option
+from xlingual.requests.values import Dropout, Positive, TwoOrMore, comma_list
+from xlingual.training.options import Seed
+from xlingual.training.recipe import preset
+
+Weight: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
+Beta: TypeAlias = Annotated[
+    Weight,
+    option("Weight of images against sentences, 0 to 1.", metavar="X", otherwise="0.5; with one language 1"),
+]
+Languages: TypeAlias = Annotated[
+    tuple[str, ...],
+    option("Languages of the model.", metavar="en,de", otherwise="all of MANIFEST", reads=comma_list),
+]
 
 
-@dataclass(frozen=True)
-class MlmmeOptions:
-    """Options of the model and of the loss; the defaults are the paper's where it names them.
+class MlmmeSettings(Record, frozen=True, kw_only=True):
+    """Settings of the model and of the loss; the defaults are the paper's where it names them."""
 
-    - `languages`: at least one; with one there are no pairs of sentences, and beta is 1
-    - `beta`: weight of pictures against sentences; `margin`: by how much a positive is to be ahead
-    - `contrast`: `random` (drawn from all training data for every batch, `contrastive` of each view),
-      `in-batch` (all others of the batch) or `hardest` (the hardest of the batch)
-    - `pairs`: `sum` over languages and over pairs of languages, or `mean`
-    - `threshold`, `most_words`: words that occur less often, or beyond so many, are unknown
-    - `max_length`: words of a text that are read; `pretokenized`: texts are split at blanks, nothing else
-    - `standardize_pictures`: image vectors have mean 0 and standard deviation 1 in each dimension of the
-      training pictures
-    - the rest: see `xlingual.models.mlmme.MlmmeConfig`
+    beta: Beta = 0.5
+    margin: Annotated[
+        Annotated[float, Meta(ge=0, le=2)],
+        option("How far a match is to be ahead of what it is compared with.", metavar="X"),
+    ] = 0.2
+    contrast: Annotated[
+        Literal["random", "in-batch", "hardest"],
+        option(
+            "What a match is to be ahead of: items drawn at random from all training data, the others of "
+            "the batch, or the hardest of them.",
+            otherwise="random; vse in-batch, vsepp hardest",
+        ),
+    ] = "random"
+    contrastive: Annotated[
+        Positive, option("Number of items drawn for each batch, with --contrast random.", metavar="N")
+    ] = 50
+    pairs: Annotated[
+        Literal["sum", "mean"], option("Whether languages and pairs of them are summed or averaged.")
+    ] = "sum"
+    batch: Annotated[TwoOrMore, option("Number of items of a batch.", metavar="N")] = 128
+    threshold: Annotated[
+        Positive,
+        option("Words that occur less often than N times are unknown.", metavar="N", otherwise="1; vsepp 4"),
+    ] = 1
+    most_words: Annotated[
+        Positive | None,
+        option("Only the N most frequent words of each language are known.", metavar="N", otherwise="all"),
+    ] = None
+    max_length: Annotated[Positive, option("Number of words of a text that are read.", metavar="N")] = 100
+    pretokenized: Annotated[bool, option("Texts are words with blanks between.")] = False
+    word_dim: Annotated[
+        Positive, option("Dimensions of word vectors.", metavar="N", otherwise="620; vse, vsepp 300")
+    ] = 620
+    state_dim: Annotated[Positive, option("Dimensions of the GRU's state.", metavar="N")] = 1024
+    joint_dim: Annotated[
+        Positive, option("Dimensions of the joint space.", metavar="N", otherwise="2048; vse, vsepp 1024")
+    ] = 2048
+    dropout: Annotated[
+        Dropout,
+        option(
+            "Share of the state and of the image's vector that is left out.",
+            metavar="X",
+            otherwise="0.5; vse, vsepp 0",
+        ),
+    ] = 0.5
+    project_text: Annotated[bool, option("Map the GRU's state into the joint space.", in_files=True)] = True
+    picture_bias: Annotated[bool, option("Give the map of images a bias.", in_files=True)] = False
+    unit_pictures: Annotated[bool, option("Bring image vectors to length 1.", in_files=True)] = False
+    standardize_pictures: Annotated[
+        bool,
+        option("Give image vectors mean 0 and sd 1 in each dimension, as over the training images."),
+    ] = False
+    initial: Annotated[
+        Literal["paper", "vsepp"], option("Distribution of the first weights.", in_files=True)
+    ] = "paper"
+    seed: Seed = 0
+
+
+class MlmmeOptions(MlmmeSettings, frozen=True):
+    """The settings of a model and its languages.
+
+    With one language there are no pairs of sentences, and beta is 1.
     """
 
-    languages: tuple[str, ...]
-    beta: float = 0.5
-    margin: float = 0.2
-    contrast: str = "random"
-    contrastive: int = 50
-    pairs: str = "sum"
-    batch: int = 128
-    threshold: int = 1
-    most_words: int | None = None
-    max_length: int = 100
-    pretokenized: bool = False
-    word_dim: int = 620
-    state_dim: int = 1024
-    joint_dim: int = 2048
-    dropout: float = 0.5
-    project_text: bool = True
-    picture_bias: bool = False
-    unit_pictures: bool = False
-    standardize_pictures: bool = False
-    initial: str = "paper"
-    seed: int = 0
+    languages: Languages
 
     def __post_init__(self) -> None:
+        """Check what no single value shows."""
+        super().__post_init__()
         _distinct(self.languages)
-        _one_of("contrast", self.contrast, CONTRASTS)
-        _one_of("pairs", self.pairs, PAIRS)
-        _one_of("initial", self.initial, ("paper", "vsepp"))
-        for name, low, high in (("beta", 0.0, 1.0), ("margin", 0.0, 2.0), ("dropout", 0.0, 0.99)):
-            if not low <= (value := getattr(self, name)) <= high:
-                raise InputError(f"{name} must be between {low:g} and {high:g}: found {value}")
-        least = {"batch": 2, "seed": 0}
-        counts = ("contrastive", "batch", "threshold", "most_words", "max_length", "word_dim", "state_dim")
-        for name in (*counts, "joint_dim", "seed"):
-            value = getattr(self, name)
-            if value is not None and value < least.get(name, 1):
-                raise InputError(f"{name} must be {least.get(name, 1)} or more: found {value}")
         if len(self.languages) == 1 and self.beta < 1:
             raise InputError(
                 f"beta is {self.beta:g} with one language ({self.languages[0]}): there are no pairs of "
@@ -78,30 +111,17 @@ class MlmmeOptions:
     @classmethod
     def preset(cls, recipe: str, languages: tuple[str, ...], **changes: Any) -> MlmmeOptions:  # noqa: ANN401
         """Return the options of a named recipe (`mlmme`, `vse`, `vsepp`) with some of them changed."""
-        _one_of("recipe", recipe, tuple(PRESETS))
-        known = {field.name for field in fields(cls)}
-        for name in changes:
-            if name not in known:
-                raise InputError(f"unknown option {name!r} of {recipe}.{did_you_mean(name, known)}")
-        if recipe != "mlmme" and len(languages) != 1:
+        if recipe in PRESETS and recipe != "mlmme" and len(languages) != 1:
             raise InputError(
                 f"{recipe} is a model of one language: found {listed(languages) or 'none'}; train one model "
                 "for each, or take mlmme"
             )
-        return cls(**{"languages": languages, **PRESETS[recipe], **changes})
+        return preset(cls, PRESETS, recipe, {"languages": languages, **changes})
 
     @property
     def hardest(self) -> bool:
         """Whether only the hardest contrastive item counts."""
         return self.contrast == "hardest"
-
-    def settings(self) -> dict[str, Any]:
-        """Return all options for JSON."""
-        return asdict(self) | {"languages": list(self.languages)}
-
-    def changed(self, **changes: Any) -> MlmmeOptions:  # noqa: ANN401
-        """Return the options with some of them changed, checked again."""
-        return replace(self, **changes)
 
 
 _VSE: dict[str, Any] = {
@@ -127,13 +147,6 @@ FIT_PRESETS: Mapping[str, Mapping[str, Any]] = {
     "vse": {"rate": 2e-4, "epochs": 15, "clip": 2.0},
     "vsepp": {"rate": 2e-4, "epochs": 30, "clip": 2.0, "schedule": "step:15:0.1"},
 }
-
-
-def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise InputError(
-            f"{name} {value!r} is unknown.{did_you_mean(value, known)} Choose one of {listed(known)}"
-        )
 
 
 def _distinct(languages: tuple[str, ...]) -> None:

@@ -27,10 +27,10 @@ from xlingual.models.triplet import Triplet, TripletConfig
 from xlingual.models.unit import unit
 from xlingual.records import Ints
 from xlingual.training.loop import Loss
-from xlingual.training.neighbour_index import NeighbourIndex
+from xlingual.training.recipes.neighbour_index import NeighbourIndex
+from xlingual.training.recipes.text_pairs import TextPairs
 from xlingual.training.recipes.triplet_checks import check_pairs
 from xlingual.training.recipes.triplet_options import TripletOptions
-from xlingual.training.text_pairs import TextPairs
 from xlingual.training.triplet_batches import TripletBatches
 from xlingual.training.triplet_loss import nearest_of_languages, neighbour_term, triplet_loss
 

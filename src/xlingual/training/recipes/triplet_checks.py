@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 
 from xlingual.errors import DataWarning, InputError, listed
+from xlingual.training.recipes.text_pairs import TextPairs
 from xlingual.training.recipes.triplet_options import TripletOptions
-from xlingual.training.text_pairs import TextPairs
 
 
 def check_pairs(pairs: TextPairs, options: TripletOptions) -> None:

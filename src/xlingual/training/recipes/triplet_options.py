@@ -2,60 +2,66 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from xlingual.errors import InputError, did_you_mean, listed
-from xlingual.models.triplet_config import SCALINGS, SPLITS
+from msgspec import Meta
 
-FROM = ("batch", "index")
-BY = ("current", "base")
+from xlingual.errors import InputError
+from xlingual.requests.record import Record, option
+from xlingual.requests.values import AtLeastZero, Positive, TwoOrMore
+from xlingual.training.options import Seed
+from xlingual.training.recipe import preset
 
 
-@dataclass(frozen=True)
-class TripletOptions:
-    """Options of the model and of the loss; the defaults are the paper's where it names them.
+class TripletOptions(Record, frozen=True, kw_only=True):
+    """Settings of the model and of the loss; the defaults are the paper's where it names them."""
 
-    - `margin`: by how much a body is to be nearer to its own title than to another one (cosine distance)
-    - `beta`: weight of the neighbour term, 0 is Triplet; `neighbours`: K of each language
-    - `neighbours_from`: `batch` (the nearest within the batch) or `index` (within all training texts; found
-      anew every `refresh` epochs); `neighbours_by`: `current` or `base` vectors; see `recipes.triplet`
-    - `batch`: texts of a batch
-    - the rest: see `xlingual.models.triplet_config.TripletConfig`
-    """
-
-    margin: float = 0.1
-    beta: float = 0.0
-    neighbours: int = 5
-    neighbours_from: str = "batch"
-    neighbours_by: str = "current"
-    refresh: int = 1
-    batch: int = 128
-    hidden_dim: int = 300
-    out_dim: int = 300
-    separate_towers: bool = False
-    scaling: str = "unit"
-    title: str = "title"
-    body: str = "body"
-    split: str | None = None
-    seed: int = 0
+    margin: Annotated[
+        Annotated[float, Meta(ge=0, le=2)],
+        option(
+            "How much nearer a body is to be to its own title than to another (cosine distance).", metavar="X"
+        ),
+    ] = 0.1
+    beta: Annotated[AtLeastZero, option("Weight of the neighbour term.", metavar="X")] = 0.0
+    neighbours: Annotated[
+        Positive, option("Nearest titles of each language that are compared.", metavar="N")
+    ] = 5
+    neighbours_from: Annotated[
+        Literal["batch", "index"],
+        option("Where the nearest titles are looked for: in the batch, or among all texts."),
+    ] = "batch"
+    neighbours_by: Annotated[
+        Literal["current", "base"],
+        option("The vectors by which titles are near: the model's current ones, or those it stands on."),
+    ] = "current"
+    refresh: Annotated[
+        Positive, option("Number of epochs after which an index is made anew.", metavar="N")
+    ] = 1
+    batch: Annotated[TwoOrMore, option("Number of texts of a batch.", metavar="N")] = 128
+    hidden_dim: Annotated[Positive, option("Dimensions of the first layer.", metavar="N")] = 300
+    out_dim: Annotated[
+        Positive,
+        option("Dimensions of the second layer, for each of title and body.", metavar="N"),
+    ] = 300
+    separate_towers: Annotated[bool, option("Give title and body weights of their own.")] = False
+    scaling: Annotated[
+        Literal["unit", "raw"], option("Whether title and body count alike, or by their length.")
+    ] = "unit"
+    title: Annotated[str, option("Column of titles.", metavar="NAME")] = "title"
+    body: Annotated[str, option('Column of bodies; "text" is the text itself.', metavar="NAME")] = "body"
+    split: Annotated[
+        Literal["first-sentence", "halves"] | None,
+        option(
+            "Make title and body of the text itself: its first sentence and the rest, or its halves.",
+            key="split_text",
+        ),
+    ] = None
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        _one_of("neighbours_from", self.neighbours_from, FROM)
-        _one_of("neighbours_by", self.neighbours_by, BY)
-        _one_of("scaling", self.scaling, SCALINGS)
-        if self.split is not None:
-            _one_of("split", self.split, SPLITS)
-        if not 0 <= self.margin <= 2:
-            raise InputError(f"margin must be between 0 and 2: found {self.margin}")
-        if not (math.isfinite(self.beta) and self.beta >= 0):
-            raise InputError(f"beta must be 0 or more: found {self.beta}")
-        least = {"batch": 2, "seed": 0}
-        for name in ("neighbours", "refresh", "batch", "hidden_dim", "out_dim", "seed"):
-            if (value := getattr(self, name)) < least.get(name, 1):
-                raise InputError(f"{name} must be {least.get(name, 1)} or more: found {value}")
+        """Check what no single value shows."""
+        super().__post_init__()
         if not self.title or not self.body or self.title == self.body:
             raise InputError(f"title and body must be two columns: found {self.title!r} and {self.body!r}")
         if self.split is not None and (self.title, self.body) != ("title", "body"):
@@ -66,12 +72,7 @@ class TripletOptions:
     @classmethod
     def preset(cls, recipe: str, **changes: Any) -> TripletOptions:  # noqa: ANN401
         """Return the options of a named recipe (`triplet`, `triplet-xl`) with some of them changed."""
-        _one_of("recipe", recipe, tuple(PRESETS))
-        known = {field.name for field in fields(cls)}
-        for name in changes:
-            if name not in known:
-                raise InputError(f"unknown option {name!r} of {recipe}.{did_you_mean(name, known)}")
-        options = cls(**{**PRESETS[recipe], **changes})
+        options = preset(cls, PRESETS, recipe, changes)
         if (options.beta > 0) != (recipe == "triplet-xl"):
             raise InputError(
                 f"beta is {options.beta:g}: triplet has no neighbour term (beta 0), triplet-xl has one (beta "
@@ -79,23 +80,10 @@ class TripletOptions:
             )
         return options
 
-    def settings(self) -> dict[str, Any]:
-        """Return all options for JSON."""
-        return asdict(self)
-
-    def changed(self, **changes: Any) -> TripletOptions:  # noqa: ANN401
-        """Return the options with some of them changed, checked again."""
-        return replace(self, **changes)
-
 
 # what each recipe sets of TripletOptions
 PRESETS: Mapping[str, Mapping[str, Any]] = {"triplet": {}, "triplet-xl": {"beta": 0.01}}
 # and of FitOptions
 FIT: Mapping[str, Any] = {"rate": 0.01, "epochs": 40, "patience": None}
-
-
-def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise InputError(
-            f"{name} {value!r} is unknown.{did_you_mean(value, known)} Choose one of {listed(known)}"
-        )
+# settings that Triplet, which has no neighbour term, does not take
+OF_XL = ("beta", "neighbours", "neighbours_from", "neighbours_by", "refresh")

@@ -21,7 +21,7 @@ from xlingual.training.recipes.dual_inputs import (  # noqa: E402
     word_inputs,
 )
 from xlingual.training.recipes.dual_options import DualOptions  # noqa: E402
-from xlingual.training.softmax import softmax_loss  # noqa: E402
+from xlingual.training.recipes.softmax import softmax_loss  # noqa: E402
 
 made = run_path(str(Path(__file__).with_name("parallel_data.py")))
 full, parallel = made["full"], made["parallel"]

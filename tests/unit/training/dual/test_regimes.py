@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xlingual.errors import InputError
-from xlingual.training.regimes import REGIMES, batches_of_epoch, make_regime
+from xlingual.training.recipes.regimes import REGIMES, batches_of_epoch, make_regime
 
 made = run_path(str(Path(__file__).with_name("parallel_data.py")))
 full, parallel = made["full"], made["parallel"]

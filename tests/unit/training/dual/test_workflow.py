@@ -10,7 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from xlingual.data.pools.parallel import read_parallel  # noqa: E402
+from xlingual.data.pools.parallel_reading import read_parallel  # noqa: E402
 from xlingual.data.pools.pool import MultilingualPool  # noqa: E402
 from xlingual.embed import embed_pool  # noqa: E402
 from xlingual.encoders import text_encoders  # noqa: E402

@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from xlingual.languages import named
 from xlingual.report import numbers, words
-from xlingual.report.image_sentence.reading import (
+from xlingual.report.blocks import Cell
+from xlingual.report.findings.recalls import (
+    IMAGE,
     MOST_RSUM,
     RSUM,
     TASK,
-    Difference,
     against,
     difference_of,
     digits_of_recall,
     interval_text,
     is_recall,
-    language_tables,
     languages_of,
     measure_head,
     sums,
     systems_of,
     value_text,
 )
-from xlingual.report.languages import named
-from xlingual.report.leaders import side_of_chance
+from xlingual.report.leaders import Row, side_of_chance
 from xlingual.results import Results, Summary
+from xlingual.tasks import Task
 
 FEW_PICTURES = 50
 
@@ -64,8 +65,9 @@ class _Headline:
         return f" out of {MOST_RSUM}" if self.measure == RSUM else ""
 
 
-def run_verdict(run: Results) -> list[str]:
+def of_run(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> list[str]:
     """Return the sentences about one run, the most important first."""
+    run = runs[rows[0].run - 1]
     heads = [_headline(run, language) for language in languages_of(run)]
     sentences = [sentence for head in heads for sentence in _about(head)]
     return [*sentences, *_partial(run), *_remarks(run)]
@@ -75,14 +77,14 @@ def _headline(run: Results, language: str) -> _Headline:
     found = sums(run, language)
     if found:
         return _Headline(language, RSUM, found)
-    measure = next(entry.measure for entry in run.entries if entry.task == TASK)
+    measure = next(entry.measure for entry in run.entries if entry.task == TASK.name)
     return _Headline(language, measure, sums(run, language, measure))
 
 
 def _about(head: _Headline) -> list[str]:
     """Return what is to be said of one language."""
     where = f"In {named(head.language)}"
-    baseline = next((view["baseline"] for row in head.rows.values() if (view := against(row.views))), None)
+    baseline = next((found["baseline"] for row in head.rows.values() if (found := against(row))), None)
     if len(head.rows) == 1:
         name = next(iter(head.rows))
         chance = value_text(head.rows[name].chance, head.measure)
@@ -105,38 +107,38 @@ def _ordered(head: _Headline, names: Sequence[str]) -> list[str]:
 def _against_baseline(head: _Headline, where: str, baseline: str) -> list[str]:
     """Return how the systems stand to the baseline: the best one first, the others in one sentence."""
     others = _ordered(head, [name for name in head.rows if name != baseline])
-    gaps = {name: difference_of(against(head.rows[name].views), head.measure) for name in others}
+    gaps = {name: difference_of(head.rows[name]) for name in others}
     first, gap = others[0], gaps[others[0]]
     values = f"{head.whose} of {head.value(first)}{head.scale} against {head.value(baseline)}"
     if gap is None or not gap.interval:
         return [f"{where}, {first} has {values} of the baseline {baseline}; the queries are not the same."]
     shown = f"{gap.text} {gap.interval}"
-    if not gap.real:
+    if not gap.mark:
         text = (
-            f"{where}, {first} cannot be told apart from the baseline {baseline}: {values}, "
+            f"{where}, {first} cannot be said apart from the baseline {baseline}: {values}, "
             f"a difference of {shown}, whose interval contains zero."
         )
     else:
-        side = "ahead of" if gap.better else "behind"
+        side = "ahead of" if (gap.tone == "gain") else "behind"
         text = f"{where}, {first} is {side} the baseline {baseline}: {values}, a real difference of {shown}."
     return [text, *_others(others[1:], gaps)]
 
 
-def _others(names: Sequence[str], gaps: Mapping[str, Difference | None]) -> list[str]:
+def _others(names: Sequence[str], gaps: Mapping[str, Cell | None]) -> list[str]:
     ahead: list[str] = []
     level: list[str] = []
     behind: list[str] = []
     for name in names:
         gap = gaps[name]
         if gap is not None and gap.interval:
-            group = level if not gap.real else ahead if gap.better else behind
+            group = level if not gap.mark else ahead if (gap.tone == "gain") else behind
             group.append(f"{name} ({gap.text})")
-    told = (
+    said = (
         [f"{numbers.in_words(ahead)} {'is' if len(ahead) == 1 else 'are'} ahead of it too"] if ahead else []
     )
-    told += [f"{numbers.in_words(level)} cannot be told apart from it"] if level else []
-    told += [f"{numbers.in_words(behind)} {'is' if len(behind) == 1 else 'are'} behind it"] if behind else []
-    return [f"Of the others, {'; '.join(told)}."] if told else []
+    said += [f"{numbers.in_words(level)} cannot be said apart from it"] if level else []
+    said += [f"{numbers.in_words(behind)} {'is' if len(behind) == 1 else 'are'} behind it"] if behind else []
+    return [f"Of the others, {'; '.join(said)}."] if said else []
 
 
 def _leading(head: _Headline, where: str) -> str:
@@ -151,7 +153,7 @@ def _leading(head: _Headline, where: str) -> str:
     if ci.low <= 0 <= ci.high:
         level = [name for name in rest if (b := head.rows[name].behind) and b.ci.low <= 0 <= b.ci.high]
         return (
-            f"{text}, and cannot be told apart from {numbers.in_words(level)} (difference {shown}"
+            f"{text}, and cannot be said apart from {numbers.in_words(level)} (difference {shown}"
             f"{' for the first' if len(level) > 1 else ''}): the interval contains zero."
         )
     return (
@@ -163,7 +165,9 @@ def _not_good_enough(head: _Headline, where: str) -> list[str]:
     """Return a sentence where even the best system stays below the mark of the task, interval and all."""
     if words.lower_is_better(head.measure):
         return []
-    mark, purpose = words.MARKS[TASK]
+    if TASK.mark is None:
+        return []
+    mark, purpose = TASK.mark.value, TASK.mark.purpose
     most = MOST_RSUM if head.measure == RSUM else 1.0
     if any(row.ci is None or row.ci.high >= mark * most for row in head.rows.values()):
         return []
@@ -195,23 +199,21 @@ def _partial(run: Results) -> list[str]:
             groups.setdefault(tuple(tags), []).append(name)
     if not groups:
         return []
-    told = [
+    said = [
         f"{numbers.in_words(names)} in {numbers.in_words([named(tag) for tag in tags])} only"
         for tags, names in groups.items()
     ]
-    return [f"Evaluated in the languages that they are for: {', '.join(told)}."]
+    return [f"Evaluated in the languages that they are for: {', '.join(said)}."]
 
 
 def _remarks(run: Results) -> list[str]:
-    tables = language_tables(run)
-    if not tables:
-        return []
-    folds = max(table.n_folds for table in tables)
-    least = min(table.n_pictures for table in tables)
+    own = [entry for entry in run.entries if entry.task == TASK.name]
+    folds = max((len((entry.views or {}).get("folds", ())) for entry in own), default=0)
+    images = [entry.n_source for entry in own if entry.source == IMAGE]
     found = []
     if folds:
-        size = numbers.span([table.n_pictures // max(table.n_folds, 1) for table in tables])
+        size = numbers.span([n // folds for n in images])
         found.append(f"Values are means over slices of {size} pictures, each ranked on its own.")
-    if least < FEW_PICTURES:
-        found.append(f"Only {least} pictures: the intervals are wide.")
+    if images and min(images) < FEW_PICTURES:
+        found.append(f"Only {min(images)} pictures: the intervals are wide.")
     return found

@@ -13,8 +13,8 @@ from xlingual.ranking import Cosine, UnitVectors, top
 from xlingual.records import Ints, Vectors
 from xlingual.results.files import atomic_file, make_folder
 from xlingual.training.checkpoints import FOLDER
+from xlingual.training.recipes.text_pairs import TextPairs
 from xlingual.training.recipes.triplet_options import TripletOptions
-from xlingual.training.text_pairs import TextPairs
 
 _BATCH = 4096
 

@@ -1,0 +1,68 @@
+"""Refusing what cannot be written, before any work is done."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from xlingual.errors import InputError, listed
+from xlingual.regular import regular_file
+
+
+def check_output(out: Path | None, report: bool, task: str | None = None) -> None:
+    """Refuse output options that cannot be met, before any work is done.
+
+    A folder that holds the results of another task is refused: they would be lost.
+    """
+    if report and out is None:
+        raise InputError("--report writes DIR/report.html: say where with --out DIR")
+    if out is None:
+        return
+    check_folder(out)
+    present = _tasks_in(out)
+    if task is not None and present and task not in present:
+        raise InputError(
+            f"--out {out} holds results of {listed(sorted(present))}, which would be lost: choose another "
+            "folder"
+        )
+
+
+def _tasks_in(folder: Path) -> set[str]:
+    """Return the tasks whose results a folder holds; none where it holds no results that can be read."""
+    try:
+        content = json.loads(regular_file(folder / "results.json", "results").read_text(encoding="utf-8"))
+        return {str(entry["task"]) for entry in content["results"]}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return set()  # nothing that could be lost
+
+
+def check_folder(out: Path, option: str = "--out") -> None:
+    """Raise InputError where a folder cannot be written or made."""
+    if out.exists() and not out.is_dir():
+        raise InputError(f"{option} {out} is a file: name a folder")
+    present = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
+    if not present.is_dir():
+        raise InputError(f"{option} {out}: {present} is a file: choose another folder")
+    if not os.access(present, os.W_OK | os.X_OK):
+        raise InputError(f"{option} {out}: {present} cannot be written to: choose another folder")
+
+
+def check_pool_folder(out: Path, force: bool) -> str:
+    """Refuse a folder that cannot take a pool, before any work is done; return what will be replaced.
+
+    Files of a pool that stand there are refused, unless `force`: then they are named ("" for none).
+    """
+    from xlingual.data.pools.writing import pool_files, refuse_pool_in
+
+    check_folder(out)
+    if not force:
+        refuse_pool_in(out, "replace them with --force")
+    return listed(path.name for path in pool_files(out))
+
+
+def check_file(out: Path) -> None:
+    """Refuse a file that cannot be written, before any work is done."""
+    if out.is_dir():
+        raise InputError(f"--out {out} is a folder: name a file")
+    check_folder(out.absolute().parent)

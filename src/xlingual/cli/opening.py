@@ -1,0 +1,55 @@
+"""What requests name, opened: manifests, the store, and encoders that may cost something."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xlingual.errors import InputError
+from xlingual.requests.data import Columns, Table
+from xlingual.requests.encoding import Keeping
+
+if TYPE_CHECKING:
+    from xlingual.data.manifest import Manifest
+
+
+def read_manifest(asked: Table) -> Manifest:
+    """Read the manifest that a request names."""
+    from xlingual.data.manifest import Manifest
+
+    return Manifest.read(asked.manifest, **columns(asked), split=asked.split, rows=asked.rows)
+
+
+def columns(asked: Columns) -> dict[str, Any]:
+    """Return how a manifest is read, whichever rows are taken, for `Manifest.read`."""
+    return {name: getattr(asked, name) for name in Columns.__struct_fields__}
+
+
+def store_of(asked: Keeping) -> Path | str | None:
+    """Return the folder that --store names, None for --no-store, else "default"."""
+    if asked.store is not None and asked.no_store:
+        raise InputError("--store and --no-store exclude each other: leave one out")
+    return None if asked.no_store else (asked.store or "default")
+
+
+def within_cost(specs: Sequence[str], asked: Keeping) -> tuple[str, ...]:
+    """Return specs of encoders, those of services limited to --max-cost."""
+    most = asked.max_cost
+    return tuple(specs) if most is None else tuple(_limited(spec, most) for spec in specs)
+
+
+def _limited(spec: str, most: float) -> str:
+    """Return the spec with the option max_cost, where it is of a service and has none."""
+    from xlingual.encoders.plugins import Known
+    from xlingual.encoders.spec import parse, shown
+
+    parsed = parse(spec, Known())
+    if parsed.base is not None:
+        return str(replace(parsed, base=parse(_limited(str(parsed.base), most), Known())))
+    if parsed.scheme != "api" or "max_cost" in dict(parsed.options):
+        return spec
+    if "price" not in dict(parsed.options):
+        raise InputError(f"--max-cost: {shown(spec)!r} has no price: add ?price=, what a million tokens cost")
+    return str(replace(parsed, options=(*parsed.options, ("max_cost", f"{most:.9f}"))))

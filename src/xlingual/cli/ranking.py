@@ -1,0 +1,84 @@
+"""What ranks, as a request wants it; finished parts of long passes are kept until the command ends well."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from xlingual.cli import screen
+from xlingual.errors import InputError
+
+if TYPE_CHECKING:
+    from xlingual.ranking import Ranker
+    from xlingual.requests.ranking import Approximation, Ranking
+
+_OF_SEARCH = ("index", "depth", "probes", "check", "candidates")
+
+
+def chosen_ranker(asked: Ranking, store: Path | str | None, *, quiet: bool) -> Ranker:
+    """Return what ranks, and say why it was chosen.
+
+    Where there is a store ("default": the user's own), finished parts of long passes are kept in it until the
+    command has ended well.
+    """
+    from xlingual.ranking.choice import choose
+
+    kept_in = None if store is None else _store_folder(store)
+    shared = asked.shared
+    if asked.backend == "ray" and shared is None and asked.address is None and kept_in is not None:
+        shared = _local_shared(kept_in)
+    chosen = choose(
+        asked.backend,
+        threads=asked.threads,
+        memory=asked.memory,
+        device=asked.device,
+        precision=asked.precision,
+        address=asked.address,
+        shared=shared,
+    )
+    if not quiet and (chosen.notable or sys.stderr.isatty()):
+        screen.note(f"ranking {chosen.why}")
+    return _kept(chosen.ranker, kept_in)
+
+
+def approximate_ranker(asked: Approximation, inner: Ranker, threads: int) -> Ranker:
+    """Return a search beside a ranker, or the ranker itself where no approximation is wanted."""
+    chosen = {name: value for name in _OF_SEARCH if (value := getattr(asked, name)) is not None}
+    if not asked.approximate:
+        if chosen:
+            raise InputError(f"--{next(iter(chosen))} is about approximate ranking: add --approximate")
+        return inner
+    from xlingual.ranking.approximate import Approximate, Search
+
+    search = Search(chosen.pop("index", "ivf"), chosen.pop("probes", None))
+    return Approximate(inner, search=search, threads=threads, **chosen)
+
+
+def _kept(ranker: Ranker, store: Path | None) -> Ranker:
+    """Return the ranker, keeping finished parts until the command has ended without an error."""
+    from xlingual.ranking.resume import Kept
+
+    keeping = ranker if hasattr(ranker, "forget") else None
+    if keeping is None and store is not None:
+        keeping = ranker = Kept(ranker, store / "ranking")
+    context = click.get_current_context(silent=True)
+    if keeping is not None and context is not None:
+        forget = keeping.forget
+        context.call_on_close(lambda: forget() if sys.exc_info()[0] is None else None)
+    return ranker
+
+
+def _store_folder(store: Path | str) -> Path:
+    from xlingual.store import default_folder
+
+    return default_folder() if store == "default" else Path(store)
+
+
+def _local_shared(store: Path) -> str | None:
+    """Return a folder for Ray on this machine alone; None where a cluster is named by RAY_ADDRESS."""
+    from xlingual.ranking.cluster.connection import cluster_address
+
+    return None if cluster_address(None) else str(store / "ranking")

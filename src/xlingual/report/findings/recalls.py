@@ -1,0 +1,145 @@
+"""Image–sentence ranking as its literature writes it: recalls in per cent, ranks, differences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from xlingual.report import numbers, words
+from xlingual.report.blocks import Cell
+from xlingual.results import Entry, Interval, Results, Summary
+from xlingual.tasks import TASKS
+
+TASK = TASKS["image-sentence"]
+IMAGE, RSUM = "image", "rsum"
+MOST_RSUM = 600
+SHOWN = {"MedR": "MedR (mid-ranks)", RSUM: "sum of recalls"}
+_SMALL = 0.0005  # below, one decimal of per cent leaves no digit
+
+
+def measure_head(measure: str) -> str:
+    """Return what a row of a measure is called.
+
+    >>> measure_head("MedR/floor"), measure_head("Success@5")
+    ('MedR', 'R@5')
+    """
+    return SHOWN.get(measure) or TASK.measure_name(measure)
+
+
+def is_recall(measure: str) -> bool:
+    """Tell whether a measure is the field's R@k, shown in per cent; earlier results store it by that name."""
+    return measure.startswith(("Success@", "R@"))
+
+
+def languages_of(run: Results) -> list[str]:
+    """Return the languages in order of appearance."""
+    found = (entry.source for entry in run.entries if entry.task == TASK.name)
+    return [language for language in dict.fromkeys(found) if language != IMAGE]
+
+
+def systems_of(run: Results, language: str | None = None) -> list[str]:
+    """Return the systems (that have a language) in order of appearance."""
+    return list(
+        dict.fromkeys(
+            entry.encoder
+            for entry in run.entries
+            if entry.task == TASK.name and (language is None or language in (entry.source, entry.target))
+        )
+    )
+
+
+def sums(run: Results, language: str, measure: str = RSUM) -> dict[str, Summary]:
+    """Return the summary of each system for a language (from it to pictures, for other measures)."""
+    return {
+        row.encoder: row
+        for row in run.summary
+        if (row.task, row.source, row.target, row.measure) == (TASK.name, language, IMAGE, measure)
+    }
+
+
+def against(row: Entry | Summary) -> Mapping[str, Any] | None:
+    """Return the difference to the baseline, None where there is none."""
+    found: Mapping[str, Any] | None = (row.views or {}).get("against")
+    return found
+
+
+def value_text(value: float | None, measure: str, digits: int | None = None) -> str:
+    """Return a number as this task's tables have it: recalls in per cent, whole ranks without decimals.
+
+    `digits`: other decimals than usual, such as one for ranks where not all in a row are whole.
+
+    >>> value_text(0.3825, "Success@1"), value_text(3.0, "MedR/floor"), value_text(1.667, "MedR/floor")
+    ('38.2', '3', '1.7')
+    """
+    if value is None:
+        return numbers.MISSING
+    if measure.startswith("MedR"):
+        told = (0 if value == int(value) else 1) if digits is None else digits
+        return numbers.number(value, digits=told)
+    if measure == RSUM:
+        return numbers.number(value, digits=1)
+    return numbers.number(100 * value, digits=digits or 1) if is_recall(measure) else numbers.number(value)
+
+
+def cell_of(row: Entry | Summary, *, best: float | None = None, digits: int | None = None) -> Cell:
+    """Return the cell of an entry or a summary, its difference to the baseline beside it.
+
+    `best` is the value to set apart; `digits` are those of ranks.
+    """
+    own = digits_of_recall(row.value, row.ci) if is_recall(row.measure) else digits
+    tone: Any = {"tone": "best"} if best is not None and row.value == best else {}
+    return Cell(
+        value_text(row.value, row.measure, own),
+        interval_text(row.ci, row.measure, own),
+        gap=difference_of(row, None if is_recall(row.measure) else digits),
+        value=row.value,
+        ends=None if row.ci is None else (row.ci.low, row.ci.high),
+        **tone,
+    )
+
+
+def difference_of(row: Entry | Summary, digits: int | None = None) -> Cell | None:
+    """Return the difference to the baseline with its sign, and a mark where its interval excludes zero."""
+    found = against(row)
+    if found is None:
+        return None
+    value, ci = found["value"], _interval(found["ci"])
+    real = ci is not None and not ci.low <= 0 <= ci.high
+    text = value_text(value, row.measure, digits)
+    signed = text if text.startswith("−") or not float(text) else f"+{text}"
+    better = value < 0 if words.lower_is_better(row.measure) else value > 0
+    return Cell(
+        signed,
+        interval_text(ci, row.measure, digits),
+        mark="*" if real else "",
+        tone=("gain" if better else "loss") if real else "",
+        value=value,
+        ends=None if ci is None else (ci.low, ci.high),
+    )
+
+
+def digits_of_recall(value: float | None, ci: Interval | None) -> int:
+    """Return how many decimals of per cent tell an interval's ends apart, and show two digits of a value.
+
+    An encoder to which nearly all candidates are equal has small recalls with narrow intervals.
+
+    >>> digits_of_recall(0.3825, None), digits_of_recall(0.00004, Interval(0.000035, 0.000046, 0.95, ""))
+    (1, 4)
+    """
+    low, high = (0.0, 1.0) if ci is None else (ci.low, ci.high)
+    digits = numbers.digits_beside([100 * low], [100 * high], 1)
+    if value is None or not 0 < value < _SMALL:
+        return digits
+    return max(digits, min(numbers.MOST_DIGITS, 1 - math.floor(math.log10(100 * value))))
+
+
+def interval_text(ci: Interval | None, measure: str, digits: int | None = None) -> str:
+    """Return "[low, high]", "" where there is none."""
+    if ci is None:
+        return ""
+    return f"[{value_text(ci.low, measure, digits)}, {value_text(ci.high, measure, digits)}]"
+
+
+def _interval(found: Any) -> Interval | None:  # noqa: ANN401  (an Interval, or one read from JSON)
+    return Interval(**found) if isinstance(found, Mapping) else found

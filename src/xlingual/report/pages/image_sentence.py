@@ -1,0 +1,231 @@
+"""What a page shows about image–sentence ranking: for each language the systems side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from xlingual.languages import named
+from xlingual.report import numbers, words
+from xlingual.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Fold,
+    Heading,
+    Key,
+    Legend,
+    Look,
+    Prose,
+    Row,
+    Section,
+    Table,
+)
+from xlingual.report.findings.image_sentence import of_run
+from xlingual.report.findings.recalls import (
+    IMAGE,
+    RSUM,
+    against,
+    cell_of,
+    is_recall,
+    languages_of,
+    measure_head,
+    sums,
+    systems_of,
+    value_text,
+)
+from xlingual.report.findings.retrieval import findings
+from xlingual.report.pages.evaluation import Part
+from xlingual.results import Entry, Results, Summary, by_key
+from xlingual.tasks import Task
+
+WAYS = {True: "Sentence to image", False: "Image to sentence"}
+BOTH = "Both ways"
+TERMS = (
+    (
+        "R@1, R@5, R@10",
+        "The share of queries, in per cent, of which a right answer is among the first 1, 5 or 10: a picture "
+        "for a sentence, any of its sentences for a picture. This is the literature's R@k. The results store "
+        "it as Success@1, 5 and 10, the hit rate: R@k elsewhere is the share of right answers that is found.",
+    ),
+    (
+        "MedR",
+        "The median rank of the first right answer: the median of the ranks counted from 0, rounded down, "
+        "plus 1. Lower is better.",
+    ),
+    (
+        "Sum of recalls",
+        "R@1, R@5 and R@10 of both directions added up, 600 at most (rsum). Models are chosen by it.",
+    ),
+    (
+        "Difference to the baseline",
+        "In brackets: the value minus the baseline's, on the same queries. A star says that its interval "
+        "excludes zero.",
+    ),
+    ("Chance", "What an encoder scores on the same data to which all candidates are equal."),
+    (
+        "Interval",
+        "Where the number would land for another sample of as many pictures from the same source. Sentences "
+        "of one picture are not independent and are kept together.",
+    ),
+)
+
+
+def part(runs: Sequence[Results], task: Task, budget: int) -> Part:
+    """Return the part of image–sentence ranking."""
+    own = [(place, run) for place, run in enumerate(runs, 1) if by_key(run.entries, task=task.name)]
+    blocks: list[Block] = []
+    entries: list[Entry] = []
+    for place, run in own:
+        name = f"run {place}" if len(own) > 1 else ""
+        entries += by_key(run.entries, task=task.name)
+        blocks += [Heading(name.capitalize())] if name else []
+        for language in languages_of(run):
+            blocks += _of_language(run, task, language, name)
+    return Part(
+        section=Section(task.title, blocks, task.about),
+        findings=findings(runs, task, of_run),
+        sizes={
+            "pictures": [entry.n_source for entry in entries if entry.source == IMAGE],
+            "sentences per language": [entry.n_source for entry in entries if entry.source != IMAGE],
+        },
+        terms=TERMS,
+    )
+
+
+def _of_language(run: Results, task: Task, language: str, name: str) -> list[Block]:
+    systems = systems_of(run, language)
+    rows = list(_numbers(run, task, language))
+    entries = [one for _, _, found in rows for one in found.values() if isinstance(one, Entry)]
+    sizes = {entry.target == IMAGE: entry.n_source for entry in entries}
+    n_folds = max(len((entry.views or {}).get("folds", ())) for entry in entries)
+    baseline = next((found["baseline"] for one in entries if (found := against(one))), None)
+    amounts = f"{numbers.count(sizes.get(False, 0))} pictures, {numbers.count(sizes.get(True, 0))} sentences"
+    table = Table(
+        f"{named(language)}{f', {name}' if name else ''} · {amounts}",
+        (
+            Column("", "name"),
+            *(Column(f"{one} (baseline)" if one == baseline else one, data=True) for one in systems),
+        ),
+        tuple(_rows(rows, systems)),
+        style="figures ranking",
+        titled=False,
+        looks=_looks([f"{one} (baseline)" if one == baseline else one for one in systems]),
+        splits=True,
+        where="both",
+    )
+    return [
+        Heading(named(language)),
+        table,
+        Legend(_legend(f"{amounts}{f', in {n_folds} slices' if n_folds else ''}", len(systems), baseline)),
+        *_terminal_legend(rows, len(systems), baseline),
+        Fold(f"All numbers for {named(language)}", [_full(rows, systems, language)], "with their intervals"),
+    ]
+
+
+Numbers = dict[str, Entry | Summary]  # by system
+
+
+def _numbers(run: Results, task: Task, language: str) -> Iterator[tuple[str, str, Numbers]]:
+    """Give (way, measure, number of each system that has one)."""
+    found: dict[tuple[bool, str], Numbers] = {}
+    for entry in by_key(run.entries, task=task.name):
+        if language in (entry.source, entry.target):
+            found.setdefault((entry.target == IMAGE, entry.measure), {})[entry.encoder] = entry
+    measures = list(dict.fromkeys(measure for _, measure in found))
+    for way, title in WAYS.items():
+        for measure in measures:
+            yield title, measure, found.get((way, measure), {})
+    if total := sums(run, language):
+        yield BOTH, RSUM, dict(total)
+
+
+def _rows(rows: Sequence[tuple[str, str, Numbers]], systems: Sequence[str]) -> Iterator[Row]:
+    """Give a row for each measure under the heading of its direction."""
+    before = ""
+    for way, measure, found in rows:
+        if way != before:
+            yield Row(heading=way)
+        before = way
+        values = [row.value for row in found.values() if row.value is not None]
+        pick = min if words.lower_is_better(measure) else max
+        best = pick(values) if len(values) > 1 else None
+        cells = [
+            _bracketed(cell_of(found[name], best=best, digits=_digits(found)))
+            if name in found
+            else Cell(numbers.MISSING)
+            for name in systems
+        ]
+        yield Row((Cell(measure_head(measure)), *cells))
+
+
+def _digits(found: Numbers) -> int:
+    """Return the decimals of ranks: none where all in a row are whole."""
+    return 0 if all(row.value == int(row.value) for row in found.values() if row.value is not None) else 1
+
+
+def _bracketed(cell: Cell) -> Cell:
+    if cell.gap is None:
+        return replace(cell, gap=Cell())  # a blank, so that numbers stand below each other
+    return replace(
+        cell, gap=replace(cell.gap, text=f"({cell.gap.text}){cell.gap.mark}", mark="", interval="")
+    )
+
+
+def _looks(keys: Sequence[str]) -> tuple[Look, ...]:
+    return tuple(Look(names=names, bare=bare) for bare in ((), tuple(keys)) for names in (24, 14))
+
+
+def _legend(amounts: str, n_systems: int, baseline: str | None) -> tuple[Key, ...]:
+    keys = [Key(amounts), Key("R@k in per cent: any of the captions counts")]
+    keys += [Key("bold is best")] if n_systems > 1 else []
+    if baseline is not None:
+        keys += [
+            Key("in brackets: difference to", name=baseline),
+            Key("* its interval excludes zero"),
+        ]
+    return tuple(keys)
+
+
+def _terminal_legend(
+    rows: Sequence[tuple[str, str, Numbers]], n_systems: int, baseline: str | None
+) -> list[Block]:
+    said = []
+    if any(is_recall(measure) for _, measure, _ in rows):
+        said.append("R@k in per cent: any of the captions counts (Success@k in the results).")
+    if n_systems > 1:
+        said.append("Bold is best.")
+    if baseline is not None:
+        said.append(f"In brackets the difference to {baseline}; *\u00a0its interval excludes zero.")
+    return [Prose(" ".join(said), "note-line", "terminal")] if said else []
+
+
+def _full(rows: Sequence[tuple[str, str, Numbers]], systems: Sequence[str], language: str) -> Table:
+    """Return every number of a language with its interval, chance and the difference's interval."""
+    lines = []
+    for name in systems:
+        for way, measure, found in rows:
+            if name not in found:
+                continue
+            row = found[name]
+            cell = cell_of(row, digits=_digits(found))
+            gap = cell.gap or Cell()
+            tied = numbers.count(row.n_tied) if isinstance(row, Entry) and row.n_tied else ""
+            lines.append(
+                [
+                    name, way, measure_head(measure), cell.text, cell.interval,
+                    value_text(row.chance, measure), gap.marked, gap.interval, tied,
+                ]
+            )  # fmt: skip
+    heads = [
+        "system",
+        "direction",
+        "measure",
+        "value",
+        "95 % interval",
+        "chance",
+        "difference",
+        "its interval",
+    ]
+    title = f"All numbers for {named(language)}"
+    return Table.of_texts(title, [*heads, "tied"], lines, names=3, data=True, titled=False).without_empty()

@@ -1,0 +1,282 @@
+"""What the evaluations are asked: `evaluate` and its tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from msgspec import Meta, field
+
+from xlingual.errors import InputError
+from xlingual.requests.data import Cluster, Pool, PoolLanguages, Split, Table
+from xlingual.requests.encoding import ImageEncoding, Keeping, SkipBroken, TextEncoders
+from xlingual.requests.output import Output
+from xlingual.requests.ranking import Approximation, ExactRanking, Ranking, Threads, available_cores
+from xlingual.requests.record import Record, Request, argument, option
+from xlingual.requests.values import Natural, Positive, comma_list, pair_list
+
+_RANKS = "A measure: R@k, Success@k, R@p%, Success@p%, RR, RR@k or MedR; repeat for several."
+Queries: TypeAlias = Annotated[
+    Positive | None,
+    option("Ask only N of the sources, drawn at random, among all candidates.", metavar="N", otherwise="all"),
+]
+
+
+def two_languages(text: str) -> list[str]:
+    """Return the two languages of "en,zh"."""
+    named = comma_list(text)
+    if len(named) != 2:
+        raise InputError(f"--picture {text}: name two languages, such as en,zh")
+    return named
+
+
+def number_or_all(text: str) -> int | str:
+    """Return a number of at least 1, or "all"."""
+    if text == "all":
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise InputError(f"{text!r} is neither a number of at least 1 nor 'all'")
+    return int(text)
+
+
+class Sampling(Record, frozen=True, kw_only=True):
+    """Which languages and samples are evaluated."""
+
+    pairs: Annotated[
+        tuple[str, ...] | None,
+        option(
+            "Language pairs, source-target.",
+            names=("--pairs", "--pair"),
+            metavar="en-de,…",
+            otherwise="all",
+            reads=pair_list,
+        ),
+    ] = None
+    sample_size: Annotated[
+        int | None, option("Number of items drawn for each side.", metavar="N", otherwise="all")
+    ] = None
+    splits: Annotated[Path | None, option("File of fixed samples: .npz with S and T.")] = None
+    seeds: Annotated[int, option("Number of samples drawn.")] = 1
+    seed: Annotated[int, option("The first seed.")] = 0
+
+
+class BackretrievalRequest(Request, frozen=True, kw_only=True):
+    """Evaluate text encoders by Backretrieval."""
+
+    command = "evaluate backretrieval"
+
+    data: Table
+    text_encoders: TextEncoders
+    keeping: Keeping
+    sampling: Sampling
+    queries: Queries = None
+    images: ImageEncoding
+    measures: Annotated[tuple[str, ...], option(_RANKS, names=("--measure",), metavar="NAME")] = ("R@10",)
+    cluster: Cluster = "declared"
+    ranking: Ranking
+    approximation: Approximation
+    output: Output
+    examples: Annotated[bool, option("Keep texts and thumbnails for the report.", run=True)] = True
+    calibration: Annotated[
+        Path | None,
+        option("Estimate XLR too, by the calibration that xlingual calibrate wrote.", metavar="FILE"),
+    ] = None
+
+
+class CrosslingualRetrievalRequest(Request, frozen=True, kw_only=True):
+    """Evaluate text encoders by true cross-lingual retrieval."""
+
+    command = "evaluate crosslingual-retrieval"
+
+    data: Table
+    text_encoders: TextEncoders
+    keeping: Keeping
+    sampling: Sampling
+    queries: Queries = None
+    measures: Annotated[
+        tuple[str, ...],
+        option(
+            _RANKS,
+            names=("--measure",),
+            metavar="NAME",
+            otherwise="R@10; Success@10 where an item has several target texts",
+        ),
+    ] = ()
+    cluster: Cluster = "declared"
+    ranking: Ranking
+    approximation: Approximation
+    output: Output
+
+
+class DistanceCorrelationRequest(Request, frozen=True, kw_only=True):
+    """Evaluate text encoders by the correlation of distances between texts and between images."""
+
+    command = "evaluate distance-correlation"
+
+    data: Table
+    text_encoders: TextEncoders
+    keeping: Keeping
+    sampling: Sampling
+    images: ImageEncoding
+    cluster: Cluster = "declared"
+    threads: Threads = field(default_factory=available_cores)
+    output: Output
+
+
+class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
+    """Evaluate text encoders by the answers that they find in a pool of all languages."""
+
+    command = "evaluate multilingual-pool"
+
+    pool: Pool
+    languages: PoolLanguages = None
+    split: Split = None
+    text_encoders: TextEncoders
+    keeping: Keeping
+    candidate_text: Annotated[
+        str, option("What is encoded of a candidate: sentence, or sentence+context.", metavar="TEXT")
+    ] = "sentence"
+    measures: Annotated[
+        tuple[str, ...],
+        option(
+            "A measure: AP, AP@k, AP@k/min, R@k (set recall), Success@k (hit rate), P@k, RR, RR@k or "
+            "MedR; repeat for several.",
+            names=("--measure",),
+            metavar="NAME",
+        ),
+    ] = ("AP",)
+    views: Annotated[
+        str,
+        option(
+            "Views of language bias: all, none, or some of one-target, remove-one, monolingual-pool, "
+            "subsets, loss, shares, fairness, hubs, worst, language-id, picture.",
+            metavar="NAME,…",
+        ),
+    ] = "all"
+    subsets: Annotated[
+        tuple[str, ...],
+        option(
+            "Restrict pool and questions to these languages too; repeat for several.",
+            names=("--subset",),
+            metavar="ar,de,…",
+        ),
+    ] = ()
+    policy: Annotated[
+        str,
+        option(
+            "agnostic: an answer in any language is right; prefer-own: only one in the question's language.",
+            metavar="NAME",
+        ),
+    ] = "agnostic"
+    picture: Annotated[
+        tuple[str, str] | None,
+        option(
+            "The two languages of the picture of the space.",
+            metavar="en,zh",
+            otherwise="the two most apart",
+            reads=two_languages,
+        ),
+    ] = None
+    seed: Annotated[Natural, option("Seed of the paragraphs held out for language identification.")] = 0
+    trec: Annotated[
+        Path | None, option("Write run and qrels files to the folder DIR.", metavar="DIR", run=True)
+    ] = None
+    trec_depth: Annotated[
+        Positive | Literal["all"] | None,
+        option(
+            "Candidates of each question in a run: a line of some 55 bytes for each; all may take gigabytes.",
+            metavar="N|all",
+            otherwise="1000",
+            reads=number_or_all,
+            run=True,
+        ),
+    ] = None
+    cluster: Cluster = "declared"
+    ranking: ExactRanking
+    output: Output
+    examples: Annotated[bool, option("Keep texts for the report.", run=True)] = True
+
+
+class ImageSentenceRequest(Request, frozen=True, kw_only=True):
+    """Evaluate text encoders by the images that their sentences find, and the other way round."""
+
+    command = "evaluate image-sentence"
+
+    data: Table
+    text_encoders: TextEncoders
+    image_encoders: Annotated[
+        tuple[str, ...],
+        option(
+            "Image encoder of the same space as the texts: vectors:PATH, hf:MODEL, st:MODEL … One for all "
+            "text encoders, or one for each in the same order.",
+            names=("--image-encoder",),
+            metavar="SPEC",
+        ),
+    ]
+    keeping: Keeping
+    languages: Annotated[
+        tuple[str, ...] | None,
+        option(
+            "Languages of the texts.",
+            metavar="en,de,…",
+            otherwise="all that an encoder has",
+            reads=comma_list,
+        ),
+    ] = None
+    fold: Annotated[
+        Annotated[int, Meta(ge=2)] | None,
+        option(
+            "Mean over consecutive slices of SIZE images, each ranked on its own; 1000 where no SIZE is "
+            "given.",
+            metavar="[SIZE]",
+            bare=1000,
+        ),
+    ] = None
+    measures: Annotated[
+        tuple[str, ...],
+        option(
+            "A measure: Success@k (the R@k of the literature: any caption counts), RR, MedR, or "
+            "MedR/floor: the median rank as the literature has it; repeat for several.",
+            names=("--measure",),
+            metavar="NAME",
+        ),
+    ] = ("Success@1", "Success@5", "Success@10", "MedR/floor")
+    baselines: Annotated[
+        tuple[str, ...],
+        option(
+            "Text encoder that the others are compared with; repeat it for baselines of different languages.",
+            names=("--baseline",),
+            metavar="NAME",
+        ),
+    ] = ()
+    skip_broken: SkipBroken = False
+    cluster: Cluster = "declared"
+    ranking: ExactRanking
+    output: Output
+
+
+class StsRequest(Request, frozen=True, kw_only=True):
+    """Evaluate text encoders by how the cosines of sentences follow people's scores."""
+
+    command = "evaluate sts"
+
+    files: Annotated[tuple[Path, ...], argument("FILE…", "Files of sentence pairs with scores.")]
+    language: Annotated[
+        str, option("Language of all sentences, such as en.", names=("--lang",), metavar="TAG")
+    ]
+    text_encoders: TextEncoders
+    baseline: Annotated[
+        str | None,
+        option("The encoder that the others are compared with.", metavar="NAME", otherwise="the best one"),
+    ] = None
+    columns: Annotated[
+        str | None,
+        option(
+            "Columns of other names, such as score=label,sentence1=a,sentence2=b; also id.",
+            metavar="ROLE=NAME,…",
+        ),
+    ] = None
+    keeping: Keeping
+    seed: Annotated[Natural, option("Seed of the bootstrap.")] = 0
+    threads: Threads = field(default_factory=available_cores)
+    output: Output

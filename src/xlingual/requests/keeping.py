@@ -1,0 +1,116 @@
+"""What the commands of `store` and `model` are asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from xlingual.requests.output import Quiet
+from xlingual.requests.record import Request, argument, option
+from xlingual.requests.values import AtLeastZero
+
+Root: TypeAlias = Annotated[
+    Path | None,
+    option(
+        "Folder of the store.",
+        names=("--store",),
+        metavar="DIR",
+        otherwise="XLINGUAL_STORE, else in the user's cache folder",
+        run=True,
+    ),
+]
+Encoder: TypeAlias = Annotated[
+    str | None,
+    option("Take only the vectors of this encoder; * stands for any letters.", metavar="IDENTITY"),
+]
+Model: TypeAlias = Annotated[Path, argument("MODEL", "Folder of a model that xlingual train made.")]
+
+
+class LsRequest(Request, frozen=True, kw_only=True):
+    """List the encoders whose vectors are kept."""
+
+    command = "store ls"
+
+    root: Root = None
+    encoder: Encoder = None
+    as_json: Annotated[bool, option("Print JSON instead of a table.", names=("--json",), run=True)] = False
+
+
+class VerifyRequest(Request, frozen=True, kw_only=True):
+    """Check every checksum of the store."""
+
+    command = "store verify"
+
+    root: Root = None
+    encoder: Encoder = None
+    quiet: Annotated[bool, option("Print only what is damaged.", run=True)] = False
+
+
+class GcRequest(Request, frozen=True, kw_only=True):
+    """Remove from the store what counts no longer."""
+
+    command = "store gc"
+
+    root: Root = None
+    older_than: Annotated[
+        AtLeastZero | None, option("Remove encoders not used for so many days, too.", metavar="DAYS")
+    ] = None
+    encoder: Annotated[
+        str | None,
+        option("Remove all vectors of this encoder, too; * stands for any letters.", metavar="IDENTITY"),
+    ] = None
+
+
+class StoreExportRequest(Request, frozen=True, kw_only=True):
+    """Write the vectors of the store to files."""
+
+    command = "store export"
+
+    root: Root = None
+    encoder: Encoder = None
+    out: Annotated[Path, option("Write the files to the folder DIR.", metavar="DIR", run=True)]
+
+
+class ShowModelRequest(Request, frozen=True, kw_only=True):
+    """Tell what a model is."""
+
+    command = "model show"
+
+    folder: Model
+    markdown: Annotated[bool, option("Print the card as its README.md has it.", run=True)] = False
+    as_json: Annotated[
+        bool, option("Print config.json, with digest and signature.", names=("--json",), run=True)
+    ] = False
+
+
+class ExportModelRequest(Request, frozen=True, kw_only=True):
+    """Write a model for other programs."""
+
+    command = "model export"
+
+    folder: Model
+    to: Annotated[Literal["sentence-transformers", "onnx"], option("The form in which the model is written.")]
+    out: Annotated[
+        Path,
+        option(
+            "Write to a new folder for sentence-transformers, to a file NAME.onnx for onnx.",
+            metavar="PATH",
+            run=True,
+        ),
+    ]
+    base: Annotated[
+        str | None,
+        option(
+            "The encoder that the model was trained on, for sentence-transformers: st: or hf:.",
+            metavar="SPEC",
+        ),
+    ] = None
+    field: Annotated[
+        Literal["title", "body"] | None,
+        option(
+            "Whose layers are written, for sentence-transformers, where title and body have layers of their "
+            "own."
+        ),
+    ] = None
+    force: Annotated[bool, option("Replace what was exported to PATH before.", run=True)] = False
+    quiet: Quiet = False

@@ -1,0 +1,134 @@
+"""What the commands of `data` are asked: to check a manifest, and to describe or make data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from xlingual.requests.data import Pool, PoolLanguages, Split, Table
+from xlingual.requests.output import Quiet
+from xlingual.requests.record import Request, argument, option
+from xlingual.requests.values import AtLeastZero, Natural, Positive, comma_list
+
+Folder: TypeAlias = Annotated[Path, option("Write the data to the folder DIR.", metavar="DIR", run=True)]
+Force: TypeAlias = Annotated[bool, option("Replace the pool that DIR holds already.", run=True)]
+FileFormat: TypeAlias = Annotated[
+    Literal["parquet", "jsonl"],
+    option("Format of the files.", names=("--file-format",), old_names=("--format",), run=True),
+]
+
+
+class CheckRequest(Request, frozen=True, kw_only=True):
+    """List what is wrong with a manifest."""
+
+    command = "data check"
+
+    data: Table
+    as_json: Annotated[bool, option("Print what was found as JSON.", names=("--json",), run=True)] = False
+    quiet: Annotated[bool, option("Print errors and warnings only.", run=True)] = False
+
+
+class DescribeRequest(Request, frozen=True, kw_only=True):
+    """Count what a multilingual pool holds."""
+
+    command = "data describe"
+
+    pool: Pool
+    languages: PoolLanguages = None
+    split: Split = None
+    as_json: Annotated[bool, option("Print the counts as JSON.", names=("--json",), run=True)] = False
+
+
+class SquadToPoolRequest(Request, frozen=True, kw_only=True):
+    """Make a multilingual pool of SQuAD-style files."""
+
+    command = "data squad-to-pool"
+
+    files: Annotated[tuple[str, ...], argument("[LANG=]FILE…", "SQuAD-style files, one for each language.")]
+    out: Folder
+    file_format: FileFormat = "parquet"
+    train: Annotated[
+        float | None,
+        option("Share of the paragraphs in the split 'train'; the rest: 'test'.", metavar="SHARE"),
+    ] = None
+    train_by: Annotated[
+        Literal["paragraph", "article"],
+        option("What --train draws: no paragraph, or no article, is in both parts."),
+    ] = "paragraph"
+    seed: Annotated[Natural, option("Seed of the paragraphs that --train draws.")] = 0
+    force: Force = False
+    quiet: Quiet = False
+
+
+class MixPoolRequest(Request, frozen=True, kw_only=True):
+    """Make a multilingual pool with a chosen mix of languages."""
+
+    command = "data mix-pool"
+
+    data: Table
+    out: Folder
+    question_languages: Annotated[
+        tuple[str, ...] | None,
+        option(
+            "Languages in which items ask.",
+            metavar="en,de,…",
+            otherwise="those of the mix, else all",
+            reads=comma_list,
+        ),
+    ] = None
+    mix: Annotated[
+        str | None,
+        option("Shares of languages among the candidates.", metavar="en=3,de=1,…", otherwise="all texts"),
+    ] = None
+    per_item: Annotated[
+        Literal["all", "one"], option("Candidates of an item: all its texts, or one in one language.")
+    ] = "all"
+    candidates: Annotated[
+        Positive | None, option("Number of candidates.", metavar="N", otherwise="as many as possible")
+    ] = None
+    questions: Annotated[Positive | None, option("Number of questions.", metavar="N", otherwise="all")] = None
+    seed: Annotated[Natural, option("Seed of the draw: the same seed gives the same pool.")] = 0
+    file_format: FileFormat = "parquet"
+    force: Force = False
+    quiet: Quiet = False
+
+
+class ScenesRequest(Request, frozen=True, kw_only=True):
+    """Make images with texts in several languages."""
+
+    command = "data scenes"
+
+    n: Annotated[Positive | None, option("Number of scenes.", metavar="N")] = None
+    languages: Annotated[
+        tuple[str, ...] | None,
+        option(
+            "Languages of the texts.",
+            metavar="en,de,…",
+            otherwise="en,de,es,ja,ar; with --recipes ar,en,es,id,ru",
+            reads=comma_list,
+        ),
+    ] = None
+    seed: Annotated[Natural, option("Seed of the data: the same seed gives the same bytes.")] = 0
+    train: Annotated[
+        AtLeastZero | None,
+        option(
+            "Share of the scenes in the split 'train' [default: 0.5]; with --recipes, so many recipes for "
+            "each language, without images, in the split 'train' [default: 0].",
+            metavar="SHARE|N",
+        ),
+    ] = None
+    recipes: Annotated[bool, option("Make recipes instead, none a translation of another.")] = False
+    items: Annotated[
+        Natural | None,
+        option("With --recipes: so many with images for each language, in the split 'test'.", metavar="N"),
+    ] = None
+    parallel: Annotated[
+        Natural | None,
+        option(
+            "With --recipes: so many dishes told in every language, without images, in the split 'fit'.",
+            metavar="N",
+            otherwise="0",
+        ),
+    ] = None
+    out: Folder
+    quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False

@@ -1,0 +1,141 @@
+"""Where texts and images are ranked, in requests (it changes no number), and approximate ranking."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, TypeAlias
+
+from msgspec import Meta, field
+
+from xlingual.errors import InputError
+from xlingual.requests.record import Record, option
+from xlingual.requests.values import Positive
+
+Hundred: TypeAlias = Annotated[int, Meta(ge=100)]
+
+_UNITS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_LEAST = 1 << 20
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
+def byte_size(text: str) -> int:
+    """Return the number of bytes of "500MB" or "8GiB".
+
+    K, M, G and T are powers of 1000, Ki, Mi … of 1024.
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", text.strip().lower())
+    if found is None:
+        raise InputError(f"{text!r} is no size: write it like 500MB or 8GiB")
+    number, unit, binary = found.groups()
+    size = int(float(number) * (1024 if binary else 1000) ** _UNITS[unit])
+    if size < _LEAST:
+        raise InputError(f"{text!r} is too little to rank in: give 1MiB at least")
+    return size
+
+
+Threads: TypeAlias = Annotated[
+    Positive, option("Number of threads; they change no number.", otherwise="all cores", run=True)
+]
+Address: TypeAlias = Annotated[
+    str | None,
+    option(
+        "With --backend ray: the head of the cluster, or auto.",
+        metavar="HOST:PORT",
+        otherwise="Ray on this machine alone",
+        run=True,
+        secret=True,
+    ),
+]
+
+
+class Ranking(Record, frozen=True, kw_only=True):
+    """Where ranking is done."""
+
+    heading = "Where it is ranked (the same numbers everywhere)"
+
+    backend: Annotated[
+        Literal["auto", "cpu", "torch", "ray"],
+        option("What ranks; it changes no number. auto: torch where a CUDA device is, else cpu.", run=True),
+    ] = "auto"
+    device: Annotated[
+        str | None,
+        option("Where torch works: auto, cpu, cuda, cuda:1.", metavar="NAME", otherwise="auto", run=True),
+    ] = None
+    precision: Annotated[
+        Literal["fp16", "bf16", "fp32"] | None,
+        option("What torch screens in; it changes no number.", otherwise="fp16 on CUDA, else fp32", run=True),
+    ] = None
+    threads: Threads = field(default_factory=available_cores)
+    memory: Annotated[
+        Annotated[int, Meta(ge=_LEAST)] | None,
+        option(
+            "Memory that ranking may take at a time, such as 8GiB.",
+            metavar="SIZE",
+            otherwise="what it needs",
+            reads=byte_size,
+            run=True,
+        ),
+    ] = None
+    address: Address = None
+    shared: Annotated[
+        str | None,
+        option(
+            "With --backend ray: a folder, or URL, that all machines of the cluster see.",
+            metavar="DIR",
+            run=True,
+            secret=True,
+        ),
+    ] = None
+
+
+class ExactRanking(Ranking, frozen=True, kw_only=True):
+    """Where ranking is done that is never approximate."""
+
+    refused: ClassVar[Mapping[str, str]] = {
+        "--approximate": "ranks exactly: its numbers need the place of every relevant candidate, or "
+        "differences smaller than a search's error; --approximate is for evaluate bkr and evaluate xlr"
+    }
+
+
+class Approximation(Record, frozen=True, kw_only=True):
+    """A search in place of all pairs, with its error measured in every run."""
+
+    heading = "Approximate ranking"
+
+    approximate: Annotated[
+        bool,
+        option("Search an index instead of ranking everything; every number says how far it may be off."),
+    ] = False
+    index: Annotated[
+        Literal["ivf", "hnsw"] | None, option("Kind of index that is searched.", otherwise="ivf")
+    ] = None
+    depth: Annotated[
+        Positive | None,
+        option("Candidates found for each query: R@k needs k of them.", metavar="N", otherwise="20"),
+    ] = None
+    probes: Annotated[
+        Positive | None,
+        option(
+            "Lists (ivf) or vectors (hnsw) looked at for a query: more is slower and misses less.",
+            metavar="N",
+        ),
+    ] = None
+    check: Annotated[
+        Hundred | None,
+        option(
+            "Queries that are evaluated exactly too, to measure the error.", metavar="N", otherwise="1000"
+        ),
+    ] = None
+    candidates: Annotated[
+        Hundred | None,
+        option("Candidates drawn to estimate MedR and deep R@p%.", metavar="N", otherwise="10000"),
+    ] = None

@@ -1,0 +1,234 @@
+"""What the commands of `rerank` are asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from xlingual.requests.encoding import Keeping
+from xlingual.requests.output import Quiet
+from xlingual.requests.record import Record, Request, argument, option
+from xlingual.requests.values import Natural, Positive
+
+Lists: TypeAlias = Annotated[Path, argument("NBEST", "A file of n-best lists, in the format of Moses.")]
+References: TypeAlias = Annotated[
+    tuple[Path, ...],
+    option(
+        "References, one line for each sentence, tokenised like the lists; repeat for several.",
+        metavar="FILE",
+    ),
+]
+Lowercase: TypeAlias = Annotated[bool, option("Take no notice of letter case.")]
+Json: TypeAlias = Annotated[bool, option("Print JSON instead of a table.", names=("--json",), run=True)]
+
+
+class Tuning(Record, frozen=True, kw_only=True):
+    """How weights are tuned."""
+
+    algorithm: Annotated[Literal["mira", "pro"], option("The algorithm that finds the weights.")] = "mira"
+    seed: Annotated[Natural, option("Seed of the first tuning.")] = 0
+    tunings: Annotated[Positive, option("Number of tunings, which differ in their seed.")] = 3
+    standardize: Annotated[bool, option("Divide each feature by its spread within lists.")] = False
+    lowercase: Lowercase = False
+    c: Annotated[
+        float | None, option("MIRA: the largest step.", names=("--C",), metavar="C", otherwise="0.01")
+    ] = None
+    decay: Annotated[
+        float | None, option("MIRA: decay of the background.", metavar="D", otherwise="0.999")
+    ] = None
+    epochs: Annotated[
+        int | None, option("MIRA: number of passes over the lists.", metavar="N", otherwise="60")
+    ] = None
+    no_shuffle: Annotated[bool, option("MIRA: sentences keep their order; one tuning.")] = False
+    background: Annotated[
+        Literal["ones", "paper"] | None,
+        option("MIRA: what the background begins with.", otherwise="ones"),
+    ] = None
+    precision: Annotated[
+        Literal["float64", "float32"] | None,
+        option("MIRA: type of number in which weights are computed.", otherwise="float64"),
+    ] = None
+    average: Annotated[
+        Literal["sentences", "updates"] | None,
+        option("MIRA: what weights are averaged over.", otherwise="sentences"),
+    ] = None
+
+
+class GenerateRequest(Request, frozen=True, kw_only=True):
+    """Translate by beam search and write the n best."""
+
+    command = "rerank generate"
+
+    source: Annotated[Path, argument("SRC", "The sentences to translate, one a line.")]
+    model: Annotated[
+        str,
+        option(
+            "A translation model of transformers: folder, or name on the hub; ?device=, dtype=, revision=.",
+            metavar="hf:PATH",
+        ),
+    ]
+    n: Annotated[Positive, option("Number of translations of a line.")] = 20
+    beams: Annotated[Positive | None, option("Width of the beam.", metavar="N", otherwise="--n")] = None
+    batch: Annotated[Positive, option("Number of lines of a batch.")] = 8
+    max_tokens: Annotated[Positive, option("Number of tokens of a translation at most.")] = 256
+    source_language: Annotated[
+        str | None,
+        option("Language of the source, such as en, for models of several languages.", metavar="TAG"),
+    ] = None
+    target_language: Annotated[
+        str | None,
+        option("Language of the translations, for models of several languages.", metavar="TAG"),
+    ] = None
+    out: Annotated[Path, option("Write the lists to NBEST.", metavar="NBEST", run=True)]
+    quiet: Quiet = False
+
+
+class FeaturesRequest(Request, frozen=True, kw_only=True):
+    """Add similarities to the hypotheses of n-best lists."""
+
+    command = "rerank features"
+
+    nbest: Lists
+    source: Annotated[Path | None, option("The sentence of each list, one a line.", metavar="SRC")] = None
+    text_encoders: Annotated[
+        tuple[str, ...],
+        option(
+            "Text encoder: st:, hf:, onnx:, wordvec:, translate:, api:, python:, model:, chargram or "
+            "lsa:?fit=FILE; repeat for several. NAME=SPEC names the feature. See: xlingual encoders.",
+            names=("--text-encoder",),
+            metavar="SPEC",
+        ),
+    ]
+    images: Annotated[
+        str | None,
+        option(
+            "Manifest of images: row (or item) i has the image of sentence i; FILE#SPLIT, FILE#A:B.",
+            metavar="MANIFEST",
+        ),
+    ] = None
+    image_encoders: Annotated[
+        tuple[str, ...],
+        option(
+            "Image encoder of the same space as the texts: one for all text encoders, or one for each in "
+            "their order.",
+            names=("--image-encoder",),
+            metavar="SPEC",
+        ),
+    ] = ()
+    source_language: Annotated[
+        str | None,
+        option("Language of the source, such as en, where an encoder or normaliser needs it.", metavar="TAG"),
+    ] = None
+    target_language: Annotated[str | None, option("Language of the hypotheses.", metavar="TAG")] = None
+    normalize: Annotated[
+        str,
+        option(
+            "Steps of sacremoses before texts are encoded: punctuation, detokenize, tokenize, lowercase, "
+            "escape. The list keeps its texts.",
+            metavar="STEP,…",
+        ),
+    ] = "none"
+    normalize_source: Annotated[
+        str | None, option("Other steps for the source, or none.", metavar="STEP,…")
+    ] = None
+    keeping: Keeping
+    out: Annotated[Path, option("Write the lists with the features to NBEST2.", metavar="NBEST2", run=True)]
+    quiet: Quiet = False
+
+
+class TuneRequest(Request, frozen=True, kw_only=True):
+    """Find weights for the features of n-best lists."""
+
+    command = "rerank tune"
+
+    nbest: Lists
+    references: References
+    out: Annotated[Path, option("Write the weights to FILE, as JSON.", metavar="FILE", run=True)]
+    tuning: Tuning
+    folds: Annotated[
+        int | None,
+        option("Show what K-fold cross-validation gives, too.", metavar="K", otherwise="none"),
+    ] = None
+    as_json: Annotated[
+        bool, option("Print the weights as JSON instead of tables.", names=("--json",), run=True)
+    ] = False
+    quiet: Quiet = False
+
+
+class ApplyRequest(Request, frozen=True, kw_only=True):
+    """Write the translations that weights choose."""
+
+    command = "rerank apply"
+
+    nbest: Lists
+    weights: Annotated[Path, option("File that xlingual rerank tune --out wrote.", metavar="FILE")]
+    out: Annotated[Path, option("Write the best translations to FILE.", metavar="FILE", run=True)]
+    tuning: Annotated[int, option("Use the weights of this tuning.", metavar="N")] = 0
+    quiet: Quiet = False
+
+
+class ScoreRequest(Request, frozen=True, kw_only=True):
+    """Measure translations."""
+
+    command = "rerank score"
+
+    best: Annotated[tuple[Path, ...], argument("BEST…", "Files of one translation a line.")]
+    references: References
+    baseline: Annotated[Path | None, option("Test BEST against these translations.", metavar="FILE")] = None
+    nbest: Annotated[
+        Path | None, option("Show what these lists hold: oracle, random choice …", metavar="NBEST")
+    ] = None
+    language: Annotated[
+        str | None, option("Language of the translations (de): adds METEOR.", metavar="CODE")
+    ] = None
+    tokenize: Annotated[
+        Literal["none", "13a", "intl", "char", "zh"],
+        option("Tokeniser of BLEU; none where the texts are tokenised."),
+    ] = "none"
+    lowercase: Lowercase = False
+    test: Annotated[
+        Literal["bootstrap", "randomization"] | None,
+        option("Test of the difference to --baseline.", otherwise="bootstrap"),
+    ] = None
+    samples: Annotated[
+        Positive | None,
+        option(
+            "Number of resamples of test and intervals.",
+            metavar="N",
+            otherwise="1,000; trials of randomization: 10,000",
+        ),
+    ] = None
+    seed: Annotated[Natural, option("Seed of random choice.")] = 0
+    out: Annotated[Path | None, option("Write the scores to FILE, as JSON.", metavar="FILE", run=True)] = None
+    as_json: Json = False
+    quiet: Quiet = False
+
+
+class AblateRequest(Request, frozen=True, kw_only=True):
+    """Say which features of n-best lists help."""
+
+    command = "rerank ablate"
+
+    nbest: Lists
+    references: References
+    without: Annotated[
+        tuple[str, ...],
+        option(
+            "Features or labels left out together; repeat for several sets.",
+            metavar="NAME,…",
+            otherwise="each label",
+        ),
+    ] = ()
+    on: Annotated[
+        Path | None, option("Judge on these lists instead of by cross-validation.", metavar="NBEST")
+    ] = None
+    on_references: Annotated[tuple[Path, ...], option("References of --on.", metavar="FILE")] = ()
+    folds: Annotated[
+        int | None, option("Number of parts of the cross-validation.", metavar="K", otherwise="5")
+    ] = None
+    tuning: Tuning
+    out: Annotated[Path | None, option("Write the ablation to FILE, as JSON.", metavar="FILE", run=True)] = (
+        None
+    )
+    as_json: Json = False
+    quiet: Quiet = False

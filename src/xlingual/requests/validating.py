@@ -1,0 +1,78 @@
+"""What `validate` and `calibrate` are asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from xlingual.requests.data import Cluster, Table
+from xlingual.requests.encoding import ImageEncoding, Keeping, TextEncoders
+from xlingual.requests.evaluating import Sampling
+from xlingual.requests.output import Output
+from xlingual.requests.ranking import ExactRanking
+from xlingual.requests.record import Request, argument, option
+
+
+class ManySamples(Sampling, frozen=True, kw_only=True):
+    """Which languages and samples a validation is made on: on 25 where nothing else is said."""
+
+    seeds: Annotated[int | None, option("Number of samples drawn.", otherwise="25, or those of --splits")] = (
+        None
+    )
+
+
+class ValidateBackretrievalRequest(Request, frozen=True, kw_only=True):
+    """Check how well Backretrieval agrees with true retrieval."""
+
+    command = "validate backretrieval"
+
+    data: Table
+    text_encoders: TextEncoders
+    keeping: Keeping
+    sampling: ManySamples
+    images: ImageEncoding
+    measure: Annotated[str, option("The measure of BkR and XLR, R@k.", metavar="NAME")] = "R@10"
+    both_directions: Annotated[bool, option("Add the reverse of each language pair.")] = False
+    family: Annotated[
+        str | None,
+        option(
+            "Encoders of one family count as one: the first group, or the match, in an encoder's name.",
+            metavar="REGEX",
+        ),
+    ] = None
+    degrade: Annotated[
+        str | None,
+        option(
+            "Repeat with weakened image vectors: 'dims=2,8,32;noise=0.5,1;shuffle'.",
+            names=("--degrade-images",),
+            metavar="LEVELS",
+        ),
+    ] = None
+    cluster: Cluster = "declared"
+    ranking: ExactRanking
+    output: Output
+
+
+class CalibrateRequest(Request, frozen=True, kw_only=True):
+    """Estimate true retrieval (XLR) from Backretrieval."""
+
+    command = "calibrate"
+
+    validations: Annotated[
+        tuple[Path, ...], argument("VALIDATION…", "Files validation.json, or their folders.")
+    ]
+    out: Annotated[Path, option("Write the calibration to FILE.", metavar="FILE", run=True)]
+    family: Annotated[
+        str | None,
+        option(
+            "The family of an encoder: what REGEX matches in its name, or the first group.",
+            metavar="REGEX",
+            otherwise="as in the validations",
+        ),
+    ] = None
+    level: Annotated[float, option("Level of the prediction intervals.")] = 0.9
+    with_sim: Annotated[bool, option("Use SIM beside BkR.", names=("--sim",))] = False
+    as_json: Annotated[
+        bool, option("Print the calibration instead of tables.", names=("--json",), run=True)
+    ] = False
+    quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False

@@ -1,0 +1,215 @@
+"""What the trainings are asked, and the case study, which trains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+from xlingual.requests.data import PoolLanguages, Split, Table
+from xlingual.requests.encoding import ImageEncoding, Keeping, TextEncoders
+from xlingual.requests.evaluating import Sampling
+from xlingual.requests.output import Output
+from xlingual.requests.ranking import ExactRanking
+from xlingual.requests.record import Record, Request, argument, option
+from xlingual.requests.values import Positive, Share
+from xlingual.training.options import Epochs, FitOptions, Rate
+from xlingual.training.recipes.dual_options import DualOptions
+from xlingual.training.recipes.mlmme_options import Beta, Languages, MlmmeSettings
+from xlingual.training.recipes.triplet_options import FIT, OF_XL, TripletOptions
+
+
+class ModelFolder(Record, frozen=True, kw_only=True):
+    """Where a model goes, and what is told of its training."""
+
+    out: Annotated[Path, option("Folder of the model.", metavar="MODEL", run=True)]
+    config: Annotated[
+        Path | None,
+        option(
+            "TOML file of options, such as epochs = 30; the command line wins over it.",
+            metavar="FILE.toml",
+            run=True,
+        ),
+    ] = None
+    resume: Annotated[bool, option("Continue an interrupted training.", run=True)] = False
+    force: Annotated[bool, option("Replace the model or training that MODEL holds.", run=True)] = False
+    log_to: Annotated[
+        tuple[str, ...],
+        option(
+            "Log there too: tensorboard:DIR, mlflow[:URI] or wandb[:PROJECT]; repeat for several.",
+            metavar="SINK",
+            run=True,
+            secret=True,
+        ),
+    ] = ()
+    as_json: Annotated[
+        bool, option("Print config.json instead of sentences.", names=("--json",), run=True)
+    ] = False
+    quiet: Annotated[bool, option("Print nothing but warnings and errors.", run=True)] = False
+
+
+class Validated(Record, frozen=True, kw_only=True):
+    """Where the epochs of a training are compared."""
+
+    validation: Annotated[
+        float | str,
+        option(
+            "Where epochs are compared: a split of MANIFEST, another manifest (FILE, FILE#split, FILE#A:B), "
+            "or a share of the items, held out.",
+            metavar="SPLIT|FILE#rows|SHARE",
+        ),
+    ] = 0.1
+
+
+class MlmmeAsked(MlmmeSettings, frozen=True, kw_only=True):
+    """Settings of a model; its languages, and beta, depend on the manifest where they are not given."""
+
+    languages: Languages | None = None
+    beta: Beta | None = None
+
+
+class MlmmeRequest(Request, frozen=True, kw_only=True):
+    """Train one space for images and sentences of several languages."""
+
+    command = "train mlmme"
+    otherwise: ClassVar[Mapping[str, str]] = {
+        "rate": "0.001; vse, vsepp 0.0002",
+        "epochs": "30; vse 15",
+        "clip": "no limit; vse, vsepp 2",
+    }
+
+    data: Table
+    image_encoder: Annotated[
+        str | None,
+        option("Encoder of the images; needless with --beta 0 only.", metavar="SPEC"),
+    ] = None
+    recipe: Annotated[
+        Literal["mlmme", "vse", "vsepp"], option("Whose conventions hold: those of MLMME, VSE or VSE++.")
+    ] = "mlmme"
+    model: MlmmeAsked
+    validated: Validated
+    validation_image_encoder: Annotated[
+        str | None,
+        option("Encoder of the validation's images, where files of vectors are others.", metavar="SPEC"),
+    ] = None
+    select: Annotated[
+        Literal["auto", "image-sentence", "sentence-sentence", "both"],
+        option(
+            "Whose sum of recalls chooses the epoch.",
+            otherwise="image-sentence, without images sentence-sentence",
+        ),
+    ] = "auto"
+    fit: FitOptions
+    keeping: Keeping
+    folder: ModelFolder
+
+
+class TripletRequest(Request, frozen=True, kw_only=True):
+    """Train two layers over an encoder's vectors, so that a body is near its own title."""
+
+    command = "train triplet"
+    first = ("text_encoders", "title", "body", "split_text")
+    in_files = OF_XL
+
+    data: Table
+    text_encoders: Annotated[
+        tuple[str, ...],
+        option("The text encoder that gives the frozen vectors.", names=("--text-encoder",), metavar="SPEC"),
+    ]
+    model: TripletOptions
+    validated: Validated
+    fit: FitOptions = FitOptions(**FIT)
+    keeping: Keeping
+    folder: ModelFolder
+
+
+class TripletXlRequest(TripletRequest, frozen=True, kw_only=True):
+    """Train Triplet with a term that keeps neighbours in other languages as near as in a text's own."""
+
+    command = "train triplet-xl"
+    in_files = ()
+
+    model: TripletOptions = TripletOptions(beta=0.01)
+
+
+class DualEncoderRequest(Request, frozen=True, kw_only=True):
+    """Train a dual encoder on questions and their answers in all languages."""
+
+    command = "train dual-encoder"
+    otherwise: ClassVar[Mapping[str, str]] = {
+        "rate": "0.001; hf: 0.00001",
+        "epochs": "30; hf: 10",
+        "optimizer": "adam; hf: adamw",
+    }
+
+    pool: Annotated[Path, argument("POOL", "A multilingual pool, or a table of questions and answers.")]
+    languages: PoolLanguages = None
+    split: Split = None
+    base: Annotated[
+        str,
+        option(
+            "What the towers stand on: words (from scratch), hf:NAME_OR_PATH (a network of transformers, "
+            "trained further), or any text encoder, which stays as it is.",
+            metavar="SPEC",
+        ),
+    ] = "words"
+    frozen: Annotated[bool, option("Leave the network of --base hf: as it is, too.")] = False
+    model: DualOptions
+    validation: Annotated[
+        float | None,
+        option(
+            "Share of the paragraphs that is held out; mAP on it chooses the epoch.", metavar="SHARE|none"
+        ),
+    ] = 0.1
+    fit: FitOptions
+    keeping: Keeping
+    folder: ModelFolder
+
+
+class CaseStudyRequest(Request, frozen=True, kw_only=True):
+    """Evaluate encoders, train on the best without parallel texts, and say what changed."""
+
+    command = "casestudy"
+
+    data: Table
+    images: ImageEncoding
+    text_encoders: TextEncoders
+    keeping: Keeping
+    sampling: Sampling
+    ranking: ExactRanking
+    output: Output
+    base: Annotated[
+        str | None,
+        option("The text encoder that is trained on.", metavar="NAME", otherwise="the one that leads"),
+    ] = None
+    train_split: Annotated[
+        str,
+        option("Rows to train on; those of --split are evaluated (default there: test).", metavar="NAME"),
+    ] = "train"
+    trainings: Annotated[int, option("How often each model is trained, with other seeds.", metavar="N")] = 1
+    measure: Annotated[str, option("The measure of the study: R@k or RR.", metavar="NAME")] = "R@10"
+    worst: Annotated[
+        Positive,
+        option("How many language pairs are called Triplet's worst; at most half of all.", metavar="N"),
+    ] = 3
+    triplet: Annotated[
+        tuple[str, ...],
+        option(
+            "Take this model, trained before, instead of training one; repeat for several trainings.",
+            metavar="MODEL",
+        ),
+    ] = ()
+    triplet_xl: Annotated[
+        tuple[str, ...],
+        option("Take this model of TripletXL instead of training one; repeat for several.", metavar="MODEL"),
+    ] = ()
+    examples: Annotated[bool, option("Keep texts and thumbnails for the report.", run=True)] = True
+    model: TripletOptions = TripletOptions(beta=0.01)
+    epochs: Epochs = 40
+    rate: Rate = 0.01
+    validation: Annotated[
+        Share,
+        option("Share of the rows to train on where epochs are compared.", metavar="SHARE"),
+    ] = 0.1
+    resume: Annotated[bool, option("Go on with models whose training was interrupted.", run=True)] = False
+    force: Annotated[bool, option("Train anew where DIR has models already.", run=True)] = False
