@@ -38,8 +38,8 @@ def report(asked: ReportRequest) -> None:
     alone = [folder for folder, kind in kinds.items() if kind not in ("results", None)]
     if alone and len(asked.folders) > 1:
         raise InputError(
-            f"{alone[0]} holds a {_named(kinds[alone[0]])}, which has a report of its own: give it alone, and "
-            "make one report for each"
+            f"{alone[0]} holds a {_named(kinds[alone[0]])}, which has a report of its own: give it "
+            "alone, and make one report for each"
         )
     for folder in asked.folders:
         if kinds[folder] is None:
@@ -54,7 +54,7 @@ def _read(path: Path, kind: str) -> Any:  # noqa: ANN401  (a record of results)
     module, _, name = reader.partition(":")
     if kind == "results" and path.name == file:
         path = path.parent
-    if kind == "calibration" and path.is_dir():
+    if path.is_dir() and kind != "results":
         path /= file
     return getattr(import_module(f"xlingual.results.{module}"), name).read(path)
 
@@ -64,8 +64,8 @@ def _kind(path: Path) -> str | None:
     files = {file: kind for kind, (file, _) in _KINDS.items()}
     if path.name in files and not path.is_dir():
         return files[path.name]
-    if path.is_file() and _schema_of(path) == "calibration":  # has a name of its user's choice
-        return "calibration"
+    if path.is_file() and (kind := _schema_of(path)) in _KINDS and kind != "results":
+        return kind
     return next((kind for name, kind in files.items() if (path / name).exists()), None)
 
 

@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 from xlingual.cli.report import report
 from xlingual.errors import InputError
-from xlingual.report.comparison.page import render
+from xlingual.report import render
 from xlingual.results.comparison import Board, Compared, Comparison
 
 
@@ -43,7 +43,7 @@ def test_a_comparison_becomes_its_page(tmp_path, given):
     out = tmp_path / "page.html"
     done = run(tmp_path / given, "--out", out, "--title", "Ours")
     assert done.exit_code == 0, done.output
-    assert out.read_text(encoding="utf-8") == render(made(), heading="Ours")
+    assert out.read_text(encoding="utf-8") == render(made(), title="Ours")
     both = run(tmp_path / given, tmp_path, "--out", out)
     assert isinstance(both.exception, InputError) and "holds a comparison" in str(both.exception)
 
@@ -51,9 +51,6 @@ def test_a_comparison_becomes_its_page(tmp_path, given):
 @pytest.mark.parametrize(
     ("kind", "remedy"),
     [
-        ("calibration", "--calibration FILE"),
-        ("gate", "xlingual gate"),
-        ("plan", "xlingual plan"),
         ("study", "xlingual study analyse"),
     ],
 )
@@ -64,6 +61,13 @@ def test_what_has_no_page_is_named_with_its_use(tmp_path, kind, remedy):
         said = str(run(given, "--out", tmp_path / "page.html").exception)
         assert f"a {kind}" in said and "has no page" in said and remedy in said and "\n" not in said
     assert not (tmp_path / "page.html").exists()
+
+
+def test_a_file_of_another_name_is_known_by_its_schema(tmp_path):
+    made().write(tmp_path / "cmp")
+    file = (tmp_path / "cmp" / "comparison.json").rename(tmp_path / "ours.json")
+    assert run(file, "--out", tmp_path / "page.html").exit_code == 0
+    assert "Comparison of 2 encoders" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_a_renamed_file_and_a_folder_without_anything_known(tmp_path):

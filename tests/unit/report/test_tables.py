@@ -1,6 +1,11 @@
 import pytest
 
-from xlingual.report import leaderboard, plots, tables
+from xlingual.report import leaderboard, leaders, render
+from xlingual.report.blocks import STEPS
+from xlingual.report.figures import pairs as plots
+from xlingual.report.figures.bars import bar_axis
+from xlingual.report.pages.boards import board as table_of
+from xlingual.tasks import task_of
 
 TASK = "backretrieval"
 
@@ -86,6 +91,12 @@ def test_equal_names_of_several_runs_and_image_encoders_are_told_apart(made):
     ]
 
 
+def bars(made, rows):
+    found = table_of([made.results([], [])], task_of(TASK), rows)
+    (place,) = [i for i, column in enumerate(found.columns) if column.kind == "chart"]
+    return [row.cells[place].bar for row in found.rows]
+
+
 def test_bars_lie_where_the_numbers_are(made):
     rows = board(
         made,
@@ -93,56 +104,54 @@ def test_bars_lie_where_the_numbers_are(made):
         made.summary(TASK, "f", "R@10", 0.01),
         made.summary(TASK, "g", "R@10", None),
     )
-    axis = plots.bar_axis(rows)
+    axis = bar_axis(rows)
     assert (axis.low, axis.high) == (0.0, 0.8)
-    assert plots.bar(rows[0], axis) == plots.Bar(
-        value=50.0, low=46.25, width=7.5, chance=12.5, oracle=100.0, ceiling=None
-    )
-    assert plots.bar(rows[1], axis) == plots.Bar(
-        value=1.25, low=0.0, width=5.0, chance=None, oracle=None, ceiling=None
-    )
-    assert plots.bar(rows[2], axis).value is None
+    first, second, third = bars(made, rows)
+    assert (first.value, first.low, first.high) == (0.4, 0.37, 0.43)
+    assert first.lines == (("chance", 0.1), ("oracle", 0.8))
+    assert (second.value, second.lines) == (0.01, ()) and axis.at(second.low) == 0.0
+    assert third is None
 
 
 def pair_plots(made, values, measure="R@10"):
     results = made.results([], [made.summary(TASK, "e", measure, v, s, t) for (s, t), v in values.items()])
     rows = leaderboard(results, TASK, measure)
-    return rows, tables.pair_rows(results, TASK, measure)
+    return rows, leaders.pair_rows(results, TASK, measure)
 
 
 def test_box_over_pairs(made):
     languages = [("a", "b"), ("b", "a"), ("a", "c"), ("c", "a"), ("b", "c")]
     rows, pairs = pair_plots(made, dict(zip(languages, [0.4, 0.5, 0.45, 0.55, 1.0], strict=True)))
-    axis = plots.box_axis(rows, pairs)
-    (box,) = plots.boxes(rows, pairs, axis)
-    assert box.quartiles == (axis.at(0.45), axis.at(0.5), axis.at(0.55))
-    assert (box.low, box.high) == (axis.at(0.4), axis.at(0.55))  # 1.0 lies beyond the whisker
-    assert box.dots[-1] == (axis.at(1.0), "b → c: 1.000")
+    (box,) = plots.boxes(rows, pairs)
+    assert box.quartiles == pytest.approx((0.45, 0.5, 0.55))
+    assert (box.low, box.high) == (0.4, 0.55)  # 1.0 lies beyond the whisker
+    assert box.dots[-1] == (1.0, "b → c: 1.000")
+    assert plots.box_axis(rows, pairs).holds(1.0)
     assert box.spoken == "e: median 0.500 over 5 pairs, from 0.400 to 1.000"
 
 
 def test_two_pairs_are_dots_only(made):
     rows, pairs = pair_plots(made, {("a", "b"): 0.4, ("b", "a"): 0.5})
-    (box,) = plots.boxes(rows, pairs, plots.box_axis(rows, pairs))
+    (box,) = plots.boxes(rows, pairs)
     assert box.quartiles is None and len(box.dots) == 2
 
 
 def test_heat_map_cells(made):
     rows, pairs = pair_plots(made, {("a", "b"): 0.4, ("b", "a"): 0.5, ("a", "c"): None})
     (found,) = plots.heat_maps(rows, pairs)
-    assert found.targets == ["a", "b", "c"]
+    assert found.columns == ["a", "b", "c"]
     (source, first), (_, second) = found.lines
     assert source == "a" and first[0] is None
     assert (first[1].step, first[1].text, first[1].short) == (0, "0.400", "0.40")
     assert first[1].title == "a → b: 0.400 [0.370, 0.430]"
     assert (first[2].step, first[2].text) == (None, "–")
-    assert second[0].step == plots.STEPS - 1
+    assert second[0].step == STEPS - 1
 
 
 def test_low_ranks_are_deep_in_the_heat_map(made):
     rows, pairs = pair_plots(made, {("a", "b"): 2.0, ("b", "a"): 9.0}, "MedR")
     (found,) = plots.heat_maps(rows, pairs)
-    assert found.lines[0][1][1].step == plots.STEPS - 1
+    assert found.lines[0][1][1].step == STEPS - 1
     assert plots.scale_ends(rows, pairs) == ("9.0", "2.0")
 
 
@@ -171,18 +180,18 @@ def test_the_axis_ends_beyond_the_intervals_where_the_oracle_would_crowd_them(ma
         made.summary(TASK, "e", "R@10", 0.0196, ci=made.ci(0.0196, 0.002), **marks),
         made.summary(TASK, "f", "R@10", 0.0127, ci=made.ci(0.0127, 0.001), **marks),
     )
-    axis = plots.bar_axis(rows)
+    axis = bar_axis(rows)
     assert axis.low == 0.0 and 0.0216 < axis.high <= 0.025
-    places = plots.bar(rows[0], axis)
-    assert (places.oracle, places.ceiling) == (None, None)
-    assert places.chance == pytest.approx(100 * 0.0127 / axis.high, abs=0.01)
+    drawn = [kind for kind, place in bars(made, rows)[0].lines if axis.holds(place)]
+    assert drawn == ["chance"]
 
 
 def test_the_ceiling_is_drawn_where_the_axis_reaches_it(made):
-    (row,) = board(made, made.summary(TASK, "e", "R@10", 0.4, chance=0.1, oracle=0.8, ceiling=0.6))
-    assert plots.bar(row, plots.bar_axis([row])).ceiling == 75.0
-    (row,) = board(made, made.summary(TASK, "e", "R@10", 0.4, chance=0.1, oracle=0.8, ceiling=0.9))
-    assert plots.bar(row, plots.bar_axis([row])).ceiling is None
+    for ceiling, drawn in ((0.6, True), (0.9, False)):
+        marks = {"chance": 0.1, "oracle": 0.8, "ceiling": ceiling}
+        found = made.results([], [made.summary(TASK, "e", "R@10", 0.4, **marks)])
+        assert ('<line class="ceiling" x1="75.0%"' in render(found)) == drawn
+        assert ("beyond the axis" in render(found)) != drawn
 
 
 def test_small_cells_have_digits_enough(made):

@@ -2,9 +2,9 @@ from io import StringIO
 
 import pytest
 from rich.console import Console
-from rich.text import Text
 
-from xlingual.report.terminal import fitting, plain_table
+from xlingual.report.blocks import Badge, Cell, Column, Finding, Look, Page, Row, Section, Table
+from xlingual.report.render import terminal, text
 
 NAME = "wordvec_identical_1000"
 
@@ -13,47 +13,97 @@ def console(width):
     return Console(file=StringIO(), width=width, highlight=False)
 
 
-def form(name_width, *dropped):
-    table = plain_table("BkR R@10")
-    table.add_column("encoder", overflow="fold", min_width=8, max_width=name_width)
-    columns = {"value": "0.235", "difference": "−0.117 [−0.149, −0.085]", "adjusted p": "0.011"}
-    kept = [name for name in columns if name not in dropped]
-    for name in kept:
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_row(Text(NAME), *(columns[name] for name in kept))
-    return table
+def table(**more):
+    columns = (
+        Column("Encoder", "name", "encoder", data=True),
+        Column("Value", short="value", main=True),
+        Column("", "chart"),
+        Column("difference"),
+        Column("adjusted p"),
+    )
+    cells = (
+        Cell(NAME, badges=(Badge("level", "soft", "level with the leader"),)),
+        Cell("0.235", value=0.2345),
+        Cell(),
+        Cell("−0.117", "[−0.149, −0.085]", value=-0.1171, ends=(-0.149, -0.085)),
+        Cell("0.011"),
+    )
+    looks = (
+        Look(),
+        Look(badges="none"),
+        Look(badges="none", names=12, dropped=("adjusted p",)),
+        Look(badges="none", names=12, dropped=("adjusted p", "difference")),
+    )
+    return Table("BkR R@10", columns, (Row(cells),), where="both", **({"looks": looks} | more))
 
 
-def printed(width, forms, **options):
+def printed(width, shown, **options):
     screen = console(width)
-    screen.print(fitting(screen, forms, **options))
+    terminal.show_table(screen, shown, **options)
     return screen.file.getvalue()
 
 
-def forms():
-    return (form(28), form(12), form(12, "adjusted p"), form(12, "adjusted p", "difference"))
+def test_the_widest_look_that_fits_says_nothing_of_room():
+    found = printed(100, table())
+    assert "adjusted p" in found and NAME in found and "left out" not in found
+    assert "level with the leader" in found and "Encoder" not in found
 
 
-def test_the_widest_form_that_fits_says_nothing_of_room():
-    text = printed(100, forms())
-    assert "adjusted p" in text and NAME in text and "left out" not in text
-
-
-def test_a_narrow_form_gives_its_spare_room_to_names():
-    chosen = fitting(console(57), forms())
-    assert [str(column.header) for column in chosen.columns] == ["encoder", "value", "difference"]
-    assert chosen.columns[0].max_width > 12  # what it was made with
-    assert NAME in printed(57, forms())  # in one piece
+def test_a_narrow_look_gives_its_spare_room_to_names():
+    found = printed(57, table())
+    assert "adjusted p" not in found.splitlines()[3] and NAME in found  # in one piece
 
 
 def test_columns_left_out_are_named_with_the_remedy():
-    one = " ".join(printed(57, forms(), instead="--format csv").split())
+    one = " ".join(printed(57, table(), instead="--format csv").split())
     assert "adjusted p is left out for lack of room: widen the window or use --format csv" in one
-    two = " ".join(printed(32, forms()).split())
+    two = " ".join(printed(32, table()).split())
     assert "left out for lack of room: widen the window or use --json" in two and " are left out" in two
-    assert "left out" not in printed(57, forms(), unsaid=("adjusted p",))
+    assert "left out" not in printed(57, table(unsaid=("adjusted p",)))
 
 
-def test_no_form_is_a_mistake_of_the_caller():
-    with pytest.raises(ValueError, match="no table"):
-        fitting(console(80), ())
+def test_intervals_stand_below_their_values_where_there_is_no_room_beside():
+    found = printed(52, table(looks=(Look(badges="none", stacked=True),)))
+    lines = found.splitlines()
+    (row,) = (i for i, line in enumerate(lines) if "−0.117" in line)
+    assert "[−0.149, −0.085]" in lines[row + 1] and "0.011" in lines[row]
+
+
+def test_an_interval_that_is_left_out_is_named():
+    found = " ".join(printed(50, table(looks=(Look(bare=("difference",)),))).split())
+    assert "intervals of difference are left out" in found and "[" not in found
+
+
+def test_a_table_that_fits_in_no_look_has_another_form():
+    other = Table("Long", (Column("a", "name"),), (Row((Cell("there"),)),))
+    assert "Long" in printed(20, table(instead=other)) and "BkR" not in printed(20, table(instead=other))
+
+
+def test_columns_without_room_follow_in_a_further_table():
+    columns = (Column("", "name"), *(Column(f"system_{i}", data=True) for i in range(6)))
+    rows = (Row(heading="One way"), Row((Cell("R@1"), *(Cell(f"{i}{i}.0") for i in range(6)))))
+    found = printed(40, Table("All", columns, rows, splits=True))
+    assert max(map(len, found.splitlines())) <= 40
+    assert found.count("One way") > 1 and all(f"{i}{i}.0" in found for i in range(6))
+
+
+def page():
+    return Page("report", "T", [Finding(["It leads.", "So it is."], "Run 1")], [Section("S", [table()])])
+
+
+def test_texts_have_the_verdict_and_the_tables():
+    markdown = text.markdown(page())
+    assert markdown.startswith("Run 1: It leads.\n\nSo it is.\n\n**BkR R\\@10**")
+    assert "| encoder | value | difference | adjusted p |  |" in markdown
+    latex = text.latex(page())
+    assert "% Run 1: It leads." in latex and "adjusted $p$" in latex and r"\bottomrule" in latex
+    found = text.as_csv(page()).splitlines()
+    assert found[0] == "encoder,value,difference,difference_low,difference_high,adjusted p"
+    assert found[1] == f"{NAME},0.2345,-0.1171,-0.149,-0.085,0.011"
+
+
+@pytest.mark.parametrize("width", [120, 80, 40])
+def test_the_verdict_comes_first(width):
+    screen = console(width)
+    terminal.show(screen, page())
+    assert screen.file.getvalue().strip().startswith("Run 1: It leads.")

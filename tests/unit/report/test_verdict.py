@@ -2,8 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from xlingual.report import verdict
-from xlingual.report.verdict import task_verdict
+from xlingual.report import page_of, verdict
 
 TASK = "backretrieval"
 
@@ -121,7 +120,7 @@ def test_runs_that_cannot_be_paired(made):
         runs.append(made.results(entries, [mean(made, "e", value)]))
     sentences = verdict(runs)
     assert sentences[0] == "Run 1: e reaches BkR R@10 0.300 [0.270, 0.330] on average over 2 language pairs."
-    assert [found.run for found in task_verdict(runs, TASK)] == [1, 2, None]
+    assert [found.name for found in page_of(runs).verdict] == ["Run 1", "Run 2", ""]
     assert sentences[1].startswith("Run 2: e reaches BkR R@10 0.400")
     assert "no difference between runs has an interval" in sentences[2]
     assert sentences[2].endswith("The conditions differ too (data), so the values are not comparable.")

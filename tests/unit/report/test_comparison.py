@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from xlingual.report.comparison import as_text, lines, remarks, verdict, write_comparison
-from xlingual.report.comparison.page import render
+from xlingual.report import page_of, render, verdict, write_report
+from xlingual.report.pages.comparison import remarks
+from xlingual.report.render.text import as_text
 from xlingual.results import Interval
 from xlingual.results.comparison import Board, Compared, Comparison
 
@@ -105,26 +106,35 @@ def test_parts_that_differ_are_named():
     assert sentence == "Every encoder has the same outcome on all 2 language pairs."
 
 
+def lines(shown, margin=None):
+    """Return the cells of each encoder by column, as the terminal has them."""
+    rows = shown.rows if any(one.encoder == "base" for one in shown.rows) else [*shown.rows, row("base", 0.3)]
+    table = page_of(comparison(replace(shown, rows=rows), margin=margin)).sections[0].blocks[0]
+    heads = [column.key for column in table.columns]
+    rows = [dict(zip(heads, (cell.plain for cell in row.cells), strict=True)) for row in table.rows]
+    return {row["encoder"]: row for row in rows}
+
+
 def test_lines_write_ranks_and_small_p():
-    found = {line.encoder: line for line in lines(board([replace(MIXED[0], rank_high=3), *MIXED[1:]]))}
-    assert (found["up"].rank, found["base"].rank) == ("1–3", "1")
-    assert (found["up"].p, found["same"].p, found["base"].p) == ("<0.001", "0.300", "–")
-    assert (found["up"].difference[0], found["down"].difference[0]) == ("+", "−")
+    found = lines(board([replace(MIXED[0], rank_high=3), *MIXED[1:]]))
+    assert (found["up"]["rank"], found["base"]["rank"]) == ("1–3", "1")
+    assert (found["up"]["p"], found["same"]["p"], found["base"]["p"]) == ("<0.001", "0.300", "–")
+    assert (found["up"]["difference"][0], found["down"]["difference"][0]) == ("+", "−")
     assert remarks(board(MIXED)) == ["down: it is odd."]
 
 
 def test_markdown_and_latex_escape_names():
     found = comparison(board([row(HOSTILE, 0.4, 0.1, outcome="better"), row("base", 0.3)]))
-    markdown, latex = (as_text(found, form, ["Said."]) for form in ("markdown", "latex"))
-    assert "| &lt;b&gt;\\_&amp;%$\\#\\|x |" in markdown and markdown.endswith("Said.\n")
-    assert r"$<$b>\_\&\%\$\#|x &" in latex and latex.endswith("% Said.\n")
+    markdown, latex = (as_text(page_of(found), form) for form in ("markdown", "latex"))
+    assert "| &lt;b&gt;\\_&amp;%$\\#\\|x |" in markdown and markdown.startswith("Against base")
+    assert r"$<$b>\_\&\%\$\#|x &" in latex and latex.startswith("% Against base")
     table = [line for line in markdown.splitlines() if line.startswith("|")]
     assert len({line.replace("\\|", "").count("|") for line in table}) == 1
 
 
 def test_csv_holds_all_boards_at_full_precision():
     found = comparison(board(MIXED), board(MIXED, column="size", label="2"))
-    rows = list(csv.DictReader(io.StringIO(as_text(found, "csv", []))))
+    rows = list(csv.DictReader(io.StringIO(as_text(page_of(found), "csv"))))
     assert len(rows) == 8 and {r["label"] for r in rows} == {"", "2"}
     assert float(rows[0]["difference"]) == MIXED[0].difference
     assert rows[1]["difference"] == "" and rows[1]["outcome"] == "baseline"
@@ -136,7 +146,7 @@ def test_the_page_escapes_names_and_loads_nothing(tmp_path):
     assert "<b>_" not in page and "&lt;b&gt;_&amp;" in page
     assert "<script" not in page and "http" not in page.replace("http-equiv", "")
     assert page.count('class="ceiling"') == 2 + 1  # + margin in two rows, and the legend
-    write_comparison(found, tmp_path / "new" / "report.html")
+    write_report(found, tmp_path / "new" / "report.html")
     assert (tmp_path / "new" / "report.html").read_text(encoding="utf-8") == page
 
 
@@ -158,22 +168,22 @@ def test_what_cannot_be_told_of_a_part_is_no_other_outcome():
 
 def test_ends_show_their_side_of_zero_and_of_the_margin():
     near = replace(MIXED[2], ci=Interval(-0.03, 0.0002, 0.95, "test"))
-    assert lines(board([near]))[0].difference == "−0.0100 [−0.0300, 0.0002]"
+    assert lines(board([near]))["same"]["difference"] == "−0.0100 [−0.0300, 0.0002]"
     near = replace(MIXED[2], ci=Interval(-0.0201, 0.01, 0.95, "test"))
-    assert lines(board([near]), margin=0.02)[0].difference == "−0.0100 [−0.0201, 0.0100]"
-    assert lines(board([near]))[0].difference == "−0.010 [−0.020, 0.010]"
+    assert lines(board([near]), margin=0.02)["same"]["difference"] == "−0.0100 [−0.0201, 0.0100]"
+    assert lines(board([near]))["same"]["difference"] == "−0.010 [−0.020, 0.010]"
 
 
 def test_verdict_and_cells_of_hostile_names_are_text():
     found = comparison(board([row(HOSTILE, 0.4, 0.1, outcome="better"), row("=base", 0.3)], baseline="=base"))
     found.notes.append("<i>")
-    markdown = as_text(found, "markdown", verdict(found))
+    markdown = as_text(page_of(found), "markdown")
     assert "<b>" not in markdown and "<i>" not in markdown and "&lt;0.001" in markdown
-    table = list(csv.DictReader(io.StringIO(as_text(found, "csv", []))))
+    table = list(csv.DictReader(io.StringIO(as_text(page_of(found), "csv"))))
     assert [line["encoder"] for line in table] == [HOSTILE, "'=base"]
     assert float(table[0]["difference"]) == 0.1
     worse = comparison(board([row("a", 0.2, -0.1, outcome="worse"), row("base", 0.3)]))
-    assert next(csv.DictReader(io.StringIO(as_text(worse, "csv", []))))["difference"] == "-0.1"
+    assert next(csv.DictReader(io.StringIO(as_text(page_of(worse), "csv"))))["difference"] == "-0.1"
 
 
 def test_counts_of_a_page_are_singular_where_they_are_one_and_a_pool_has_languages():
