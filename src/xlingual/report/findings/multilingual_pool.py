@@ -85,7 +85,7 @@ def _gap(one: Seen) -> list[str]:
     own, other = (one.number("one_target_summary", name) for name in ("own", "other"))
     if own is None or other is None:
         return []
-    gap = Cell.gap(one.number(*GAP), one.interval(*GAP)).plain
+    gap = Cell.difference(one.number(*GAP), one.interval(*GAP)).plain
     return [
         f"with a single answer in the pool, mAP is {numbers.finely(own)} where it is in the question's "
         f"language and {numbers.finely(other)} where it is in another (gap {gap})"

@@ -1,4 +1,4 @@
-"""The tables about a multilingual pool: encoders by what languages do to them; what a terminal shows of it."""
+"""The tables about a multilingual pool, and those that a terminal shows instead of leaderboards."""
 
 from __future__ import annotations
 
@@ -16,30 +16,31 @@ from xlingual.tasks import Task
 RANKS = "monolingual → here"
 FAIRNESS = "Language fairness"
 EVERYWHERE = "all languages"
-FIRSTS = {  # what stands first where answers in the question's language are wanted: on the page, in a terminal
-    "right": ("right", "right"),
-    "right_meaning_wrong_language": ("right, but wrong language", "in another"),
-    "own_wrong": ("wrong, own language", "wrong own"),
-    "other_wrong": ("wrong, another language", "wrong other"),
-    "wrong_untold": ("wrong, language not told", "wrong untold"),
-}
-FIRST_MEANINGS = {
-    "right": "share of the questions whose first candidate is an answer in the question's language",
-    "right_meaning_wrong_language": "first is a right answer, but in another language",
-    "own_wrong": "first is no answer, in the question's language or another",
-    "other_wrong": "first is no answer, in the question's language or another",
-    "wrong_untold": "first is no answer, its language not told",
+NO_ANSWER = "first is no answer, in the question's language or another"
+FIRSTS = {  # what stands first where the own language is wanted: its name on the page, in a terminal, meaning
+    "right": (
+        "right",
+        "right",
+        "share of the questions whose first candidate is an answer in the question's language",
+    ),
+    "right_meaning_wrong_language": (
+        "right, but wrong language",
+        "in another",
+        "first is a right answer, but in another language",
+    ),
+    "own_wrong": ("wrong, own language", "wrong own", NO_ANSWER),
+    "other_wrong": ("wrong, another language", "wrong other", NO_ANSWER),
+    "wrong_untold": (
+        "wrong, language not told",
+        "wrong untold",
+        "first is no answer, its language not told",
+    ),
 }
 SPARE = ("monolingual", RANKS, "behind")  # in a terminal, one after the other
-BARE = ("Δ", "behind")  # columns without their intervals
 LOOKS = (
-    Look(bare=BARE),
-    *(
-        Look(dropped=SPARE[:n], bare=BARE, names=width)
-        for n in range(1, len(SPARE) + 1)
-        for width in (28, 14)
-    ),
-    *(Look(dropped=SPARE, bare=BARE, names=width, badges="none") for width in (28, 14)),
+    Look(),
+    *(Look(dropped=SPARE[:n], names=width) for n in range(1, len(SPARE) + 1) for width in (28, 14)),
+    *(Look(dropped=SPARE, names=width, badges="none") for width in (28, 14)),
 )
 MOST_LANGUAGES = 8  # of the matrix in a terminal
 
@@ -47,11 +48,11 @@ Shown: TypeAlias = tuple[Column, Callable[[Seen], Cell]]  # a column, and its ce
 ENCODER: Shown = (Column("encoder", "name", data=True), lambda one: Cell(one.row.label))
 
 
-def _by_encoder(title: str, found: Sequence[Seen], shown: Sequence[Shown], *notes: str) -> Table | None:
-    """Return a row for each encoder, without columns of numbers that say nothing; None where there is no encoder."""
+def _by_encoder(title: str, found: Sequence[Seen], shown: Sequence[Shown], *notes: str) -> Table:
+    """Return a row for each encoder, without columns of numbers that say nothing."""
     rows = tuple(TableRow(tuple(cell(one) for _, cell in shown)) for one in found)
     table = Table(title, tuple(column for column, _ in shown), rows, notes)
-    return table.without_empty() if found else None
+    return table.without_empty()
 
 
 def _bias(found: Sequence[Seen]) -> dict[str, Shown]:
@@ -77,7 +78,7 @@ def _bias(found: Sequence[Seen]) -> dict[str, Shown]:
         number("macro", "mean over question languages", "macro"),
         number("own", only, "one_target_summary", "own"),
         number("other", only, "one_target_summary", "other"),
-        (gap, lambda one: Cell.gap(one.number(*GAP), one.interval(*GAP))),
+        (gap, lambda one: Cell.difference(one.number(*GAP), one.interval(*GAP))),
         (delta, lambda one: one.share(*DELTA)),
         number("monolingual", f"mAP with {alone}, mean over languages", ALONE),
         (order, lambda one: _moved(moved[id(one)])),
@@ -114,8 +115,8 @@ def glance(found: Sequence[Seen], task: Task) -> Table | None:
     table = _by_encoder(
         "At a glance", found, [ENCODER, _value(found, task, interval=False), *columns.values()]
     )
-    heads = {column.key for column in table.columns} if table else set()
-    if table is None or not heads & (set(columns) - {"macro"}):
+    heads = {column.key for column in table.columns}
+    if not heads & (set(columns) - {"macro"}):
         return None
     biased = "Δ" in heads or {"own", "other"} <= heads
     return replace(table, title="Own and other languages") if biased else table
@@ -127,19 +128,19 @@ def _same(one: Seen) -> bool:
 
 def remove_one(found: Sequence[Seen]) -> Table | None:
     """Return Table 3."""
-    return _by_encoder(
-        "One answer removed",
-        [one for one in found if one.mapping("remove_one")],
-        [
-            ENCODER,
-            (Column("mAP −same"), lambda one: one.cell("remove_one", "same")),
-            (Column("mAP −rand"), lambda one: one.cell("remove_one", "rand")),
-            (Column("Δ"), lambda one: one.share(*DELTA)),
-            (Column("questions"), lambda one: _count(one.number("remove_one", "n_questions"))),
-        ],
-        "−same: without the answer in the question's language. −rand: without one in another language, averaged "
-        "over all of them. Δ = (rand − same)/rand; above 0 the question's language is preferred.",
+    own = [one for one in found if one.mapping("remove_one")]
+    columns: list[Shown] = [
+        ENCODER,
+        (Column("mAP −same"), lambda one: one.cell("remove_one", "same")),
+        (Column("mAP −rand"), lambda one: one.cell("remove_one", "rand")),
+        (Column("Δ"), lambda one: one.share(*DELTA)),
+        (Column("questions"), lambda one: _count(one.number("remove_one", "n_questions"))),
+    ]
+    note = (
+        "−same: without the answer in the question's language. −rand: without one in another language, "
+        "averaged over all of them. Δ = (rand − same)/rand; above 0 the question's language is preferred."
     )
+    return _by_encoder("One answer removed", own, columns, note) if own else None
 
 
 def _count(value: float | None) -> Cell:
@@ -191,27 +192,23 @@ def hubs(found: Sequence[Seen]) -> Table | None:
     languages = [
         tag for tag in languages_of(own) if any(one.number("hubs", "by_language", tag) for one in own)
     ]
+    columns: list[Shown] = [
+        ENCODER,
+        (Column("skewness"), _skewness),
+        _amount("largest hub", "hubs", "largest"),
+        _amount("expected", "hubs", "expected"),
+        (Column("never found"), lambda one: share(one.number("hubs", "never"), digits=0)),
+        *(_share(Column(language), "hubs", "by_language", language) for language in languages),
+        (Column("alarm"), lambda one: Cell("strong" if has_strong_hubs(one) else "")),
+    ]
     k = numbers.span([int(one.number("hubs", "k") or 0) for one in own])
-    by = " By language: the share of all these places that its hubs hold." if languages else ""
-
-    def held(language: str) -> Callable[[Seen], Cell]:
-        return lambda one: share(one.number("hubs", "by_language", language))
-
-    return _by_encoder(
-        "Hubs",
-        own,
-        [
-            ENCODER,
-            (Column("skewness"), _skewness),
-            (Column("largest hub"), lambda one: _amount(one, "hubs", "largest")),
-            (Column("expected"), lambda one: _amount(one, "hubs", "expected")),
-            (Column("never found"), lambda one: share(one.number("hubs", "never"), digits=0)),
-            *((Column(language), held(language)) for language in languages),
-            (Column("alarm"), lambda one: Cell("strong" if has_strong_hubs(one) else "")),
-        ],
-        f"How often a candidate is among the {k} best of a question: the largest hub, the mean, and the share of "
-        f"candidates that never are.{by}",
+    note = (
+        f"How often a candidate is among the {k} best of a question: the largest hub, the mean, and the share "
+        "of candidates that never are."
     )
+    if languages:
+        note += " By language: the share of all these places that its hubs hold."
+    return _by_encoder("Hubs", own, columns, note) if own else None
 
 
 def _skewness(one: Seen) -> Cell:
@@ -219,42 +216,38 @@ def _skewness(one: Seen) -> Cell:
     return Cell(numbers.number(value, digits=1), value=value)
 
 
-def _amount(one: Seen, *keys: str) -> Cell:
-    return Cell(amount(one.number(*keys)), value=one.number(*keys))
+def _amount(name: str, *keys: str) -> Shown:
+    return Column(name), lambda one: Cell(amount(one.number(*keys)), value=one.number(*keys))
 
 
-def _firsts(found: Sequence[Seen], *, narrow: bool) -> list[Shown]:
+def _share(column: Column, *keys: str) -> Shown:
+    return column, lambda one: share(one.number(*keys))
+
+
+def _firsts(*, narrow: bool) -> list[Shown]:
     """Return the columns of what stands first."""
-
-    def cell(kind: str) -> Callable[[Seen], Cell]:
-        return lambda one: share(one.number("first", kind))
-
     return [
-        (Column(short, meaning=FIRST_MEANINGS[kind]) if narrow else Column(f"first: {long}"), cell(kind))
-        for kind, (long, short) in FIRSTS.items()
+        _share(Column(short, meaning=meaning) if narrow else Column(f"first: {long}"), "first", kind)
+        for kind, (long, short, meaning) in FIRSTS.items()
     ]
 
 
 def own_first(found: Sequence[Seen], task: Task) -> Table | None:
     """Return what was measured under the policy that wants answers in the question's language first."""
     own = [_measured(one) for one in found if one.entry is not None]
-
-    def above(kind: str) -> Callable[[Seen], Cell]:
-        return lambda one: _amount(one, "errors", kind)
-
     errors = ("right_meaning_wrong_language", "own_wrong", "other_wrong")
-    return _by_encoder(
-        "When the question's language must come first",
-        own,
-        [
-            ENCODER,
-            _value(own, task),
-            *_firsts(own, narrow=False),
-            *((Column(f"above: {FIRSTS[kind][0]}"), above(kind)) for kind in errors),
-        ],
-        f"Policy {PREFER_OWN}: only answers in the question's language count as right. first: what stands first, "
-        "share of the questions. above: mean number of candidates above the best own-language answer.",
+    note = (
+        f"Policy {PREFER_OWN}: only answers in the question's language count as right. first: what stands "
+        "first, share of the questions. above: mean number of candidates above the best own-language answer."
     )
+    columns = [
+        ENCODER,
+        _value(own, task),
+        *_firsts(narrow=False),
+        *(_amount(f"above: {FIRSTS[kind][0]}", "errors", kind) for kind in errors),
+    ]
+    title = "When the question's language must come first"
+    return _by_encoder(title, own, columns, note) if own else None
 
 
 def _measured(one: Seen) -> Seen:
@@ -283,28 +276,29 @@ def in_terminal(found: Sequence[Seen], strict: Sequence[Seen], task: Task) -> li
 
 
 def _board(found: Sequence[Seen], title: str, task: Task) -> Table:
-    """Return the encoders side by side, for a terminal."""
-    columns = [shown for name, shown in _bias(found).items() if name not in ("macro", "gap", "language told")]
-    rank: Shown = (Column("", "rank"), lambda one: Cell(one.row.rank_text, value=one.row.rank))
-    ranked = any(one.row.rank is not None for one in found)
+    """Return the encoders side by side, for a terminal: of all intervals that of the value."""
     shown = [
-        *([rank] if ranked else []),
+        (Column("", "rank"), lambda one: Cell(one.row.rank_text, value=one.row.rank)),
         (ENCODER[0], _named),
         _value(found, task),
         (Column("behind"), _behind),
-        *columns,
-        *_firsts(found, narrow=True),
+        *(shown for name, shown in _bias(found).items() if name not in ("macro", "gap", "language told")),
+        *_firsts(narrow=True),
     ]
+    ranked = any(one.row.rank is not None for one in found)
+    table = _by_encoder(title, found, shown if ranked else shown[1:])
     rows = tuple(
-        TableRow(
-            tuple(cell(one) for _, cell in shown),
+        replace(
+            row,
+            cells=tuple(
+                c if column.main else replace(c, interval="") for column, c in zip(table.columns, row.cells)
+            ),
             tone="leader" if one.row.standing == "leader" else "at-chance" if one.row.at_chance else "",
             note="no value" if one.row.value is None else "",
         )
-        for one in found
+        for one, row in zip(found, table.rows, strict=True)
     )
-    table = Table(title, tuple(column for column, _ in shown), rows, looks=LOOKS, where="terminal")
-    return table.without_empty()
+    return replace(table, rows=rows, looks=LOOKS, where="terminal")
 
 
 def _named(one: Seen) -> Cell:

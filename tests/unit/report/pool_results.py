@@ -1,11 +1,13 @@
 """Made-up results over a multilingual pool, with every view and table, and words in several scripts."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pyarrow as pa
-import pytest
 
+from xlingual.report import leaderboard
+from xlingual.report.pool_views import seen
 from xlingual.results import Behind, Entry, Interval, Results, Summary
 from xlingual.signature import Signature
 
@@ -258,8 +260,47 @@ def worst(encoders, languages, texts, rng, each=4):
     return pa.Table.from_pylist(rows)
 
 
+def seen_in(results, policy="agnostic"):
+    """Return the encoders of the leaderboard with their views."""
+    return seen([results], leaderboard([results], TASK, "AP"), policy)
+
+
+def rewritten(results, of, change):
+    """Return the results with other views for the entries that `of` picks; without those that are None."""
+    entries = [
+        replace(entry, views={k: v for k, v in change(dict(entry.views)).items() if v is not None})
+        if of(entry)
+        else entry
+        for entry in results.entries
+    ]
+    return replace(results, entries=entries)
+
+
+def without(results, *names, tables_too=False):
+    """Return the results without some views."""
+    less = rewritten(results, lambda _: True, lambda views: views | dict.fromkeys(names))
+    return replace(less, tables={}) if tables_too else less
+
+
+def changed(results, encoder, **views):
+    """Return the results with some views of an encoder replaced."""
+    return rewritten(
+        results, lambda entry: (entry.encoder, entry.measure) == (encoder, "AP"), lambda own: own | views
+    )
+
+
+def each_with(results, **views):
+    """Return the results where every entry has these views besides, or not at all where None."""
+    return rewritten(results, lambda _: True, lambda own: own | views)
+
+
 class Pool:
     """The builders, for tests."""
+
+    seen = staticmethod(seen_in)
+    without = staticmethod(without)
+    changed = staticmethod(changed)
+    each_with = staticmethod(each_with)
 
     task = TASK
     languages = LANGUAGES
@@ -268,8 +309,3 @@ class Pool:
     entry = staticmethod(made_entry)
     summary = staticmethod(made_summary)
     ci = staticmethod(ci)
-
-
-@pytest.fixture
-def pool():
-    return Pool
