@@ -182,7 +182,7 @@ def _matrix(maps: Sequence[HeatMap], **more: Any) -> Matrix:  # noqa: ANN401  (i
     """Return maps in a layout: "free" has names as rows; "wide" has no room for three in a row, "single" for two."""
     columns = maps[0].columns
     styles = {
-        "free": columns[0] == MEAN,
+        "free": MEAN in columns[:1],
         "wide": len(columns) > FEW_COLUMNS,
         "single": len(columns) >= MANY_COLUMNS,
     }
