@@ -53,6 +53,10 @@ class Seen:
         """Return a share of the views in percent, with its interval."""
         return share(self.number(*keys), self.interval(*keys))
 
+    def has(self, name: str) -> bool:
+        """Tell whether a view is there and not empty."""
+        return self._at(name) not in (None, {}, [])
+
     def mapping(self, name: str) -> Mapping[str, Any]:
         """Return a view that holds several values by name; empty where it is absent."""
         found = self._at(name)

@@ -155,7 +155,7 @@ def _boards(runs: Sequence[Results], task: Task) -> list[Block]:
     boards_of = {measure: leaders.leaderboard(runs, task.name, measure) for measure in measures}
     looked_at = {"one_target", "remove_one", "monolingual_pool", "first"}
     first = [*seen(runs, boards_of[measures[0]]), *seen(runs, boards_of[measures[0]], PREFER_OWN)]
-    if measures[0] != task.viewed or not any(one.mapping(name) for one in first for name in looked_at):
+    if measures[0] != task.viewed or not any(one.has(name) for one in first for name in looked_at):
         return boards(runs, task)
     blocks = boards(runs, task, where="page")
     told: dict[str, None] = {}
@@ -294,7 +294,7 @@ def _terms(
     terms += [
         (term, text)
         for term, views, text in TERMS
-        if any(one.mapping(view) or one.number(view) is not None for one in found for view in views)
+        if any(one.has(view) for one in found for view in views)
     ]
     if any(one.entry is not None for one in strict):
         terms.append(OWN_ONLY)
