@@ -117,7 +117,8 @@ def _put(content: Any, steps: Sequence[Step], value: object) -> Any:  # noqa: AN
 def _members(node: inspect.Type) -> Iterator[inspect.Type]:
     """Return the types of which a value may have one."""
     if isinstance(node, inspect.Metadata):
-        yield from _members(node.type)
+        values = (node.extra_json_schema or {}).get("enum")
+        yield from _members(node.type) if values is None else [inspect.LiteralType(tuple(values))]
     elif isinstance(node, inspect.UnionType):
         for one in node.types:
             yield from _members(one)

@@ -110,11 +110,12 @@ def test_a_file_of_results_that_cannot_be_written_is_named_with_the_remedy(tmp_p
 
 
 def test_a_report_into_a_folder_that_takes_nothing_names_it(tmp_path, monkeypatch):
-    from xlingual.report import html
+    from xlingual.report.blocks import Page
+    from xlingual.report.render import html
 
     def refuse(*_, **__):
         raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / ".report.html.tmp"))
 
     monkeypatch.setattr("xlingual.results.files.NamedTemporaryFile", refuse)
     with pytest.raises(InputError, match=r"report\.html cannot be written \(Permission denied: choose one"):
-        html.write_page(tmp_path / "report.html", "page")
+        html.write(Page("report", "page", [], []), tmp_path / "report.html")

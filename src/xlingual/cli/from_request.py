@@ -106,7 +106,7 @@ class _Text(click.ParamType):  # type: ignore[type-arg]  # generic in some versi
             return value
         try:
             return self.reads(value)
-        except (InputError, click.BadParameter) as error:
+        except InputError as error:
             self.fail(str(error), param, ctx)
 
 
@@ -164,8 +164,6 @@ def _click_type(leaf: Leaf) -> tuple[Any, bool]:
     kind = next((kind for kind in kinds if isinstance(kind, types.StrType)), kinds[0])
     if isinstance(kind, types.VarTupleType):
         return _single(kind.item_type), True
-    if "none" in (leaf.marks.metavar or ""):
-        return _Text(leaf, lambda text: _single(kind).convert(text, None, None)), False
     return _single(kind), False
 
 

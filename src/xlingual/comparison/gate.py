@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from xlingual.comparison.choice import aligned_queries, check_pairs, encoder_named
 from xlingual.comparison.queries import Queries

@@ -14,8 +14,9 @@ from xlingual.encoders.globs import expand
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.plugins import Known
 from xlingual.encoders.schemes import PICTURES, TEXTS, Context, build, check, read_options
-from xlingual.encoders.spec import Spec, parse, shown
+from xlingual.encoders.spec import Spec, parse
 from xlingual.errors import InputError
+from xlingual.hidden import shown
 from xlingual.records import Encoder, ImageSimilarity, Pictures, Texts
 
 if TYPE_CHECKING:

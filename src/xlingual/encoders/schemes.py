@@ -22,8 +22,9 @@ from xlingual.encoders.options import (
     one_of,
     whole_number,
 )
-from xlingual.encoders.spec import Spec, shown, without_url_secrets
+from xlingual.encoders.spec import Spec
 from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.hidden import shown, without_url_secrets
 from xlingual.records import Encoder, Texts
 
 TEXTS, PICTURES = "texts", "pictures"

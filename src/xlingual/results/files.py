@@ -13,7 +13,6 @@ from typing import Any
 
 from xlingual.errors import InputError, why
 from xlingual.regular import regular_file
-from xlingual.results.schema import problem_of
 from xlingual.visible import visible_json
 
 REPORT = "report.html"
@@ -94,6 +93,8 @@ def write_json(path: Path, content: Mapping[str, Any], *, derived: Iterable[str]
 def read_json(path: Path, schema: str, made_by: str) -> dict[str, Any]:
     """Read a JSON object of a schema; raise InputError where it is missing, damaged or of another schema.
 
+    Its fields are not checked: `xlingual.typed.convert` does.
+
     `made_by` says in words what writes such a file ("xlingual evaluate … --out DIR").
     """
     if not path.exists():
@@ -112,8 +113,6 @@ def read_json(path: Path, schema: str, made_by: str) -> dict[str, Any]:
     found = content.get("schema")
     if found != schema:
         raise InputError(_wrong_schema(path, found, schema, made_by))
-    if problem := problem_of(content, schema):
-        raise InputError(f"{path}: {problem}: run {made_by} again")
     return content
 
 

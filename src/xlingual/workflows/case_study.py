@@ -8,10 +8,11 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
 from xlingual import encoders
 from xlingual.comparison.case_study import REPLICATES, WORST, Cast, case_study

@@ -14,8 +14,9 @@ from xlingual.cli.main import run
 from xlingual.comparison.gate import gate
 from xlingual.comparison.plan import plan
 from xlingual.errors import InputError
-from xlingual.report import gate as report
-from xlingual.report import plan as plan_report
+from xlingual.report import page_of, verdict
+from xlingual.report.pages import gate as report
+from xlingual.report.render.text import as_text
 from xlingual.results import Entry, Interval, Results
 from xlingual.results.gate import Gate
 from xlingual.results.plan import Plan
@@ -80,7 +81,7 @@ def test_unclear_case_says_how_many_queries_would_do(made):
     assert found.outcome == "cannot tell"
     needed = found.decisions[0].if_equal
     assert needed.outcome == "pass" and needed.queries == needed.more + 400 > 1000
-    text = " ".join(report.sentences(found))
+    text = " ".join(verdict(found))
     assert text.startswith("CANNOT TELL") and f"{needed.queries:,} queries in each language pair" in text
 
 
@@ -97,9 +98,7 @@ def test_per_pair_fails_where_one_pair_fails(made):
     assert [decision.outcome for decision in found.decisions] == ["pass", "fail"]
     assert found.outcome == "fail"
     assert found.decisions[1].p_fail_adjusted == pytest.approx(min(2 * found.decisions[1].p_fail, 1))
-    assert report.sentences(found)[0].startswith(
-        "FAIL: mixed is worse by more than 0.05 than base in de → en"
-    )
+    assert verdict(found)[0].startswith("FAIL: mixed is worse by more than 0.05 than base in de → en")
 
 
 def test_a_pass_has_its_lower_end_above_the_margin(made):
@@ -135,9 +134,9 @@ def test_names_are_escaped(tmp_path):
     folder = write(tmp_path / "evil", {evil: 0.3, "base": 0.6})
     found = gate(f"{folder}#{evil}", f"{folder}#base", margin=0.01, replicates=999)
     assert "a|<b>&`*_" in ElementTree.fromstring(report.junit(found)).find(".//testcase").get("name")
-    text = report.markdown(found)
+    text = report.summary(found)
     assert "a\\|&lt;b&gt;&amp;\\`\\*\\_" in text and "<b>" not in text
-    assert "<b>" not in plan_report.as_text(plan([folder], effect=0.01), "markdown")
+    assert "<b>" not in as_text(page_of(plan([folder], effect=0.01)), "markdown")
 
 
 def test_exit_codes_summary_and_junit(made, tmp_path, monkeypatch, capsys):
@@ -197,7 +196,7 @@ def test_plan(made):
     for row in found.rows:
         assert row.sizes[0].detectable > row.detectable > row.sizes[1].detectable
         assert (row.queries <= 400) == (row.detectable <= 0.03)
-    text = " ".join(plan_report.sentences(found))
+    text = " ".join(verdict(found))
     assert "K/N = 10/400 = 0.025" in text and "there are 400" in text
 
 
@@ -216,7 +215,7 @@ def test_equal_encoders_leave_nothing_to_plan(tmp_path):
     found = plan([folder], effect=0.01, baseline=f"{folder}#one")
     note = next(row for row in found.rows if row.encoder == "two")
     assert note.queries is None and "nothing to plan with" in note.note
-    assert "two answers every query like one" in " ".join(plan_report.sentences(found))
+    assert "two answers every query like one" in " ".join(verdict(found))
 
 
 @pytest.mark.parametrize("form", ["table", "markdown", "csv", "json"])
@@ -268,11 +267,11 @@ def test_encoders_that_agree_need_as_many_queries_as_the_rule_of_three_says(tmp_
     (decision,) = found.decisions
     assert found.outcome == "cannot tell" and decision.if_equal is None
     assert decision.if_observed.queries == math.ceil(math.log(0.05) / math.log(0.98)) == 149
-    text = " ".join(report.sentences(found))
+    text = " ".join(verdict(found))
     assert "If the two agree on every further query too, it takes 149 queries, 49 more than there are" in text
     assert gate(f"{folder}#one", f"{folder}#two", margin=0.05, replicates=999).outcome == "pass"
     nothing = gate(f"{folder}#one", f"{folder}#two", margin=0.0, replicates=999)
-    said = " ".join(report.sentences(nothing))
+    said = " ".join(verdict(nothing))
     assert nothing.outcome == "cannot tell" and "exactly on the margin" in said
     assert "not above 0 (" in said and "−0 " not in said
 
@@ -304,8 +303,9 @@ def test_what_cannot_be_written_is_named_after_the_decision(made, tmp_path, monk
 def test_ends_are_written_so_that_their_side_is_seen(made):
     found = decided(made, "good")
     decision = replace(found.decisions[0], ci=Interval(-0.0002, 0.1, 0.95, "x"), low=0.0003)
-    cells = report.cells(found, decision)
-    assert "[−0.0002, 0.1000]" in cells[4] and cells[5] == "0.0003"
+    (table, *_) = page_of(replace(found, decisions=[decision])).sections[0].blocks
+    cells = table.rows[0].cells
+    assert cells[4].interval == "[−0.0002, 0.1000]" and cells[5].text == "0.0003"
 
 
 def test_a_plan_shows_no_impossible_differences(tmp_path):
@@ -315,7 +315,7 @@ def test_a_plan_shows_no_impossible_differences(tmp_path):
     assert all(-1 <= row.ci.low <= row.ci.high <= 1 for row in found.rows)
     shown = [size.detectable for row in found.rows for size in row.sizes]
     assert None in shown and all(least is None or least < 1 for least in shown)
-    text = " ".join(plan_report.sentences(found))
+    text = " ".join(verdict(found))
     assert "“none”: not even the largest difference that there can be, 1" in text
     assert "compare corrects for 3 (all pairs of encoders" in text
     assert plan([folder], effect=0.5, baseline=f"{folder}#bad").n_tests == 2

@@ -15,9 +15,8 @@ from xlingual.comparison.reading import read_aligned
 from xlingual.errors import InputError
 from xlingual.measures import parse_pool_measures
 from xlingual.records import TargetCounts
-from xlingual.report.gate import sentences
-from xlingual.report.plan import as_text
-from xlingual.report.plan import sentences as plan_sentences
+from xlingual.report import page_of, verdict
+from xlingual.report.render.text import as_text
 from xlingual.results import Entry, Results
 from xlingual.results.gate import Gate
 
@@ -91,7 +90,7 @@ def test_each_question_language_is_gated(folder, tmp_path):
     values = read_aligned([folder], measures=["AP"]).queries[0].slices("language")
     for one in found.decisions:
         assert one.candidate == pytest.approx(values[one.part].means[0], abs=1e-12)
-    said = sentences(found)
+    said = verdict(found)
     assert "in every language. It is in fact better in ar and de." in said[0]
     assert said[1].startswith("Of 2 slices by language: 2 pass.")
     found.write(tmp_path / "gate.json")
@@ -115,7 +114,7 @@ def test_one_language_that_falls_fails_the_gate(tmp_path):
     found = gate(*names, margin=0.1, by="language", replicates=999)
     assert [one.outcome for one in found.decisions] == ["fail", found.decisions[1].outcome]
     assert found.decisions[1].outcome != "fail" and found.outcome == "fail"
-    assert "old in ar (mAP)" in sentences(found)[0]
+    assert "old in ar (mAP)" in verdict(found)[0]
     assert found.decisions[0].p_fail_adjusted == pytest.approx(min(2 * found.decisions[0].p_fail, 1))
 
 
@@ -137,13 +136,13 @@ def test_a_plan_tells_clusters(folder, tmp_path):
     (row,) = found.rows
     assert (found.n_queries, found.n_clusters) == (N, N / 4)
     assert found.clusters(N) == N / 4 and found.clusters(row.queries) == math.ceil(row.queries / 4)
-    said = plan_sentences(found)
+    said = verdict(found)
     assert f"takes {row.queries:,} queries (about {found.clusters(row.queries):,} clusters); " in said[0]
     assert said[0].endswith("there are 300 (75).")
     assert "further clusters" in " ".join(said)
     alone = replace(found, n_clusters=N)
-    assert alone.clusters(N) is None and "cluster" not in " ".join(plan_sentences(alone))
-    head, line = (text.split(",") for text in as_text(found, "csv").splitlines())
+    assert alone.clusters(N) is None and "cluster" not in " ".join(verdict(alone))
+    head, line = (text.split(",") for text in as_text(page_of(found), "csv").splitlines())
     assert dict(zip(head, line, strict=True))["clusters_now"] == "75"
 
 

@@ -12,13 +12,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from xlingual.cli import compare, gate, plan, screen
-from xlingual.report import gate as gate_report
-from xlingual.report import html, write_report
-from xlingual.report import plan as plan_report
-from xlingual.report.case_study import page as case_study_page
-from xlingual.report.comparison import as_text, verdict
-from xlingual.report.comparison import page as comparison_page
+from xlingual.cli import screen
+from xlingual.report import page_of, render, write_report
+from xlingual.report.pages.gate import junit, summary
+from xlingual.report.render import html
+from xlingual.report.render.text import as_text
 from xlingual.report.study import page as study_page
 from xlingual.report.study import show as show_study
 from xlingual.report.validation import page as validation_page
@@ -53,7 +51,7 @@ def check_page(page):
 
 @pytest.fixture
 def comparison():
-    by_hand = made("comparison/test_comparison.py")
+    by_hand = made("test_comparison.py")
     rows = [replace(by_hand.MIXED[0], encoder=NASTY, note=NASTY), *by_hand.MIXED[1:]]
     boards = [by_hand.board(rows), by_hand.board(rows, column=NASTY, label=NASTY)]
     return replace(by_hand.comparison(*boards), notes=[NASTY])
@@ -61,7 +59,7 @@ def comparison():
 
 @pytest.mark.parametrize("form", ["markdown", "latex", "csv"])
 def test_tables_of_a_comparison(comparison, form):
-    text = as_text(comparison, form, verdict(comparison))
+    text = as_text(page_of(comparison), form)
     check(text)
     if form == "latex":
         live = [line for line in text.splitlines() if not line.startswith("%")]
@@ -74,11 +72,11 @@ def test_tables_of_a_comparison(comparison, form):
 
 
 def test_a_comparison_on_the_screen_and_as_a_page(comparison, capsys):
-    compare._print_boards(comparison, verdict(comparison))
+    screen.show(comparison)
     out = capsys.readouterr().out
     check(out)
     assert "[red]" in re.sub(r"\s+", "", out) and ":no:" in out
-    check_page(comparison_page.render(comparison))
+    check_page(render(comparison))
 
 
 @pytest.fixture
@@ -90,12 +88,12 @@ def decided():
 
 
 def test_a_gate(decided, capsys):
-    markdown = gate_report.markdown(decided)
+    markdown = summary(decided)
     check(markdown)
     assert "<xmp>" not in markdown
-    gate._print(decided, gate_report.sentences(decided))
+    screen.show(decided)
     check(capsys.readouterr().out)
-    root = ElementTree.fromstring(gate_report.junit(decided))
+    root = ElementTree.fromstring(junit(decided))
     names = " ".join(case.get("name") for case in root.iter("testcase"))
     assert "\\x1b" in names and "<xmp>" in names and not UNSEEN.search(names) and "\n" not in names
 
@@ -106,9 +104,9 @@ def test_a_plan(capsys):
     found = Plan(
         "backretrieval", "R@10", NASTY, 0.4, 0.1, 0.8, 0.05, 99, 1, 1, 100, 10, [row], warnings=[NASTY]
     )
-    for form in ("markdown", "csv"):
-        check(plan_report.as_text(found, form))
-    plan._print(found)
+    for form in ("markdown", "csv", "latex"):
+        check(as_text(page_of(found), form))
+    screen.show(found)
     check(capsys.readouterr().out)
 
 
@@ -122,7 +120,7 @@ def test_an_evaluation(tmp_path, capsys):
     shown = parts.examples_table([example(NASTY, "en", "de", "best", 0, **texts)])
     results = parts.results_of(entries, summaries, examples=shown, warnings=[NASTY])
     check(repr(results))
-    screen.show_results([results], as_json=False, quiet=False)
+    screen.show(results)
     check(capsys.readouterr().out)
     write_report([results], tmp_path / "page.html", title=NASTY)
     check_page((tmp_path / "page.html").read_text(encoding="utf-8"))
@@ -146,12 +144,11 @@ def test_a_validation(tmp_path, capsys):
 
 
 def test_every_template_makes_names_visible():
-    page = html.environment([NASTY]).from_string("{{ x }} {{ x | emphasise }} {{ [x][0] }}").render(x=NASTY)
+    page = html._environment([NASTY]).from_string("{{ x }} {{ x | emphasise }} {{ [x][0] }}").render(x=NASTY)
     check_page(page)
-    sources = Path(html.__file__).parents[1].rglob("*.py")
+    sources = Path(html.__file__).parents[2].rglob("*.py")
     makers = [text for path in sources if "jinja2.Environment(" in (text := path.read_text(encoding="utf-8"))]
     assert len(makers) == 3 and all("finalize=visible_value" in text for text in makers)
-    assert case_study_page.html is html  # as every page of the report has it
 
 
 def test_warnings_errors_and_lines_about_files(capsys):

@@ -13,11 +13,12 @@ from rich.console import Console
 from xlingual import sts, write_report
 from xlingual.data.sentence_pairs import SentencePairs
 from xlingual.records import Texts
+from xlingual.report import page_of as blocks_of
 from xlingual.report import verdict
 from xlingual.report.axis import axis_for
-from xlingual.report.sts import show
-from xlingual.report.sts.reading import grid_of
-from xlingual.report.sts.scatter import DIGIT, MOST_POINTS, _frame
+from xlingual.report.figures.sts import DIGIT, MOST_POINTS, _frame
+from xlingual.report.findings.sts import grid_of
+from xlingual.report.render import terminal
 from xlingual.results import Results
 
 HOSTILE = "<b>files</b> & 'co'"
@@ -63,7 +64,8 @@ def run() -> Results:
 
 def shown(results: Results, width: int) -> str:
     stream = StringIO()
-    show(Console(file=stream, width=width, highlight=False), results, "Pearson")
+    page = blocks_of(results)
+    terminal.show_section(Console(file=stream, width=width, highlight=False), page.sections[0])
     return stream.getvalue()
 
 
@@ -110,7 +112,7 @@ def test_no_interval_is_broken_over_lines(width: int) -> None:
 def test_the_wide_form_is_table_2(run: Results) -> None:
     lines = shown(run, 200).splitlines()
     head = next(line for line in lines if "sharp" in line)
-    assert head.split() == ["sharp", "soft", "blur"]
+    assert head.split() == ["file", "sharp", "soft", "blur"]
     row = next(line for line in lines if line.lstrip().startswith("alpha"))
     below = lines[lines.index(row) + 1]
     assert row.count("[") == 3 and row.count("*") == 1 and below.count("[") == 2
@@ -176,7 +178,7 @@ def test_the_page_of_one_encoder_has_no_differences(tmp_path: Path) -> None:
 def test_many_pairs_are_thinned(tmp_path: Path) -> None:
     many = pairs_of("many", 2 * MOST_POINTS + 10, 4)
     page, _ = page_of(found([many], text_encoders={"sharp": Noisy(0.1)}), tmp_path)
-    assert page.dots.count("M") <= MOST_POINTS and "an even part of the pairs is shown" in page.text
+    assert page.dots.count("M") <= MOST_POINTS and "an even part of the pairs is shown" in " ".join(page.text)
 
 
 def test_two_runs_stand_apart(run: Results, tmp_path: Path) -> None:
@@ -193,6 +195,6 @@ def test_two_runs_stand_apart(run: Results, tmp_path: Path) -> None:
 def test_the_numbers_of_the_axis_leave_room_for_its_name(cosine: float) -> None:
     up = axis_for([-cosine, cosine])
     frame = _frame(axis_for([0, 5]), up)
-    widest = max(len(text) for _, text in frame.y_ticks)
+    widest = max(len(text) for _, text in frame.ys.labels())
     ends = frame.left - 7  # numbers end here; the name is around 12, and 11.5 high
     assert ends - DIGIT * widest >= 12 + 11.5 / 2 and frame.right - frame.left > 200

@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from xlingual.results.schema import problem_of
 
 from xlingual.errors import InputError
 from xlingual.results.files import read_json
-from xlingual.results.schema import problem_of
 from xlingual.results.tables import read_tables
 
 QUERY = {

@@ -277,9 +277,9 @@ def test_a_text_split_in_two(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"margin": 3}, "margin must be between 0 and 2: found 3"),
-        ({"beta": -1}, "beta must be 0 or more"),
-        ({"batch": 1}, "batch must be 2 or more"),
+        ({"margin": 3}, "margin must be a number of at least 0 and at most 2, found 3"),
+        ({"beta": -1}, "beta must be a number of at least 0"),
+        ({"batch": 1}, "batch must be a whole number of at least 2"),
         ({"neighbours_from": "bach"}, "Did you mean 'batch'"),
         ({"title": "body"}, "two columns"),
         ({"hidden": 3}, "unknown option 'hidden' of triplet-xl"),

@@ -125,16 +125,22 @@ def validate_backretrieval(
         families = {name: _family(pattern, name) for name in workspace.text_encoders}
         with workspace.timings.stage("agreement"), workspace.working("agreement over encoders"):
             assembly = Assembly(workspace, recall, found, families, images)
-            validation = Validation(
-                recall.name, image_name, threshold, family, assembly.pairs(threshold), assembly.directions()
-            )
-            first = at_1(recall)
-            validation.measure_at_1 = None if first is None else first.name
-            if degrade is not None:
-                validation.degradations = assembly.degradations(levels)
-    validation.warnings, validation.timings = warnings, dict(workspace.timings.seconds)
-    validation.truncated = workspace.truncated
-    return validation
+            pairs_found, turned = assembly.pairs(threshold), assembly.directions()
+            degraded = [] if degrade is None else assembly.degradations(levels)
+    first = at_1(recall)
+    return Validation(
+        recall.name,
+        image_name,
+        threshold,
+        family,
+        pairs_found,
+        turned,
+        degraded,
+        warnings,
+        timings=dict(workspace.timings.seconds),
+        measure_at_1=None if first is None else first.name,
+        truncated=workspace.truncated,
+    )
 
 
 def _both(manifest: Manifest, pairs: str | Sequence[str] | None) -> list[str]:

@@ -20,6 +20,7 @@ from xlingual.report.findings.recalls import (
     is_recall,
     languages_of,
     measure_head,
+    n_folds,
     sums,
     systems_of,
     value_text,
@@ -84,7 +85,7 @@ def _headline(run: Results, language: str) -> _Headline:
 def _about(head: _Headline) -> list[str]:
     """Return what is to be said of one language."""
     where = f"In {named(head.language)}"
-    baseline = next((found["baseline"] for row in head.rows.values() if (found := against(row))), None)
+    baseline = next((found.baseline for row in head.rows.values() if (found := against(row))), None)
     if len(head.rows) == 1:
         name = next(iter(head.rows))
         chance = value_text(head.rows[name].chance, head.measure)
@@ -115,7 +116,7 @@ def _against_baseline(head: _Headline, where: str, baseline: str) -> list[str]:
     shown = f"{gap.text} {gap.interval}"
     if not gap.mark:
         text = (
-            f"{where}, {first} cannot be said apart from the baseline {baseline}: {values}, "
+            f"{where}, {first} cannot be told apart from the baseline {baseline}: {values}, "
             f"a difference of {shown}, whose interval contains zero."
         )
     else:
@@ -136,7 +137,7 @@ def _others(names: Sequence[str], gaps: Mapping[str, Cell | None]) -> list[str]:
     said = (
         [f"{numbers.in_words(ahead)} {'is' if len(ahead) == 1 else 'are'} ahead of it too"] if ahead else []
     )
-    said += [f"{numbers.in_words(level)} cannot be said apart from it"] if level else []
+    said += [f"{numbers.in_words(level)} cannot be told apart from it"] if level else []
     said += [f"{numbers.in_words(behind)} {'is' if len(behind) == 1 else 'are'} behind it"] if behind else []
     return [f"Of the others, {'; '.join(said)}."] if said else []
 
@@ -153,7 +154,7 @@ def _leading(head: _Headline, where: str) -> str:
     if ci.low <= 0 <= ci.high:
         level = [name for name in rest if (b := head.rows[name].behind) and b.ci.low <= 0 <= b.ci.high]
         return (
-            f"{text}, and cannot be said apart from {numbers.in_words(level)} (difference {shown}"
+            f"{text}, and cannot be told apart from {numbers.in_words(level)} (difference {shown}"
             f"{' for the first' if len(level) > 1 else ''}): the interval contains zero."
         )
     return (
@@ -208,7 +209,7 @@ def _partial(run: Results) -> list[str]:
 
 def _remarks(run: Results) -> list[str]:
     own = [entry for entry in run.entries if entry.task == TASK.name]
-    folds = max((len((entry.views or {}).get("folds", ())) for entry in own), default=0)
+    folds = max(map(n_folds, own), default=0)
     images = [entry.n_source for entry in own if entry.source == IMAGE]
     found = []
     if folds:

@@ -16,6 +16,7 @@ from xlingual.report import conditions, leaders, numbers
 from xlingual.report.blocks import Finding, Page, Section
 from xlingual.report.examples import MOST_BYTES
 from xlingual.results import Results
+from xlingual.results.views import PoolViews
 from xlingual.tasks import Task, task_of
 
 
@@ -155,7 +156,8 @@ def _languages(runs: Sequence[Results]) -> list[str]:
 def _of_views(run: Results) -> Iterable[str]:
     """Give the languages that a multilingual pool holds."""
     for entry in run.entries:
-        yield from (entry.views or {}).get("languages", ())
+        if isinstance(entry.views, PoolViews):
+            yield from entry.views.languages
 
 
 def _how_ranked(run: Results) -> list[tuple[str, str]]:

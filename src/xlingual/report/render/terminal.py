@@ -219,7 +219,7 @@ def _drawn(table: Table, look: Look) -> RichTable:
 
 def _add_column(made: RichTable, table: Table, place: int, column: Column, look: Look) -> None:
 
-    head = of_lines()(_folded(visible(column.key), look.names if column.data else _HEAD))
+    head = of_lines()(folded(visible(column.key), look.names if column.data else _HEAD))
     if column.kind == "name" and column.data:
         made.add_column(head, overflow="fold", min_width=_LEAST_NAME, max_width=look.names)
     elif column.kind in ("name", "words"):
@@ -278,8 +278,12 @@ def _widen(table: RichTable, room: int) -> None:
             break
 
 
-def _folded(name: str, width: int) -> str:
-    """Return a name in lines of at most `width` characters, broken after a sign where there is one."""
+def folded(name: str, width: int) -> str:
+    r"""Return a name in lines of at most `width` characters, broken after a sign where there is one.
+
+    >>> folded("mlmme-beta-0.75", 12)
+    'mlmme-beta-\n0.75'
+    """
     lines = [""]
     for piece in re.findall(r"[^-_ /]*[-_ /]|[^-_ /]+$", name):
         if lines[-1] and len(lines[-1]) + len(piece) > width:

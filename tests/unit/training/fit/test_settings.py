@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import pytest
+from xlingual.training.settings import combined, option_types, read_settings
 
 from xlingual.errors import InputError
 from xlingual.training.options import FitOptions
-from xlingual.training.settings import combined, option_types, read_settings
 
 
 @dataclass(frozen=True)
