@@ -39,11 +39,7 @@ class Seen:
     def interval(self, *keys: str) -> Interval | None:
         """Return the interval of a number of the views, None where there is none."""
         found = self._at("ci", *keys)
-        if not isinstance(found, Mapping):
-            return found if isinstance(found, Interval) else None
-        if not {"low", "high"} <= set(found):
-            return None
-        return Interval(found["low"], found["high"], found.get("level", 0.95), found.get("method", ""))
+        return found if isinstance(found, Interval) else None
 
     def cell(self, *keys: str) -> Cell:
         """Return a number of the views with its interval."""

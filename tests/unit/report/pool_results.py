@@ -5,11 +5,15 @@ from itertools import product
 
 import numpy as np
 import pyarrow as pa
+from msgspec import structs
 
 from xlingual.report import leaderboard
 from xlingual.report.pool_views import seen
 from xlingual.results import Behind, Entry, Interval, Results, Summary
+from xlingual.results.document import plain
+from xlingual.results.views import PoolViews
 from xlingual.signature import Signature
+from xlingual.typed import convert
 
 TASK = "multilingual-pool"
 LANGUAGES = ("ar", "de", "en", "es", "hi", "vi", "zh")
@@ -139,6 +143,8 @@ def made_entry(name, measure, value, policy="agnostic", n_languages=7, **changes
         "ceiling": None, "normalized": None, "n_source": 1190 * n_languages, "n_target": 1180 * n_languages,
         "n_tied": 3, "seed": 0, "signature": signature(name, policy),
     }  # fmt: skip
+    if "views" in changes:
+        changes["views"] = typed(changes["views"])
     return Entry(**(fields | changes))
 
 
@@ -260,6 +266,12 @@ def worst(encoders, languages, texts, rng, each=4):
     return pa.Table.from_pylist(rows)
 
 
+def typed(views):
+    """Return views as results have them, without those that are None."""
+    held = {name: view for name, view in plain(views).items() if view is not None}
+    return convert(held | {"task": TASK}, PoolViews, where="views")
+
+
 def seen_in(results, policy="agnostic"):
     """Return the encoders of the leaderboard with their views."""
     return seen([results], leaderboard([results], TASK, "AP"), policy)
@@ -268,9 +280,7 @@ def seen_in(results, policy="agnostic"):
 def rewritten(results, of, change):
     """Return the results with other views for the entries that `of` picks; without those that are None."""
     entries = [
-        replace(entry, views={k: v for k, v in change(dict(entry.views)).items() if v is not None})
-        if of(entry)
-        else entry
+        structs.replace(entry, views=typed(change(plain(entry.views)))) if of(entry) else entry
         for entry in results.entries
     ]
     return replace(results, entries=entries)

@@ -88,7 +88,7 @@ def test_language_identification_reads_each_runs_own_keys(pool):
         "languages": ["cc", "aa"],
         "language_id_accuracy": {"all": 0.9, "cc-aa": 0.75},
         "language_id_chance": {"all": 0.5, "cc-aa": 0.5},
-        "ci": {"language_id_accuracy": {"cc-aa": {"low": 0.71, "high": 0.79}}},
+        "ci": {"language_id_accuracy": {"cc-aa": pool.ci(0.75, 0.04)}},
     }
     found = [
         *pool.seen(pool.changed(pool.results(encoders=("chargram",)), "chargram", **new)),

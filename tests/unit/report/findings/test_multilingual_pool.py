@@ -1,11 +1,13 @@
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from xlingual.report import leaderboard, verdict, words
 from xlingual.report.findings import multilingual_pool as findings
 from xlingual.report.pool_views import PREFER_OWN, seen
 from xlingual.results import Interval
+from xlingual.results.document import plain
 
 TASK = "multilingual-pool"
 
@@ -32,7 +34,7 @@ def test_bias_is_called_by_its_intervals(pool, gap, delta, said):
         return None if pair is None else {"low": pair[0], "high": pair[1], "level": 0.95, "method": "t"}
 
     results = pool.results()
-    views = dict(results.entries[0].views)
+    views = plain(results.entries[0].views)
     views["ci"] = views["ci"] | {
         "one_target_summary": {"gap": ends(gap)}, "remove_one": {"relative_delta": ends(delta)},
     }  # fmt: skip
@@ -65,7 +67,7 @@ def test_the_order_of_encoders_in_monolingual_pools(pool):
     ]
     assert findings.order(found[:1]) == []
     wide = pool.results()
-    ci = dict(wide.entries[0].views["ci"]) | {"monolingual_pool_average": pool.ci(0.8, 0.2)}
+    ci = plain(wide.entries[0].views)["ci"] | {"monolingual_pool_average": pool.ci(0.8, 0.2)}
     (doubted,) = findings.order(pool.seen(pool.changed(wide, "balanced_mix", ci=ci)))
     assert "a difference that may be noise" in doubted
 
@@ -73,7 +75,8 @@ def test_the_order_of_encoders_in_monolingual_pools(pool):
 def test_runs_that_are_ranked_apart_are_so_in_monolingual_pools(pool):
     other = pool.results(encoders=("chargram", "balanced_mix"))
     entries = [
-        replace(entry, signature=entry.signature.replace("abc123", "def456")) for entry in other.entries
+        structs.replace(entry, signature=entry.signature.replace("abc123", "def456"))
+        for entry in other.entries
     ]
     runs = [pool.results(), replace(other, entries=entries)]
     rows = leaderboard(runs, TASK, "AP")
@@ -127,7 +130,7 @@ def test_an_alarm_needs_a_large_hub_and_a_skewed_spread(pool):
 def test_where_none_is_above_chance_nothing_is_said_of_bias(pool):
     results = pool.results()
     level = [
-        replace(row, value=0.001, ci=Interval(0.0, 0.003, 0.95, "t"), chance=0.0012)
+        structs.replace(row, value=0.001, ci=Interval(0.0, 0.003, 0.95, "t"), chance=0.0012)
         for row in results.summary
     ]
     said = verdict(replace(results, summary=level))

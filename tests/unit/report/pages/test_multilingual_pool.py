@@ -6,6 +6,7 @@ from runpy import run_path
 from types import SimpleNamespace
 
 import pytest
+from msgspec import structs
 from rich.console import Console
 
 from xlingual.report import leaderboard, leaders, page_of, verdict, words
@@ -105,13 +106,13 @@ def test_hostile_words_are_shown_and_never_run(pool):
 def test_nothing_is_said_of_seeds_of_a_pool(pool, tasks):
     results = pool.results()
     if tasks == "with another":
-        other = replace(
+        other = structs.replace(
             results.entries[0], task="backretrieval", source="de", target="en", seed=3, views=None
         )
-        summary = replace(results.summary[0], task="backretrieval", source=None, target=None)
+        summary = structs.replace(results.summary[0], task="backretrieval", source=None, target=None)
         results = replace(
             results,
-            entries=[*results.entries, other, replace(other, seed=4)],
+            entries=[*results.entries, other, structs.replace(other, seed=4)],
             summary=[*results.summary, summary],
         )
     facts = dict(page_of([results]).facts)
@@ -311,5 +312,7 @@ def test_other_measures_have_the_layout_of_the_first(pool):
 
 def test_a_page_explains_chance_ties_and_intervals(pool):
     assert [term for term, _ in page_of([pool.results()]).terms][-3:] == ["Chance", "Interval", "Tied"]
-    untied = replace(pool.results(), entries=[replace(entry, n_tied=0) for entry in pool.results().entries])
+    untied = replace(
+        pool.results(), entries=[structs.replace(entry, n_tied=0) for entry in pool.results().entries]
+    )
     assert [term for term, _ in page_of([untied]).terms][-2:] == ["Chance", "Interval"]
