@@ -1,4 +1,4 @@
-"""What results say about each encoder over a multilingual pool, read in one place, and how amounts are written."""
+"""What results say about each encoder over a multilingual pool, and how its amounts are written."""
 
 from __future__ import annotations
 
@@ -44,6 +44,10 @@ class Seen:
     def cell(self, *keys: str) -> Cell:
         """Return a number of the views with its interval."""
         return Cell.of(self.number(*keys), self.interval(*keys))
+
+    def difference(self, *keys: str) -> Cell:
+        """Return a difference of the views with its interval."""
+        return Cell.difference(self.number(*keys), self.interval(*keys))
 
     def share(self, *keys: str) -> Cell:
         """Return a share of the views in percent, with its interval."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from xlingual.report import numbers, shapes
 from xlingual.report.axis import Axis, axis_for
-from xlingual.report.blocks import Figure, Key
+from xlingual.report.blocks import Block, Figure, Group, Heading, Key, Legend, Prose
 from xlingual.report.figures import frame
 from xlingual.report.figures.frame import Frame, Point, Size
 from xlingual.report.figures.labels import Box
@@ -53,9 +53,9 @@ def trade_off(found: Sequence[Seen]) -> Figure | None:
 
 
 def _scatter(drawn: Sequence[Seen], notes: tuple[str, ...], size: Size) -> Drawing:
-    axis = axis_for(
-        (end for one in drawn for name in ("own", "other") for end in _ends(one, name)), floor=0.0
-    )
+    cells = [one.cell(SUMMARY, name) for one in drawn for name in ("own", "other")]
+    held = [one.number(SUMMARY, name) for one in drawn for name in ("own", "other")]
+    axis = axis_for([*held, *(end for cell in cells for end in cell.ends or ())], floor=0.0)
     here = Frame(*size, axis, axis)
     points = [_point(here, one) for one in drawn]
     diagonal = (here.left, here.bottom, here.right, here.top)
@@ -73,11 +73,6 @@ def _scatter(drawn: Sequence[Seen], notes: tuple[str, ...], size: Size) -> Drawi
         name="Own language against other languages",
         notes=notes,
     )
-
-
-def _ends(one: Seen, name: str) -> list[float | None]:
-    ci = one.interval(SUMMARY, name)
-    return [one.number(SUMMARY, name), *((ci.low, ci.high) if ci else ())]
 
 
 def _point(here: Frame, one: Seen) -> Point:
@@ -101,7 +96,7 @@ def _along(line: tuple[float, float, float, float], steps: int = 60) -> list[Box
 
 
 class Stack(NamedTuple):
-    """The mean number of irrelevant candidates above one kind of answer ("own" or "other"), by their language."""
+    """The mean number of irrelevant candidates above one kind of answer, "own" or "other", by language."""
 
     group: str
     kinds: Mapping[str, float]
@@ -119,7 +114,7 @@ def part_text(kind: str, value: float) -> str:
 
 
 def stacks(one: Seen) -> list[Stack]:
-    """Return the stacks of an encoder, above own and other answers: each pair of languages counts the same."""
+    """Return what stands above own and other answers; each pair of languages counts the same."""
     rows: dict[str, list[Mapping[str, float | None]]] = {group: [] for group in GROUPS}
     for (asked, answer), kinds in one.pairs("loss").items():
         rows["own" if asked == answer else "other"].append(kinds)
@@ -192,36 +187,32 @@ def _shortened(name: str, width: float) -> str:
     return name if len(name) <= room else f"{name[: room - 1]}…"
 
 
-class Space(NamedTuple):
-    """Questions and candidates of two languages as points (Figure 5): a drawing for each encoder."""
-
-    figures: list[Figure]
-    legend: tuple[Key, ...]
-    thinned: bool
-    left_out: int  # encoders, for lack of room
-
-
-def space(runs: Sequence[Results], found: Sequence[Seen]) -> Space | None:
-    """Return the drawings of the encoders whose points are in the results, None where there are none."""
+def space(runs: Sequence[Results], found: Sequence[Seen]) -> list[Block]:
+    """Return questions and candidates of two languages as points (Figure 5): a drawing for each encoder."""
     own = tables_of(runs, found, "points")
     if not own:
-        return None
+        return []
     languages = list(dict.fromkeys(row["language"] for _, rows in own for row in rows))
-    shown = own[:MOST_DRAWINGS]
-    legend = [
-        Key(
-            f"{language}, {role}s",
-            Drawing((_cloud(role, [(7, 7)], languages, language, 5),), 14, 14, "space key"),
-        )
-        for language in languages
+    shown, left_out = own[:MOST_DRAWINGS], len(own) - MOST_DRAWINGS
+    keys = [
+        Key(f"{tag}, {role}s", Drawing((_cloud(role, [(7, 7)], languages, tag, 5),), 14, 14, "space key"))
+        for tag in languages
         for role in reversed(ROLES)
     ]
-    return Space(
-        [Figure(_points(one.row.label, rows, languages)) for one, rows in shown],
-        tuple(legend),
-        any(len(rows) > MOST_POINTS for _, rows in shown),
-        len(own) - len(shown),
+    about = (
+        "Questions and candidates, drawn along the two directions in which they differ most. Where languages "
+        "form clouds of their own, the vectors hold the language beside the meaning."
     )
+    if any(len(rows) > MOST_POINTS for _, rows in shown):
+        about += " An even part of the points is shown."
+    more = f"{left_out} more {'encoder is' if left_out == 1 else 'encoders are'} not drawn."
+    return [
+        Heading("The space in two dimensions"),
+        Prose(about, "about close"),
+        Group("spaces", [Figure(_points(one.row.label, rows, languages)) for one, rows in shown]),
+        Legend(tuple(keys)),
+        *([Prose(more, "note-line")] if left_out > 0 else []),
+    ]
 
 
 def _points(label: str, rows: Sequence[Mapping[str, Any]], languages: Sequence[str]) -> Drawing:
@@ -263,7 +254,7 @@ def _placer(rows: Sequence[Mapping[str, Any]]) -> Callable[[Mapping[str, Any]], 
 def _cloud(
     role: str, spots: Iterable[tuple[int, int]], languages: Sequence[str], language: str, mark: int = MARK
 ) -> Shape:
-    """Return dots (lines of no length with round ends), for questions crosses, in the colour of the language."""
+    """Return dots (lines of no length with round ends), for questions crosses, in the language's colour."""
     if role == "question":
         path = "".join(f"M{x - mark} {y}h{2 * mark}M{x} {y - mark}v{2 * mark}" for x, y in spots)
     else:

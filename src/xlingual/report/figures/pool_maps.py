@@ -8,9 +8,9 @@ from itertools import permutations
 from statistics import fmean
 from typing import Any
 
+from xlingual.languages import named
 from xlingual.report import numbers
 from xlingual.report.blocks import STEPS, Heat, HeatMap, Matrix
-from xlingual.languages import named
 from xlingual.report.pool_views import Pair, Seen, languages_of, share, sides_of, times
 from xlingual.tasks import Task
 
@@ -179,7 +179,7 @@ def _by_value(
 
 
 def _matrix(maps: Sequence[HeatMap], **more: Any) -> Matrix:  # noqa: ANN401  (its fields)
-    """Return maps in a layout: "free" has names as rows; "wide" has no room for three in a row, "single" for two."""
+    """Return maps in a layout: "free" has names as rows, "wide" room for two in a row, "single" for one."""
     columns = maps[0].columns
     styles = {
         "free": MEAN in columns[:1],

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
+from xlingual.languages import named
 from xlingual.report import numbers
-from xlingual.report.blocks import Cell
 from xlingual.report.findings import chance, leads
 from xlingual.report.findings.retrieval import few_queries
-from xlingual.languages import named
 from xlingual.report.leaders import Row, contains
 from xlingual.report.pool_views import (
     PREFER_OWN,
@@ -85,10 +84,9 @@ def _gap(one: Seen) -> list[str]:
     own, other = (one.number("one_target_summary", name) for name in ("own", "other"))
     if own is None or other is None:
         return []
-    gap = Cell.difference(one.number(*GAP), one.interval(*GAP)).plain
     return [
         f"with a single answer in the pool, mAP is {numbers.finely(own)} where it is in the question's "
-        f"language and {numbers.finely(other)} where it is in another (gap {gap})"
+        f"language and {numbers.finely(other)} where it is in another (gap {one.difference(*GAP).plain})"
     ]
 
 
@@ -109,8 +107,9 @@ def _others(best: Seen, every: Sequence[Seen]) -> list[str]:
         shown = f"; none can be shown for {numbers.in_words(free)}" if free else ""
         most = f"{high.row.encoder} prefers its own language most: Δ {high.share(*DELTA).plain}"
         return [f"Of the others, {most}{shown}."]
+    unshown = ", none that can be shown"
     texts = [
-        f"{one.row.encoder} {one.share(*DELTA).plain}{', none that can be shown' if one.row.encoder in free else ''}"
+        f"{one.row.encoder} {one.share(*DELTA).plain}{unshown if one.row.encoder in free else ''}"
         for one in known
     ]
     return [f"The same Δ for {'the other' if len(texts) == 1 else 'the others'}: {'; '.join(texts)}."]

@@ -1,4 +1,4 @@
-"""What a page shows about answers from a multilingual pool: boards, bias towards languages, the worst questions."""
+"""What a page shows about answers from a multilingual pool: boards, bias, the worst questions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from xlingual.report.blocks import (
     Fold,
     Group,
     Heading,
-    Legend,
     Prose,
     Section,
     Text,
@@ -129,15 +128,11 @@ def part(runs: Sequence[Results], task: Task, budget: int) -> Part:
     policies = policies_of(runs)
     blocks: list[Block] = [*_boards(runs, task), Group("pool", list(_languages(runs, task, found, strict)))]
     entries = [entry for run in runs for entry in by_key(run.entries, task=task.name)]
+    sizes = {"questions": [e.n_source for e in entries], "candidates": [e.n_target for e in entries]}
     return Part(
         section=Section(task.title, blocks, about(policies)),
         findings=findings(runs, task, of_run),
-        sizes={
-            "questions": [entry.n_source for entry in entries],
-            "candidates": [entry.n_target for entry in entries],
-        }
-        if entries
-        else {},
+        sizes=sizes if entries else {},
         terms=_terms(runs, task, found, strict),
     )
 
@@ -181,7 +176,7 @@ def _languages(
         pool_tables.own_first(strict, task),
         pool_maps.shares(found),
         pool_maps.ratios(found),
-        *_space(runs, found),
+        *space(runs, found),
         pool_tables.hubs(found),
         *_hub_texts(runs, found),
     ]
@@ -194,38 +189,11 @@ def _languages(
     yield from _worst(runs, found)
 
 
-def _space(runs: Sequence[Results], found: Sequence[Seen]) -> list[Block]:
-    shown = space(runs, found)
-    if shown is None:
-        return []
-    thinned = " An even part of the points is shown." if shown.thinned else ""
-    n = shown.left_out
-    left_out = (
-        [Prose(f"{n} more {'encoder is' if n == 1 else 'encoders are'} not drawn.", "note-line")] if n else []
-    )
-    return [
-        Heading("The space in two dimensions"),
-        Prose(
-            "Questions and candidates, drawn along the two directions in which they differ most. Where languages "
-            f"form clouds of their own, the vectors hold the language beside the meaning.{thinned}",
-            "about close",
-        ),
-        Group("spaces", shown.figures),
-        Legend(shown.legend),
-        *left_out,
-    ]
-
-
 def _hub_texts(runs: Sequence[Results], found: Sequence[Seen]) -> list[Block]:
     """Return the largest hubs of the leading encoders, the most frequent first."""
     shown = tables_of(runs, found, "hubs")[:MOST_ENCODERS]
-    groups = [
-        (
-            one.row.label,
-            [Card(None, list(map(_hub, sorted(rows, key=lambda row: -row["count"])[:MOST_HUBS])))],
-        )
-        for one, rows in shown
-    ]
+    largest = {one.row.label: sorted(rows, key=lambda row: -row["count"])[:MOST_HUBS] for one, rows in shown}
+    groups = [(label, [Card(None, list(map(_hub, rows)))]) for label, rows in largest.items()]
     return [Fold("The largest hubs", [Cards(groups, "three", data=True)])] if groups else []
 
 
@@ -292,9 +260,7 @@ def _terms(
     if any(name.startswith("Success@") for name in measures):
         terms.append(HIT_RATE)
     terms += [
-        (term, text)
-        for term, views, text in TERMS
-        if any(one.has(view) for one in found for view in views)
+        (term, text) for term, views, text in TERMS if any(one.has(view) for one in found for view in views)
     ]
     if any(one.entry is not None for one in strict):
         terms.append(OWN_ONLY)

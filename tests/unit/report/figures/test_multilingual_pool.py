@@ -207,12 +207,12 @@ def test_what_is_said_of_own_answers_needs_some(pool):
 
 def test_drawings_of_the_space_keep_to_their_budget(pool):
     results = pool.results()
-    drawn = figures.space([results], pool.seen(results))
-    assert [key.text for key in drawn.legend] == [
+    _, about, drawn, legend = figures.space([results], pool.seen(results))
+    assert [key.text for key in legend.keys] == [
         "ar, questions", "ar, candidates", "zh, questions", "zh, candidates",
     ]  # fmt: skip
-    assert drawn.thinned and len(drawn.figures) == 3 and drawn.left_out == 0
-    for drawing in (figure.drawing for figure in drawn.figures):
+    assert about.text.endswith("An even part of the points is shown.") and len(drawn.blocks) == 3
+    for drawing in (figure.drawing for figure in drawn.blocks):
         styles = [shape.style for shape in drawing.shapes]
         assert styles == ["s0 candidate", "s1 candidate", "s0 question", "s1 question"]
         paths = [shape.attributes["d"] for shape in drawing.shapes]
@@ -228,6 +228,14 @@ def test_points_on_one_spot_can_be_drawn(pool):
         for lang in ("en", "zh")
     ]
     results = replace(pool.results(), tables={"points": pa.Table.from_pylist(rows)})
-    (figure,) = figures.space([results], pool.seen(results)).figures
-    assert figure.drawing.name == "chargram"
+    _, about, drawn, _ = figures.space([results], pool.seen(results))
+    (figure,) = drawn.blocks
+    assert figure.drawing.name == "chargram" and "even part" not in about.text
     assert figure.drawing.shapes[0].attributes["d"].startswith("M489 400h22")
+
+
+def test_encoders_without_room_for_a_drawing_are_counted(pool, monkeypatch):
+    monkeypatch.setattr(figures, "MOST_DRAWINGS", 2)
+    results = pool.results()
+    _, _, drawn, _, note = figures.space([results], pool.seen(results))
+    assert len(drawn.blocks) == 2 and note.text == "1 more encoder is not drawn."
