@@ -22,7 +22,7 @@ from xlingual.errors import InputError, did_you_mean, listed
 Kind = TypeVar("Kind")
 Step: TypeAlias = str | int  # a key of an object, or a place in a list
 
-_UNSHOWN = 2.0**63  # limits beyond it only keep numbers usable: no error names them
+_UNSHOWN = 2**63 - 1  # limits from it on only keep numbers usable: no error names them
 
 
 def convert(content: object, kind: type[Kind], *, where: str, remedy: str = "") -> Kind:
@@ -151,7 +151,10 @@ def _type_within(node: inspect.Type, value: Any, step: Step) -> inspect.Type:  #
 
 
 def _expected(node: inspect.Type) -> str:
-    return " or ".join(map(_words, _members(node)))
+    words = dict.fromkeys(map(_words, _members(node)))
+    if "a number" in words:
+        words.pop("a whole number", None)  # which is one
+    return " or ".join(words)
 
 
 def _words(node: inspect.Type) -> str:
@@ -162,7 +165,7 @@ def _words(node: inspect.Type) -> str:
         name = "a whole number" if isinstance(node, inspect.IntType) else "a number"
         words = (("of at least", node.ge), ("above", node.gt), ("at most", node.le), ("below", node.lt))
         limits = [f"{word} {limit:g}" for word, limit in words if limit is not None and abs(limit) < _UNSHOWN]
-        return " ".join(filter(None, (name, " and ".join(limits))))
+        return " ".join(filter(None, (name, " and ".join(limits)))).replace("number at", "number of at")
     if isinstance(node, inspect.StrType):
         pattern = "" if node.pattern is None else f" like {node.pattern}"
         return f"text{_span(node.min_length, node.max_length, 'characters')}{pattern}"
@@ -181,7 +184,7 @@ def _span(least: int | None, most: int | None, what: str) -> str:
         return ""
     if least == most:
         return f" of {least} {what}"
-    return f" of at least {least} {what}" if most is None else f" of {least or 0} to {most} {what}"
+    return f" of at least {least}" if most is None else f" of {least or 0} to {most} {what}"
 
 
 def _shown(found: object) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xlingual.cli import screen
 from xlingual.cli.from_request import command, keywords
 from xlingual.errors import InputError
+from xlingual.requests import signed
 from xlingual.requests.validating import CalibrateRequest
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def calibrate(asked: CalibrateRequest) -> None:
     out = asked.out
     if out.is_dir():
         raise InputError(f"--out {out} is a folder: name a file, for example {out / 'calibration.json'}")
-    found = fitted(**keywords(asked, fitted))
+    found = signed(fitted(**keywords(asked, fitted)), asked)
     found.write(out)
     if asked.as_json:
         screen.print_json(found.to_dict())

@@ -10,6 +10,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
 from xlingual.errors import InputError, why
+from xlingual.requests import signed
 from xlingual.requests.comparing import GateRequest
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def gate(asked: GateRequest) -> int:
     if junit is not None and junit.is_dir():
         raise InputError(f"--junit {junit} is a folder: name a file")
     with screen.warnings_as_lines():
-        found = decide(**keywords(asked, decide))
+        found = signed(decide(**keywords(asked, decide)), asked)
     try:
         screen.show(found, form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
     finally:  # also where the reader of standard output has gone

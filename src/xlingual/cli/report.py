@@ -11,7 +11,7 @@ from xlingual.cli import screen
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError
 from xlingual.regular import regular_file
-from xlingual.requests.embedding import ReportRequest
+from xlingual.requests.single import ReportRequest
 
 # kind, as its schema names it → its file, and what reads it
 _KINDS = {

@@ -10,6 +10,7 @@ from xlingual.cli.from_request import command, keywords
 from xlingual.cli.opening import read_manifest, store_of, within_cost
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.tasks import Tasks
+from xlingual.requests import signed
 from xlingual.requests.validating import ValidateBackretrievalRequest
 
 
@@ -40,7 +41,7 @@ def backretrieval(asked: ValidateBackretrievalRequest) -> None:
         if progress is not None:
             progress("reading the manifest", 0, 1)
         given["manifest"] = read_manifest(asked.data)
-        validation = validate_backretrieval(**given, progress=progress)
+        validation = signed(validate_backretrieval(**given, progress=progress), asked)
     if out is not None:
         validation.write(out)
     if as_json:

@@ -70,7 +70,11 @@ def _views_of(task: str, kind: str) -> dict[str, Any]:
 def main() -> None:
     """Print the schema of the kind that was named, or all of them by name."""
     names = sys.argv[1:]
-    sys.stdout.write(to_json(schema_of(names[0]) if names else {name: schema_of(name) for name in KINDS}))
+    try:
+        found = schema_of(names[0]) if names else {name: schema_of(name) for name in KINDS}
+    except InputError as error:
+        sys.exit(f"error: {error}")
+    sys.stdout.write(to_json(found))
 
 
 if __name__ == "__main__":

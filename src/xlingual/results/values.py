@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct
@@ -17,8 +16,8 @@ def about(description: str) -> Meta:
 
 
 def among(*values: str) -> Meta:
-    """Return what restricts text to some values; its type stays `str`, so that any text can be assigned."""
-    return Meta(pattern=f"^({'|'.join(map(re.escape, values))})$", extra_json_schema={"enum": list(values)})
+    """Return what restricts text to some plain words; its type stays `str`, so that any can be assigned."""
+    return Meta(pattern=f"^({'|'.join(values)})$", extra_json_schema={"enum": list(values)})
 
 
 Number: TypeAlias = Annotated[float, Meta(ge=-_LARGE, le=_LARGE)]

@@ -149,7 +149,7 @@ def tagged(row: Any) -> Any:  # noqa: ANN401  (a row of results.json, perhaps a 
     if not isinstance(row, Mapping) or not isinstance(views := row.get("views"), Mapping):
         return row
     task = row.get("task")
-    return {**row, "views": {**views, "task": task} if task in VIEWS else None}
+    return {**row, "views": {**views, "task": task} if isinstance(task, str) and task in VIEWS else None}
 
 
 def untagged(row: dict[str, Any]) -> dict[str, Any]:

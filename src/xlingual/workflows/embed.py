@@ -23,9 +23,9 @@ from xlingual.embed import (
 )
 from xlingual.embed.crew import Crew
 from xlingual.embed.encoding import SENTENCE, Report
-from xlingual.encoders import EncoderLike, Spec
+from xlingual.encoders import Encoder, EncoderLike, Spec
 from xlingual.errors import DataWarning, InputError
-from xlingual.records import Encoder, Texts
+from xlingual.records import Texts
 from xlingual.results.files import atomic_file, make_folder, writing
 from xlingual.store import Store, StoreLike, open_store
 
@@ -165,7 +165,7 @@ class _Job:
 
 def _warn_of_fitted(name: str, encoder: Encoder, *batches: Texts) -> None:
     """Warn where an encoder was fitted on embedded texts: the files do not tell whoever evaluates them."""
-    fitted: frozenset[bytes] = getattr(encoder, "fitted_on", frozenset())
+    fitted = encoder.fitted_on
     seen = fitted & frozenset[bytes]().union(*(batch.row_digests() for batch in batches)) if fitted else ()
     if seen:
         warnings.warn(

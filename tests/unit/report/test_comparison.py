@@ -3,9 +3,9 @@
 import csv
 import io
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from xlingual.report import page_of, render, verdict, write_report
 from xlingual.report.pages.comparison import remarks

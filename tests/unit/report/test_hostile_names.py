@@ -4,13 +4,13 @@ import csv
 import io
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
+from msgspec.structs import replace
 
 from xlingual.cli import screen
 from xlingual.report import page_of, render, write_report

@@ -15,6 +15,7 @@ from xlingual.report.findings.recalls import value_text
 from xlingual.report.render import terminal
 from xlingual.report.render.terminal import folded
 from xlingual.results import Behind, Entry, Interval, Results, Summary
+from xlingual.results.views import Against, ImageSentenceViews
 from xlingual.signature import Signature
 from xlingual.tasks import task_of
 
@@ -26,11 +27,10 @@ def ci(value: float, half: float) -> Interval:
     return Interval(value - half, value + half, 0.95, "made up")
 
 
-def view(baseline: str | None, value: float, half: float) -> dict[str, Any] | None:
+def view(baseline: str | None, value: float, half: float) -> ImageSentenceViews | None:
     if baseline is None:
         return None
-    interval = {"low": value - half, "high": value + half, "level": 0.95, "method": "made up"}
-    return {"against": {"baseline": baseline, "value": value, "ci": interval}}
+    return ImageSentenceViews(Against(baseline, value, Interval(value - half, value + half, 0.95, "made up")))
 
 
 def results(

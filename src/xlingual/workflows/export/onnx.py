@@ -18,7 +18,7 @@ from xlingual.workflows.export.about import about
 from xlingual.workflows.export.same import check_same
 
 if TYPE_CHECKING:
-    from xlingual.encoders.triplet_network import TripletNetwork
+    from xlingual.encoders.trained_triplet import TripletNetwork
 
 _ROWS = 32  # texts that the graph is tried on
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-
-from xlingual.evaluation.calibration.calibrate import calibrate
-from xlingual.evaluation.calibration.estimate import with_estimates
+from msgspec.structs import replace
 from xlingual.report.calibration import (
     calibration_verdict,
     condition_lines,
@@ -16,6 +12,9 @@ from xlingual.report.calibration import (
     estimate_table,
     left_out_lines,
 )
+
+from xlingual.evaluation.calibration.calibrate import calibrate
+from xlingual.evaluation.calibration.estimate import with_estimates
 from xlingual.results import Entry, Interval, Results, Summary
 
 DATA = "0123456789ab"

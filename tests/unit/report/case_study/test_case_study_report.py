@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from io import StringIO
 from itertools import pairwise, permutations
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from rich.console import Console
 
 from xlingual.errors import InputError
@@ -125,8 +125,7 @@ def test_the_verdict_answers_the_questions_in_order() -> None:
     )
     assert "would read +5.0; training Triplet once more, with another seed, already brings +2.0." in told[3]
     assert not any("trained once" in sentence for sentence in told)
-    given = study()
-    given.worst = replace(given.worst, retrained=-0.002)
+    given = study(worst=replace(study().worst, retrained=-0.002))
     assert "with another seed, brings −2.0." in verdict(given)[3]
 
 

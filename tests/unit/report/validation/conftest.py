@@ -75,7 +75,7 @@ def encoder(name, place, n_seeds=3):
     for i, measure in enumerate(("XLR", *MEASURES)):
         mean = round(0.9 - 0.13 * place - 0.07 * i + 0.001 * i * place, 4)
         scores[measure] = SeedScores(mean, 0.0141 if n_seeds > 1 else None, [mean] * n_seeds, None)
-    return EncoderScores(name, name.split("_")[0], scores, 0.37)
+    return EncoderScores.of(name, name.split("_")[0], scores, 0.37)
 
 
 def weakened(kind, level, kept, value, source="en", target="he"):
@@ -90,7 +90,7 @@ def pair(source="en", target="he", names=NAMES, n_seeds=3, **changes):
         "encoders": [encoder(name, i, n_seeds) for i, name in enumerate(names)],
         "subsets": {"all": subset(6), "below": subset(3, 0.4, 0.7), "above": subset(3, 0.1, 0.2)},
     }  # fmt: skip
-    return PairValidation(**(fields | changes))
+    return PairValidation.of(**(fields | changes))
 
 
 def full():
@@ -108,7 +108,7 @@ def bare(**changes):
     """Three encoders, one seed, no family, no degradations, and no number at all."""
     nothing = SeedScores(None, None, [None], None, "no text has a vector")
     encoders = [
-        EncoderScores(name, name, dict.fromkeys(("XLR", *MEASURES), nothing), None) for name in NAMES[:3]
+        EncoderScores.of(name, name, dict.fromkeys(("XLR", *MEASURES), nothing), None) for name in NAMES[:3]
     ]
     only = pair(
         n_seeds=1, n_source=0, n_target=0, chance=None, oracle=None, encoders=encoders,

@@ -1,15 +1,17 @@
 import re
-from dataclasses import replace
 from io import StringIO
 
 import pytest
 from click.testing import CliRunner
+from msgspec import structs
+from msgspec.structs import replace
 from rich.console import Console
 
 from xlingual.cli.report import report
 from xlingual.errors import InputError
 from xlingual.report import write_validation_report
 from xlingual.report.validation import figures, labels, page, show, tables, verdict, wording
+from xlingual.results.validation import PairValidation, Subset
 
 SHAPES = {
     "full": lambda made: made.full(),
@@ -24,10 +26,19 @@ def shown(validation, width):
     return text.getvalue()
 
 
+def with_subsets(pair, subsets, **changes):
+    """Return a pair with other agreement, of all encoders and of parts of them."""
+    own = {
+        name: value for name, value in structs.asdict(pair).items() if name not in Subset.__struct_fields__
+    }
+    del own["parts"]
+    return PairValidation.of(subsets, **own | changes)
+
+
 def changed(validation, **subset_changes):
     first = validation.pairs[0]
     subsets = {**first.subsets, "all": replace(first.subsets["all"], **subset_changes)}
-    return replace(validation, pairs=[replace(first, subsets=subsets)], directions=[])
+    return replace(validation, pairs=[with_subsets(first, subsets)], directions=[])
 
 
 def test_verdict_says_what_the_intervals_say_most_important_first(made):
@@ -75,10 +86,9 @@ def test_agreement_with_xlr_at_1_is_shown_beside_that_at_k(made):
     found = dict.fromkeys(made.MEASURES, own)
     whole = replace(first.subsets["all"], agreement_at_1=found)
     rows = [
-        replace(row, scores={**row.scores, "XLR@1": made.SeedScores(0.4321, 0.01, [0.4321] * 3, None)})
-        for row in first.encoders
+        replace(row, xlr_at_1=made.SeedScores(0.4321, 0.01, [0.4321] * 3, None)) for row in first.encoders
     ]
-    pair = replace(first, encoders=rows, subsets={**first.subsets, "all": whole})
+    pair = with_subsets(first, {**first.subsets, "all": whole}, encoders=rows)
     validation = replace(made.full(), pairs=[pair], directions=[], measure_at_1="R@1")
     (sentence,) = (one for one in verdict(validation) if "XLR R@1" in one)
     assert sentence.startswith(
@@ -101,7 +111,7 @@ def test_weak_and_strong_encoders_are_graded_as_all_are(made):
             "BkR": {kind: made.agreement(value, 0.3 if value < 0.9 else 0.05) for kind in made.COEFFICIENTS}
         }
         subsets = {**first.subsets, "below": replace(first.subsets["below"], agreement=own)}
-        found = replace(made.full(), pairs=[replace(first, subsets=subsets)], directions=[])
+        found = replace(made.full(), pairs=[with_subsets(first, subsets)], directions=[])
         (sentence,) = (one for one in verdict(found) if one.startswith("Among weak encoders"))
         assert said in sentence
 
@@ -143,7 +153,7 @@ def test_notes_of_subsets_name_as_few_cells_as_can_be(made):
         "all": replace(whole, agreement={**whole.agreement, **corr}, accuracy=order),
         "above": made.missing_subset(2),
     }
-    notes = tables.subsets(replace(first, subsets=subsets), 0.5).notes
+    notes = tables.subsets(with_subsets(first, subsets), 0.5).notes
     assert notes == ["all (6) CORR: without x", f"from 0.5 (2): {made.WHY}"]
 
 
@@ -151,7 +161,11 @@ def test_one_seed_is_noted_once(made):
     pair = made.pair(n_seeds=1)
     rows = [
         replace(
-            row, scores={k: replace(v, note="one seed: no spread over seeds") for k, v in row.scores.items()}
+            row,
+            **{
+                name: replace(getattr(row, name), note="one seed: no spread over seeds")
+                for name in ("xlr", "bkr", "sim", "corr")
+            },
         )
         for row in pair.encoders
     ]
