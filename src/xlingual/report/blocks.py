@@ -47,8 +47,7 @@ class Bar:
     """A value with its interval on the axis of its table, and lines at what it is compared with."""
 
     value: float | None
-    low: float | None = None
-    high: float | None = None
+    ends: tuple[float, float] | None = None  # of the interval
     lines: tuple[tuple[str, float], ...] = ()  # (kind, value): chance, oracle …
     spoken: str = ""
 
@@ -206,33 +205,34 @@ class Table:
 
     @classmethod
     def of_texts(
-        cls, title: str, heads: Sequence[str | Column], rows: Iterable[Sequence[str | Cell]], *,
+        cls, title: str, heads: Sequence[object], rows: Iterable[Sequence[object]], *,
         names: int = 1, words: Iterable[str] = (), data: bool = False, **more: Any,  # noqa: ANN401
     ) -> Table:  # fmt: skip
         """Return a table of texts; the first `names` columns and those of `words` are no numbers.
 
-        A head that needs more than its text is a `Column`.
+        Heads are texts or `Column`s, cells texts or `Cell`s.
         """
         remarks = set(words)
         columns = tuple(
             head
             if isinstance(head, Column)
             else Column(
-                head,
+                str(head),
                 "name" if i < names else "words" if head in remarks else "number",
                 data=data and i < names,
             )
             for i, head in enumerate(heads)
         )
         made = tuple(
-            Row(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row)) for row in rows
+            Row(tuple(cell if isinstance(cell, Cell) else Cell(str(cell)) for cell in row)) for row in rows
         )
         return cls(title, columns, made, **more)
 
     @property
     def meanings(self) -> str:
         """What the columns of the page mean, those that mean the same together."""
-        return meanings({column.head: column.meaning for column in self.columns if column.where != "terminal"})
+        shown = [column for column in self.columns if column.where != "terminal"]
+        return meanings({column.head: column.meaning for column in shown})
 
     @property
     def tall(self) -> bool:

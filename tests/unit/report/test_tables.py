@@ -107,9 +107,9 @@ def test_bars_lie_where_the_numbers_are(made):
     axis = bar_axis(rows)
     assert (axis.low, axis.high) == (0.0, 0.8)
     first, second, third = bars(made, rows)
-    assert (first.value, first.low, first.high) == (0.4, 0.37, 0.43)
+    assert (first.value, first.ends) == (0.4, (0.37, 0.43))
     assert first.lines == (("chance", 0.1), ("oracle", 0.8))
-    assert (second.value, second.lines) == (0.01, ()) and axis.at(second.low) == 0.0
+    assert (second.value, second.lines) == (0.01, ()) and axis.at(second.ends[0]) == 0.0
     assert third is None
 
 

@@ -20,6 +20,7 @@ from xlingual.results.validation import (
     CoefficientDifference,
     Degradation,
     PairValidation,
+    RankingAccuracy,
     Validation,
 )
 
@@ -87,7 +88,7 @@ def subsets(pair: PairValidation, threshold: float) -> Table:
         own_notes = []
         for measure in MEASURES:
             named = {kind.capitalize(): own.agreement[measure][kind] for kind in COEFFICIENTS}
-            found = [*named.values(), own.accuracy[measure]]
+            found: list[Agreement | RankingAccuracy] = [*named.values(), own.accuracy[measure]]
             cells = [Cell.of(one.value, one.ci) for one in found]
             rows.append([Cell(who if measure == MEASURES[0] else "", value=who), measure, *cells])
             own_notes += [
@@ -121,8 +122,10 @@ def encoders(pair: PairValidation, family: str | None, measure_at_1: str | None 
     heads = ["encoder", *families, *truths, *MEASURES, *normalised]
     notes = gathered(((row.encoder, name), row.scores[name].note) for row in ordered for name in measures)
     title = "Encoders" if pair.n_seeds == 1 else "Encoders: mean ± standard deviation over seeds"
-    more = {"looks": narrower(*families, *normalised), "where": "both"}
-    return Table.of_texts(title, heads, rows, names=1 + len(families), data=True, notes=notes, **more)
+    looks = narrower(*families, *normalised)
+    return Table.of_texts(
+        title, heads, rows, names=1 + len(families), data=True, notes=notes, looks=looks, where="both"
+    )
 
 
 def degradations(rows: Sequence[Degradation]) -> Table:

@@ -112,13 +112,9 @@ def _svg(drawing: Drawing) -> Markup:
     """Return a drawing as SVG."""
     from markupsafe import Markup
 
-    size = (
-        {"width": "100%", "height": drawing.height}
-        if drawing.width is None
-        else {"viewBox": f"0 0 {drawing.width:g} {drawing.height:g}"}
-    )
-    if drawing.width is not None and not drawing.spoken:
-        size = {"width": drawing.width, "height": drawing.height}
+    size: dict[str, Any] = {"width": drawing.width or "100%", "height": drawing.height}
+    if drawing.width is not None and drawing.spoken:
+        size = {"viewBox": f"0 0 {drawing.width:g} {drawing.height:g}"}
     said = {"role": "img", "aria-label": drawing.spoken} if drawing.spoken else {"aria-hidden": "true"}
     inner = Markup("\n").join(map(_shape, drawing.shapes))
     style = {"class": drawing.style} if drawing.style else {}
@@ -164,8 +160,8 @@ def _bar(bar: Bar, table: Table) -> Markup:
         raise ValueError(f"table {table.title!r} has bars and no axis")
     shapes = _grid(axis)
     shapes += [_upright(axis.at(value), kind) for kind, value in bar.lines if axis.holds(value)]
-    if bar.low is not None and bar.high is not None:
-        low, high = axis.at(bar.low), axis.at(bar.high)
+    if bar.ends is not None:
+        low, high = map(axis.at, bar.ends)
         shapes.append(rect(f"{low}%", 11, f"{round(high - low, 2)}%", 8, "ci", rx=4))
     if bar.value is not None:
         shapes.append(circle(f"{axis.at(bar.value)}%", 15, 4, "dot"))
