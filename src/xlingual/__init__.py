@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from xlingual.comparison.plan import plan
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.pool import MultilingualPool
-    from xlingual.data.scenes import write_scenes
+    from xlingual.demo_data.scenes import write_scenes
     from xlingual.encoders.base import Encoder
     from xlingual.errors import DataWarning, InputError, XlingualError
     from xlingual.evaluation.backretrieval import backretrieval
@@ -75,7 +75,7 @@ _HOMES = {
     "train_triplet": "workflows.train_triplet",
     "validate_backretrieval": "evaluation.metric_validation.validate",
     "write_report": "report",
-    "write_scenes": "data.scenes",
+    "write_scenes": "demo_data.scenes",
 }
 
 __all__ = [

@@ -80,7 +80,7 @@ def scenes(
 
 
 def _scenes(n: int, languages: str, seed: int, train: float, out: Path, quiet: bool) -> Path:
-    from xlingual.data.scenes import write_scenes
+    from xlingual.demo_data.scenes import write_scenes
 
     if train > 1:
         raise InputError(f"'--train' is {train:g}: give the share of the scenes for training, from 0 to 1")
@@ -98,7 +98,7 @@ def _scenes(n: int, languages: str, seed: int, train: float, out: Path, quiet: b
 def _recipes(
     languages: str, seed: int, train: float, items: int, parallel: int, out: Path, quiet: bool
 ) -> Path:
-    from xlingual.data.recipes import write_recipes
+    from xlingual.demo_data.recipes import write_recipes
 
     if not train.is_integer():
         raise InputError(f"'--train' is {train:g}: with --recipes it is a number of recipes, such as 4000")

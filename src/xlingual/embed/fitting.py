@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from xlingual.data.manifest import Manifest, read_reference
-from xlingual.data.pools.fit import read_pool_texts
-from xlingual.data.pools.reading import is_pool
+from xlingual.data.pools.reading import is_pool, read_pool_texts
 from xlingual.data.reading.select import split_reference
 from xlingual.embed.encoding import is_kept
 from xlingual.encoders import Encoder

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from xlingual.data.manifest import Manifest
-from xlingual.data.scenes import write_scenes
+from xlingual.demo_data.scenes import write_scenes
 from xlingual.embed import fit_texts_for
 from xlingual.encoders import text_encoders
 from xlingual.evaluation.backretrieval import backretrieval
