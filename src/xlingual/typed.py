@@ -165,7 +165,7 @@ def _words(node: inspect.Type) -> str:
         name = "a whole number" if isinstance(node, inspect.IntType) else "a number"
         words = (("of at least", node.ge), ("above", node.gt), ("at most", node.le), ("below", node.lt))
         limits = [f"{word} {limit:g}" for word, limit in words if limit is not None and abs(limit) < _UNSHOWN]
-        return " ".join(filter(None, (name, " and ".join(limits))))
+        return " ".join(filter(None, (name, " and ".join(limits)))).replace("number at", "number of at")
     if isinstance(node, inspect.StrType):
         pattern = "" if node.pattern is None else f" like {node.pattern}"
         return f"text{_span(node.min_length, node.max_length, 'characters')}{pattern}"

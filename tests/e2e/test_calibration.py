@@ -60,7 +60,8 @@ def test_calibrate_says_what_it_is_worth_and_writes_a_file(xlingual: Any, valida
     assert len(Calibration.read("c.json").points) == 12
     assert xlingual("calibrate", "val", "--out", "d.json", "--quiet").out == ""
     as_json = xlingual("calibrate", "val", "--out", "e.json", "--json").out
-    assert json.loads(as_json) == read_json("e.json") == read_json("c.json")
+    first, again = read_json("c.json"), read_json("e.json")
+    assert json.loads(as_json) == again and first.pop("run") and again.pop("run") and first == again
 
 
 def test_a_calibration_is_printed_in_other_forms_and_has_a_page(xlingual: Any, validated: Any) -> None:

@@ -42,6 +42,7 @@ class Whole(Struct, frozen=True, kw_only=True):
     file: Path | None = None
     pet: Cat | Dog | None = None
     either: Number | int | None = None
+    most: Annotated[float, Meta(le=1)] = 1.0
 
 
 class Checked(Struct, frozen=True, forbid_unknown_fields=True):
@@ -95,6 +96,7 @@ def test_what_fits_is_a_record() -> None:
         ({"two": [1]}, "two must be a list of 2 values, found a list of 1"),
         ({"digest": "Z" * 50}, f'digest must be text like ^[0-9a-f]+$, found "{"Z" * 38}…'),
         ({"file": 3}, "file must be text or null, found 3"),
+        ({"most": 2.5}, "most must be a number of at most 1, found 2.5"),
         ({"pet": 3}, "pet must be an object or null, found 3"),
         ({"either": "x"}, 'either must be a number or null, found "x"'),
         ({"pet": {"kind": "cow"}}, 'pet.kind must be "cat" or "dog", found "cow"'),

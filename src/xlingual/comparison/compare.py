@@ -21,12 +21,15 @@ from xlingual.comparison.reading import Aligned, read_aligned
 from xlingual.comparison.references import parse_reference
 from xlingual.comparison.resampling import Part, Resampling, enough_replicates
 from xlingual.errors import InputError
+from xlingual.requests import answers
+from xlingual.requests.comparing import CompareRequest
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Board, Compared, Comparison
 
 Report = Callable[[str, int, int], None]  # progress: what, done, of all
 
 
+@answers(CompareRequest)
 def compare(
     results: Sequence[str | Path],
     *,

@@ -20,7 +20,7 @@ from xlingual.nbest.runs import draws
 from xlingual.nbest.tune import bounds
 from xlingual.nbest.weights import Bounds, Spread
 from xlingual.records import Ints
-from xlingual.results.document import Document
+from xlingual.results.document import Answer
 from xlingual.results.values import Size, about, among
 
 SCHEMA = "xlingual/rerank-ablation/1"
@@ -34,7 +34,7 @@ class Left(Struct, frozen=True):
     gain: Annotated[Difference, about("Of having them: BLEU with all minus BLEU without these.")]
 
 
-class Ablation(Document, frozen=True, tag=SCHEMA):
+class Ablation(Answer, frozen=True, tag=SCHEMA):
     """BLEU with all features and without some, on sentences that took no part in tuning."""
 
     made_by = "xlingual rerank ablate … --out FILE"

@@ -12,7 +12,7 @@ from xlingual.nbest import choice
 from xlingual.nbest.bleu import check_references, list_counts
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.weights import Spread
-from xlingual.results.document import Document
+from xlingual.results.document import Answer
 from xlingual.results.values import Interval, Number, Share, Size, about, among
 
 SCHEMA = "xlingual/rerank-scores/1"
@@ -48,7 +48,7 @@ class System(Struct, frozen=True):
     scores: Annotated[dict[str, Score], about("By the name of the measure.")]
 
 
-class Scores(Document, frozen=True, tag=SCHEMA):
+class Scores(Answer, frozen=True, tag=SCHEMA):
     """Systems measured on the same sentences."""
 
     made_by = "xlingual rerank score … --out FILE"

@@ -12,7 +12,7 @@ from xlingual.errors import InputError
 from xlingual.nbest.choice import first_best, model_scores
 from xlingual.nbest.lists import NBestLists
 from xlingual.records import Floats, Ints
-from xlingual.results.document import Document
+from xlingual.results.document import Answer
 from xlingual.results.values import Amount, Bleu, Count, Number, Size, about, among
 
 SCHEMA = "xlingual/rerank-weights/1"
@@ -51,7 +51,7 @@ class Bounds(Struct, frozen=True):
     random: Annotated[Spread, about("Any hypothesis, drawn several times.")]
 
 
-class Weights(Document, frozen=True, kw_only=True, tag=SCHEMA):
+class Weights(Answer, frozen=True, kw_only=True, tag=SCHEMA):
     """Weights for named features, from several tunings that differ in their seed; the first is applied."""
 
     made_by = MADE_BY

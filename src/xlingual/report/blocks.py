@@ -136,6 +136,7 @@ class Column:
     interval: str = ""  # there, the head of a column of its own for the intervals
     main: bool = False  # the number that the table is about
     data: bool = False  # holds names of people's own: encoders, files
+    meaning: str = ""  # said below the table where the column is shown
     where: Where = "both"
 
     @property
@@ -197,7 +198,7 @@ class Table:
     style: Literal["board", "figures", "figures ranking", "figures two-lines"] = "figures"
     titled: bool = True  # the page shows the title above it
     looks: tuple[Look, ...] = narrower()
-    instead: Table | None = None  # for a terminal that has no room for the narrowest look
+    instead: Table | Prose | None = None  # for a terminal that has no room for the narrowest look
     splits: bool = False  # there, columns without room follow in a further table
     records: Sequence[Mapping[str, Any]] | None = None  # rows of the CSV, where they say more than the cells
     unsaid: tuple[str, ...] = ()  # columns whose absence needs no remark: the verdict has them
@@ -229,6 +230,11 @@ class Table:
         return cls(title, columns, made, **more)
 
     @property
+    def meanings(self) -> str:
+        """What the columns of the page mean, those that mean the same together."""
+        return meanings({column.head: column.meaning for column in self.columns if column.where != "terminal"})
+
+    @property
     def tall(self) -> bool:
         """Whether differences stand below their values."""
         return self.style == "figures two-lines"
@@ -239,12 +245,21 @@ class Table:
             i
             for i, column in enumerate(self.columns)
             if column.kind in ("name", "rank", "chart")
+            or column.main
             or any(row.cells[i].text not in ("", numbers.MISSING) for row in self.rows if row.cells)
         ]
         rows = tuple(
             replace(row, cells=tuple(row.cells[i] for i in kept) if row.cells else ()) for row in self.rows
         )
         return replace(self, columns=tuple(self.columns[i] for i in kept), rows=rows)
+
+
+def meanings(found: Mapping[str, str]) -> str:
+    """Return what columns mean, by name: "own, other: mAP with …. gap: …."."""
+    names: dict[str, list[str]] = {}
+    for name, meaning in found.items():
+        names.setdefault(meaning, []).append(name)
+    return " ".join(f"{', '.join(own)}: {meaning}." for meaning, own in names.items() if meaning)
 
 
 STEPS = 21  # of the colour scale of heat maps
@@ -326,6 +341,7 @@ class Text:
     language: str
     text: str
     what: str = ""  # query, retrieved, question …
+    remark: str = ""  # behind its language
     image: str | None = None  # a data: URI
     pictured: bool = False  # its place shows an image, or that it is missing
     place: str = ""

@@ -4,7 +4,7 @@ From a record come the options of the command and their help, the TOML file that
 Schema, and what a result keeps as "how this was made". `read` is the only door: it checks every value.
 """
 
-from xlingual.requests.provenance import answers, signed
+from xlingual.requests.provenance import answers, sign, signed
 from xlingual.requests.reading import checked, made, read
 from xlingual.requests.record import Record, Request, argument, leaves, option, values
 from xlingual.requests.schema import schema
@@ -20,6 +20,7 @@ __all__ = [
     "option",
     "read",
     "schema",
+    "sign",
     "signed",
     "values",
 ]

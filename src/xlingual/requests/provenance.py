@@ -33,9 +33,12 @@ _LIBRARIES = (
 _LIBRARIES += ("faiss-cpu", "ray", "sacrebleu", "nltk")
 
 
-def signed(found: F, asked: Request) -> F:
-    """Return what was found with the request that it answers, and what the run was like."""
-    return _signed(found, type(asked), values(asked))
+def signed(found: F, asked: Request, *, run: bool = True) -> F:
+    """Return what was found with the request that it answers, and what the run was like.
+
+    Without `run` equal requests give equal files, to the byte.
+    """
+    return sign(found, type(asked), values(asked), run=run)
 
 
 def answers(kind: type[Request]) -> Callable[[Callable[P, F]], Callable[P, F]]:
@@ -49,7 +52,7 @@ def answers(kind: type[Request]) -> Callable[[Callable[P, F]], Callable[P, F]]:
             found = function(*given, **more)
             bound = wanted.bind(*given, **more)
             bound.apply_defaults()
-            return _signed(found, kind, bound.arguments)
+            return sign(found, kind, bound.arguments)
 
         return answered
 
@@ -72,8 +75,9 @@ def run_part(kind: type[Request], given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _signed(found: F, kind: type[Request], given: Mapping[str, Any]) -> F:
-    parts = {"request": request_part(kind, given), "run": run_part(kind, given)}
+def sign(found: F, kind: type[Request], given: Mapping[str, Any], *, run: bool = True) -> F:
+    """Return what was found with values that were asked for, by the names of a request's fields."""
+    parts = {"request": request_part(kind, given)} | ({"run": run_part(kind, given)} if run else {})
     if isinstance(found, msgspec.Struct):
         return msgspec.structs.replace(found, **parts)
     for name, part in parts.items():

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Struct, field
 
-from xlingual.results.document import Document
+from xlingual.results.document import Answer
 from xlingual.results.values import Amount, Count, Interval, Level, Note, Number, Share, Size, about, among
 from xlingual.signature import same_conventions
 
@@ -165,12 +165,12 @@ class DataSet(Struct, frozen=True):
     coverage: Annotated[Coverage, about("How often intervals within this data held the truth.")]
 
 
-class Calibration(Document, frozen=True, kw_only=True, tag=SCHEMA):
+class Calibration(Answer, frozen=True, kw_only=True, tag=SCHEMA):
     """A fitted calibration; `residuals` and `without` are what jackknife+ over data sets needs."""
 
     made_by = MADE_BY
 
-    form: Annotated[str, among(FORM), about("Form of the curve.")] = FORM
+    form: Annotated[str, among(FORM), about("Form of the curve.")]
     predictors: Annotated[
         list[Annotated[str, among(*PREDICTORS)]], about("Names of the predictors: BkR, or BkR and SIM.")
     ]

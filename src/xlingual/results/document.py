@@ -23,7 +23,7 @@ RunOf: TypeAlias = Annotated[
 ]
 
 
-class Document(msgspec.Struct, frozen=True, kw_only=True, tag_field="schema"):
+class Document(msgspec.Struct, frozen=True, tag_field="schema"):
     """What a file holds; its tag, the name and version of its kind, stands first in it as `schema`.
 
     What a later version added is passed over; what an earlier one lacked has a default.
@@ -32,9 +32,6 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, tag_field="schema"):
     made_by: ClassVar[str]  # what writes such a file, in words
     file: ClassVar[str] = ""  # its name in a folder of its own
     derived: ClassVar[tuple[str, ...]] = ()  # files beside it that were made of it
-
-    request: Asked | UnsetType = UNSET
-    run: RunOf | UnsetType = UNSET
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the file holds."""
@@ -63,7 +60,14 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, tag_field="schema"):
         return None
 
 
-class FolderDocument(Document, frozen=True):
+class Answer(Document, frozen=True, kw_only=True):
+    """What was found, with the request that it answers; `run` may differ between equal answers."""
+
+    request: Asked | UnsetType = UNSET
+    run: RunOf | UnsetType = UNSET
+
+
+class FolderDocument(Answer, frozen=True):
     """What stands under its usual name in a folder of its own."""
 
     def write(self, path: str | Path) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Struct, field
 
-from xlingual.results.document import Document
+from xlingual.results.document import Answer
 from xlingual.results.values import Amount, Count, Interval, Level, Note, Number, Share, Size, about, among
 
 SCHEMA = "xlingual/gate/1"
@@ -70,7 +70,7 @@ class Decision(Struct, frozen=True):
         return self.ci.high < 0
 
 
-class Gate(Document, frozen=True, tag=SCHEMA):
+class Gate(Answer, frozen=True, tag=SCHEMA):
     """A gate: its outcome and the decisions it follows from (one, or one for each pair or other slice)."""
 
     made_by = "xlingual gate … --out DIR"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, field, structs
 
-from xlingual.results.document import Document
+from xlingual.results.document import Answer
 from xlingual.results.values import Amount, Count, Interval, Level, Note, Number, Share, Size, about
 
 SCHEMA = "xlingual/plan/1"
@@ -69,7 +69,7 @@ class Row(Struct, frozen=True):
         return self.variance_own + self.variance_shared > 0
 
 
-class Plan(Document, frozen=True, tag=SCHEMA):
+class Plan(Answer, frozen=True, tag=SCHEMA):
     """A plan for one task and measure at a fixed pool."""
 
     made_by = "xlingual plan … --out DIR"

@@ -8,7 +8,7 @@ from typing import Annotated, TypeAlias
 
 from msgspec import Meta, Struct, field
 
-from xlingual.results.document import Document
+from xlingual.results.document import Answer, Document
 from xlingual.results.values import Share, Size, Whole, about
 
 STUDY_SCHEMA, KEY_SCHEMA = "xlingual/study/1", "xlingual/study_key/1"
@@ -104,7 +104,7 @@ class Credit(Struct, frozen=True):
     cosine: Annotated[float, Meta(ge=-1.000001, le=1.000001), about("Cosine to the query.")]
 
 
-class Key(Document, frozen=True, tag=KEY_SCHEMA):
+class Key(Answer, frozen=True, tag=KEY_SCHEMA):
     """Which system made what: the key file. A server never opens it.
 
     `credits` and `controls` go by the id of a suggestion; a control's value is the score that an attentive

@@ -54,7 +54,7 @@ class FitOptions(Record, frozen=True, kw_only=True):
         AtLeastZero,
         option("Weight decay: adam adds it to the gradient, adamw takes it off the weights.", metavar="X"),
     ] = 0.0
-    optimizer: Annotated[Literal["adam", "adamw"], option("The optimiser.")] = "adam"
+    optimizer: Annotated[Literal["adam", "adamw"], option("The optimiser that changes the weights.")] = "adam"
     schedule: Annotated[
         str,
         option(

@@ -13,7 +13,8 @@ from msgspec import structs
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
 from xlingual.evaluation.backretrieval import backretrieval
-from xlingual.results import Results, atomic_file
+from xlingual.files import atomic_file
+from xlingual.results import Results
 
 shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("cases.py"))))
 KEYS = {
@@ -64,6 +65,7 @@ def test_the_keys_of_an_entry(results, tmp_path):
         assert set(entry["ci"]) == {"low", "high", "level", "method"}
         assert entry["ci"]["low"] <= entry["value"] <= entry["ci"]["high"]
     further = {"warnings", "diagnostics", "truncated", "dropped", "encoders", "timings", "files"}
+    further |= {"request", "run"}
     assert set(content) == {"schema", "results", "summary", *further}
     assert all(isinstance(seconds, float) for seconds in content["timings"].values())
 

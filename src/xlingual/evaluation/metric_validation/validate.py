@@ -32,6 +32,8 @@ from xlingual.evaluation.setup import (
 )
 from xlingual.measures import Measure, RecallAt, SuccessAt, parse_measure
 from xlingual.ranking import Ranker
+from xlingual.requests import answers
+from xlingual.requests.validating import ValidateBackretrievalRequest
 from xlingual.results.validation import Validation
 from xlingual.store import StoreLike, open_store
 
@@ -39,6 +41,7 @@ SEEDS = 25
 _FEWEST = 3  # encoders over which a correlation says anything
 
 
+@answers(ValidateBackretrievalRequest)
 def validate_backretrieval(
     manifest: Manifest,
     *,

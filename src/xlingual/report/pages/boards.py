@@ -43,7 +43,7 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
         ways |= dict.fromkeys(found)
         own = [
             replace(board(runs, task, rows), where=where),
-            *(Prose(note, "note-line", "terminal") for note in _notes(rows)),
+            *(Prose(note, "note-line", "terminal") for note in notes(rows)),
             *(Prose(sentence, "note-line") for sentence in found),
         ]
         blocks += (
@@ -186,7 +186,7 @@ def _best(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> str:
     return f"best: {best.label}, {best.value_text}" if len(rows) > 1 else best.value_text
 
 
-def _notes(rows: Sequence[Row]) -> list[str]:
+def notes(rows: Sequence[Row]) -> list[str]:
     """Return what is to be said under a table, naming the encoders where it is not about all of them."""
     found: dict[str, list[str]] = {}
     for row in rows:

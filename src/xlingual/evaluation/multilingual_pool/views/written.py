@@ -20,7 +20,7 @@ class View(Protocol):
         """Return the intervals, nested like the values."""
 
 
-def as_json(languages: Iterable[str], views: Iterable[View]) -> PoolViews:
+def record_of(languages: Iterable[str], views: Iterable[View]) -> PoolViews:
     """Return `views` of an entry: the values of all views, and "ci" with their intervals."""
     views = list(views)
     found: dict[str, Any] = {"languages": list(languages)}

@@ -1,4 +1,4 @@
-"""What `embed`, `encoders`, `demo` and `report` are asked."""
+"""What commands of one word are asked: `embed`, `encoders`, `demo`, `report` and `run`."""
 
 from __future__ import annotations
 
@@ -83,3 +83,15 @@ class ReportRequest(Request, frozen=True, kw_only=True):
     out: Annotated[Path, option("Write the report to the HTML file FILE.", metavar="FILE", run=True)]
     title: Annotated[str | None, option("Title of the page.")] = None
     quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False
+
+
+class RunRequest(Request, frozen=True, kw_only=True):
+    """Do what a file asks."""
+
+    command = "run"
+
+    file: Annotated[Path | None, argument("[FILE]", "A TOML file of one command or several.")] = None
+    schema: Annotated[
+        str | None,
+        option("Print the JSON Schema of what COMMAND may be asked instead.", metavar="COMMAND", run=True),
+    ] = None

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from xlingual.encoders import text_encoders
-from xlingual.encoders.nearby import fitting
+from xlingual.encoders.patterns import fitting
 from xlingual.errors import InputError
 
 LANGUAGES = ("de", "pt-BR")

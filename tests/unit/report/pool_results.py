@@ -1,11 +1,14 @@
 """Made-up results over a multilingual pool, with every view and table, and words in several scripts."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pyarrow as pa
-import pytest
+from msgspec import structs
 
+from xlingual.report import leaderboard
+from xlingual.report.pool_views import seen
 from xlingual.results import Behind, Entry, Interval, Results, Summary
 from xlingual.results.document import plain
 from xlingual.results.views import PoolViews
@@ -141,7 +144,7 @@ def made_entry(name, measure, value, policy="agnostic", n_languages=7, **changes
         "n_tied": 3, "seed": 0, "signature": signature(name, policy),
     }  # fmt: skip
     if "views" in changes:
-        changes["views"] = convert(plain(changes["views"]) | {"task": TASK}, PoolViews, where="views")
+        changes["views"] = typed(changes["views"])
     return Entry(**(fields | changes))
 
 
@@ -263,8 +266,51 @@ def worst(encoders, languages, texts, rng, each=4):
     return pa.Table.from_pylist(rows)
 
 
+def typed(views):
+    """Return views as results have them, without those that are None."""
+    held = {name: view for name, view in plain(views).items() if view is not None}
+    return convert(held | {"task": TASK}, PoolViews, where="views")
+
+
+def seen_in(results, policy="agnostic"):
+    """Return the encoders of the leaderboard with their views."""
+    return seen([results], leaderboard([results], TASK, "AP"), policy)
+
+
+def rewritten(results, of, change):
+    """Return the results with other views for the entries that `of` picks; without those that are None."""
+    entries = [
+        structs.replace(entry, views=typed(change(plain(entry.views)))) if of(entry) else entry
+        for entry in results.entries
+    ]
+    return replace(results, entries=entries)
+
+
+def without(results, *names, tables_too=False):
+    """Return the results without some views."""
+    less = rewritten(results, lambda _: True, lambda views: views | dict.fromkeys(names))
+    return replace(less, tables={}) if tables_too else less
+
+
+def changed(results, encoder, **views):
+    """Return the results with some views of an encoder replaced."""
+    return rewritten(
+        results, lambda entry: (entry.encoder, entry.measure) == (encoder, "AP"), lambda own: own | views
+    )
+
+
+def each_with(results, **views):
+    """Return the results where every entry has these views besides, or not at all where None."""
+    return rewritten(results, lambda _: True, lambda own: own | views)
+
+
 class Pool:
     """The builders, for tests."""
+
+    seen = staticmethod(seen_in)
+    without = staticmethod(without)
+    changed = staticmethod(changed)
+    each_with = staticmethod(each_with)
 
     task = TASK
     languages = LANGUAGES
@@ -273,8 +319,3 @@ class Pool:
     entry = staticmethod(made_entry)
     summary = staticmethod(made_summary)
     ci = staticmethod(ci)
-
-
-@pytest.fixture
-def pool():
-    return Pool

@@ -6,50 +6,66 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from xlingual.languages import named
-from xlingual.report import chance, leads, numbers, words
+from xlingual.report import numbers
+from xlingual.report.findings import chance, leads
+from xlingual.report.findings.retrieval import few_queries
 from xlingual.report.leaders import Row, contains
-from xlingual.report.multilingual_pool import wording
-from xlingual.report.multilingual_pool.reading import PREFER_OWN, TASK, Seen, languages_in, policy_of, seen
-from xlingual.results import Results
+from xlingual.report.pool_views import (
+    PREFER_OWN,
+    Seen,
+    amount,
+    entries_of,
+    policy_of,
+    seen,
+    share,
+    side,
+    times,
+)
+from xlingual.results import Results, by_key
+from xlingual.tasks import Task
 
 MUCH = (
     1.25  # times its share of the pool: from here on a language is named as over-retrieved, 1/MUCH as under
 )
 SKEWED = 1.4  # skewness of the occurrences from which hubness counts as strong (Feldbauer and Flexer 2019)
 HUB = 20  # times the expected occurrences: so often does the largest hub come before it is an alarm
+GAP = ("one_target_summary", "gap")
+DELTA = ("remove_one", "relative_delta")
+ALONE = "monolingual_pool_average"
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
-def run_verdict(runs: Sequence[Results], rows: Sequence[Row]) -> list[str]:
+def of_run(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> list[str]:
     """Return the findings of one run, from the rows of its first measure, the most important first."""
     run = runs[rows[0].run - 1]
-    name = words.measure_name(TASK, rows[0].measure) + _policy(run)
+    name = task.measure_name(rows[0].measure)
+    if {policy_of(entry) for entry in by_key(run.entries, task=task.name)} == {PREFER_OWN}:
+        name += " (own-language answers only)"
     found = [row for row in rows if row.value is not None]
     leader = next((row for row in found if row.standing == "leader"), None)
     sentences = []
     if leader is not None:
-        where = _where(run, leader)
+        where = _where(runs, leader)
         if chance.none_above(found):
             sentences += chance.nothing_found(found[0], found, name, where)
         else:
             every = seen(runs, found)
             best = next(one for one in every if one.row is leader)
             sentences += [leads.lead(leader, found, name, where), *leads.position(leader)]
-            sentences += leads.not_good_enough(TASK, leader, len(found) == 1)
+            sentences += leads.not_good_enough(task, leader, len(found) == 1)
             sentences += [*bias(best, every), *order(every), *hardest(best), *shares(best), *hubs(every)]
             sentences += own_first(seen(runs, [leader], PREFER_OWN)[0])
     if not (chance.none_above(found) and all(row.at_chance for row in found)):
         sentences += chance.at_or_below(found)
-    return sentences + leads.without_value(list(rows), name)
+    return sentences + leads.without_value(rows, name) + few_queries(run, task.name)
 
 
 def bias(best: Seen, every: Sequence[Seen]) -> list[str]:
     """Return whether the leader prefers answers in the question's language, then what is known of others."""
-    gap = wording.side(best.interval("one_target_summary", "gap"))
-    delta = wording.side(best.interval("remove_one", "relative_delta"))
-    facts = [fact for fact in (_gap(best), _delta(best)) if fact]
+    facts = [*_gap(best), *_delta(best)]
     if not facts:
         return []
-    known = {one for one in (gap, delta) if one != "unknown"}
+    known = {side(best.interval(*keys)) for keys in (GAP, DELTA)} - {"unknown"}
     name = best.row.encoder
     if known == {"above"}:
         head = f"{name} prefers the question's own language"
@@ -64,56 +80,39 @@ def bias(best: Seen, every: Sequence[Seen]) -> list[str]:
     return [f"{head}: {'; '.join(facts)}.", *_others(best, every)]
 
 
-def _gap(one: Seen) -> str | None:
+def _gap(one: Seen) -> list[str]:
     own, other = (one.number("one_target_summary", name) for name in ("own", "other"))
     if own is None or other is None:
-        return None
-    gap = wording.signed_gap(
-        one.number("one_target_summary", "gap"), one.interval("one_target_summary", "gap")
-    )
-    return (
+        return []
+    return [
         f"with a single answer in the pool, mAP is {numbers.finely(own)} where it is in the question's "
-        f"language and {numbers.finely(other)} where it is in another (gap {gap})"
-    )
+        f"language and {numbers.finely(other)} where it is in another (gap {one.difference(*GAP).plain})"
+    ]
 
 
-def _delta(one: Seen) -> str | None:
-    value = one.number("remove_one", "relative_delta")
-    if value is None:
-        return None
-    text = wording.share_interval(value, one.interval("remove_one", "relative_delta"))
-    return f"removing the own-language answer rather than another one costs {text} of mAP (Δ)"
+def _delta(one: Seen) -> list[str]:
+    if one.number(*DELTA) is None:
+        return []
+    cost = one.share(*DELTA).plain
+    return [f"removing the own-language answer rather than another one costs {cost} of mAP (Δ)"]
 
 
 def _others(best: Seen, every: Sequence[Seen]) -> list[str]:
-    known = [
-        (value, one)
-        for one in every
-        if one is not best and (value := one.number("remove_one", "relative_delta")) is not None
-    ]
+    known = [one for one in every if one is not best and one.number(*DELTA) is not None]
     if not known:
         return []
+    free = [one.row.encoder for one in known if side(one.interval(*DELTA)) == "holds"]
     if len(known) > leads.MOST_NAMED:
-        high = max(known, key=lambda pair: pair[0])
-        free = [one.row.encoder for _, one in known if _side(one) == "holds"]
+        high = max(known, key=lambda one: one.number(*DELTA) or 0.0)
         shown = f"; none can be shown for {numbers.in_words(free)}" if free else ""
-        return [
-            f"Of the others, {high[1].row.encoder} prefers its own language most: Δ {_text(high[1])}{shown}."
-        ]
+        most = f"{high.row.encoder} prefers its own language most: Δ {high.share(*DELTA).plain}"
+        return [f"Of the others, {most}{shown}."]
+    unshown = ", none that can be shown"
     texts = [
-        f"{one.row.encoder} {_text(one)}{', none that can be shown' if _side(one) == 'holds' else ''}"
-        for _, one in known
+        f"{one.row.encoder} {one.share(*DELTA).plain}{unshown if one.row.encoder in free else ''}"
+        for one in known
     ]
     return [f"The same Δ for {'the other' if len(texts) == 1 else 'the others'}: {'; '.join(texts)}."]
-
-
-def _side(one: Seen) -> wording.Side:
-    return wording.side(one.interval("remove_one", "relative_delta"))
-
-
-def _text(one: Seen) -> str:
-    keys = ("remove_one", "relative_delta")
-    return wording.share_interval(one.number(*keys), one.interval(*keys))
 
 
 def monolingual_ranks(every: Sequence[Seen]) -> dict[int, tuple[int, int]]:
@@ -121,12 +120,12 @@ def monolingual_ranks(every: Sequence[Seen]) -> dict[int, tuple[int, int]]:
 
     Runs that are ranked apart are so here too. Who has nobody to be ranked against is left out.
     """
-    both = [i for i, one in enumerate(every) if _average(one) is not None and one.row.value is not None]
+    both = [i for i, one in enumerate(every) if one.number(ALONE) is not None and one.row.value is not None]
     apart = len({every[i].row.rank for i in both}) < len(both)
     ranks: dict[int, tuple[int, int]] = {}
     for run in sorted({every[i].row.run for i in both}) if apart else [None]:
         own = [i for i in both if run in (None, every[i].row.run)]
-        alone = sorted(own, key=lambda i: (-(_average(every[i]) or 0.0), i))
+        alone = sorted(own, key=lambda i: (-(every[i].number(ALONE) or 0.0), i))
         here = sorted(own, key=lambda i: (every[i].row.rank or 0, i))
         if len(own) > 1:
             ranks |= {i: (alone.index(i) + 1, here.index(i) + 1) for i in own}
@@ -143,7 +142,7 @@ def order(every: Sequence[Seen]) -> list[str]:
         return ["With candidates of the question's language only, the order of the encoders is the same."]
     first = next(i for i, (alone, _) in ranks.items() if alone == 1)
     best = next(i for i, (_, here) in ranks.items() if here == 1)
-    name, value = every[first].row.encoder, _average_text(every[first])
+    name, value = every[first].row.encoder, _alone(every[first])
     if first == best:
         names = numbers.in_words([every[i].row.encoder for i in moved])
         return [
@@ -153,29 +152,31 @@ def order(every: Sequence[Seen]) -> list[str]:
     doubt = ": a difference that may be noise" if _overlap(every[first], every[best]) else ""
     return [
         f"The order changes where the pool holds the question's language only: there {name} is first with "
-        f"{value} "
-        f"on average, before {every[best].row.encoder} with {_average_text(every[best])}{doubt}; over all "
-        "languages "
-        f"it is {wording.ordinal(ranks[first][1])} of {len(ranks)}."
+        f"{value} on average, before {every[best].row.encoder} with {_alone(every[best])}{doubt}; over all "
+        f"languages it is {ordinal(ranks[first][1])} of {len(ranks)}."
     ]
 
 
-def _average(one: Seen) -> float | None:
-    return one.number("monolingual_pool_average")
-
-
-def _average_text(one: Seen) -> str:
-    return numbers.finely(_average(one), one.interval("monolingual_pool_average"))
+def _alone(one: Seen) -> str:
+    return numbers.finely(one.number(ALONE), one.interval(ALONE))
 
 
 def _overlap(one: Seen, other: Seen) -> bool:
-    pairs = ((one, other), (other, one))
-    return any(
-        (ci := a.interval("monolingual_pool_average")) is not None
-        and (value := _average(b)) is not None
-        and contains(ci, value)
-        for a, b in pairs
-    )
+    """Tell whether the interval of either average holds the other."""
+    ends = ((a.interval(ALONE), b.number(ALONE)) for a, b in ((one, other), (other, one)))
+    return any(ci is not None and value is not None and contains(ci, value) for ci, value in ends)
+
+
+def ordinal(place: int) -> str:
+    """Return "first", "second" … or "11th".
+
+    >>> ordinal(1), ordinal(12), ordinal(23)
+    ('first', '12th', '23rd')
+    """
+    if place <= len(ORDINALS):
+        return ORDINALS[place - 1]
+    ending = "th" if 10 < place % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place}{ending}"
 
 
 def hardest(best: Seen) -> list[str]:
@@ -218,20 +219,15 @@ def _compared(best: Seen, view: str, low: str, high: str) -> tuple[str, str]:
 def shares(best: Seen) -> list[str]:
     """Return how much of the top the question's language takes, and which others take too much."""
     ratios = best.pairs("language_share_ratio_top100")
-    if not ratios:
-        return []
-    top = numbers.count(int(best.number("top") or 100))
     own = [value for (asked, found), value in ratios.items() if asked == found and value is not None]
-    text = f"Among the {top} best candidates of a question"
-    parts = []
-    if own:
-        parts.append(f"its own language has {wording.times(fmean(own))} times its share of the pool")
+    parts = [f"its own language has {times(fmean(own))} times its share of the pool"] if own else []
     foreign = among_foreign(ratios)
     over = [name for name, value in foreign.items() if value >= MUCH][:2]
     under = [name for name, value in reversed(foreign.items()) if value <= 1 / MUCH][:2]
     if over or under:
-        often = [f"{named(name)} comes {wording.times(foreign[name])} times" for name in (*over, *under)]
+        often = [f"{named(name)} comes {times(foreign[name])} times" for name in (*over, *under)]
         parts.append(f"of the other languages, {numbers.in_words(often)} as often as the average one")
+    text = f"Among the {numbers.count(int(best.number('top') or 100))} best candidates of a question"
     return [f"{text}, {'; '.join(parts)} (1 would be no bias)."] if parts else []
 
 
@@ -257,16 +253,14 @@ def among_foreign(ratios: Mapping[tuple[str, str], float | None]) -> dict[str, f
 
 def own_first(best: Seen) -> list[str]:
     """Return what stands first where answers in the question's language are wanted."""
-    right, foreign, wrong = (
-        best.number("first", kind) for kind in ("right", "right_meaning_wrong_language", "own_wrong")
-    )
-    if right is None or foreign is None or wrong is None:
+    kinds = [best.number("first", kind) for kind in ("right", "right_meaning_wrong_language", "own_wrong")]
+    if None in kinds:
         return []
+    right, foreign, wrong = (share(value).text for value in kinds)
     return [
         f"Where only answers in the question's language count, {best.row.encoder} puts one first for "
-        f"{wording.share(right)} of the questions, a right one in another language for "
-        f"{wording.share(foreign)}, "
-        f"and a wrong one in the question's language for {wording.share(wrong)}."
+        f"{right} of the questions, a right one in another language for {foreign}, "
+        f"and a wrong one in the question's language for {wrong}."
     ]
 
 
@@ -284,7 +278,7 @@ def hubs(every: Sequence[Seen]) -> list[str]:
     texts = [
         f"{one.row.encoder} has one candidate among the {one.number('hubs', 'k'):.0f} best of "
         f"{numbers.count(round(one.number('hubs', 'largest') or 0))} questions "
-        f"({wording.amount(one.number('hubs', 'expected'))} expected)"
+        f"({amount(one.number('hubs', 'expected'))} expected)"
         for one in strong[: leads.MOST_NAMED]
     ]
     more = len(strong) - len(texts)
@@ -292,19 +286,10 @@ def hubs(every: Sequence[Seen]) -> list[str]:
     return [f"Hub alarm: {'; '.join(texts)}{rest}."] if texts else []
 
 
-def _where(run: Results, leader: Row) -> str:
-    entry = next(
-        (e for e in run.entries if (e.task, e.encoder, e.measure) == (TASK, leader.encoder, leader.measure)),
-        None,
-    )
-    if entry is None:
+def _where(runs: Sequence[Results], leader: Row) -> str:
+    entries = entries_of(runs, leader)
+    if not entries:
         return ""
-    n_languages = len(languages_in(entry))
+    n_languages = len(Seen(leader, entries[0]).languages)
     among = f" in {n_languages} languages" if n_languages > 1 else ""
-    return f" over {numbers.count(entry.n_source)} questions{among}"
-
-
-def _policy(run: Results) -> str:
-    """Return a remark where everything was measured under the policy that wants the own language first."""
-    policies = {policy_of(entry) for entry in run.entries if entry.task == TASK}
-    return " (own-language answers only)" if policies == {PREFER_OWN} else ""
+    return f" over {numbers.count(entries[0].n_source)} questions{among}"
