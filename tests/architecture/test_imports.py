@@ -16,11 +16,13 @@ from xlingual.extras import EXTRAS, packages
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {
     "PIL",
+    "filelock",
     "jinja2",
     "matplotlib",
     "nltk",
     "numpy",
     "pandas",
+    "platformdirs",
     "pyarrow",
     "rich",
     "sacrebleu",

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from xlingual.errors import InputError, listed
-from xlingual.regular import regular_file
+from xlingual.files import regular_file
 
 
 def check_output(out: Path | None, report: bool, task: str | None = None) -> None:

@@ -59,14 +59,14 @@ def _summary_file() -> Path:
 
 def _write(found: Gate, summary: Path | None, junit: Path | None, quiet: bool) -> None:
     """Write both files; raise InputError, when both have been tried, where one cannot be written."""
+    from xlingual.files import replacing
     from xlingual.report.pages import gate as report
-    from xlingual.results import atomic_file
 
     problems = []
     if junit is not None:
         try:
             junit.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_file(junit) as path:
+            with replacing(junit) as path:
                 path.write_bytes(report.junit(found).encode("utf-8", "replace"))
             screen.wrote(junit, quiet=quiet)
         except OSError as error:

@@ -17,8 +17,8 @@ from xlingual.data.reading.semeval import holds_no_header, read_semeval
 from xlingual.data.reading.tables import Table
 from xlingual.data.reading.values import check_unique, described, is_missing, names_in, texts_in
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.files import regular_file
 from xlingual.records import Floats, digest
-from xlingual.regular import regular_file
 
 FEWEST = 4  # pairs: of fewer, no correlation has an interval
 ROLES = ("id", "score", "sentence1", "sentence2")

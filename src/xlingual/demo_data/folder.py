@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from xlingual.errors import InputError, did_you_mean
-from xlingual.results import atomic_file, make_folder
-from xlingual.results.files import writing
+from xlingual.files import atomic_file, make_folder
 
 MANIFEST = "manifest.parquet"
 BLOCK = 5000  # items in memory at a time
@@ -45,7 +44,6 @@ def write_items(
     schema = pa.schema([(column, pa.string()) for column in columns])
     done = 0
     with (
-        writing(folder),
         atomic_file(manifest) as path,
         pq.ParquetWriter(path, schema, compression="zstd") as writer,
     ):

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from xlingual.encoders.segment import pieces, segment
 from xlingual.encoders.weights import LanguageFiles
 from xlingual.errors import InputError, listed
-from xlingual.regular import regular_file
+from xlingual.files import regular_file
 
 
 class Translated(NamedTuple):

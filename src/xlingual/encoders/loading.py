@@ -15,8 +15,8 @@ from pathlib import Path
 from types import ModuleType
 
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
+from xlingual.files import regular_file
 from xlingual.records import digest
-from xlingual.regular import regular_file
 
 
 def load_function(argument: str) -> object:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from xlingual.arrays import Rows
 from xlingual.errors import InputError, did_you_mean, listed, nearest
-from xlingual.regular import regular_file
+from xlingual.files import regular_file
 
 SUFFIXES = (".npy", ".safetensors")
 _SHARD = re.compile(r".*?(?P<number>[0-9]+)(?:-of-(?P<count>[0-9]+))?")

@@ -19,8 +19,8 @@ from typing import BinaryIO, cast
 import numpy as np
 
 from xlingual.errors import DataWarning, InputError, listed
+from xlingual.files import regular_file
 from xlingual.records import Ints, Vectors
-from xlingual.regular import regular_file
 
 _LONGEST_LINE = 1 << 20  # bytes; a longer one is not text
 _HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")

@@ -7,7 +7,7 @@ One file for each kind: `evaluation` (results.json and the tables beside it; its
 
 from xlingual.results.entries import Approximation, Behind, Entry, EstimatedXLR, Summary
 from xlingual.results.evaluation import SCHEMA, Results, by_key
-from xlingual.results.files import atomic_file, make_folder, read_json, to_json, write_json
+from xlingual.results.files import read_json, to_json, write_json
 from xlingual.results.values import Interval
 
 __all__ = [
@@ -19,9 +19,7 @@ __all__ = [
     "Interval",
     "Results",
     "Summary",
-    "atomic_file",
     "by_key",
-    "make_folder",
     "read_json",
     "to_json",
     "write_json",

@@ -13,18 +13,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from xlingual.errors import InputError
-from xlingual.regular import regular_file
+from xlingual.files import atomic_file, make_folder, regular_file
 from xlingual.results.document import read_record, remedy
-from xlingual.results.files import make_folder, to_json
+from xlingual.results.files import to_json
 from xlingual.study.records import MADE_BY, Key, Study
 from xlingual.study.validity import checked_key, checked_study
 
@@ -100,15 +98,8 @@ def _checked(path: Path, read: Callable[[], Record]) -> Record:
 
 def write_private(path: Path, text: str) -> None:
     """Write a file that only its owner can read (mode 600), atomically and flushed to the disk."""
-    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as handle:
-        temporary = Path(handle.name)  # made with mode 600
-        try:
-            handle.write(text.encode("utf-8"))
-            handle.flush()
-            os.fsync(handle.fileno())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+    with atomic_file(path, private=True) as temporary:
+        temporary.write_bytes(text.encode("utf-8"))
 
 
 def _digest(raw: bytes) -> str:

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.errors import InputError
+from xlingual.files import atomic_file, make_folder
 from xlingual.languages import direction
 from xlingual.results.document import plain
-from xlingual.results.files import atomic_file, make_folder
 from xlingual.study.database import Rater
 from xlingual.study.exchange import ANSWERS_SCHEMA
 from xlingual.study.folder import IMAGES

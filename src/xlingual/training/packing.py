@@ -17,10 +17,10 @@ from xlingual.embed import picture_vectors
 from xlingual.embed.encoding import SENTENCE, Report
 from xlingual.encoders import Encoder
 from xlingual.errors import DataWarning, InputError
+from xlingual.files import atomic_file
 from xlingual.models.vocabulary import FIRST, Vocabulary
 from xlingual.models.words import pretokenized_tokens, tokens
 from xlingual.records import Ints, digest
-from xlingual.results.files import atomic_file
 from xlingual.store import Store
 from xlingual.training.corpus import LAYOUT, Corpus
 

@@ -21,10 +21,11 @@ from xlingual.embed.encoding import Report
 from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.files import make_folder
 from xlingual.measures import parse_measure
 from xlingual.ranking import Ranker
 from xlingual.requests import sign
-from xlingual.results import Results, make_folder
+from xlingual.results import Results
 from xlingual.results.case_study import TRIPLET, TRIPLET_XL, CaseStudy
 from xlingual.signature import Signature
 from xlingual.store import StoreLike

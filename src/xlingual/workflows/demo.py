@@ -12,9 +12,10 @@ from xlingual.embed import fit_texts_for
 from xlingual.encoders import text_encoders
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
+from xlingual.files import make_folder
 from xlingual.ranking import Ranker
 from xlingual.report import write_report
-from xlingual.results import Results, make_folder
+from xlingual.results import Results
 
 LANGUAGES = ("en", "de", "es", "ja", "ar")
 ITEMS = 2000  # half of them for fitting

@@ -15,8 +15,8 @@ from xlingual.embed import batch_identity, embed_sides, load_fit_texts
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
 from xlingual.errors import DataWarning, InputError
+from xlingual.files import make_folder, writing
 from xlingual.models.dual_encoder_config import DualEncoderConfig
-from xlingual.results.files import make_folder, writing
 from xlingual.training.recipes.dual_options import DualOptions
 from xlingual.workflows.dual_checkpoint import Checkpoint, checkpoint_of
 

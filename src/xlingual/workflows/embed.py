@@ -25,8 +25,8 @@ from xlingual.embed.crew import Crew
 from xlingual.embed.encoding import SENTENCE, Report
 from xlingual.encoders import Encoder, EncoderLike, Spec
 from xlingual.errors import DataWarning, InputError
+from xlingual.files import atomic_file, make_folder
 from xlingual.records import Texts
-from xlingual.results.files import atomic_file, make_folder, writing
 from xlingual.store import Store, StoreLike, open_store
 
 
@@ -151,7 +151,7 @@ class _Job:
                     "out --half"
                 )
             whole = self.folder / file
-            with writing(whole), atomic_file(whole) as path, path.open("wb") as handle:
+            with atomic_file(whole) as path, path.open("wb") as handle:
                 np.save(handle, array)
         return Exported(
             name,

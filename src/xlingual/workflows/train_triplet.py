@@ -16,10 +16,10 @@ from xlingual.embed import batch_identity, fit_texts_for
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError
+from xlingual.files import make_folder
 from xlingual.models.card import write_card
 from xlingual.models.folder import write_model
 from xlingual.records import Vectors
-from xlingual.results import make_folder
 from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
 from xlingual.training.recipes.text_pairs import TextPairs, TextSource, pack_pairs

@@ -19,7 +19,7 @@ from xlingual.evaluation.distance_correlation import distance_correlation
 from xlingual.evaluation.metric_validation import validate as metric_validation
 from xlingual.evaluation.metric_validation.degrade import NONE, Level, parse_levels
 from xlingual.evaluation.metric_validation.measure import ValidationPass
-from xlingual.report.validation import verdict
+from xlingual.report import verdict
 from xlingual.results import by_key
 
 HERE = Path(__file__)

@@ -13,7 +13,8 @@ from msgspec import structs
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
 from xlingual.evaluation.backretrieval import backretrieval
-from xlingual.results import Results, atomic_file
+from xlingual.files import atomic_file
+from xlingual.results import Results
 
 shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("cases.py"))))
 KEYS = {

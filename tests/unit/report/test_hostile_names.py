@@ -19,8 +19,6 @@ from xlingual.report.render import html
 from xlingual.report.render.text import as_text
 from xlingual.report.study import page as study_page
 from xlingual.report.study import show as show_study
-from xlingual.report.validation import page as validation_page
-from xlingual.report.validation import show as show_validation
 from xlingual.results import Interval
 from xlingual.results.gate import Decision, Gate
 from xlingual.results.plan import Plan, Row
@@ -134,12 +132,13 @@ def test_a_study(capsys):
 
 
 def test_a_validation(tmp_path, capsys):
-    parts = made("validation/conftest.py")
+    parts = made("validations.py")
     text = json.dumps(parts.full().to_dict()).replace(f'"{parts.NAMES[2]}"', json.dumps(NASTY))
     (tmp_path / "validation.json").write_text(text, encoding="utf-8")
     found = Validation.read(tmp_path)
-    check_page(validation_page.render(found))
-    show_validation(screen.console(), found)
+    write_report(found, tmp_path / "page.html")
+    check_page((tmp_path / "page.html").read_text(encoding="utf-8"))
+    screen.show(found)
     check(capsys.readouterr().out)
 
 

@@ -173,7 +173,7 @@ def test_references_within_a_file_are_checked(tmp_path):
 
 
 def test_a_file_reaches_the_disk_before_it_takes_its_place(tmp_path, monkeypatch):
-    from xlingual.results import files
+    from xlingual import files
 
     done = []
     replace, sync = os.replace, files.sync

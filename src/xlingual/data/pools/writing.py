@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xlingual.data.pools.folder import CANDIDATES, QUESTIONS, pool_files
 from xlingual.errors import InputError, did_you_mean, listed
-from xlingual.results.files import atomic_file, make_folder
+from xlingual.files import atomic_file, make_folder
 
 if TYPE_CHECKING:
     from xlingual.data.pools.rows import PoolRows

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.errors import InputError
+from xlingual.files import atomic_file, make_folder
 from xlingual.report import blocks, colours
 from xlingual.report.axis import Axis
 from xlingual.report.blocks import STEPS, Bar, Block, Box, Page, Table
 from xlingual.report.shapes import Drawing, Shape, circle, line, rect, text
-from xlingual.results.files import atomic_file, make_folder, writing
 from xlingual.visible import visible, visible_value
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def write(page: Page, path: str | Path) -> None:
     if path.is_dir():
         raise InputError(f"{path} is a folder: give the name of the report's file, for example report.html")
     make_folder(path.parent)
-    with writing(path), atomic_file(path) as temporary:
+    with atomic_file(path) as temporary:
         temporary.write_bytes(render(page).encode("utf-8", "replace"))
 
 

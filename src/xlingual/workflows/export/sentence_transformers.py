@@ -15,9 +15,9 @@ from xlingual.encoders.networks import NetworkEncoder
 from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder
 from xlingual.encoders.torch_runtime import loading, require
 from xlingual.errors import DataWarning, InputError
+from xlingual.files import make_folder
 from xlingual.models.folder import CARD, CONFIG, WEIGHTS, ModelFolder
 from xlingual.records import Texts, Vectors
-from xlingual.results import make_folder
 from xlingual.workflows.export.about import about
 from xlingual.workflows.export.checkpoint import (
     DENSE,

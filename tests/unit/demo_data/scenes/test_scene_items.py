@@ -130,10 +130,10 @@ def test_blocks_do_not_change_the_manifest(tmp_path, monkeypatch):
     assert blocks.equals(whole)
 
 
-def test_a_full_disk_is_named_with_the_folder(tmp_path, monkeypatch):
+def test_a_full_disk_is_named_with_the_picture(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("pathlib.Path.write_bytes", full)
-    with pytest.raises(InputError, match=r"scenes cannot be written \(No space left on device: make room"):
+    with pytest.raises(InputError, match=r"0\.png cannot be written \(No space left on device: make room"):
         write_scenes(tmp_path / "scenes", n=1, languages=["en"])

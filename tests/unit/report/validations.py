@@ -1,11 +1,6 @@
 """Made-up validations; every number in them can be told apart."""
 
-import sys
-from pathlib import Path
-from runpy import run_path
-from types import SimpleNamespace
-
-import pytest
+from msgspec import structs
 
 from xlingual.results import Interval
 from xlingual.results.validation import (
@@ -93,6 +88,15 @@ def pair(source="en", target="he", names=NAMES, n_seeds=3, **changes):
     return PairValidation.of(**(fields | changes))
 
 
+def with_subsets(pair, subsets, **changes):
+    """Return a pair with other agreement, of all encoders and of parts of them."""
+    own = {
+        name: value for name, value in structs.asdict(pair).items() if name not in Subset.__struct_fields__
+    }
+    del own["parts"]
+    return PairValidation.of(subsets, **own | changes)
+
+
 def full():
     alike = difference(0.004, 0.01, 0.551)
     return Validation(
@@ -115,12 +119,3 @@ def bare(**changes):
         subsets={name: missing_subset(3) for name in SUBSETS},
     )  # fmt: skip
     return Validation("R@10", "scene:", 0.5, None, [only], **changes)
-
-
-_PARSER = Path(__file__).parents[1] / "balanced.py"
-parsed = SimpleNamespace(**run_path(str(_PARSER))).parsed
-
-
-@pytest.fixture(scope="session")
-def made():
-    return sys.modules[__name__]
