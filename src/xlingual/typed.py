@@ -40,6 +40,9 @@ def convert(content: object, kind: type[Kind], *, where: str, remedy: str = "") 
     """
     try:
         return msgspec.convert(content, kind, dec_hook=_from_text)
+    except UnicodeEncodeError:  # half a pair of surrogates, which is no text, stands as a question mark
+        text = json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
+        return convert(json.loads(text), kind, where=where, remedy=remedy)
     except msgspec.ValidationError as error:
         problem = _problem(content, kind, error)
         raise InputError(": ".join(filter(None, (where, problem, remedy)))) from error

@@ -96,6 +96,10 @@ def test_what_fits_is_a_record() -> None:
         ({"two": [1]}, "two must be a list of 2 values, found a list of 1"),
         ({"digest": "Z" * 50}, f'digest must be text like ^[0-9a-f]+$, found "{"Z" * 38}…'),
         ({"file": 3}, "file must be text or null, found 3"),
+        (
+            {"two": [1, "x"], "level": "\ud800", "file": "\ud800"},
+            'level must be a number above 0 and below 1, found "?"',
+        ),
         ({"most": 2.5}, "most must be a number of at most 1, found 2.5"),
         ({"pet": 3}, "pet must be an object or null, found 3"),
         ({"either": "x"}, 'either must be a number or null, found "x"'),
