@@ -86,6 +86,10 @@ def test_what_fits_is_a_record() -> None:
             "named.de.b->c.high must be a number, found null",
         ),
         ({"named": {"en": {"a": {"low": 1}}}}, "the field 'named.en.a.high' is missing"),
+        (
+            {"named": {"en": {"a": PART}, "de": {"b": {"low": 1}}, "fr": {"c": 3}}, "level": 7},
+            "the field 'named.de.b.high' is missing",
+        ),
         ({"mood": "fair"}, 'mood must be "bad" or "good" or null, found "fair"'),
         ({"level": 2}, "level must be a number above 0 and below 1, found 2"),
         ({"at_least": 1}, "at_least must be a whole number of at least 2 or null, found 1"),
