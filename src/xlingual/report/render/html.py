@@ -50,10 +50,11 @@ def render(page: Page) -> str:
     )
 
 
-def fragment(shown: Iterable[Block], names: Iterable[str] = ()) -> str:
-    """Return blocks as HTML without a page around them, for a notebook."""
-    environment = _environment(names)
-    return "".join(str(environment.globals["show"](block)) for block in _on_page(shown))  # type: ignore[operator]
+def fragment(page: Page) -> str:
+    """Return the verdict and the tables of a page as HTML to be put into another page, such as a notebook."""
+    found = (block for section in page.sections for block in blocks.walk(section.blocks))
+    tables = [block for block in found if isinstance(block, Table) and block.where == "both"]
+    return _environment(page.names).get_template("fragment.html").render(page=page, tables=tables)
 
 
 def _on_page(shown: Iterable[Block]) -> list[Block]:
