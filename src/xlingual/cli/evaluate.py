@@ -51,6 +51,7 @@ def backretrieval(asked: BackretrievalRequest) -> None:
         from xlingual.evaluation.calibration.estimate import with_estimates
 
         results = with_estimates(results, calibration)
+        _say_none_estimated(results, quiet=asked.output.silent)
     _finish(asked, results)
 
 
@@ -145,6 +146,11 @@ def _calibration(asked: BackretrievalRequest) -> Calibration | None:
     calibration = Calibration.read(asked.calibration)
     check_measures(calibration, asked.measures)
     return calibration
+
+
+def _say_none_estimated(results: Results, *, quiet: bool) -> None:
+    if not quiet and not any(row.estimated_xlr for row in results.summary):
+        screen.note("No XLR can be estimated: no value of Backretrieval.")
 
 
 def _evaluated(

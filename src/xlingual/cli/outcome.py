@@ -9,23 +9,24 @@ from xlingual.cli import screen
 if TYPE_CHECKING:
     from xlingual.requests.output import Output
     from xlingual.results import Results
+    from xlingual.results.validation import Validation
 
 
-def write_and_show(results: Results, asked: Output) -> None:
-    """Write what an evaluation found into --out, and print it, as the output options say."""
+def write_and_show(found: Results | Validation, asked: Output) -> None:
+    """Write what was found into --out, and print it, as the output options say."""
     if asked.out is not None:
-        results.write(asked.out)
-    screen.show(results, form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
+        found.write(asked.out)
+    screen.show(found, form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
 
 
-def say_written(results: Results, asked: Output) -> None:
+def say_written(found: Results | Validation, asked: Output, file: str = "results.json") -> None:
     """Say which files were written; with --report, write the report first."""
     out = asked.out
     if out is None:
         return
-    screen.wrote(out / "results.json", quiet=asked.quiet)
+    screen.wrote(out / file, quiet=asked.quiet)
     if asked.report:
         from xlingual.report import write_report
 
-        write_report([results], out / "report.html")
+        write_report(found, out / "report.html")
         screen.wrote(out / "report.html", quiet=asked.quiet)

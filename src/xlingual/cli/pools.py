@@ -8,8 +8,8 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_pool_folder
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError
+from xlingual.report.numbers import counted
 from xlingual.report.terminal import fitting, plain_table
-from xlingual.report.validation.wording import counted
 from xlingual.requests.making import DescribeRequest, SquadToPoolRequest
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
 from xlingual.cli.opening import read_manifest, store_of, within_cost
+from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.tasks import Tasks
 from xlingual.requests.validating import ValidateBackretrievalRequest
@@ -26,36 +27,23 @@ def backretrieval(asked: ValidateBackretrievalRequest) -> None:
     other measures do without. With --splits leave out --seeds.
     """
     from xlingual.evaluation.metric_validation.validate import validate_backretrieval
+    from xlingual.results.validation import FILE
 
-    out, quiet, as_json = asked.output.out, asked.output.quiet, asked.output.as_json
-    check_output(out, asked.output.report, "validation")
+    check_output(asked.output.out, asked.output.report, "validation")
     store = store_of(asked.keeping)
     given = keywords(asked, validate_backretrieval)
     given |= {
         "text_encoders": within_cost(asked.text_encoders, asked.keeping),
         "store": store,
-        "ranker": chosen_ranker(asked.ranking, store, quiet=quiet),
+        "ranker": chosen_ranker(asked.ranking, store, quiet=asked.output.quiet),
     }
-    with screen.warnings_as_lines(), screen.progress(quiet or as_json) as progress:
+    with screen.warnings_as_lines(), screen.progress(asked.output.silent) as progress:
         if progress is not None:
             progress("reading the manifest", 0, 1)
         given["manifest"] = read_manifest(asked.data)
         validation = validate_backretrieval(**given, progress=progress)
-    if out is not None:
-        validation.write(out)
-    if as_json:
-        screen.print_json(validation.to_dict())
-    elif not quiet:
-        from xlingual.report.validation import show
-
-        show(screen.console(), validation)
-    if out is not None:
-        screen.wrote(out / "validation.json", quiet=quiet)
-    if out is not None and asked.output.report:
-        from xlingual.report.validation import write_validation_report
-
-        write_validation_report(validation, out / "report.html")
-        screen.wrote(out / "report.html", quiet=quiet)
+    write_and_show(validation, asked.output)
+    say_written(validation, asked.output, FILE)
 
 
 validate.add_command(backretrieval)

@@ -67,6 +67,7 @@ class Cell:
     bar: Bar | None = None
     value: float | int | str | None = None  # at full precision, for CSV
     ends: tuple[float, float] | None = None  # of the interval, for CSV
+    spread: float | None = None  # what stands after ± in place of the interval, for CSV
 
     @classmethod
     def of(
@@ -102,6 +103,12 @@ class Cell:
             ends=None if ci is None else (ci.low, ci.high),
             **more,
         )
+
+    @classmethod
+    def mean(cls, mean: float | None, spread: float | None, **more: Any) -> Cell:  # noqa: ANN401
+        """Return the cell of a mean with ± a standard deviation or error."""
+        text, _, after = numbers.plus_minus(mean, spread).partition(" ")
+        return cls(text, after, value=mean, spread=spread, **more)
 
     @property
     def alone(self) -> Cell:
@@ -198,13 +205,18 @@ class Table:
 
     @classmethod
     def of_texts(
-        cls, title: str, heads: Sequence[str], rows: Iterable[Sequence[str | Cell]], *,
+        cls, title: str, heads: Sequence[str | Column], rows: Iterable[Sequence[str | Cell]], *,
         names: int = 1, words: Iterable[str] = (), data: bool = False, **more: Any,  # noqa: ANN401
     ) -> Table:  # fmt: skip
-        """Return a table of texts; the first `names` columns and those of `words` are no numbers."""
+        """Return a table of texts; the first `names` columns and those of `words` are no numbers.
+
+        A head that needs more than its text is a `Column`.
+        """
         remarks = set(words)
         columns = tuple(
-            Column(
+            head
+            if isinstance(head, Column)
+            else Column(
                 head,
                 "name" if i < names else "words" if head in remarks else "number",
                 data=data and i < names,

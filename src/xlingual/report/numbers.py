@@ -113,6 +113,30 @@ def fine_digits(value: float | None, measure: str = "") -> int:
     return min(MOST_DIGITS, max(digits, 1 - math.floor(math.log10(abs(value)))))
 
 
+def plus_minus(mean: float | None, error: float | None) -> str:
+    """Return "mean ± error", where a small error has the decimals it needs so as not to read as zero.
+
+    >>> plus_minus(0.96431, 0.00021), plus_minus(0.9643, None), plus_minus(None, 0.1)
+    ('0.964 ± 0.0002', '0.964', '–')
+    """
+    return number(mean) if mean is None or error is None else f"{number(mean)} ± {not_zero(error)}"
+
+
+def not_zero(value: float | None) -> str:
+    """Return a number with at least one digit that is not zero, where it is not zero itself.
+
+    What is nothing with six decimals is the dust of rounding, and written as zero.
+
+    >>> not_zero(0.012), not_zero(0.00021), not_zero(0.0), not_zero(1e-17), not_zero(None)
+    ('0.012', '0.0002', '0.000', '0.000', '–')
+    """
+    digits = 3
+    if value and round(value, MOST_DIGITS):
+        while round(value, digits) == 0:
+            digits += 1
+    return number(value, digits=digits)
+
+
 def interval(ci: Interval | None, measure: str = "", *, error: float | None = None) -> str:
     """Return "[low, high]", or "" where there is no interval.
 

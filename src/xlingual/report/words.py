@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Container, Iterable
+
 from xlingual.languages import named
+from xlingual.report import numbers
 from xlingual.tasks import CORRELATIONS
+
+Place = tuple[str, str]  # row and column of a table
+_ERROR = re.compile(r"(.*standard error )([0-9.]+)")
 
 GLOSSARY = (
     (
@@ -59,57 +66,6 @@ GLOSSARY = (
     ),
 )
 
-VALIDATION_GLOSSARY = (
-    (
-        "XLR",
-        "True cross-lingual retrieval: how often the known match of a text is among its K nearest. "
-        "It needs pairs that are known to match, and is what the other measures are held against.",
-    ),
-    (
-        "XLR at K = 1",
-        "The same with K = 1. Where good encoders all find the match among the ten nearest, only this still "
-        "tells them apart.",
-    ),
-    *(entry for entry in GLOSSARY if entry[0].startswith(("BkR", "SIM"))),
-    (
-        "CORR",
-        "The rank correlation of text distances and picture distances over pairs that do not match "
-        "(−1 to 1).",
-    ),
-    (
-        "Pearson and Spearman",
-        "How closely a measure follows XLR over the encoders: by their values, and by their order. "
-        "1 is perfect agreement, 0 none.",
-    ),
-    (
-        "Mean, sd and se over seeds",
-        "Each seed divides the data anew and gives a coefficient. sd is their spread. se is sd divided by "
-        "the root of the number of seeds: Monte Carlo error of the mean only. It says nothing about other "
-        "encoders or items.",
-    ),
-    (
-        "Interval",
-        "Where the coefficient of the encoders' means would land for other families of encoders and other "
-        "items from the same sources. The test of a difference is about the same and uses the same draws: p "
-        "is below .05 exactly where its 95 % interval excludes zero. Each comparison stands for itself.",
-    ),
-    (
-        "Order of two encoders",
-        "The share of pairs of encoders that a measure orders as XLR does. A tie in both counts as "
-        "agreement, a tie in one does not.",
-    ),
-    (
-        "Oracle and chance",
-        "BkR where each query retrieves the text with the nearest picture, and BkR of an encoder that knows "
-        "nothing.",
-    ),
-    (
-        "Nearest pictures kept",
-        "How good weakened image vectors still are: of the K pictures nearest to a picture, the share that "
-        "still are. Shuffled pictures keep K/D by luck.",
-    ),
-)
-
 
 def lower_is_better(measure: str) -> bool:
     """Tell whether small values of the measure are good ones (ranks)."""
@@ -131,3 +87,53 @@ def pair(source: str, target: str) -> str:
     if target == "pool":
         return "all questions" if source == "all" else f"questions in {named(source)}"
     return f"{source} → {target}"
+
+
+def gathered(noted: Iterable[tuple[str | Place, str | None]]) -> list[str]:
+    """Return each note once, with what it is about before it where it is not about everything.
+
+    A cell is (row, column): a note of a whole column or row is about that.
+
+    >>> gathered([(("a", "BkR"), "why"), (("b", "BkR"), "why"), (("a", "SIM"), None), (("b", "SIM"), None)])
+    ['BkR: why']
+    """
+    listed = list(noted)
+    found: dict[str, dict[str | Place, None]] = {}
+    for where, note in _alike(listed):
+        if note:
+            found.setdefault(note, {})[where] = None
+    if len(listed) > 1 and len(found) == 1 and all(note for _, note in listed):
+        return [f"All: {note}" for note in found]
+    everywhere = list(dict.fromkeys(where for where, _ in listed))
+    return [f"{numbers.in_words(_places(wheres, everywhere))}: {note}" for note, wheres in found.items()]
+
+
+def _alike(noted: list[tuple[str | Place, str | None]]) -> list[tuple[str | Place, str | None]]:
+    """Return the notes, those that differ in the standard error alone as one with its range."""
+    errors: dict[str, list[str]] = {}
+    for _, note in noted:
+        if note and (match := _ERROR.fullmatch(note)):
+            errors.setdefault(match[1], []).append(match[2])
+    told = {
+        begun: f"{begun}{min(values)}" + ("" if min(values) == max(values) else f" to {max(values)}")
+        for begun, values in errors.items()
+    }
+
+    def one(note: str | None) -> str | None:
+        match = _ERROR.fullmatch(note) if note else None
+        return note if match is None else told[match[1]]
+
+    return [(where, one(note)) for where, note in noted]
+
+
+def _places(wheres: Container[str | Place], everywhere: list[str | Place]) -> list[str]:
+    """Return what a note is about in as few words as can be: whole columns, whole rows, then single cells."""
+    cells = [where for where in everywhere if isinstance(where, tuple)]
+    columns, rows = (list(dict.fromkeys(cell[i] for cell in cells)) for i in (1, 0))
+    whole = [c for c in columns if all(cell in wheres for cell in cells if cell[1] == c)]
+    rest = [cell for cell in cells if cell[1] not in whole]
+    left = {r: [cell for cell in rest if cell[0] == r] for r in rows}
+    lines = [r for r, own in left.items() if own and all(cell in wheres for cell in own)]
+    single = [cell for cell in rest if cell[0] not in lines and cell in wheres]
+    words = [where for where in everywhere if isinstance(where, str) and where in wheres]
+    return [*words, *whole, *lines, *(" ".join(cell) for cell in single)]

@@ -8,7 +8,7 @@ from typing import Annotated
 from xlingual.requests.data import Cluster, Table
 from xlingual.requests.encoding import ImageEncoding, Keeping, TextEncoders
 from xlingual.requests.evaluating import Sampling
-from xlingual.requests.output import Output
+from xlingual.requests.output import AsJson, Form, Output
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Request, argument, option
 
@@ -72,7 +72,6 @@ class CalibrateRequest(Request, frozen=True, kw_only=True):
     ] = None
     level: Annotated[float, option("Level of the prediction intervals.")] = 0.9
     with_sim: Annotated[bool, option("Use SIM beside BkR.", names=("--sim",))] = False
-    as_json: Annotated[
-        bool, option("Print the calibration instead of tables.", names=("--json",), run=True)
-    ] = False
+    form: Form = "table"
+    as_json: AsJson = False
     quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False

@@ -42,6 +42,11 @@ class Point:
     across: Ends | None = None
     down: Ends | None = None
 
+    @property
+    def box(self) -> labels.Box:
+        """The square that the mark needs."""
+        return labels.around((self.x, self.y))
+
     def whiskers(self, half: float = 1.0) -> list[labels.Box]:
         """Return the boxes of the whiskers, of which names and words can keep clear."""
         found = []

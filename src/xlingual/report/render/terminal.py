@@ -44,8 +44,8 @@ def show(console: Console, page: Page, *, instead: str = "--json") -> None:
 
 def findings(console: Console, found: Iterable[Finding]) -> None:
     """Print the verdict."""
-    console.print()
     for finding in found:
+        console.print()
         for place, sentence in enumerate(finding.sentences):
             begin = f"{finding.name}: " if finding.name and place == 0 else ""
             say(console, begin + sentence, "bold" if place == 0 else "")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from xlingual.report import numbers
-from xlingual.report.blocks import Cell, Page, Prose, Table, walk
+from xlingual.report.blocks import Cell, Heading, Page, Prose, Table, walk
 from xlingual.report.markup import latex_comment, latex_text, markdown_text
 from xlingual.report.render.terminal import remark, shown_columns
 from xlingual.visible import csv_text
@@ -26,7 +26,7 @@ def markdown(page: Page) -> str:
     """Return verdict and tables in GitHub's Markdown; names are escaped."""
     said = [markdown_text(sentence) for sentence in _sentences(page)]
     parts = [
-        _markdown_table(block) if isinstance(block, Table) else markdown_text(block.text)
+        _markdown_table(block) if isinstance(block, Table) else _markdown_line(block)
         for block in _shown(page)
     ]
     return "\n\n".join([*said, *parts]) + "\n"
@@ -43,13 +43,22 @@ def latex(page: Page) -> str:
 
 
 def as_csv(page: Page) -> str:
-    """Return the tables with numbers at full precision; of several, a first column names each."""
-    tables = [block for block in _shown(page) if isinstance(block, Table)]
-    records = [
-        ({"table": table.title} if len(tables) > 1 and table.records is None else {}) | dict(record)
-        for table in tables
-        for record in _records(table)
+    """Return the tables with numbers at full precision.
+
+    Where there are several, columns before those of the tables name section and table.
+    """
+    tables = [
+        (section.title, block)
+        for section in page.sections
+        for block in walk(section.blocks, "terminal")
+        if isinstance(block, Table)
     ]
+    several = len({title for title, _ in tables}) > 1
+    records = []
+    for section, table in tables:
+        named = {"section": section} if several else {}
+        named |= {"table": table.title} if len(tables) > 1 else {}
+        records += [(named if table.records is None else {}) | dict(record) for record in _records(table)]
     heads = list(dict.fromkeys(head for record in records for head in record))
     out = io.StringIO()
     writer = csv.DictWriter(out, heads, lineterminator="\n")
@@ -65,9 +74,9 @@ def _sentences(page: Page) -> Iterator[str]:
             yield f"{finding.name}: {sentence}" if finding.name and place == 0 else sentence
 
 
-def _shown(page: Page) -> list[Table | Prose]:
+def _shown(page: Page) -> list[Table | Prose | Heading]:
     blocks = (block for section in page.sections for block in walk(section.blocks, "terminal"))
-    return [block for block in blocks if isinstance(block, (Table, Prose))]
+    return [block for block in blocks if isinstance(block, (Table, Prose, Heading))]
 
 
 def _lines(table: Table) -> tuple[list[str], list[bool], list[list[str]]]:
@@ -86,6 +95,10 @@ def _lines(table: Table) -> tuple[list[str], list[bool], list[list[str]]]:
 
 def _cell(cell: Cell) -> str:
     return cell.plain if cell.gap is None or not cell.gap.text else f"{cell.plain}; {cell.gap.plain}"
+
+
+def _markdown_line(block: Prose | Heading) -> str:
+    return f"{'### ' if isinstance(block, Heading) else ''}{markdown_text(block.text)}"
 
 
 def _markdown_table(table: Table) -> str:
@@ -123,11 +136,14 @@ def _records(table: Table) -> Sequence[Mapping[str, Any]]:
     rows = [row for row in table.rows if row.cells]
     found: list[dict[str, Any]] = [{} for _ in rows]
     for i, column in shown_columns(table):
-        name = column.key or "rank"
+        name, _, error = (column.key or "rank").partition(" ± ")
         ends = any(row.cells[i].ends for row in rows)
+        spread = (error or f"{name}_sd") if any(row.cells[i].spread is not None for row in rows) else ""
         for record, cell in zip(found, (row.cells[i] for row in rows), strict=True):
             missing = "" if cell.text == numbers.MISSING else cell.text
             record[name] = missing if cell.value is None else cell.value
             if ends:
                 record[f"{name}_low"], record[f"{name}_high"] = cell.ends or ("", "")
+            if spread:
+                record[spread] = "" if cell.spread is None else cell.spread
     return found

@@ -1,0 +1,192 @@
+"""The figures of a validation: a measure against XLR, and agreement over image quality."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xlingual.report import numbers, words
+from xlingual.report.axis import axis_for
+from xlingual.report.blocks import Figure, Key
+from xlingual.report.figures.frame import Ends, Frame, Point, Size, fitted, line_swatch, mark_swatch, scatter
+from xlingual.report.findings.image_quality import level_name
+from xlingual.report.shapes import Drawing, Shape, polyline
+from xlingual.results.validation import COEFFICIENTS, TRUTH, Degradation, EncoderScores, PairValidation
+
+LARGE: Size = (560, 480, 52, 14, 546, 434)
+NARROW: Size = (350, 390, 44, 14, 342, 346)  # for a telephone: the letters stay as large as on a wide page
+SMALL: Size = (330, 224, 46, 12, 320, 184)
+WIDE: Size = (640, 380, 52, 14, 626, 334)
+NARROW_CURVE: Size = (350, 320, 44, 14, 342, 276)
+SERIES = {  # kinds of weakening: their mark, and what it means
+    "none": ("diamond", "vectors as they are"),
+    "dims": ("circle", "fewer dimensions"),
+    "noise": ("square", "noise added"),
+    "shuffle": ("triangle", "pictures shuffled"),
+}
+_COEFFICIENTS_BOX = (118, 42)  # what both coefficients take at the top left
+
+
+def against_xlr(pair: PairValidation, measure: str, threshold: float, *, small: bool = False) -> Figure:
+    """Return Figure 2 of the paper: each encoder's XLR (across) and measure (up), means over seeds.
+
+    Points of a `small` one have no names.
+    """
+    rows = [row for row in by_truth(pair.encoders) if _drawn(row, measure)]
+    if not rows:
+        why = ("No encoder has both numbers: nothing to draw.",)
+        return Figure(Drawing((), 0, name=f"{measure} against {TRUTH}", notes=why))
+    missing = [row.encoder for row in pair.encoders if not _drawn(row, measure)]
+
+    def draw(size: Size) -> Drawing:
+        return _against_xlr(pair, rows, measure, threshold, size, missing, named=not small)
+
+    return Figure(draw(SMALL)) if small else fitted(draw, LARGE, NARROW)
+
+
+def legend_against_xlr(threshold: float) -> tuple[Key, ...]:
+    """Return what the marks of `against_xlr` mean."""
+    return (
+        Key(f"XLR {threshold:g} or more", mark_swatch("above")),
+        Key(f"XLR below {threshold:g}", mark_swatch("below")),
+        Key("standard deviation over seeds", line_swatch("spread")),
+        Key("chance", line_swatch("chance")),
+    )
+
+
+def by_truth(rows: Iterable[EncoderScores]) -> list[EncoderScores]:
+    """Return the encoders by XLR, the best first, those without it last."""
+
+    def order(row: EncoderScores) -> tuple[bool, float, str]:
+        value = row.scores[TRUTH].mean
+        return (value is None, -(value or 0.0), row.encoder)
+
+    return sorted(rows, key=order)
+
+
+def over_quality(rows: Sequence[Degradation], pair: PairValidation) -> Figure:
+    """Return agreement (Pearson of BkR with XLR, up) over image quality (neighbours kept, across)."""
+    pearson = "pearson"
+    known = [one for one in rows if one.kept is not None and one.agreement["BkR"][pearson].value is not None]
+    if not known:
+        return Figure(Drawing((), 0, notes=("No level has both numbers: nothing to draw.",)), style="wide")
+    missing = [level_name(one) for one in rows if one not in known]
+
+    def draw(size: Size) -> Drawing:
+        return _over_quality(known, pair, size, missing)
+
+    kinds = {one.kind for one in known}
+    keys = [Key(name, mark_swatch(kind, mark)) for kind, (mark, name) in SERIES.items() if kind in kinds]
+    return fitted(draw, WIDE, NARROW_CURVE, legend=(*keys, Key("vertical lines: the interval")), style="wide")
+
+
+def _against_xlr(
+    pair: PairValidation, rows: Sequence[EncoderScores], measure: str, threshold: float, size: Size,
+    missing: Sequence[str], *, named: bool,
+) -> Drawing:  # fmt: skip
+    chance = {"BkR": pair.chance, "CORR": 0.0}.get(measure)
+    ups = [end for row in rows for end in _ends(row, measure) or (row.scores[measure].mean,)]
+    frame = Frame(*size, axis_for([0.0, 1.0]), axis_for([*ups, chance]))
+    points = [_point(frame, row, measure, threshold) for row in rows]
+    found = pair.subsets["all"].agreement[measure]
+    texts = [f"{kind.capitalize()} {numbers.number(found[kind].value)}" for kind in COEFFICIENTS]
+    width, height = _COEFFICIENTS_BOX
+    taken = [(frame.left, frame.top, frame.left + width, frame.top + height)]
+    held = [*taken, *(box for point in points for box in (point.box, *point.whiskers()))]
+    said = "" if chance is None else f"chance {numbers.mark(chance, measure)}"
+    divide = [frame.upright(frame.x(threshold), "divide")] if frame.xs.holds(threshold) else []
+    where = words.pair(pair.source, pair.target)
+    return scatter(
+        frame,
+        points,
+        [row.encoder for row in rows] if named else None,
+        across=TRUTH,
+        up=measure,
+        spoken=f"{measure} against XLR for {where}, one point per encoder, {len(points)} points",
+        lines=divide,
+        level=frame.level(chance, said, held),
+        remarks=[(frame.left + 10, frame.top + 16 + 16 * i, text) for i, text in enumerate(texts)],
+        taken=taken,
+        name=f"{measure} against {TRUTH}",
+        notes=_not_drawn(missing),
+    )
+
+
+def _point(frame: Frame, row: EncoderScores, measure: str, threshold: float) -> Point:
+    x, y = row.scores[TRUTH].mean or 0.0, row.scores[measure].mean or 0.0
+    return frame.point(
+        x,
+        y,
+        f"{_isolated(row.encoder)}: XLR {numbers.number(x)}, {measure} {numbers.number(y)}",
+        kind="below" if x < threshold else "above",
+        across=_ends(row, TRUTH),
+        up=_ends(row, measure),
+    )
+
+
+def _over_quality(
+    rows: Sequence[Degradation], pair: PairValidation, size: Size, missing: Sequence[str]
+) -> Drawing:
+    pearson = [one.agreement["BkR"]["pearson"] for one in rows]
+    ends = [None if one.ci is None else (one.ci.low, one.ci.high) for one in pearson]
+    held = [end for both in ends for end in both or ()]
+    ys = axis_for([*held, *(one.value for one in pearson), 0.0, 1.0])
+    frame = Frame(*size, axis_for([*(one.kept for one in rows), 0.0]), ys)
+    points = [
+        frame.point(
+            one.kept or 0.0,
+            found.value or 0.0,
+            f"{level_name(one)}: {numbers.percent(one.kept)} of neighbours kept, "
+            f"Pearson {numbers.with_interval(found.value, found.ci)}",
+            kind=one.kind,
+            mark=SERIES[one.kind][0] if one.kind in SERIES else "circle",
+            up=both,
+        )
+        for one, found, both in zip(rows, pearson, ends, strict=True)
+    ]
+    around = [box for point in points for box in (point.box, *point.whiskers())]
+    return scatter(
+        frame,
+        points,
+        [level_name(one) for one in rows],
+        across="share of the nearest pictures kept",
+        up="Pearson of BkR with XLR",
+        spoken=f"Agreement of BkR with XLR against image quality for {words.pair(pair.source, pair.target)}",
+        lines=_series(points),
+        level=frame.level(0.0, "no agreement", around),
+        taken=[box for point in points for box in point.whiskers(2)],
+        air=8,
+        notes=_not_drawn(missing),
+    )
+
+
+def _series(points: Sequence[Point]) -> list[Shape]:
+    """Return a line for each kind of weakening, from the vectors as they are downwards."""
+    start = [point for point in points if point.kind == "none"]
+    kinds = dict.fromkeys(point.kind for point in points if point.kind not in ("none", "shuffle"))
+    lines = []
+    for kind in kinds:
+        own = sorted([*start, *(p for p in points if p.kind == kind)], key=lambda point: -point.x)
+        lines.append(polyline(((point.x, point.y) for point in own), f"series {kind}"))
+    return lines
+
+
+def _ends(row: EncoderScores, measure: str) -> Ends | None:
+    """Return the mean less and plus one standard deviation over seeds."""
+    found = row.scores[measure]
+    if found.mean is None or found.sd is None:
+        return None
+    return found.mean - found.sd, found.mean + found.sd
+
+
+def _drawn(row: EncoderScores, measure: str) -> bool:
+    return row.scores[TRUTH].mean is not None and row.scores[measure].mean is not None
+
+
+def _not_drawn(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the remark that names what lacks a number."""
+    shown = ", ".join(map(_isolated, names))
+    return (f"not drawn, a number is missing: {shown}",) if names else ()
+
+
+def _isolated(name: str) -> str:
+    return f"\u2068{name}\u2069"  # it may be of any script

@@ -1,0 +1,167 @@
+"""What a calibration is worth, and what it says of a result, in plain sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xlingual.report import numbers, words
+from xlingual.report.blocks import Finding
+from xlingual.results import Interval, Results, Summary
+from xlingual.results.calibration import (
+    FORM,
+    WITHIN,
+    Calibration,
+    CalibrationError,
+    DataSet,
+    ErrorDifference,
+    units_needed,
+)
+
+SHOWN = 4  # encoders named in a sentence
+
+
+def findings(found: Calibration) -> list[Finding]:
+    """Return what a calibration is worth, the most important first."""
+    of = ", ".join(numbers.counted(*one) for one in counts(found))
+    error = _error(found, "family")
+    known = "" if error is None else f" with a mean absolute error of {_error_text(error)}"
+    sentences = [
+        f"Within one data set XLR {found.xlr_measure} is estimated from {_followed(found)}{known} for "
+        f"families of encoders that were left out ({of}).",
+        *(_against(one) for one in found.differences if one.left_out == "family"),
+        *(_coverage(one, len(found.data_sets) > 1) for one in found.data_sets),
+        _other_data(found),
+        *(words.stop(f"Note: {warning}") for warning in found.warnings),
+    ]
+    return [Finding(sentences)]
+
+
+def counts(found: Calibration) -> list[tuple[int, str, str]]:
+    """Return what a calibration was made from: amounts with their nouns, for one and for many."""
+    return [
+        (len({point.encoder for point in found.points}), "encoder", "encoders"),
+        (len({point.family for point in found.points}), "family", "families"),
+        (len(found.cells), "direction", "directions"),
+        (len(found.data_sets), "data set", "data sets"),
+    ]
+
+
+def estimates(results: Results) -> list[Summary]:
+    """Return the summaries with an estimated XLR, those of a pair before the mean over several."""
+    rows = [row for row in results.summary if row.estimated_xlr is not None]
+    return [row for row in rows if row.source is not None or row.n_pairs > 1]
+
+
+def estimate_sentences(results: Results) -> list[str]:
+    """Return what the estimates say and what they rest on; for those without an interval why.
+
+    Nothing where there are none.
+    """
+    every = estimates(results)
+    rows = [row for row in every if row.source is not None]
+    best = sorted(rows, key=lambda row: -row.estimated_xlr.value if row.estimated_xlr else 0.0)[:SHOWN]
+    if not best:
+        return []
+    named = [
+        f"{row.encoder} {numbers.with_interval(one.value, one.ci)}{_where(row, rows)}"
+        for row in best
+        if (one := row.estimated_xlr)
+    ]
+    left = f" ({len(rows) - len(best)} more in the table)" if len(rows) > len(best) else ""
+    measure = (best[0].estimated_xlr and best[0].estimated_xlr.measure) or best[0].measure
+    return [
+        f"Estimated XLR {measure}: {numbers.in_words(named)}{left}.",
+        *_promises(rows),
+        *_notes(every),
+    ]
+
+
+def intervals(rows: Sequence[Summary]) -> list[Interval]:
+    """Return the intervals of estimates."""
+    return [row.estimated_xlr.ci for row in rows if row.estimated_xlr and row.estimated_xlr.ci]
+
+
+def _followed(found: Calibration) -> str:
+    """Return the predictors that the estimate follows, all where it follows none."""
+    slopes = zip(found.predictors, found.model.slopes, strict=True)
+    return " and ".join([name for name, slope in slopes if slope] or found.predictors)
+
+
+def _where(row: Summary, rows: Sequence[Summary]) -> str:
+    if row.source is None:
+        return f" (mean of {row.n_pairs})"
+    alone = len({(other.source, other.target) for other in rows}) == 1
+    return "" if alone else f" ({words.pair(row.source, row.target or '')})"
+
+
+def _promises(rows: Sequence[Summary]) -> list[str]:
+    """Return what each kind of interval promises and what that rests on."""
+    sentences = []
+    for ci in {ci.method: ci for ci in intervals(rows)}.values():
+        kind, _, method = ci.method.partition(": ")
+        unit = (
+            "this encoder is to the families of the calibration as they are to each other"
+            if ci.method.startswith(WITHIN)
+            else "this data set is to those of the calibration as they are to each other: that cannot be "
+            "checked"
+        )
+        sentences.append(
+            f"{kind.capitalize()}: the intervals ({method}) aim at {numbers.percent(ci.level)} and hold the "
+            f"truth in at least {numbers.percent(2 * ci.level - 1)} of the cases, if {unit}."
+        )
+    return sentences
+
+
+def _notes(rows: Sequence[Summary]) -> list[str]:
+    notes: dict[str, list[str]] = {}
+    for row in rows:
+        if row.estimated_xlr is not None and row.estimated_xlr.note:
+            notes.setdefault(row.estimated_xlr.note, []).append(f"{row.encoder}{_where(row, rows)}")
+    return [words.stop(f"{numbers.in_words(named, SHOWN)}: {note}") for note, named in notes.items()]
+
+
+def _error(found: Calibration, left_out: str) -> CalibrationError | None:
+    return next((one for one in found.errors if one.left_out == left_out and one.form == FORM), None)
+
+
+def _error_text(one: CalibrationError) -> str:
+    return numbers.with_interval(one.value, one.ci)
+
+
+def _against(one: ErrorDifference) -> str:
+    name = {"line": "a straight line", "isotonic": "an isotonic fit"}.get(one.form, one.form)
+    if one.value is None or one.ci is None:
+        return f"Against {name}: {words.stop(one.note or 'no difference is known')}"
+    shown = numbers.difference(one.value, one.ci)
+    if one.ci.low > 0:
+        return f"It is better than {name}, whose error is larger by {shown}."
+    if one.ci.high < 0:
+        return f"It is worse than {name}, whose error is smaller: difference {shown}."
+    return f"It cannot be told apart from {name}: the difference of the errors, {shown}, contains zero."
+
+
+def _other_data(found: Calibration) -> str:
+    needed = units_needed(found.level)
+    one = _error(found, "data")
+    if one is None:
+        return "How far off it is on other data is not known: the validations are about one data set."
+    span = f", {numbers.number(one.least)} to {numbers.number(one.most)}" if one.least is not None else ""
+    text = f"For a data set that was left out the error is {_error_text(one)}{span} ({one.n_groups} of them)"
+    if len(found.data_sets) >= needed:
+        return f"{text}."
+    level = numbers.percent(found.level)
+    return f"{text}: too few for a {level} interval for other data, which takes {needed}."
+
+
+def _coverage(one: DataSet, several: bool) -> str:
+    share, where = one.coverage, f" within data {one.data}" if several else " within this data"
+    level, sure = numbers.percent(share.level), numbers.percent(share.guaranteed)
+    if share.value is None:
+        return words.stop(f"Coverage of the {level} intervals{where}: {share.note or 'not known'}")
+    ends = share.ci
+    shown = "" if ends is None else f" [{numbers.percent(ends.low)}, {numbers.percent(ends.high)}]"
+    return (
+        f"The {level} intervals{where} (guaranteed: {sure}, for exchangeable families) held the truth in "
+        f"{numbers.percent(share.value)}{shown} of {share.n_families} families left out; "
+        f"mean width {numbers.number(share.width)}."
+    )
