@@ -110,6 +110,15 @@ class Cell:
         text, _, after = numbers.plus_minus(mean, spread).partition(" ")
         return cls(text, after, value=mean, spread=spread, **more)
 
+    @classmethod
+    def written(
+        cls, text: str, value: float | None = None, ci: Interval | None = None, **more: Any,  # noqa: ANN401
+    ) -> Cell:  # fmt: skip
+        """Return the cell of a number that is written as "value [low, high]"."""
+        text, opening, ends = text.partition(" [")
+        around = None if ci is None else (ci.low, ci.high)
+        return cls(text, f"[{ends}" if opening else "", value=value, ends=around, **more)
+
     @property
     def alone(self) -> Cell:
         """The cell without what stands below."""
@@ -137,6 +146,11 @@ class Column:
     main: bool = False  # the number that the table is about
     data: bool = False  # holds names of people's own: encoders, files
     where: Where = "both"
+
+    @property
+    def label(self) -> str:
+        """What stands before its numbers on a telephone; abbreviations keep their capitals."""
+        return self.head if any(map(str.isupper, self.head[1:])) else self.head.lower()
 
     @property
     def key(self) -> str:
