@@ -1,17 +1,19 @@
 """What can be shown: a page is a list of blocks, and every renderer knows every block.
 
 A module of `pages/` says which blocks stand on a page and in which order; `render/` turns them into HTML,
-lines of a terminal, Markdown, LaTeX and CSV. Blocks hold numbers and finished texts, never markup.
+lines of a terminal, Markdown, LaTeX and CSV. Blocks hold numbers and finished texts, never markup; names in
+sentences and cells may be marked (`marking`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from xlingual.report import numbers
 from xlingual.report.axis import Axis
+from xlingual.report.marking import bare
 from xlingual.report.shapes import Drawing
 from xlingual.results import Interval
 
@@ -51,6 +53,7 @@ class Bar:
     high: float | None = None
     lines: tuple[tuple[str, float], ...] = ()  # (kind, value): chance, oracle …
     spoken: str = ""
+    arrows: bool = False  # show where the interval goes on beyond the axis
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Cell:
     title: str = ""  # on hover
     tone: Tone = ""
     mark: str = ""  # what a terminal and texts show behind the text, where the page has a tone
-    bar: Bar | None = None
+    bar: Bar | Drawing | None = None
     value: float | int | str | None = None  # at full precision, for CSV
     ends: tuple[float, float] | None = None  # of the interval, for CSV
     spread: float | None = None  # what stands after ± in place of the interval, for CSV
@@ -111,13 +114,19 @@ class Cell:
         return cls(text, after, value=mean, spread=spread, **more)
 
     @classmethod
-    def written(
-        cls, text: str, value: float | None = None, ci: Interval | None = None, **more: Any,  # noqa: ANN401
+    def by(
+        cls, write: Callable[..., str], value: float | None, ci: Interval | None = None, *,
+        scale: float = 1, **more: Any,  # noqa: ANN401  (fields of a cell)
     ) -> Cell:  # fmt: skip
-        """Return the cell of a number that is written as "value [low, high]"."""
-        text, opening, ends = text.partition(" [")
-        around = None if ci is None else (ci.low, ci.high)
-        return cls(text, f"[{ends}" if opening else "", value=value, ends=around, **more)
+        """Return the cell of a value as `write` writes it: "value", or with its interval "value [low, high]".
+
+        `scale`: times how much CSV has it.
+        """
+        if value is None:
+            return cls(numbers.MISSING, **more)
+        text, opening, ends = (write(value) if ci is None else write(value, ci)).partition(" [")
+        around = None if ci is None else (scale * ci.low, scale * ci.high)
+        return cls(text, f"[{ends}" if opening else "", value=scale * value, ends=around, **more)
 
     @property
     def alone(self) -> Cell:
@@ -132,7 +141,7 @@ class Cell:
     @property
     def marked(self) -> str:
         """The text with its mark."""
-        return f"{self.text}{self.mark}"
+        return f"{bare(self.text)}{self.mark}"
 
 
 @dataclass(frozen=True)
@@ -219,7 +228,7 @@ class Table:
 
     @classmethod
     def of_texts(
-        cls, title: str, heads: Sequence[str | Column], rows: Iterable[Sequence[str | Cell]], *,
+        cls, title: str, heads: Sequence[str | Column], rows: Iterable[Iterable[object]], *,
         names: int = 1, words: Iterable[str] = (), data: bool = False, **more: Any,  # noqa: ANN401
     ) -> Table:  # fmt: skip
         """Return a table of texts; the first `names` columns and those of `words` are no numbers.
@@ -238,7 +247,7 @@ class Table:
             for i, head in enumerate(heads)
         )
         made = tuple(
-            Row(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row)) for row in rows
+            Row(tuple(cell if isinstance(cell, Cell) else Cell(str(cell)) for cell in row)) for row in rows
         )
         return cls(title, columns, made, **more)
 

@@ -288,6 +288,15 @@ def counted(amount: int, one: str, many: str = "") -> str:
     return f"{count(amount)} {one if amount == 1 else many or f'{one}s'}"
 
 
+def facts(*amounts: tuple[int, str, str]) -> list[tuple[str, str]]:
+    """Return (noun, amount) for the head of a page.
+
+    >>> facts((1, "query", "queries"), (3, "seed", "seeds"))
+    [('query', '1'), ('seeds', '3')]
+    """
+    return [(one if amount == 1 else many, count(amount)) for amount, one, many in amounts]
+
+
 def span(amounts: list[int]) -> str:
     """Return "365" or "365–412" for the smallest and largest of the amounts."""
     if not amounts:

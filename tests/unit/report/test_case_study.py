@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from xlingual.errors import InputError
-from xlingual.report import page_of, render, write_report
+from xlingual.report import page_of, render, verdict, write_report
 from xlingual.report.blocks import Table
 from xlingual.report.figures.case_study import NARROW, ROOMY, drawing, spread
-from xlingual.report.findings.case_study import findings as verdict
 from xlingual.report.findings.case_study import gain, pairs_below
 from xlingual.report.render import terminal
 from xlingual.results import Interval
@@ -222,6 +221,11 @@ def test_the_page_needs_nothing_else_and_escapes_names(tmp_path: Any) -> None:
     assert "<title>My title</title>" in (tmp_path / "sub" / "report.html").read_text(encoding="utf-8")
     with pytest.raises(InputError, match="is a folder"):
         write_report(study(), tmp_path)
+
+
+def test_names_are_set_apart_where_they_stand_not_where_they_look_alike() -> None:
+    page = render(replace(named("small"), base_given=False))
+    assert "<bdi>small</bdi> was chosen as base" in page and "rather too small than too large" in page
 
 
 def test_a_page_without_trainings_or_with_one_pair() -> None:

@@ -17,8 +17,6 @@ from xlingual.report import page_of, render, write_report
 from xlingual.report.pages.gate import junit, summary
 from xlingual.report.render import html
 from xlingual.report.render.text import as_text
-from xlingual.report.study import page as study_page
-from xlingual.report.study import show as show_study
 from xlingual.report.validation import page as validation_page
 from xlingual.report.validation import show as show_validation
 from xlingual.results import Interval
@@ -127,9 +125,11 @@ def test_an_evaluation(tmp_path, capsys):
 
 
 def test_a_study(capsys):
-    found = made("study/made.py").hostile(NASTY)
-    check_page(study_page.render(found))
-    show_study(screen.console(), found)
+    found = made("study_made.py").hostile(NASTY)
+    for form in ("markdown", "csv", "latex"):
+        check(as_text(page_of(found), form))
+    check_page(render(found))
+    screen.show(found)
     check(capsys.readouterr().out)
 
 

@@ -6,8 +6,10 @@ Models have the paper's names, and numbers are those of its Table 2: times 1000.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from xlingual.report import numbers, words
+from xlingual.report.marking import said
 from xlingual.report.numbers import in_words
 from xlingual.results import Interval
 from xlingual.results.case_study import (
@@ -28,7 +30,7 @@ _SHOWN = {TRIPLET: "Triplet", TRIPLET_XL: "TripletXL"}
 
 
 def findings(study: CaseStudy) -> list[str]:
-    """Return the sentences of the verdict, the most important first."""
+    """Return the sentences of the verdict, the most important first, with the names in them marked."""
     if not study.differences:
         return ["Nothing was trained, so there is nothing to compare."]
     cautions = (_by_choice, _one_training, _spread, _below_base, _base_chosen)
@@ -57,18 +59,15 @@ def measure(study: CaseStudy) -> str:
     return f"BkR {study.measure} {UNIT}"
 
 
-def times(value: float | None) -> str:
+def times(value: float | None, ci: Interval | None = None) -> str:
     """Return a value in thousandths.
 
-    >>> times(0.0093), times(-0.00204), times(None)
-    ('9.3', '−2.0', '–')
+    >>> times(0.0093), times(-0.00204, Interval(-0.003, 0.001, 0.95, "")), times(None)
+    ('9.3', '−2.0 [−3.0, 1.0]', '–')
     """
-    return numbers.number(None if value is None else SCALE * value, digits=1)
-
-
-def thousandths(ci: Interval | None) -> Interval | None:
-    """Return an interval in thousandths."""
-    return None if ci is None else Interval(SCALE * ci.low, SCALE * ci.high, ci.level, ci.method)
+    ends = () if ci is None else (ci.low, ci.high)
+    text, *around = (numbers.number(None if v is None else SCALE * v, digits=1) for v in (value, *ends))
+    return f"{text} [{', '.join(around)}]" if around else text
 
 
 def gain(value: float, ci: Interval | None = None) -> str:
@@ -77,12 +76,13 @@ def gain(value: float, ci: Interval | None = None) -> str:
     >>> gain(0.0119, Interval(0.0066, 0.0172, 0.95, "")), gain(-0.002), gain(0.0)
     ('+11.9 [+6.6, +17.2]', '−2.0', '0.0')
     """
-    return numbers.signed(SCALE * value, thousandths(ci), digits=1)
+    scaled = None if ci is None else replace(ci, low=SCALE * ci.low, high=SCALE * ci.high)
+    return numbers.signed(SCALE * value, scaled, digits=1)
 
 
 def _answer(study: CaseStudy, asked: Difference) -> str:
     """Return the answer to one question."""
-    model, other = asked_of(study, asked)
+    model, other = map(said, asked_of(study, asked))
     much = f"{gain(asked.value, asked.ci)}{_each(asked)}"
     if asked.where == WORST_PAIRS:
         return _on_worst(study, asked, model, other, much)
@@ -150,7 +150,9 @@ def _by_choice(study: CaseStudy) -> str:
     if worst.retrained is None:
         return f"{text}: what is chosen for being low comes out higher elsewhere by luck alone."
     brings = "already brings" if worst.retrained > 0 else "brings"
-    return f"{text}; training Triplet once more, with another seed, {brings} {gain(worst.retrained)}."
+    return (
+        f"{text}; training {said('Triplet')} once more, with another seed, {brings} {gain(worst.retrained)}."
+    )
 
 
 def _one_training(study: CaseStudy) -> str:
@@ -164,7 +166,11 @@ def _one_training(study: CaseStudy) -> str:
 
 def _spread(study: CaseStudy) -> str:
     """Return how far apart the language pairs lie, as Figure 3 of the paper shows it."""
-    told = [f"{times(one.sd_pairs)} with {label(one)}" for one in compared(study) if one.sd_pairs is not None]
+    told = [
+        f"{times(one.sd_pairs)} with {said(label(one))}"
+        for one in compared(study)
+        if one.sd_pairs is not None
+    ]
     if len(told) < 2:
         return ""
     return (
@@ -181,7 +187,7 @@ def _below_base(study: CaseStudy) -> str:
     if not any(below.values()):
         return ""
     told = [
-        f"{name} on {len(pairs) or 'none'}{f' ({in_words(pairs, 3)})' if pairs else ''}"
+        f"{said(name)} on {len(pairs) or 'none'}{f' ({in_words(pairs, 3)})' if pairs else ''}"
         for name, pairs in below.items()
     ]
     return f"Of the {study.n_pairs} pairs, {' and '.join(told)} came out below the base; some may by luck."
@@ -202,6 +208,6 @@ def _base_chosen(study: CaseStudy) -> str:
     if study.base_given or study.difference(TRIPLET, ALL_PAIRS) is None:
         return ""
     return (
-        f"{study.base} was chosen as base because it leads on these very queries, which flatters it: gains "
-        "over it are rather too small than too large."
+        f"{said(study.base)} was chosen as base because it leads on these very queries, which flatters it: "
+        "gains over it are rather too small than too large."
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xlingual.report import numbers, words
 from xlingual.report.axis import axis_for
 from xlingual.report.blocks import (
@@ -31,7 +33,6 @@ from xlingual.report.findings.case_study import (
     gain,
     label,
     measure,
-    thousandths,
     times,
 )
 from xlingual.report.numbers import MISSING
@@ -71,7 +72,7 @@ LOOKS = narrower("sd of pairs", "highest pair", "lowest pair", "chosen", "in the
 def page(study: CaseStudy, *, title: str | None = None) -> Page:
     """Return the page of a case study."""
     about = "Mean over language pairs. Chance is what an encoder that knows nothing scores."
-    intervals = [one.ci for one in (*study.models, *study.differences)]
+    intervals = [*(model.ci for model in study.models), *(asked.ci for asked in study.differences)]
     return Page(
         kind="case study",
         title=title or f"Case study: training on {study.base} without parallel texts",
@@ -88,19 +89,17 @@ def page(study: CaseStudy, *, title: str | None = None) -> Page:
         systems=[(training.encoder, [training.spec]) for training in study.trainings],
         methods=sorted({ci.method for ci in intervals if ci}),
         timings=[(name, numbers.duration(seconds)) for name, seconds in study.timings.items()],
-        names=[name for model in study.models for name in (model.name, label(model))],
     )
 
 
 def _facts(study: CaseStudy) -> list[tuple[str, str]]:
-    counts = [
+    facts = numbers.facts(
         (len(study.models), "model", "models"),
         (study.n_pairs, "language pair", "language pairs"),
         (study.n_queries, "query", "queries"),
         (study.n_seeds, "sample", "samples"),
         (study.n_trainings, "training of each", "trainings of each"),
-    ]
-    facts = [(one if count == 1 else many, numbers.count(count)) for count, one, many in counts]
+    )
     return [*facts, ("measure", study.measure)]
 
 
@@ -154,18 +153,15 @@ def _methods(study: CaseStudy) -> Table:
 def _method(study: CaseStudy, model: Model) -> tuple[Cell, ...]:
     values = [pair.value for pair in model.pairs]
     low, high = (min(values), max(values)) if len(values) > 1 else (None, None)
-    ci = thousandths(model.ci)
-    ends = f"[{times(model.ci.low)}, {times(model.ci.high)}]" if model.ci else ""
-    value = Cell.written(f"{times(model.value)} {ends}".rstrip(), SCALE * model.value, ci)
-    bar = Bar(
-        SCALE * model.value if ci else None,
-        *(value.ends or (None, None)),
-        () if study.chance is None else (("chance", SCALE * study.chance),),
-        f"{label(model)}: {value.plain}",
-    )
-    base = {"badges": (Badge("base", "soft", where="page"),), "mark": " (base)"} if model.role == BASE else {}
+    value = Cell.by(times, model.value, model.ci, scale=SCALE)
+    least, most = value.ends or (None, None)
+    marks = () if study.chance is None else (("chance", SCALE * study.chance),)
+    bar = Bar(SCALE * model.value if model.ci else None, least, most, marks, f"{label(model)}: {value.plain}")
+    name = Cell(label(model))
+    if model.role == BASE:
+        name = replace(name, badges=(Badge("base", "soft", where="page"),), mark=" (base)")
     return (
-        Cell(label(model), **base),
+        name,
         value,
         Cell(bar=bar),
         Cell(MISSING if low is None else f"{times(low)} to {times(high)}"),
@@ -174,7 +170,7 @@ def _method(study: CaseStudy, model: Model) -> tuple[Cell, ...]:
 
 
 def _times(value: float | None) -> Cell:
-    return Cell(times(value), value=None if value is None else SCALE * value)
+    return Cell.by(times, value, scale=SCALE)
 
 
 def _over_pairs(study: CaseStudy) -> list[Section]:
@@ -241,8 +237,8 @@ def _questions(study: CaseStudy) -> list[Block]:
         [
             name,
             asked.where,
-            Cell.written(gain(asked.value, asked.ci), SCALE * asked.value, thousandths(asked.ci)),
-            Cell(numbers.p_value(asked.p_adjusted), value=asked.p_adjusted),
+            Cell.by(gain, asked.value, asked.ci, scale=SCALE),
+            Cell.by(numbers.p_value, asked.p_adjusted),
             asked.outcome,
         ]
         for name, asked in named
@@ -274,7 +270,7 @@ def _worst(study: CaseStudy) -> list[Block]:
             words.pair(pair.source, pair.target),
             *(_of_pair(model, pair.source, pair.target) for model in models),
             "yes" if place < len(study.worst.shown) else "no",
-            Cell(numbers.percent(pair.chosen), value=pair.chosen),
+            Cell.by(numbers.percent, pair.chosen),
         ]
         for place, pair in enumerate(chosen)
     ]

@@ -197,7 +197,7 @@ def _facts(comparison: Comparison, n_encoders: int) -> list[tuple[str, str]]:
         counts += [(len(languages.split(",")), "language", "languages")] if languages else []
     else:
         counts += [(whole.n_pairs, "language pair", "language pairs"), (whole.n_seeds, "seed", "seeds")]
-    return [(one if count == 1 else many, numbers.count(count)) for count, one, many in counts]
+    return numbers.facts(*counts)
 
 
 def _conditions(comparison: Comparison) -> list[tuple[str, list[str]]]:
