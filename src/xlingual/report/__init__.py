@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import xlingual.report.render  # first, so that it does not take the place of the function later  # noqa: F401
 from xlingual.report.blocks import Page
 from xlingual.report.leaders import Row, leaderboard
+from xlingual.report.marking import plain
 from xlingual.report.pages import page_of
 
 __all__ = ["Page", "Row", "as_html", "leaderboard", "page_of", "verdict", "write_report"]
@@ -37,7 +39,7 @@ def verdict(found: Any) -> list[str]:  # noqa: ANN401
     Where several runs or language pairs are judged apart, the first sentence about each begins with its name.
     """
     return [
-        f"{finding.name}: {sentence}" if finding.name and place == 0 else sentence
+        plain(f"{finding.name}: {sentence}" if finding.name and place == 0 else sentence)
         for finding in page_of(found).verdict
         for place, sentence in enumerate(finding.sentences)
     ]

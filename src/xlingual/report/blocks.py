@@ -1,7 +1,8 @@
 """What can be shown: a page is a list of blocks, and every renderer knows every block.
 
 A module of `pages/` says which blocks stand on a page and in which order; `render/` turns them into HTML,
-lines of a terminal, Markdown, LaTeX and CSV. Blocks hold numbers and finished texts, never markup.
+lines of a terminal, Markdown, LaTeX and CSV. Blocks hold numbers and finished texts, never markup; names in
+sentences and cells may be marked (`marking`).
 """
 
 from __future__ import annotations

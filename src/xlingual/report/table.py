@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from xlingual.report import numbers
 from xlingual.report.axis import Axis
+from xlingual.report.marking import bare
 from xlingual.report.shapes import Drawing
 from xlingual.results import Interval
 
@@ -33,6 +34,7 @@ class Bar:
     ends: tuple[float, float] | None = None  # of the interval
     lines: tuple[tuple[str, float], ...] = ()  # (kind, value): chance, oracle …
     spoken: str = ""
+    arrows: bool = False  # show where the interval goes on beyond the axis
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Cell:
     title: str = ""  # on hover
     tone: Tone = ""
     mark: str = ""  # what a terminal and texts show behind the text, where the page has a tone
-    bar: Bar | None = None
+    bar: Bar | Drawing | None = None
     value: float | int | str | None = None  # at full precision, for CSV
     ends: tuple[float, float] | None = None  # of the interval, for CSV
     spread: float | None = None  # what stands after ± in place of the interval, for CSV
@@ -92,6 +94,21 @@ class Cell:
         text, _, after = numbers.plus_minus(mean, spread).partition(" ")
         return cls(text, after, value=mean, spread=spread, **more)
 
+    @classmethod
+    def by(
+        cls, write: Callable[..., str], value: float | None, ci: Interval | None = None, *,
+        scale: float = 1, **more: Any,  # noqa: ANN401  (fields of a cell)
+    ) -> Cell:  # fmt: skip
+        """Return the cell of a value as `write` writes it: "value", or with its interval "value [low, high]".
+
+        `scale`: times how much CSV has it.
+        """
+        if value is None:
+            return cls(numbers.MISSING, **more)
+        text, opening, ends = (write(value) if ci is None else write(value, ci)).partition(" [")
+        around = None if ci is None else (scale * ci.low, scale * ci.high)
+        return cls(text, f"[{ends}" if opening else "", value=scale * value, ends=around, **more)
+
     @property
     def alone(self) -> Cell:
         """The cell without what stands below."""
@@ -105,7 +122,7 @@ class Cell:
     @property
     def marked(self) -> str:
         """The text with its mark."""
-        return f"{self.text}{self.mark}"
+        return f"{bare(self.text)}{self.mark}"
 
 
 @dataclass(frozen=True)
@@ -120,6 +137,11 @@ class Column:
     data: bool = False  # holds names of people's own: encoders, files
     meaning: str = ""  # said below the table where the column is shown
     where: Where = "both"
+
+    @property
+    def label(self) -> str:
+        """What stands before its numbers on a telephone; abbreviations keep their capitals."""
+        return self.head if any(map(str.isupper, self.head[1:])) else self.head.lower()
 
     @property
     def key(self) -> str:
@@ -188,7 +210,7 @@ class Table:
 
     @classmethod
     def of_texts(
-        cls, title: str, heads: Sequence[object], rows: Iterable[Sequence[object]], *,
+        cls, title: str, heads: Sequence[object], rows: Iterable[Iterable[object]], *,
         names: int = 1, words: Iterable[str] = (), data: bool = False, **more: Any,  # noqa: ANN401
     ) -> Table:  # fmt: skip
         """Return a table of texts; the first `names` columns and those of `words` are no numbers.

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from xlingual.requests.data import Table
 from xlingual.requests.encoding import Keeping
-from xlingual.requests.output import Quiet
+from xlingual.requests.output import AsJson, Form, Quiet
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Record, Request, argument, option
 from xlingual.requests.values import Natural, Positive, Share
@@ -135,7 +135,8 @@ class AnalyseStudyRequest(Request, frozen=True, kw_only=True):
     level: Annotated[Share, option("Level of the intervals; tests err in 1 − level.")] = 0.95
     replicates: Annotated[Positive, option("Number of resamples.", metavar="N")] = 4999
     seed: Annotated[Natural, option("Seed of the random numbers.")] = 0
-    as_json: Annotated[bool, option("Print JSON instead of sentences.", names=("--json",), run=True)] = False
+    form: Form = "table"
+    as_json: AsJson = False
     quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False
 
 

@@ -17,8 +17,6 @@ from xlingual.report import as_html, page_of, write_report
 from xlingual.report.pages.gate import junit, summary
 from xlingual.report.render import html
 from xlingual.report.render.text import as_text
-from xlingual.report.study import page as study_page
-from xlingual.report.study import show as show_study
 from xlingual.results import Interval
 from xlingual.results.gate import Decision, Gate
 from xlingual.results.plan import Plan, Row
@@ -125,9 +123,11 @@ def test_an_evaluation(tmp_path, capsys):
 
 
 def test_a_study(capsys):
-    found = made("study/made.py").hostile(NASTY)
-    check_page(study_page.render(found))
-    show_study(screen.console(), found)
+    found = made("study_made.py").hostile(NASTY)
+    for form in ("markdown", "csv", "latex"):
+        check(as_text(page_of(found), form))
+    check_page(as_html(found))
+    screen.show(found)
     check(capsys.readouterr().out)
 
 

@@ -23,6 +23,7 @@ from xlingual.report.blocks import (
     meanings,
     walk,
 )
+from xlingual.report.marking import bare, in_quotes, parts
 from xlingual.visible import visible
 
 if TYPE_CHECKING:
@@ -132,11 +133,14 @@ def _of(table: Table, places: list[int]) -> Table:
 
 
 def say(console: Console, sentence: str, style: str = "") -> None:
-    """Print a sentence, one column in from the edge."""
+    """Print a sentence, one column in from the edge, with names that are marked in bold type."""
     from rich.padding import Padding
     from rich.text import Text
 
-    console.print(Padding(Text(sentence, style=style), (0, 0, 0, 1)))
+    shown = Text(style=style)
+    for part, name in parts(sentence):
+        shown.append(in_quotes(part) if name else bare(part), style="bold" if name else None)
+    console.print(Padding(shown, (0, 0, 0, 1)))
 
 
 def plain_table(title: str | None = None, *, header: bool = True) -> RichTable:

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from xlingual.errors import InputError
-from xlingual.report.case_study import render, show, write_case_study
-from xlingual.report.case_study.board import board
-from xlingual.report.case_study.figure import NARROW, ROOMY, figure, spread
-from xlingual.report.case_study.sentences import pairs_below, verdict
-from xlingual.report.case_study.wording import gain, p_text
+from xlingual.report import page_of, render, verdict, write_report
+from xlingual.report.blocks import Table
+from xlingual.report.figures.case_study import NARROW, ROOMY, drawing, spread
+from xlingual.report.findings.case_study import gain, pairs_below
+from xlingual.report.render import terminal
 from xlingual.results import Interval
 from xlingual.results.case_study import (
     ALL_PAIRS,
@@ -107,7 +107,7 @@ def named(base: str) -> CaseStudy:
 
 def shown(found: CaseStudy, width: int) -> str:
     out = StringIO()
-    show(Console(file=out, width=width), found)
+    terminal.show(Console(file=out, width=width), page_of(found))
     return out.getvalue()
 
 
@@ -141,7 +141,7 @@ def test_other_outcomes_on_the_worst_pairs(outcome: str, words: str) -> None:
     value = -0.003 if outcome == WORSE else 0.003
     told = verdict(study(differences=[asked(WORST_PAIRS, value, outcome, note="Too few", p_adjusted=0.07)]))
     assert words in told[0]
-    assert ("p is .070" in told[0]) == (outcome == NO_DIFFERENCE)
+    assert ("questions, p = 0.070" in told[0]) == (outcome == NO_DIFFERENCE)
 
 
 def test_one_training_and_a_base_that_was_chosen_here_are_said() -> None:
@@ -161,24 +161,31 @@ def test_pairs_below_another_model_come_with_the_largest_loss_first() -> None:
 
 def test_numbers_are_thousandths_with_a_sign_that_can_be_seen() -> None:
     assert gain(0.00002, Interval(-0.00001, 0.00005, 0.95, "")) == "+0.02 [−0.01, +0.05]"
-    assert [p_text(p) for p in (None, 0.0004, 0.0414, 1.0)] == ["–", "< .001", ".041", "1"]
 
 
 def test_the_figure_joins_the_worst_pairs_from_the_base_on() -> None:
     for layout in (ROOMY, NARROW):
-        found = figure(study(), layout)
-        assert found is not None and [row.label for row in found.rows] == [
+        found = drawing(study(), layout)
+        rows = [one for one in found.shapes if one.name == "g" and one.style.startswith("box")]
+        assert [row.attributes["aria-label"].split(" from ")[0] for row in rows] == [  # type: ignore[union-attr]
             "random", "labse", "Triplet", "TripletXL",
         ]  # fmt: skip
-        assert [pair.name for pair in found.joined] == ["ar → en", "ar → ru"]
-        for pair in found.joined:
-            assert len(pair.marks) == 4 and len(pair.points.split()) == 4  # base, two models, and the name
-            assert [y for _, y, _ in pair.marks] == [row.y for row in found.rows]
-        places = [x for row in found.rows for x, _ in row.dots] + [p.name_x for p in found.joined]
-        assert all(0 <= place <= layout.width for place in places)
-        row = found.rows[2]
-        assert row.quartiles is not None and row.low <= row.quartiles[0] <= row.quartiles[2] <= row.high
-    assert figure(study(n_pairs=1)) is None
+        assert [row.style for row in rows] == ["box", "box", "box first", "box first"]
+        names = [one for one in found.shapes if "pair-name" in one.style]
+        assert [one.text for one in names] == ["ar → en", "ar → ru"]
+        for kind in ("w0", "w1"):
+            marks = [one for one in found.shapes if one.style == f"mark {kind}"]
+            (line,) = (one for one in found.shapes if one.style == f"series {kind}")
+            assert len(marks) == 4 and len(str(line.attributes["points"]).split()) == 4  # three, and the name
+            assert "ar → " in marks[0].title and marks[0].title.startswith(names[int(kind[1])].text)
+        circles = [one.inside[0].attributes for one in found.shapes if one.style == "mark w0"]
+        assert [at["cy"] for at in circles] == [row.inside[0].attributes["y1"] for row in rows]
+        whisker, box, _, *dots = rows[2].inside
+        places = [dot.attributes["cx"] for row in rows for dot in row.inside if dot.name == "circle"]
+        assert len(dots) == len(PAIRS) and len(places) == 4 * len(PAIRS)
+        assert all(0 <= place <= layout.width for place in [*places, *(one.attributes["x"] for one in names)])  # type: ignore[operator]
+        left, width = box.attributes["x"], box.attributes["width"]
+        assert whisker.attributes["x1"] <= left <= left + width <= whisker.attributes["x2"]  # type: ignore[operator]
 
 
 @given(st.lists(st.floats(0, 900), min_size=1, max_size=10))
@@ -191,10 +198,15 @@ def test_names_do_not_overlap_and_keep_their_order(wanted: list[float]) -> None:
 
 
 def test_the_table_has_chance_first_and_marks_the_best() -> None:
-    found = board(study())
-    assert [line.label for line in found.lines] == ["chance", "random", "labse", "Triplet", "TripletXL"]
-    assert [line.kind for line in found.lines][-1] == "leader" and found.lines[2].tag == "base"
-    assert found.lines[0].value == "1.0" and found.lines[0].low is None and found.spread
+    table = page_of(study()).sections[0].blocks[0]
+    assert isinstance(table, Table)
+    rows = {row.cells[0].text: row for row in table.rows}
+    assert list(rows) == ["chance", "random", "labse", "Triplet", "TripletXL"]
+    assert [row.tone for row in table.rows] == ["unled", "behind", "behind", "behind", "leader"]
+    assert [badge.text for badge in rows["labse"].cells[0].badges] == ["base"]
+    assert rows["chance"].cells[1].text == "1.0" and rows["chance"].cells[2].bar is not None
+    assert rows["chance"].cells[2].bar.low is None and table.columns[-1].head == "SD of trainings"
+    assert "chance" not in shown(study(chance=None), 120).split()
 
 
 def test_the_page_needs_nothing_else_and_escapes_names(tmp_path: Any) -> None:
@@ -202,12 +214,17 @@ def test_the_page_needs_nothing_else_and_escapes_names(tmp_path: Any) -> None:
     page = render(hostile)
     assert "<b>base</b>" not in page and "&lt;b&gt;base&lt;/b&gt;" in page
     assert re.search(r"""(src|href)\s*=\s*["']?http""", page) is None and "<script" not in page
-    assert page.count('class="plot journey') == 2 and "Triplet&#39;s worst pairs" in page
+    assert page.count('class="plot ') == 2 and "Triplet&#39;s worst pairs" in page
     assert page == render(hostile)
-    write_case_study(study(), tmp_path / "sub" / "report.html", title="My title")
+    write_report(study(), tmp_path / "sub" / "report.html", title="My title")
     assert "<title>My title</title>" in (tmp_path / "sub" / "report.html").read_text(encoding="utf-8")
     with pytest.raises(InputError, match="is a folder"):
-        write_case_study(study(), tmp_path)
+        write_report(study(), tmp_path)
+
+
+def test_names_are_set_apart_where_they_stand_not_where_they_look_alike() -> None:
+    page = render(replace(named("small"), base_given=False))
+    assert "<bdi>small</bdi> was chosen as base" in page and "rather too small than too large" in page
 
 
 def test_a_page_without_trainings_or_with_one_pair() -> None:
@@ -215,7 +232,7 @@ def test_a_page_without_trainings_or_with_one_pair() -> None:
     bare = study(models=study().models[:2], differences=[], worst=nothing, trainings=[], n_trainings=1)
     assert "Nothing was trained" in render(bare) and "worst at are followed" not in render(bare)
     pair = [replace(m, pairs=m.pairs[:1], sd_pairs=None) for m in study().models]
-    assert 'class="plot journey' not in render(study(models=pair, n_pairs=1, worst=nothing))
+    assert 'class="plot ' not in render(study(models=pair, n_pairs=1, worst=nothing))
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xlingual.report import words
-from xlingual.report.numbers import in_words, percent
-from xlingual.report.study.marking import quoted, said
-from xlingual.report.study.wording import amount, counted, level, ordered_pairs, p_text
+from xlingual.report.marking import quoted, said
+from xlingual.report.numbers import counted, in_words, p_value, percent
+from xlingual.report.study_views import amount, needed_pairs
 from xlingual.results.comparison import NO_DIFFERENCE
 from xlingual.results.study import (
     LEFT_OUT,
@@ -22,11 +22,6 @@ from xlingual.results.study import (
 FEW_RATERS = 5
 CLOSE, FAIR = 0.8, 0.667  # Krippendorff's customary limits: for firm conclusions, and for tentative ones
 MOST_NAMED = 3
-
-
-def who(analysis: StudyAnalysis) -> str:
-    """Return who found what was found."""
-    return "one rater" if analysis.n_raters == 1 else "people"
 
 
 def open_(pair: PairDifference) -> bool:
@@ -44,37 +39,36 @@ def outcome(analysis: StudyAnalysis, pair: PairDifference) -> str:
     return "not shown at this look" if held_back(analysis, pair) else pair.outcome
 
 
-def last_look(looks: Sequence[Look]) -> Look | None:
+def early(analysis: StudyAnalysis) -> bool:
+    """Tell whether looks are still to come."""
+    last = _last_look(analysis.looks)
+    return bool(analysis.looks) and (last is None or last.fraction < 1)
+
+
+def _last_look(looks: Sequence[Look]) -> Look | None:
     """Return the look that is taken now."""
     return max((look for look in looks if look.reached), key=lambda look: look.number, default=None)
 
 
-def early(analysis: StudyAnalysis) -> bool:
-    """Tell whether looks are still to come."""
-    last = last_look(analysis.looks)
-    return bool(analysis.looks) and (last is None or last.fraction < 1)
-
-
 def look(analysis: StudyAnalysis) -> str:
     """Return what the look at hand allows."""
-    last = last_look(analysis.looks)
+    last = _last_look(analysis.looks)
     if last is None:
         none = "No planned look is reached yet, so no difference can be called found."
         return none if analysis.looks else ""
     text = (
         f"This is look {last.number}, at {percent(last.fraction)} of the planned ratings. It tests at "
-        f"{p_text(last.level)}, so that all looks together find a difference where none is in at most "
+        f"{p_value(last.level)}, so that all looks together find a difference where none is in at most "
         f"{100 * (1 - analysis.level):g} % of studies; "
     )
-    shown = any(not open_(pair) for pair in analysis.pairs)
-    what = "the difference" if len(analysis.pairs) == 1 else "a difference"
-    passes = next((one for one in analysis.looks if one.stop and one.reached), None)
-    if shown and passes is not None:
+    one = len(analysis.pairs) == 1
+    passes = next((each for each in analysis.looks if each.stop and each.reached), None)
+    if passes is not None and not all(map(open_, analysis.pairs)):
         where = "here" if passes.number == last.number else f"at look {passes.number}"
-        return f"{text}{what} passes {where}{', so the study may stop' if last.fraction < 1 else ''}."
-    what = what if len(analysis.pairs) == 1 else "no difference"
-    no = "does not pass" if len(analysis.pairs) == 1 else "passes"
-    return f"{text}{what} {no}: {'go on as planned' if last.fraction < 1 else 'none is shown'}."
+        stops = ", so the study may stop" if last.fraction < 1 else ""
+        return f"{text}{'the' if one else 'a'} difference passes {where}{stops}."
+    none = "the difference does not pass" if one else "no difference passes"
+    return f"{text}{none}: {'go on as planned' if last.fraction < 1 else 'none is shown'}."
 
 
 def raters(analysis: StudyAnalysis) -> str:
@@ -96,9 +90,9 @@ def raters(analysis: StudyAnalysis) -> str:
 
 def agreement(analysis: StudyAnalysis) -> str:
     """Return how alike people judge, and what that does to the comparison."""
+    found = analysis.agreement
     if analysis.n_raters < 2:
         return ""
-    found = analysis.agreement
     if found.alpha is None:
         why = f": {words.stop(quoted(found.note))}" if found.note else "."
         return f"How far raters agree cannot be told{why}"
@@ -122,8 +116,9 @@ def degree(found: Agreement) -> str:
 
 def flagged(analysis: StudyAnalysis) -> str:
     """Return which raters look inattentive, and why."""
-    found = [row for row in analysis.raters if row.flagged]
-    told = [f"{said(row.rater)} ({quoted(row.flagged or '').rstrip('.')})" for row in found]
+    told = [
+        f"{said(row.rater)} ({quoted(row.flagged).rstrip('.')})" for row in analysis.raters if row.flagged
+    ]
     if not told:
         return ""
     looks = "looks inattentive" if len(told) == 1 else "look inattentive"
@@ -140,38 +135,34 @@ def unfinished(analysis: StudyAnalysis) -> str:
     if analysis.n_queries < analysis.n_planned:
         parts.append(f"{analysis.n_queries} of {counted(analysis.n_planned, 'query', 'queries')} are rated")
     if missing:
-        parts.append(f"{counted(missing, 'rating')} that raters were asked for {_is(missing)} missing")
-    parts += [one.partition(":")[0] for one in analysis.warnings if OF_PLANNED in one and not missing]
+        is_ = "is" if missing == 1 else "are"
+        parts.append(f"{counted(missing, 'rating')} that raters were asked for {is_} missing")
+    else:
+        parts += [one.partition(":")[0] for one in analysis.warnings if OF_PLANNED in one]
     if not parts:
         return ""
     left_out = [f" {quoted(one)}" for one in analysis.warnings if one.startswith(LEFT_OUT)]
     luck = (
-        "; who looks before the end and stops at the first difference finds too many by luck, which planned "
-        "looks correct for"
-        if not analysis.looks
-        else ""
+        ""
+        if analysis.looks
+        else "; who looks before the end and stops at the first difference finds too many by luck, which "
+        "planned looks correct for"
     )
     return f"The study is not finished: {' and '.join(parts)}{luck}.{''.join(left_out)}"
 
 
 def needed(analysis: StudyAnalysis) -> str:
     """Return how much more rating would show what was seen, where it is not shown yet."""
-    found = [(row, pair) for row, pair in needed_pairs(analysis) if open_(pair)]
-    told = [_needed(row, pair if len(analysis.pairs) > 1 else None) for row, pair in found]
-    more = [" The table below has the other pairs."] if len(told) > 1 else []
-    return "".join([*told[:1], *more])
+    several = len(analysis.pairs) > 1
+    told = [
+        _needed(row, f" between {said(pair.first)} and {said(pair.second)}" if several else "")
+        for row, pair in needed_pairs(analysis)
+        if open_(pair)
+    ]
+    return "".join(told[:1]) + (" The table below has the other pairs." if len(told) > 1 else "")
 
 
-def needed_pairs(analysis: StudyAnalysis) -> list[tuple[MoreNeeded, PairDifference]]:
-    """Return what is needed with the pair it is about, told of the better system."""
-    of = {frozenset((row.first, row.second)): row for row in analysis.needed}
-    found = [(of.get(frozenset((pair.first, pair.second))), pair) for pair in ordered_pairs(analysis)]
-    return [(row, pair) for row, pair in found if row is not None]
-
-
-def _needed(row: MoreNeeded, pair: PairDifference | None) -> str:
-    """Return what one pair takes; the pair is named where it is given."""
-    between = "" if pair is None else f" between {said(pair.first)} and {said(pair.second)}"
+def _needed(row: MoreNeeded, between: str) -> str:
     ways = []
     if row.queries is not None:
         ways.append(f"from about {counted(row.queries, 'query', 'queries')} with as many raters")
@@ -185,13 +176,3 @@ def _needed(row: MoreNeeded, pair: PairDifference | None) -> str:
         f"A difference as large as the one seen{between} would be found with a probability of "
         f"{percent(row.power)} {' or '.join(ways)}."
     )
-
-
-def conclusion(analysis: StudyAnalysis) -> str:
-    """Return the level and the kind of the intervals, for notes under tables."""
-    over = "queries and raters" if analysis.raters_resampled else "queries"
-    return f"Brackets: {level(analysis)} intervals, {over} resampled."
-
-
-def _is(count: int) -> str:
-    return "is" if count == 1 else "are"
