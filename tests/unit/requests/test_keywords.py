@@ -110,4 +110,4 @@ loaded = {name.partition(".")[0] for name in set(sys.modules) - before} - set(sy
 print(sorted(loaded))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(ast.literal_eval(done.stdout)) - {"typing_extensions"} == {"msgspec", "xlingual"}  # msgspec's own choice
+    assert set(ast.literal_eval(done.stdout)) - {"typing_extensions"} == {"msgspec", "xlingual"}
