@@ -97,16 +97,9 @@ def new_study(
             progress=progress,
         )
         key = replace(key, bkr=_by_id(bkr, rows, design.study), bkr_measure=MEASURE)
-    given = {
-        **layout.settings(),
-        "source": source,
-        "target": target,
-        "text_encoders": systems,
-        "threads": threads,
-    }
-    key = sign(
-        key, NewStudyRequest, {**given, "manifest": manifest.path or manifest, "image_encoder": image_encoder}
-    )
+    given = {**layout.settings(), "source": source, "target": target, "image_encoder": image_encoder}
+    given |= {"text_encoders": systems, "manifest": manifest.path or manifest}
+    key = sign(key, NewStudyRequest, given, run=False)  # the study holds a digest of it
     write_images(out, images)
     study = write_study(out, design.study, key, title_page(design.study))
     ensure_links(Path(out), layout.raters)
