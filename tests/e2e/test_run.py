@@ -69,6 +69,7 @@ def test_paths_count_from_the_file_and_tables_run_in_order(
         ('manifest = "s"', ["manifest stands outside a table", "command ="]),
         ('command = "evaluate bk"', ["no command 'evaluate bk'"]),
         ('command = "evaluate"', ["name a whole one"]),
+        ('command = "run"\nfile = "x.toml"', ["a file runs no other file"]),
         ('command = "gat"', ["no command 'gat'", "Did you mean 'gate'?"]),
         (
             '[a]\ncommand = "gate"\nmargn = 1',
