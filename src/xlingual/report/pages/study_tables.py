@@ -85,9 +85,7 @@ def systems(analysis: StudyAnalysis, shown: Sequence[SystemScores]) -> list[Bloc
 def _bar(name: str, value: Cell, *lines: tuple[str, float]) -> Bar | None:
     if not isinstance(value.value, float | int):
         return None
-    low, high = value.ends or (None, None)
-    spoken = f"{name}: {value.plain}"
-    return Bar(value.value, low, high, lines, spoken, arrows=bool(lines))
+    return Bar(value.value, value.ends, lines, f"{name}: {value.plain}", arrows=bool(lines))
 
 
 def _board(title: str, columns: Iterable[Column], rows: Iterable[Row], **more: Any) -> Table:  # noqa: ANN401

@@ -14,7 +14,7 @@ from xlingual.files import atomic_file, make_folder
 from xlingual.report import blocks, colours, marking
 from xlingual.report.axis import Axis
 from xlingual.report.blocks import STEPS, Bar, Block, Box, Page, Table
-from xlingual.report.shapes import Drawing, Shape, circle, line, rect, text
+from xlingual.report.shapes import Drawing, Place, Shape, circle, line, rect, text
 from xlingual.visible import visible, visible_value
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _bar(bar: Bar | Drawing, table: Table) -> Markup:
         shapes.append(circle(f"{axis.at(bar.value)}%", 15, 4, "dot"))
     for end, x, aside, arrow in zip(bar.ends or (), (0, "100%"), (-8, 8), "‹›", strict=False):
         if bar.arrows and not axis.holds(end):
-            at = {"x": x, "y": 20, "dx": aside, "text-anchor": "middle"}
+            at: dict[str, Place] = {"x": x, "y": 20, "dx": aside, "text-anchor": "middle"}
             shapes.append(Shape("text", at, "beyond", arrow))
     return _svg(Drawing(tuple(shapes), 30, style="bar", spoken=bar.spoken))
 
