@@ -30,7 +30,7 @@ from xlingual import (
     distance_correlation,
     validate_backretrieval,
 )
-from xlingual.data.scenes import write_scenes
+from xlingual.demo_data.scenes import write_scenes
 from xlingual.embed import embed_texts, fit_texts_for
 from xlingual.encoders import image_encoder, text_encoders
 

@@ -24,7 +24,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
 from xlingual import Manifest, validate_backretrieval
-from xlingual.data.scenes import write_scenes
+from xlingual.demo_data.scenes import write_scenes
 from xlingual.encoders.pixels import CELLS, PixelsEncoder
 from xlingual.errors import DataWarning
 from xlingual.evaluation.calibration.errors import absolute_errors, angular, codes, isotonic, line

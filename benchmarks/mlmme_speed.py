@@ -21,6 +21,7 @@ import torch
 from torch import Tensor, nn
 
 from xlingual.data.manifest import Manifest
+from xlingual.encoders import adopt
 from xlingual.models.mlmme import Mlmme, unit
 from xlingual.models.vocabulary import Vocabulary
 from xlingual.training.corpus import Corpus
@@ -59,7 +60,7 @@ def corpus(folder: Path, items: int, image_dim: int) -> tuple[Corpus, dict[str, 
         for item, texts in enumerate(numbers.tolist())
         for tag, words in zip(LANGUAGES, texts, strict=True)
     ]
-    source = PictureSource("random", Pictures(image_dim))
+    source = PictureSource("random", adopt(Pictures(image_dim)))
     return pack(folder, Manifest.from_rows(rows), known, Reading(), source), known
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from xlingual import DataWarning, Manifest, backretrieval, crosslingual_retrieval, distance_correlation
-from xlingual.data.scenes import write_scenes
+from xlingual.demo_data.scenes import write_scenes
 from xlingual.evaluation.near_duplicates import MATTERS
 from xlingual.stats import mean_interval
 

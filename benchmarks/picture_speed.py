@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from xlingual.encoders import SCHEMES
 from xlingual.encoders.huggingface_pictures import HuggingFacePictures
 from xlingual.encoders.picture_batches import encode_pictures
 from xlingual.records import Pictures
@@ -29,7 +30,10 @@ def main() -> None:
         processor, model = _checkpoint(folder)
         content = [_jpeg(seed) for seed in range(COUNT)]
         batch = Pictures(content, ["en"] * COUNT, [str(i) for i in range(COUNT)])
-        in_turn, in_threads = (HuggingFacePictures(folder, batch=BATCH, threads=n) for n in (0, None))
+        options = {option.name: option.default for option in SCHEMES["hf"].options} | {"batch": BATCH}
+        in_turn, in_threads = (
+            HuggingFacePictures(folder, options, "pictures", threads=threads) for threads in (0, None)
+        )
         ways: dict[str, Callable[[], np.ndarray]] = {
             "transformers alone": lambda: _directly(model, processor, content),
             "decoding in turn": lambda: in_turn.encode(batch),

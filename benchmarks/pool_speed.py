@@ -169,7 +169,7 @@ def plain_evaluation(
     values = results.per_query.column("value").to_numpy()
     np.testing.assert_allclose([one["AP"] for one in found], values[list(chosen)], atol=1e-9)
     mean = np.mean([np.mean(one["one_target"]) for one in found])
-    whole = np.mean(list(results.entries[0].views["one_target"].values()))
+    whole = np.mean(list(results.entries[0].views.one_target.values()))
     assert abs(mean - whole) < 0.03, (mean, whole)  # a sample against all
     return seconds * len(questions) / len(chosen) + timed(lambda: plain_space(pool, questions, candidates))[0]
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.experiments import table
 from xlingual.data.manifest import Manifest
-from xlingual.data.scenes import write_scenes
+from xlingual.demo_data.scenes import write_scenes
 from xlingual.encoders.lsa import LsaEncoder, LsaModel, fit_lsa
 from xlingual.records import Texts
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from xlingual.comparison.plan import plan
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.pool import MultilingualPool
-    from xlingual.data.scenes import write_scenes
+    from xlingual.demo_data.scenes import write_scenes
+    from xlingual.encoders.base import Encoder
     from xlingual.errors import DataWarning, InputError, XlingualError
     from xlingual.evaluation.backretrieval import backretrieval
     from xlingual.evaluation.calibration.calibrate import calibrate
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from xlingual.evaluation.multilingual_pool.evaluate import multilingual_pool
     from xlingual.evaluation.sts.evaluate import sts
     from xlingual.measures import parse_measure
-    from xlingual.records import Encoder, Pictures, Texts
+    from xlingual.records import Pictures, Texts
     from xlingual.report import write_report
     from xlingual.results import Results
     from xlingual.results.calibration import Calibration
@@ -44,7 +45,7 @@ _HOMES = {
     "Calibration": "results.calibration",
     "Comparison": "results.comparison",
     "DataWarning": "errors",
-    "Encoder": "records",
+    "Encoder": "encoders.base",
     "Gate": "results.gate",
     "InputError": "errors",
     "Manifest": "data.manifest",
@@ -74,7 +75,7 @@ _HOMES = {
     "train_triplet": "workflows.train_triplet",
     "validate_backretrieval": "evaluation.metric_validation.validate",
     "write_report": "report",
-    "write_scenes": "data.scenes",
+    "write_scenes": "demo_data.scenes",
 }
 
 __all__ = [

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from xlingual.arrays import Ints
 from xlingual.columns import Lookup, Paths
 from xlingual.errors import InputError
-from xlingual.regular import regular_file
+from xlingual.files import regular_file
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -30,6 +30,7 @@ PICTURE_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP", "TIFF", "PPM")
 MOST_PIXELS = 80_000_000  # larger pictures are refused before anything is decoded
 THREADS = min(8, os.cpu_count() or 1)  # that open pictures; each may hold one of MOST_PIXELS pixels
 MAX_BYTES = 200_000_000
+GLANCE = 32  # side of a picture that is only looked at: JPEG is decoded at a small scale
 NO_URL = "download it and name the file, or use vectors of the pictures (vectors:PATH)"
 _URL = re.compile(r"(?:^|/)(https?|ftp|s3|gs):/")  # also where a folder stands before it
 

@@ -177,33 +177,6 @@ class Encoded:
 
 
 @runtime_checkable
-class Encoder(Protocol):
-    """Turns texts or pictures into vectors: the one interface every model has.
-
-    `identity` names everything that changes the vectors (name, revision, parameters, file hash); equal
-    identities give equal vectors. An encoder may have more, which is used where it is there:
-
-    - `content`, a tuple of names among "text", "language", "role", "context" and "fields" (of texts) or
-      "bytes" (of pictures): all of a row that its vector depends on; never its ids, items or numberings.
-      Vectors of such an encoder are kept in the store.
-    - `encode_noting(batch) -> Encoded`: the same vectors, and which texts were cut.
-    - `notes() -> list[str]`: sentences on what was encoded since they were last asked for, to warn with.
-    - `piece`, the most rows that one call should encode: what an interrupted call did is lost.
-    - `estimate(batch) -> str`: what encoding the batch will cost, in a sentence; raises where it is too much.
-    - `check_languages(tags)` raises InputError where texts of one of the languages cannot be encoded; it is
-      asked before any work is done.
-    - `fitted_on`, `fit_model()`, `depends_on_batch`: see `embed`; `base`, `inputs`, `apply`: see `Stacked`.
-    """
-
-    @property
-    def identity(self) -> str:
-        """Everything that changes the vectors, in one line."""
-
-    def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts or Pictures, as the encoder takes)
-        """Return float32 [n, d]: one vector for each row of the batch."""
-
-
-@runtime_checkable
 class ImageSimilarity(Protocol):
     """Compares pictures of two batches in any way, in place of an encoder and the cosine of its vectors."""
 
@@ -225,31 +198,6 @@ class Transform(Protocol):
 
     def apply(self, vectors: Vectors, /) -> Vectors:
         """Return float32 [n, e] for float32 [n, d]."""
-
-
-@runtime_checkable
-class Stacked(Protocol):
-    """An encoder whose vectors are made of those of another one, its `base`.
-
-    `encode(batch)` is `apply` of the base's vectors of each of `inputs(batch)`. Who calls `embed` has the
-    base's vectors from the store, so that what is expensive is computed once for all that stands on it;
-    those of the stacked encoder itself are cheap and not kept.
-    """
-
-    base: Encoder
-
-    @property
-    def identity(self) -> str:
-        """Everything that changes the vectors, in one line."""
-
-    def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts or Pictures, as the encoder takes)
-        """Return float32 [n, e]: one vector for each row of the batch."""
-
-    def inputs(self, batch: Any, /) -> tuple[Any, ...]:  # noqa: ANN401
-        """Return what the base encodes for a batch of n rows: batches of n rows each."""
-
-    def apply(self, *vectors: Vectors) -> Vectors:
-        """Return float32 [n, e] for the base's vectors float32 [n, d] of each input, row by row."""
 
 
 def digest(*parts: str | bytes) -> bytes:

@@ -22,7 +22,7 @@ from xlingual.errors import InputError, did_you_mean, listed
 Kind = TypeVar("Kind")
 Step: TypeAlias = str | int  # a key of an object, or a place in a list
 
-_UNSHOWN = 2.0**63  # limits beyond it only keep numbers usable: no error names them
+_UNSHOWN = 2**63 - 1  # limits from it on only keep numbers usable: no error names them
 
 
 def convert(content: object, kind: type[Kind], *, where: str, remedy: str = "") -> Kind:
@@ -41,6 +41,9 @@ def convert(content: object, kind: type[Kind], *, where: str, remedy: str = "") 
     """
     try:
         return msgspec.convert(content, kind, dec_hook=_from_text)
+    except UnicodeEncodeError:  # half a pair of surrogates, which is no text, stands as a question mark
+        text = json.dumps(content, ensure_ascii=False).encode("utf-8", "replace")
+        return convert(json.loads(text), kind, where=where, remedy=remedy)
     except msgspec.ValidationError as error:
         problem = _problem(content, kind, error)
         raise InputError(": ".join(filter(None, (where, problem, remedy)))) from error
@@ -89,20 +92,24 @@ def _steps(content: Any, kind: Any, path: str) -> list[Step]:  # noqa: ANN401
     steps: list[Step] = []
     found = content
     for name, place, _ in re.findall(r"\.([^.\[`]+)|\[(\d+)\]|(\[\.\.\.\])", path):
-        step = name or (int(place) if place else _bad_key(content, kind, steps, found))
+        step = name or (int(place) if place else _bad_key(content, kind, path, steps))
         steps.append(step)
         found = found[step]
     return steps
 
 
-def _bad_key(content: Any, kind: Any, steps: list[Step], found: dict[str, Any]) -> str:  # noqa: ANN401
-    """Return the first key of a mapping whose value alone does not fit."""
+def _bad_key(content: Any, kind: Any, path: str, steps: list[Step]) -> str:  # noqa: ANN401
+    """Return the first key of the mapping at some steps whose value alone gives an error of the same path."""
+    found = content
+    for step in steps:
+        found = found[step]
     for key, value in found.items():
         try:
             msgspec.convert(_put(content, steps, {key: value}), kind, dec_hook=_from_text)
-        except msgspec.ValidationError:
-            return key
-    raise AssertionError("no value of the mapping is wrong")  # pragma: no cover  (msgspec said that one is)
+        except ValueError as error:  # msgspec's, or of half a pair of surrogates elsewhere
+            if str(error).partition(" - at ")[2] == path:
+                return str(key)
+    raise AssertionError(f"no value within {path} is wrong")  # msgspec said that one is
 
 
 def _put(content: Any, steps: Sequence[Step], value: object) -> Any:  # noqa: ANN401
@@ -117,7 +124,8 @@ def _put(content: Any, steps: Sequence[Step], value: object) -> Any:  # noqa: AN
 def _members(node: inspect.Type) -> Iterator[inspect.Type]:
     """Return the types of which a value may have one."""
     if isinstance(node, inspect.Metadata):
-        yield from _members(node.type)
+        values = (node.extra_json_schema or {}).get("enum")
+        yield from _members(node.type) if values is None else [inspect.LiteralType(tuple(values))]
     elif isinstance(node, inspect.UnionType):
         for one in node.types:
             yield from _members(one)
@@ -150,7 +158,10 @@ def _type_within(node: inspect.Type, value: Any, step: Step) -> inspect.Type:  #
 
 
 def _expected(node: inspect.Type) -> str:
-    return " or ".join(map(_words, _members(node)))
+    words = dict.fromkeys(map(_words, _members(node)))
+    if "a number" in words:
+        words.pop("a whole number", None)  # which is one
+    return " or ".join(words)
 
 
 def _words(node: inspect.Type) -> str:
@@ -161,7 +172,7 @@ def _words(node: inspect.Type) -> str:
         name = "a whole number" if isinstance(node, inspect.IntType) else "a number"
         words = (("of at least", node.ge), ("above", node.gt), ("at most", node.le), ("below", node.lt))
         limits = [f"{word} {limit:g}" for word, limit in words if limit is not None and abs(limit) < _UNSHOWN]
-        return " ".join(filter(None, (name, " and ".join(limits))))
+        return " ".join(filter(None, (name, " and ".join(limits)))).replace("number at", "number of at")
     if isinstance(node, inspect.StrType):
         pattern = "" if node.pattern is None else f" like {node.pattern}"
         return f"text{_span(node.min_length, node.max_length, 'characters')}{pattern}"
@@ -180,7 +191,7 @@ def _span(least: int | None, most: int | None, what: str) -> str:
         return ""
     if least == most:
         return f" of {least} {what}"
-    return f" of at least {least} {what}" if most is None else f" of {least or 0} to {most} {what}"
+    return f" of at least {least}" if most is None else f" of {least or 0} to {most} {what}"
 
 
 def _shown(found: object) -> str:

@@ -16,11 +16,13 @@ from xlingual.extras import EXTRAS, packages
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = {
     "PIL",
+    "filelock",
     "jinja2",
     "matplotlib",
     "nltk",
     "numpy",
     "pandas",
+    "platformdirs",
     "pyarrow",
     "rich",
     "sacrebleu",
@@ -44,6 +46,13 @@ def test_import_loads_no_third_party_package():
     loaded = modules_after("import xlingual") - bare
     third_party = {name for name in loaded if name not in sys.stdlib_module_names} - {"xlingual"}
     assert third_party == set()
+
+
+def test_an_evaluation_loads_little():
+    loaded = modules_after("from xlingual import backretrieval") - modules_after("pass")
+    third_party = {name for name in loaded if name not in sys.stdlib_module_names} - {"xlingual"}
+    # msgspec takes typing_extensions where it is installed
+    assert third_party - {"typing_extensions"} == {"msgspec", "numpy", "threadpoolctl"}
 
 
 def test_models_can_be_described_without_torch():

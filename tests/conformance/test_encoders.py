@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlingual.encoders import SCHEMES, text_encoders
-from xlingual.records import Encoder, Numbering, Texts
+from xlingual.encoders import SCHEMES, Encoder, text_encoders
+from xlingual.records import Numbering, Texts
 
 ENGLISH = [
     "a red chair",

@@ -17,7 +17,7 @@ import pytest
 
 import xlingual as package
 from xlingual.cli.main import run
-from xlingual.data.scenes import write_scenes
+from xlingual.demo_data.scenes import write_scenes
 from xlingual.encoders import pixels
 
 LANGUAGES = ("en", "de", "es")

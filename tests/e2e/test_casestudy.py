@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from xlingual.data.recipes import write_recipes
+from xlingual.demo_data.recipes import write_recipes
 from xlingual.results import Results
 from xlingual.results.case_study import CaseStudy
 

@@ -85,16 +85,16 @@ def assert_equal_to_plain(pool: MultilingualPool, encoder: Any, whole: Any) -> N
         assert entry.value == pytest.approx(overall, abs=1e-9)
         assert entry.n_tied == whole.tied_questions()
         if entry.measure != "MedR":
-            assert entry.views["by_question_language"] == near(whole.by_language(values))
-            assert entry.views["macro"] == pytest.approx(np.mean(list(whole.by_language(values).values())))
+            assert entry.views.by_question_language == near(whole.by_language(values))
+            assert entry.views.macro == pytest.approx(np.mean(list(whole.by_language(values).values())))
     for name, value in whole.views([subset.split(",") for subset in SUBSETS]).items():
-        assert found.entries[0].views[name] == near(value), name
+        assert getattr(found.entries[0].views, name) == near(value), name
     asked, values, views = whole.prefer_own()
     found = multilingual_pool(pool, policy="prefer-own", **options)
     assert found.entries[0].value == pytest.approx(values.mean(), abs=1e-9)
     assert found.entries[0].n_source == len(asked)
     for name, value in views.items():
-        assert found.entries[0].views[name] == near(value), name
+        assert getattr(found.entries[0].views, name) == near(value), name
 
 
 @pytest.mark.slow  # on made data: tests/properties/test_multilingual_pool.py
@@ -120,10 +120,10 @@ def test_a_code_of_the_language_keeps_the_monolingual_pool_and_costs_the_pool(so
     runs = {f"bias {strength}": Biased(some.languages, strength) for strength in (0.0, 0.2, 1.0)}
     found = multilingual_pool(some, text_encoders=runs, views="monolingual-pool,remove-one", examples=False)
     values = [entry.value for entry in found.entries]
-    alone = [entry.views["monolingual_pool"] for entry in found.entries]
+    alone = [entry.views.monolingual_pool for entry in found.entries]
     assert alone[0] == alone[1] == alone[2]
     assert values == sorted(values, reverse=True) and values[0] > 1.05 * values[-1]
-    deltas = [entry.views["remove_one"]["relative_delta"] for entry in found.entries]
+    deltas = [entry.views.remove_one["relative_delta"] for entry in found.entries]
     assert deltas == sorted(deltas)
 
 

@@ -146,7 +146,7 @@ def test_recipes_of_one_language(xlingual: Any) -> None:
         (("--languages", "en,en"), "'en' is there twice"),
         (("--languages", ""), "none is told"),
         (("--beta", "0"), "with beta 0 no picture counts"),
-        (("--beta", "nan"), "beta must be between 0 and 1"),
+        (("--beta", "nan"), "--beta must be a number of at least 0 and at most 1"),
         (("--threshold", "100000"), "no word of 'en' occurs 100000 times or more"),
         (("--rate", "1e30"), "the loss is nan at epoch 1, batch 2 of 3"),
         (("--patience", "0"), "neither a number of at least 1 nor 'none'"),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xlingual.data.recipes import write_recipes
+from xlingual.demo_data.recipes import write_recipes
 
 pytest.importorskip("torch")
 

@@ -16,6 +16,7 @@ from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.errors import InputError
 from xlingual.ranking import Cpu
 from xlingual.ranking.resume import Kept
+from xlingual.results.document import plain as as_json
 
 UNIT = Path(__file__).parents[1] / "unit" / "evaluation" / "multilingual_pool"
 plain = SimpleNamespace(**run_path(str(UNIT / "plain.py")))
@@ -109,7 +110,7 @@ def assert_views(found, expected):
     """Compare view by view, so that a failure names the view."""
     for name, value in expected.items():
         assert found[name] == near(value), name
-    beside = {"languages", "ci", "ci_by_article"}
+    beside = {"task", "languages", "ci", "ci_by_article"}
     assert found.keys() - expected.keys() <= beside
 
 
@@ -126,8 +127,8 @@ def test_every_number_equals_a_plain_evaluation(case):
         assert entry.value == pytest.approx(overall, abs=1e-9), measure
         assert (entry.n_tied, entry.n_source, entry.n_target) == (whole.tied_questions(), *whole.keys.shape)
         if measure not in ("AP", "MedR"):
-            assert entry.views["by_question_language"] == near(whole.by_language(values))
-    assert_views(entries(found)["AP"].views, whole.views([("ar", "de"), ("en",)]))
+            assert entry.views.by_question_language == near(whole.by_language(values))
+    assert_views(as_json(entries(found)["AP"].views), whole.views([("ar", "de"), ("en",)]))
 
 
 @given(pools())
@@ -145,7 +146,7 @@ def test_prefer_own_equals_a_plain_evaluation(case):
     assert found.per_query["query"].to_pylist() == [
         f"{LANGUAGES[pool.questions.language[q]]}/q{q}" for q in asked
     ]
-    assert_views(found.entries[0].views, views)
+    assert_views(as_json(found.entries[0].views), views)
 
 
 def has_own(pool):
@@ -214,7 +215,7 @@ def test_occurrences_of_all_candidates_are_written_without_texts(tmp_path, examp
 
 def test_ratios_of_shares_have_the_intervals_of_the_shares():
     results = results_of(*drawn(np.random.default_rng(6), 12, 150), views="shares")
-    views = entries(results)["AP"].views
+    views = as_json(entries(results)["AP"].views)
     ratios, shares = (views["ci"][f"language_share{name}_top100"] for name in ("_ratio", ""))
     assert ratios.keys() == shares.keys() == views["language_share_top100"].keys()
     for pair, ci in ratios.items():
@@ -233,7 +234,8 @@ def test_without_ap_nothing_is_computed_for_its_views(policy, monkeypatch):
     results = results_of(*given, views="all", measures=["R@3", "RR"], policy=policy)
     assert results.tables == {}
     assert all(
-        e.views.keys() <= {"languages", "by_question_language", "macro", "ci_by_article", "ci"}
+        as_json(e.views).keys()
+        <= {"task", "languages", "by_question_language", "macro", "ci_by_article", "ci"}
         for e in results.entries
     )
 
@@ -250,7 +252,7 @@ def test_what_belongs_to_ap_is_refused_without_it():
 def test_one_subset_may_be_a_string():
     given = drawn(np.random.default_rng(9), 12, 60)
     alone, listed = (
-        entries(results_of(*given, views="subsets", subsets=named))["AP"].views["subsets"]
+        as_json(entries(results_of(*given, views="subsets", subsets=named))["AP"].views)["subsets"]
         for named in ("ar,de", ["ar,de"])
     )
     assert alone == listed and "ar,de" in alone
@@ -268,7 +270,7 @@ def test_more_ties_than_are_listed_are_shared_out_exactly(policy):
     found = results_of(pool, questions, candidates, policy=policy)
     expected = whole.prefer_own()[2] if policy == "prefer-own" else whole.shares()
     for name, value in expected.items():
-        assert entries(found)["AP"].views[name] == near(value), name
+        assert as_json(entries(found)["AP"].views)[name] == near(value), name
 
 
 @given(pools())
@@ -303,7 +305,7 @@ def test_hubs_are_the_candidates_that_stand_first_most_often(case):
     whole = plain.Plain(pool, questions, candidates)
     found = results_of(pool, questions, candidates)
     count = sum(whole.top(min(10, whole.m)))
-    n = entries(found)["AP"].views["hubs"]["n"]
+    n = as_json(entries(found)["AP"].views)["hubs"]["n"]
     rows = found.tables["hubs"].to_pylist() if "hubs" in found.tables else []
     assert len(rows) == min(n, 10)
     assert [row["count"] for row in rows] == pytest.approx(sorted(count, reverse=True)[: len(rows)], abs=1e-9)
@@ -325,7 +327,7 @@ def test_a_constant_encoder_scores_chance_in_every_view(vector, m):
         assert entry.value == pytest.approx(entry.chance, abs=1e-12), entry.measure
         assert entry.n_tied == 30
         assert entry.ci.low <= entry.value <= entry.ci.high
-    views = entries(found)["AP"].views
+    views = as_json(entries(found)["AP"].views)
     size = np.bincount(pool.candidates.language) / m
     for pair, share in views["language_share_top100"].items():
         assert share == pytest.approx(size[LANGUAGES.index(pair.partition("->")[2])], abs=1e-12)
@@ -344,7 +346,7 @@ def test_a_constant_encoder_shows_no_bias_among_parallel_questions(vector):
     pool = parallel_pool()
     rows = np.tile(np.float32(vector), (len(pool.candidates), 1))
     found = results_of(pool, rows[: len(pool.questions)], rows, measures="AP")
-    views = entries(found)["AP"].views
+    views = as_json(entries(found)["AP"].views)
     assert views["remove_one"]["relative_delta"] == pytest.approx(0.0, abs=1e-12)
     alone = views["one_target_summary"]
     assert alone["own"] == pytest.approx(alone["other"], abs=1e-12)
@@ -355,7 +357,7 @@ def test_a_constant_encoder_shows_no_bias_among_parallel_questions(vector):
     n = len(pool.candidates)
     shares = np.array([1, 2, n / 3 - 1, 2 * n / 3 - 2]) / n
     kinds = ("right", "right_meaning_wrong_language", "own_wrong", "other_wrong")
-    assert entry.views["first"] == near(dict(zip(kinds, shares.tolist(), strict=True)))
+    assert entry.views.first == near(dict(zip(kinds, shares.tolist(), strict=True)))
 
 
 def parallel_pool(items=20, fillers=10, languages=LANGUAGES):
@@ -396,15 +398,11 @@ def test_a_code_of_the_language_keeps_the_monolingual_pool_and_costs_the_pool():
     vectors = parallel_vectors(pool)
     found = [results_of(pool, *biased(pool, vectors, strength)) for strength in (0, 0.25, 1)]
     aps = [entries(one)["AP"] for one in found]
-    assert (
-        aps[0].views["monolingual_pool"]
-        == aps[1].views["monolingual_pool"]
-        == aps[2].views["monolingual_pool"]
-    )
+    assert aps[0].views.monolingual_pool == aps[1].views.monolingual_pool == aps[2].views.monolingual_pool
     assert aps[0].value > aps[1].value + 0.05 > aps[2].value + 0.1
-    own = [views["language_share_ratio_top100"]["ar->ar"] for views in (ap.views for ap in aps)]
+    own = [views.language_share_ratio_top100["ar->ar"] for views in (ap.views for ap in aps)]
     assert own == sorted(own) and own[-1] > own[0]
-    deltas = [ap.views["remove_one"]["relative_delta"] for ap in aps]
+    deltas = [ap.views.remove_one["relative_delta"] for ap in aps]
     assert deltas == sorted(deltas)
     preferring = [results_of(pool, *biased(pool, vectors, s), policy="prefer-own") for s in (0, 1)]
     assert entries(preferring[0])["AP"].value < entries(preferring[1])["AP"].value
@@ -421,7 +419,7 @@ def written(results, folder):
     """Return what is written: results.json without what a run costs, and the bytes of the tables."""
     results.write(folder)
     content = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    del content["timings"]
+    del content["timings"], content["run"]
     return content, {path.name: path.read_bytes() for path in sorted(folder.glob("*.parquet"))}
 
 
@@ -494,7 +492,7 @@ def test_the_order_of_rows_and_the_names_of_languages_do_not_matter(whole_number
     for other in (permuted, renamed):
         for measure, entry in entries(first).items():
             assert entries(other)[measure].value == pytest.approx(entry.value, abs=1e-12)
-            assert compared(entries(other)[measure].views) == near(compared(entry.views))
+            assert compared(as_json(entries(other)[measure].views)) == near(compared(as_json(entry.views)))
 
 
 def taken(side, rows, names):
@@ -510,7 +508,7 @@ def test_a_pass_in_pieces_gives_the_same_results(tmp_path):
 
     def told(**options):
         found = results_of(pool, questions, candidates, **options).to_dict()
-        return {name: value for name, value in found.items() if name not in ("timings", "diagnostics")}
+        return {name: value for name, value in found.items() if name not in ("timings", "diagnostics", "run")}
 
     kept = Kept(Cpu(budget=5000), tmp_path, least=0, block=1)
     assert told(ranker=kept) == told()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from xlingual.data.samples import Sampler
 from xlingual.errors import InputError
@@ -85,8 +86,8 @@ def test_an_encoder_that_sees_the_pictures_is_the_oracle(case, queries):
 def test_threads_and_tiles_change_nothing(case, queries):
     _, part = both(case, backretrieval, queries)
     _, other = both(case, backretrieval, queries, ranker=Cpu(2, 4096))
-    assert [replace(e, signature="") for e in part.entries] == [
-        replace(e, signature="") for e in other.entries
+    assert [structs.replace(e, signature="") for e in part.entries] == [
+        structs.replace(e, signature="") for e in other.entries
     ]
     assert part.per_query.equals(other.per_query)
 

@@ -101,7 +101,7 @@ def test_a_file_of_results_that_cannot_be_written_is_named_with_the_remedy(tmp_p
     def refuse(*_):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr("xlingual.results.files.sync", refuse)
+    monkeypatch.setattr("xlingual.files.sync", refuse)
     reason = why(OSError(number, os.strerror(number)))
     with pytest.raises(InputError) as raised:
         write_json(tmp_path / "gate.json", {})
@@ -116,6 +116,6 @@ def test_a_report_into_a_folder_that_takes_nothing_names_it(tmp_path, monkeypatc
     def refuse(*_, **__):
         raise PermissionError(errno.EACCES, "Permission denied", str(tmp_path / ".report.html.tmp"))
 
-    monkeypatch.setattr("xlingual.results.files.NamedTemporaryFile", refuse)
+    monkeypatch.setattr("xlingual.files.NamedTemporaryFile", refuse)
     with pytest.raises(InputError, match=r"report\.html cannot be written \(Permission denied: choose one"):
         html.write(Page("report", "page", [], []), tmp_path / "report.html")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import numpy as np
 import pytest
+from msgspec.structs import fields
 
 from xlingual.data.manifest import Manifest
 from xlingual.errors import DataWarning
@@ -18,14 +17,14 @@ from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.distance_correlation import distance_correlation
 from xlingual.evaluation.image_sentence.evaluate import image_sentence
-from xlingual.results import SCHEMA, Behind, Entry, EstimatedXLR, Interval, Results, Summary
+from xlingual.results import SCHEMA, Approximation, Behind, Entry, EstimatedXLR, Interval, Results, Summary
+from xlingual.results.schemas import schema_of
+from xlingual.results.views import Against, ImageSentenceViews, PoolViews, StsViews
 
 
 @pytest.fixture(scope="module")
 def schema() -> dict[str, Any]:
-    return json.loads(
-        (files("xlingual") / "results" / "schemas" / "results-1.schema.json").read_text(encoding="utf-8")
-    )
+    return schema_of("results")
 
 
 @pytest.fixture(scope="module")
@@ -113,11 +112,9 @@ def test_a_warning_follows_the_schema(validator: jsonschema.Draft202012Validator
 @pytest.mark.parametrize(
     ("record", "definition"),
     [
-        (Entry, "result"),
-        (Summary, "summary"),
-        (Interval, "interval"),
-        (Behind, "behind"),
-        (EstimatedXLR, "estimated_xlr"),
+        *((Entry, "Entry"), (Summary, "Summary"), (Interval, "Interval"), (Behind, "Behind")),
+        *((EstimatedXLR, "EstimatedXLR"), (Approximation, "Approximation"), (PoolViews, "PoolViews")),
+        *((ImageSentenceViews, "ImageSentenceViews"), (StsViews, "StsViews"), (Against, "Against")),
     ],
 )
 def test_schema_describes_every_key(schema: dict[str, Any], record: type, definition: str) -> None:
@@ -126,8 +123,19 @@ def test_schema_describes_every_key(schema: dict[str, Any], record: type, defini
     assert all(key.get("description") for key in described.values())
 
 
+def test_views_are_those_of_the_task_of_their_row(
+    validator: jsonschema.Draft202012Validator, runs: dict[str, Results]
+) -> None:
+    content = json.loads(json.dumps(runs["ranking"].to_dict()))
+    row = next(row for row in content["results"] if row["views"])
+    row["views"]["macro"] = "of another task"
+    validator.validate(content)
+    row["views"]["against"] = 0.5
+    assert not validator.is_valid(content)
+
+
 def test_schema_names_the_version(schema: dict[str, Any]) -> None:
-    assert schema["properties"]["schema"]["const"] == SCHEMA
+    assert schema["$defs"]["ResultsFile"]["properties"]["schema"]["enum"] == [SCHEMA]
 
 
 def test_added_keys_are_allowed_everywhere(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlingual.cli import screen
 from xlingual.cli.from_request import command, keywords
 from xlingual.errors import InputError
+from xlingual.requests import signed
 from xlingual.requests.validating import CalibrateRequest
 
 
@@ -20,7 +21,7 @@ def calibrate(asked: CalibrateRequest) -> None:
     out = asked.out
     if out.is_dir():
         raise InputError(f"--out {out} is a folder: name a file, for example {out / 'calibration.json'}")
-    found = fitted(**keywords(asked, fitted))
+    found = signed(fitted(**keywords(asked, fitted)), asked)
     found.write(out)
     screen.show(found, form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
     screen.wrote(out, quiet=asked.quiet)

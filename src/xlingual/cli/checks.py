@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from xlingual.errors import InputError, listed
-from xlingual.regular import regular_file
+from xlingual.files import regular_file
 
 
 def check_output(out: Path | None, report: bool, task: str | None = None) -> None:
@@ -53,7 +53,8 @@ def check_pool_folder(out: Path, force: bool) -> str:
 
     Files of a pool that stand there are refused, unless `force`: then they are named ("" for none).
     """
-    from xlingual.data.pools.writing import pool_files, refuse_pool_in
+    from xlingual.data.pools.folder import pool_files
+    from xlingual.data.pools.writing import refuse_pool_in
 
     check_folder(out)
     if not force:

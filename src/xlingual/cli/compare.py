@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlingual.cli import screen
 from xlingual.cli.from_request import command, keywords
 from xlingual.errors import InputError
+from xlingual.requests import signed
 from xlingual.requests.comparing import CompareRequest
 
 
@@ -23,7 +24,7 @@ def compare(asked: CompareRequest) -> None:
         raise InputError(f"--out {out} is a file: name a folder")
     silent = asked.quiet or asked.as_json or asked.form == "json"
     with screen.warnings_as_lines(), screen.progress(silent) as progress:
-        found = run(**keywords(asked, run), progress=progress)
+        found = signed(run(**keywords(asked, run), progress=progress), asked)
     if out is not None:
         found.write(out)
         write_report(found, out / "report.html")

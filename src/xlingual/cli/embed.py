@@ -11,8 +11,8 @@ from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import columns, read_manifest, store_of, within_cost
 from xlingual.errors import InputError
-from xlingual.requests.embedding import EmbedRequest
 from xlingual.requests.ranking import available_cores
+from xlingual.requests.single import EmbedRequest
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest

@@ -11,7 +11,7 @@ from xlingual.cli.from_request import command
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.extras import missing, packages, pip_line
 from xlingual.report.terminal import fitting, plain_table
-from xlingual.requests.embedding import EncodersRequest
+from xlingual.requests.single import EncodersRequest
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -16,6 +16,7 @@ from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.ranking import approximate_ranker, chosen_ranker
 from xlingual.cli.tasks import Tasks
 from xlingual.errors import InputError
+from xlingual.requests import signed
 from xlingual.requests.evaluating import (
     BackretrievalRequest,
     CrosslingualRetrievalRequest,
@@ -171,7 +172,7 @@ def _evaluated(
         if progress is not None:
             progress("reading the data", 0, 1)
         given[_parameters(task)[0]] = data()
-        return task(**given, progress=progress)
+        return signed(task(**given, progress=progress), asked)
 
 
 def _parameters(task: Callable[..., Results]) -> list[str]:

@@ -10,6 +10,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
 from xlingual.errors import InputError, why
+from xlingual.requests import signed
 from xlingual.requests.comparing import GateRequest
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def gate(asked: GateRequest) -> int:
     if junit is not None and junit.is_dir():
         raise InputError(f"--junit {junit} is a folder: name a file")
     with screen.warnings_as_lines():
-        found = decide(**keywords(asked, decide))
+        found = signed(decide(**keywords(asked, decide)), asked)
     try:
         screen.show(found, form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
     finally:  # also where the reader of standard output has gone
@@ -58,14 +59,14 @@ def _summary_file() -> Path:
 
 def _write(found: Gate, summary: Path | None, junit: Path | None, quiet: bool) -> None:
     """Write both files; raise InputError, when both have been tried, where one cannot be written."""
+    from xlingual.files import replacing
     from xlingual.report.pages import gate as report
-    from xlingual.results import atomic_file
 
     problems = []
     if junit is not None:
         try:
             junit.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_file(junit) as path:
+            with replacing(junit) as path:
                 path.write_bytes(report.junit(found).encode("utf-8", "replace"))
             screen.wrote(junit, quiet=quiet)
         except OSError as error:

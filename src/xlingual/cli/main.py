@@ -42,6 +42,7 @@ _VERBS = {
     "rerank": ("rerank:rerank", "Re-rank n-best lists of translations: tune, apply and score weights."),
     "study": ("study:study", "Ask people, blind, which system retrieves more relevant texts."),
     "encoders": ("encoders:encoders", "List the encoders, and what is not installed for them."),
+    "run": ("run:run", "Do what a TOML file asks: one command or several, with their options."),
     "report": ("report:report", "Make one HTML report from folders of results."),
 }
 

@@ -43,7 +43,8 @@ def within_cost(specs: Sequence[str], asked: Keeping) -> tuple[str, ...]:
 def _limited(spec: str, most: float) -> str:
     """Return the spec with the option max_cost, where it is of a service and has none."""
     from xlingual.encoders.plugins import Known
-    from xlingual.encoders.spec import parse, shown
+    from xlingual.encoders.spec import parse
+    from xlingual.hidden import shown
 
     parsed = parse(spec, Known())
     if parsed.base is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
+from xlingual.requests import signed
 from xlingual.requests.comparing import PlanRequest
 
 
@@ -20,7 +21,7 @@ def plan(asked: PlanRequest) -> None:
 
     check_output(asked.out, False, "plan")
     with screen.warnings_as_lines():
-        found = make(asked.results, **keywords(asked, make))
+        found = signed(make(asked.results, **keywords(asked, make)), asked)
     screen.show(found, form=asked.form, as_json=asked.as_json)
     if asked.out is not None:
         found.write(asked.out / FILE)

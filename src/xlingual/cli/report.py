@@ -10,8 +10,8 @@ from typing import Any
 from xlingual.cli import screen
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError
-from xlingual.regular import regular_file
-from xlingual.requests.embedding import ReportRequest
+from xlingual.files import regular_file
+from xlingual.requests.single import ReportRequest
 
 # kind, as its schema names it → its file, and what reads it
 _KINDS = {

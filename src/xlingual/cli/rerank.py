@@ -13,6 +13,7 @@ from xlingual.cli.rerank_generate import generate
 from xlingual.cli.rerank_settings import chosen_settings
 from xlingual.cli.rerank_tables import show_scores, show_weights
 from xlingual.errors import InputError
+from xlingual.requests import signed
 from xlingual.requests.rerank import ApplyRequest, ScoreRequest, TuneRequest
 
 
@@ -43,7 +44,7 @@ def tune(asked: TuneRequest) -> None:
         lists = read_nbest(asked.nbest)
         texts = [read_texts(path) for path in asked.references]
         given = keywords(asked, find) | {"references": texts}
-        found = find(lists, settings=settings, progress=report, **given)
+        found = signed(find(lists, settings=settings, progress=report, **given), asked, run=False)
     found.write(asked.out)
     if asked.as_json:
         screen.print_json(found.to_dict())
@@ -102,6 +103,7 @@ def score(asked: ScoreRequest) -> None:
             seed=asked.seed,
             progress=report,
         )
+    found = signed(found, asked, run=False)
     if out is not None:
         found.write(out)
     if asked.as_json:

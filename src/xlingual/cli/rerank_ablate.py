@@ -9,6 +9,7 @@ from xlingual.cli.checks import check_file
 from xlingual.cli.from_request import command, keywords
 from xlingual.cli.rerank_settings import chosen_settings
 from xlingual.errors import InputError
+from xlingual.requests import signed
 from xlingual.requests.rerank import AblateRequest
 from xlingual.requests.values import comma_list
 
@@ -49,6 +50,7 @@ def ablate(asked: AblateRequest) -> None:
             progress=report,
             **keywords(asked.tuning, find),
         )
+    found = signed(found, asked, run=False)
     if out is not None:
         found.write(out)
     if asked.as_json:

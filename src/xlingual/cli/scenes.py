@@ -23,7 +23,7 @@ def scenes(asked: ScenesRequest) -> None:
 
 
 def _scenes(asked: ScenesRequest) -> Path:
-    from xlingual.data.scenes import write_scenes
+    from xlingual.demo_data.scenes import write_scenes
 
     n, train = asked.n, TRAIN if asked.train is None else asked.train
     for name, value in (("--items", asked.items), ("--parallel", asked.parallel)):
@@ -45,7 +45,7 @@ def _scenes(asked: ScenesRequest) -> Path:
 
 
 def _recipes(asked: ScenesRequest) -> Path:
-    from xlingual.data.recipes import write_recipes
+    from xlingual.demo_data.recipes import write_recipes
 
     train = asked.train or 0.0
     if asked.n is not None:

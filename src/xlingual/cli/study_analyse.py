@@ -6,6 +6,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
 from xlingual.errors import InputError
+from xlingual.requests import signed
 from xlingual.requests.study import AnalyseStudyRequest
 
 
@@ -27,7 +28,7 @@ def analyse(asked: AnalyseStudyRequest) -> None:
     with Ratings(study) as kept:
         ratings = kept.all()
     given = {**keywords(asked, run), "study": made, "looks": fractions}
-    found = run(**given, key=read_key(study, made), ratings=ratings)
+    found = signed(run(**given, key=read_key(study, made), ratings=ratings), asked)
     try:
         screen.show(found, form=asked.form, as_json=asked.as_json, quiet=quiet)
     finally:  # also where the reader of standard output has gone

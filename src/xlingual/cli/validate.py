@@ -11,6 +11,7 @@ from xlingual.cli.opening import read_manifest, store_of, within_cost
 from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.tasks import Tasks
+from xlingual.requests import signed
 from xlingual.requests.validating import ValidateBackretrievalRequest
 
 
@@ -41,7 +42,7 @@ def backretrieval(asked: ValidateBackretrievalRequest) -> None:
         if progress is not None:
             progress("reading the manifest", 0, 1)
         given["manifest"] = read_manifest(asked.data)
-        validation = validate_backretrieval(**given, progress=progress)
+        validation = signed(validate_backretrieval(**given, progress=progress), asked)
     write_and_show(validation, asked.output)
     say_written(validation, asked.output, FILE)
 

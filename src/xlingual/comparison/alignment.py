@@ -11,6 +11,7 @@ from xlingual.comparison.references import Member
 from xlingual.comparison.rows import Block
 from xlingual.errors import InputError, listed
 from xlingual.results import Entry
+from xlingual.results.views import ImageSentenceViews
 
 Key = tuple[str, str, str, str, int]  # task, measure, source, target, seed
 _ROUNDED = 1e-6  # a mean in another order of adding differs by far less
@@ -31,7 +32,7 @@ def check_means(
     for (task, measure, source, target, seed), entry in own.items():
         if (task, measure) != wanted or (source, target) not in pairs:
             continue
-        if entry.value is None or entry.approximation is not None or (entry.views or {}).get("folds"):
+        if entry.value is None or entry.approximation is not None or _has_folds(entry):
             continue
         mean = means.get((source, target, seed), math.nan)
         if not math.isclose(mean, entry.value, rel_tol=_ROUNDED, abs_tol=_ROUNDED):
@@ -81,3 +82,8 @@ def check_same(
             f"{between} count different queries as dependent (cluster): evaluate both with the same manifest "
             "and --cluster-column"
         )
+
+
+def _has_folds(entry: Entry) -> bool:
+    """Tell whether a number is a mean over slices."""
+    return isinstance(entry.views, ImageSentenceViews) and bool(entry.views.folds)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
 from xlingual.comparison.outcome import Found, Rules, decide
 from xlingual.comparison.queries import Queries
@@ -20,12 +21,15 @@ from xlingual.comparison.reading import Aligned, read_aligned
 from xlingual.comparison.references import parse_reference
 from xlingual.comparison.resampling import Part, Resampling, enough_replicates
 from xlingual.errors import InputError
+from xlingual.requests import answers
+from xlingual.requests.comparing import CompareRequest
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Board, Compared, Comparison
 
 Report = Callable[[str, int, int], None]  # progress: what, done, of all
 
 
+@answers(CompareRequest)
 def compare(
     results: Sequence[str | Path],
     *,

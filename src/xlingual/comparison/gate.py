@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from xlingual.comparison.choice import aligned_queries, check_pairs, encoder_named
 from xlingual.comparison.queries import Queries
 from xlingual.errors import InputError
+from xlingual.requests import answers
+from xlingual.requests.comparing import GateRequest
 from xlingual.results.gate import FAIL, PASS, UNDECIDED, Decision, Gate, Needed
 from xlingual.stats.corrections import holm
 from xlingual.stats.paired import FEWEST_CLUSTERS, PairedTest, paired_test
@@ -24,6 +26,7 @@ from xlingual.streams import stream
 _POOL = "multilingual-pool"  # the task
 
 
+@answers(GateRequest)
 def gate(
     candidate: str,
     baseline: str,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from xlingual.comparison.choice import aligned_queries, encoder_named
 from xlingual.comparison.queries import Queries
 from xlingual.errors import InputError
 from xlingual.measures import Measure, RecallAt, SuccessAt, parse_measure
+from xlingual.requests import answers
+from xlingual.requests.comparing import PlanRequest
 from xlingual.results import Interval
 from xlingual.results.plan import AtSize, Plan, Row
 from xlingual.stats.intervals import rule_of_three, t_quantile
@@ -21,6 +23,7 @@ from xlingual.stats.power import ALPHA, MOST_QUERIES, POWER, Growth, queries_nee
 FEWEST = 5  # queries; below, nothing can be planned from
 
 
+@answers(PlanRequest)
 def plan(
     references: Sequence[str],
     *,

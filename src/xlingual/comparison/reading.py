@@ -27,7 +27,6 @@ from xlingual.errors import InputError, listed
 from xlingual.measures import parse_measure
 from xlingual.records import Ints
 from xlingual.results import Entry, Results
-from xlingual.results.conventions import remarks
 from xlingual.signature import CHANGES, Signature, version
 
 NOT_PER_QUERY = {
@@ -72,11 +71,7 @@ def read_aligned(
     found = members(parsed, folders)
     entries = {member: _entries(folders[member.folder], member.encoder) for member in found}
     _check_conditions(entries)
-    notes = [
-        f"{folder}: {remark}"
-        for folder, results in folders.items()
-        for remark in remarks(results.entries, results.per_query)
-    ]
+    notes = [f"{folder}: {remark}" for folder, results in folders.items() for remark in results.remarks]
     shared = _shared(entries)
     chosen = _chosen_measures(entries, shared, measures, notes)
     apart = [

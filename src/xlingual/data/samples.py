@@ -19,8 +19,8 @@ import numpy as np
 
 from xlingual.arrays import distinct_values
 from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.files import regular_file
 from xlingual.records import Ints
-from xlingual.regular import regular_file
 from xlingual.streams import stream
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from xlingual.data.reading.semeval import holds_no_header, read_semeval
 from xlingual.data.reading.tables import Table
 from xlingual.data.reading.values import check_unique, described, is_missing, names_in, texts_in
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.files import regular_file
 from xlingual.records import Floats, digest
 
 FEWEST = 4  # pairs: of fewer, no correlation has an interval
@@ -140,7 +141,9 @@ def _table(path: Path, named: Mapping[str, str]) -> Table:
     """Open the file; raise InputError where it is none, or of a format that is not read."""
     endings = [*READERS, ".txt"]
     ending = path.suffix.lower()
-    if not path.is_file():
+    if path.exists() and not path.is_dir():
+        regular_file(path, "a file of sentence pairs")
+    elif not path.is_file():
         what = "a folder" if path.is_dir() else "no such file"
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() and not path.is_dir() else []
         raise InputError(f"{path}: {what}; give a file of sentence pairs.{did_you_mean(path.name, near)}")

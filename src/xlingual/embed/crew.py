@@ -20,14 +20,14 @@ import numpy as np
 
 from xlingual.embed.encoding import is_kept
 from xlingual.embed.member import Answer, Member, Order
-from xlingual.encoders import EncoderLike
+from xlingual.encoders import Encoder, EncoderLike, Stacked
 from xlingual.encoders.decoding import BrokenPicturesError
 from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.pictures import read_bytes
 from xlingual.ranking.cluster.connection import HEADLESS, answers, connect, gone, machines
 from xlingual.ranking.cluster.interruption import held_back
 from xlingual.ranking.cluster.machines import check_machines
-from xlingual.records import Encoded, Encoder, Pictures, Stacked, Texts, Vectors
+from xlingual.records import Encoded, Pictures, Texts
 
 _PIECES = 4  # that each copy gets of a batch, so that none waits long for the last one
 _LEAST = 8  # rows of a piece
@@ -62,7 +62,7 @@ class Crew:
         below, depth = encoder, 0
         while isinstance(below, Stacked):
             below, depth = below.base, depth + 1
-        if not is_kept(below) or hasattr(below, "estimate"):
+        if not is_kept(below) or below.has_estimate:
             yield encoder
             return
         ray = connect(self.address, self.cores)
@@ -95,8 +95,11 @@ def _standing_on(encoder: Encoder, base: Encoder) -> Encoder:
     return other
 
 
-class _Remote:
+class _Remote(Encoder):
     """An encoder whose work is done by copies; lost ones are replaced, and their pieces done again."""
+
+    identity = ""
+    content = None
 
     def __init__(
         self,
@@ -107,7 +110,7 @@ class _Remote:
         gpus: float,
         cores: int,
     ) -> None:
-        self.identity, self.content = encoder.identity, encoder.content  # type: ignore[attr-defined]
+        self.identity, self.content = encoder.identity, encoder.content
         self.workers = workers  # `encode` hands over more rows at a time
         self._ray, self._order = ray, order
         self._member = ray.remote(num_cpus=cores, num_gpus=gpus, max_restarts=0)(Member)
@@ -117,10 +120,6 @@ class _Remote:
         self._lost = 0
         for _ in range(workers):
             self._start()
-
-    def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts or Pictures)
-        """Return the vectors of a batch."""
-        return self.encode_noting(batch).vectors
 
     def encode_noting(self, batch: Texts | Pictures, /) -> Encoded:
         """Return the vectors of a batch, and which texts were cut."""

@@ -12,15 +12,13 @@ import numpy as np
 
 from xlingual.arrays import room_for
 from xlingual.embed.checks import checked
-from xlingual.encoders import PythonEncoder
+from xlingual.encoders import Encoder, Stacked
 from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.pictures import read_bytes
 from xlingual.records import (
     Encoded,
-    Encoder,
     Ints,
     Pictures,
-    Stacked,
     Texts,
     check_content,
     content_keys,
@@ -58,8 +56,7 @@ def encode(encoder: Encoder, batch: Texts | Pictures, way: Way) -> Encoded:
     returns sentences, each of them once) becomes one DataWarning each.
     """
     found = _encoded(encoder, batch, way)
-    tell = getattr(encoder, "notes", None)
-    for sentence in tell() if callable(tell) else ():
+    for sentence in encoder.notes():
         warnings.warn(sentence, DataWarning, stacklevel=2)
     return found
 
@@ -104,7 +101,7 @@ def is_kept(encoder: Encoder) -> bool:
     """
     if isinstance(encoder, Stacked):
         return is_kept(encoder.base)
-    return bool(_content(encoder)) and not isinstance(encoder, PythonEncoder)
+    return bool(_content(encoder)) and encoder.has_own_identity
 
 
 def row_keys(encoder: Encoder, batch: Texts | Pictures) -> list[bytes] | None:
@@ -127,9 +124,7 @@ def row_keys(encoder: Encoder, batch: Texts | Pictures) -> list[bytes] | None:
 
 
 def _content(encoder: Encoder) -> Sequence[str]:
-    if getattr(encoder, "depends_on_batch", False):
-        return ()
-    return getattr(encoder, "content", None) or ()
+    return () if encoder.depends_on_batch else encoder.content or ()
 
 
 def _stored(
@@ -183,8 +178,7 @@ def _compute(
         lengths = np.array([len(batch.text[row]) + len(context[row]) for row in rows[missing].tolist()])
         missing = missing[np.argsort(-lengths, kind="stable")]
     _told_cost(encoder, batch, way, rows[missing])
-    workers = getattr(encoder, "workers", 1)
-    most = min(SHARD_ROWS * workers, getattr(encoder, "piece", SHARD_ROWS << 20))
+    most = min(SHARD_ROWS * encoder.workers, encoder.piece or SHARD_ROWS << 20)
     done, size, dim = 0, min(_FIRST, most), None
     while done < len(missing):
         piece = missing[done : done + size]
@@ -199,7 +193,7 @@ def _compute(
         keep(piece, found)
         rate = len(piece) / max(time.perf_counter() - start, 1e-6)
         done += len(piece)
-        short = max(_FIRST, rate * PIECE_SECONDS) if workers == 1 else most
+        short = max(_FIRST, rate * PIECE_SECONDS) if encoder.workers == 1 else most
         size = max(1, int(min(most, 4 * size, rate * SHARD_SECONDS, short)))
         if way.report is not None:
             way.report(way.what, done, len(missing))
@@ -207,9 +201,7 @@ def _compute(
 
 def _asked(encoder: Encoder, batch: Texts | Pictures, who: str) -> Encoded:
     """Return what the encoder gives for a batch, checked."""
-    noting = getattr(encoder, "encode_noting", None)
-    batch = batch if getattr(encoder, "by_number", False) else batch.plain()
-    found = Encoded(encoder.encode(batch)) if noting is None else noting(batch)
+    found = encoder.encode_noting(batch if encoder.by_number else batch.plain())
     vectors = checked(found.vectors, len(batch), who, batch.ids)
     cut = None if found.truncated is None else np.asarray(found.truncated, dtype=np.bool_)
     return Encoded(vectors, cut)
@@ -217,11 +209,10 @@ def _asked(encoder: Encoder, batch: Texts | Pictures, who: str) -> Encoded:
 
 def _told_cost(encoder: Encoder, batch: Texts | Pictures, way: Way, rows: Ints | None = None) -> None:
     """Ask an encoder that knows it for the cost, which it may refuse, and tell it."""
-    estimate = getattr(encoder, "estimate", None)
     count = len(batch) if rows is None else len(rows)
-    if estimate is None or not count:
+    if not encoder.has_estimate or not count:
         return
-    cost = estimate(batch if rows is None else batch.take(rows))
+    cost = encoder.estimate(batch if rows is None else batch.take(rows))
     if way.report is not None:
         way.report(f"{way.what}: {cost}", 0, SENTENCE)
         way.report(way.what, 0, count)

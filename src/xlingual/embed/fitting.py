@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from xlingual.data.manifest import Manifest, read_reference
-from xlingual.data.pools.fit import read_pool_texts
-from xlingual.data.pools.reading import is_pool
+from xlingual.data.pools.reading import is_pool, read_pool_texts
 from xlingual.data.reading.select import split_reference
 from xlingual.embed.encoding import is_kept
+from xlingual.encoders import Encoder
 from xlingual.errors import InputError
-from xlingual.records import Encoder, Texts, digest
+from xlingual.records import Texts, digest
 from xlingual.store import HALF, Store
 
 
@@ -42,20 +42,14 @@ def refuse_fitted_rows(encoders: Mapping[str, Encoder], *evaluated: Texts) -> No
     Encoders that are fitted are then fitted here, before any other work.
     """
     for encoder in encoders.values():
-        check = getattr(encoder, "check_languages", None)
-        if check is not None:
-            check([tag for texts in evaluated for tag in texts.language])
+        encoder.check_languages([tag for texts in evaluated for tag in texts.language])
     _refuse_fitted(encoders, evaluated)
     for encoder in encoders.values():
-        fit_model = getattr(encoder, "fit_model", None)
-        if fit_model is not None:
-            fit_model()
+        encoder.fit_model()
 
 
 def _refuse_fitted(encoders: Mapping[str, Encoder], evaluated: Sequence[Texts]) -> None:
-    fitted: dict[str, frozenset[bytes]] = {
-        name: getattr(encoder, "fitted_on", frozenset()) for name, encoder in encoders.items()
-    }
+    fitted = {name: encoder.fitted_on for name, encoder in encoders.items()}
     if not any(fitted.values()):
         return
     digests = frozenset[bytes]().union(*(texts.row_digests() for texts in evaluated))
@@ -74,7 +68,7 @@ def batch_identity(encoder: Encoder, *texts: Texts, store: Store | None = None) 
     An encoder with `depends_on_batch` (one that counts words in the texts it is given) gives a text other
     vectors among other texts. A store of half precision rounds the vectors that it keeps.
     """
-    if not getattr(encoder, "depends_on_batch", False):
+    if not encoder.depends_on_batch:
         rounded = store is not None and store.half and is_kept(encoder)
         return f"{encoder.identity}#{HALF}" if rounded else encoder.identity
     digests = frozenset[bytes]().union(*(part.row_digests() for part in texts))

@@ -12,7 +12,7 @@ import numpy as np
 from xlingual import encoders
 from xlingual.encoders.decoding import BrokenPicturesError
 from xlingual.errors import DataWarning, XlingualError
-from xlingual.records import Encoder, Pictures, Texts
+from xlingual.records import Pictures, Texts
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Member:
 
     def __init__(self, order: Order) -> None:
         self.order = order
-        self._encoder: Encoder | None = None
+        self._encoder: encoders.Encoder | None = None
 
     def identity(self) -> str | Answer:
         """Return the identity of the copy, or why it cannot be made."""
@@ -58,21 +58,17 @@ class Member:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", DataWarning)
             try:
-                encoder = self._made()
-                noting = getattr(encoder, "encode_noting", None)
-                found = None if noting is None else noting(batch)
-                vectors = np.asarray(encoder.encode(batch) if found is None else found.vectors)
+                found = self._made().encode_noting(batch)
             except XlingualError as error:
                 return Answer(refused=str(error), broken=isinstance(error, BrokenPicturesError))
         told = tuple(str(one.message) for one in caught if issubclass(one.category, DataWarning))
-        return Answer(vectors, None if found is None else found.truncated, tuple(dict.fromkeys(told)))
+        return Answer(np.asarray(found.vectors), found.truncated, tuple(dict.fromkeys(told)))
 
     def notes(self) -> list[str]:
         """Return what the copy has to say of the rows that it encoded."""
-        tell = getattr(self._encoder, "notes", None)
-        return list(tell()) if callable(tell) else []
+        return [] if self._encoder is None else list(self._encoder.notes())
 
-    def _made(self) -> Encoder:
+    def _made(self) -> encoders.Encoder:
         if self._encoder is None:
             order = self.order
             if os.path.isdir(order.folder):
@@ -83,6 +79,7 @@ class Member:
             else:
                 _, made = encoders.image_encoder(entry, languages=order.languages)
             for _ in range(order.depth):
-                made = made.base  # type: ignore[attr-defined]
+                assert isinstance(made, encoders.Stacked)
+                made = made.base
             self._encoder = made
         return self._encoder

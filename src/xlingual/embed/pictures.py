@@ -13,11 +13,12 @@ import numpy as np
 from xlingual.data.manifest import Manifest
 from xlingual.embed.checks import warn_of_zeros
 from xlingual.embed.encoding import Report, Way, encode
+from xlingual.encoders import Encoder
 from xlingual.encoders.decoding import SKIP, BrokenPicturesError, broken, counted
 from xlingual.errors import DataWarning, InputError
 from xlingual.pictures import missing_files, read_bytes
 from xlingual.ranking import Cosine, Pool, UnitVectors
-from xlingual.records import Encoder, Ints, Pictures, digest
+from xlingual.records import Ints, Pictures, digest
 from xlingual.store import Store
 
 _MEND = (

@@ -10,9 +10,10 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed.checks import cut_by_language, warn_of_cut_texts, warn_of_zeros
 from xlingual.embed.encoding import Report, Way, encode
+from xlingual.encoders import Encoder
 from xlingual.errors import InputError
 from xlingual.ranking import Pool, UnitVectors
-from xlingual.records import Encoded, Encoder, Ints, Texts
+from xlingual.records import Encoded, Ints, Texts
 from xlingual.store import Store
 
 
@@ -115,7 +116,7 @@ def embed_sides(
 ) -> PoolVectors:
     """Return the vectors of questions and of candidates, each encoded once; see `embed_pool`."""
     way = _way(name, store, progress)
-    if getattr(encoder, "depends_on_batch", False):
+    if encoder.depends_on_batch:
         both = _embedded(encoder, joined(questions, candidates), "questions and candidates", way)
         count = len(questions)
         asked, offered = (

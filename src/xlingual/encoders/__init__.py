@@ -1,12 +1,11 @@
 """Encoders: texts or pictures to vectors, one adapter per file; they know no task."""
 
-from xlingual.encoders.kind import kind_of
+from xlingual.encoders.base import Adapter, Encoder, Stacked, Wrapped, adopt, kind_of
 from xlingual.encoders.options import Option
 from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.encoders.registry import (
     EncoderLike,
     ImageModelLike,
-    PythonEncoder,
     image_encoder,
     image_model,
     text_encoders,
@@ -17,14 +16,18 @@ from xlingual.encoders.spec import Spec, parse
 
 __all__ = [
     "SCHEMES",
+    "Adapter",
     "Context",
+    "Encoder",
     "EncoderLike",
     "ImageModelLike",
     "Option",
     "OwnSimilarity",
-    "PythonEncoder",
     "Scheme",
     "Spec",
+    "Stacked",
+    "Wrapped",
+    "adopt",
     "image_encoder",
     "image_model",
     "kind_of",

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 
 from xlingual.encoders.api_requests import Clock, Requests
 from xlingual.encoders.api_service import Service
+from xlingual.encoders.base import Encoder
+from xlingual.encoders.batching import distinct_rows
 from xlingual.encoders.prompts import IdleOptions
 from xlingual.encoders.schemes import Context
 from xlingual.encoders.token_estimate import tokens_and_texts, whole_tokens
 from xlingual.errors import InputError, MissingExtraError
-from xlingual.records import Texts
-
-if TYPE_CHECKING:
-    from xlingual.records import Vectors
+from xlingual.records import Texts, Vectors
 
 
 @dataclass(frozen=True)
@@ -33,37 +32,23 @@ class Price:
         return None if self.of_a_million is None else tokens * self.of_a_million / 1e6
 
 
-class ApiEncoder:
+class ApiEncoder(Encoder):
     """Sends distinct texts, in the order given, `batch` in a request.
 
     The service cannot say whether it has cut a text, so none is noted as cut. An empty batch sends nothing;
     its vectors have the dimensions that earlier answers had.
     """
 
-    def __init__(
-        self,
-        model: str,
-        requests: Requests,
-        *,
-        batch: int = 128,
-        dim: int | None = None,
-        revision: str | None = None,
-        prompts: Mapping[str | None, str | None] | None = None,
-        price: Price | None = None,
-        base64: bool = False,
-    ) -> None:
-        self.model = model
-        self.requests = requests
-        self.batch = batch
-        self.dim = dim
-        self.revision = revision
-        self.prompts = {role: text for role, text in (prompts or {}).items() if text is not None}
-        named = {f"{role}_prompt" if role else "prompt": text for role, text in self.prompts.items()}
-        self._idle = IdleOptions(named)
-        self.price = price or Price()
-        self.base64 = base64
+    has_estimate = True
+
+    def __init__(self, model: str, requests: Requests, options: Mapping[str, Any]) -> None:
+        self.model, self.requests, self.options = model, requests, options
+        given = {name: options[name] for name in ("prompt", "query_prompt", "candidate_prompt")}
+        self.prompts: dict[str, str] = {name: text for name, text in given.items() if text is not None}
+        self._idle = IdleOptions(self.prompts)
+        self.price = Price(options["price"], options["max_cost"])
         self._sent = (0.0, 0)  # tokens and texts, as estimated, of all requests so far
-        self._found: int | None = dim  # dimensions of the vectors, once known
+        self._found: int | None = options["dim"]  # dimensions of the vectors, once known
 
     @property
     def piece(self) -> int:
@@ -71,19 +56,17 @@ class ApiEncoder:
 
         What was paid for is written at 1,024 vectors, after 30 seconds, and when the run ends or fails.
         """
-        return self.batch
+        return int(self.options["batch"])
 
     @property
     def content(self) -> tuple[str, ...]:
         """What a vector depends on: the text, and with prompts for roles the role."""
-        return ("text", "role") if self.prompts.keys() - {None} else ("text",)
+        return ("text", "role") if self.prompts.keys() - {"prompt"} else ("text",)
 
     @property
     def identity(self) -> str:
         """The service's host and path, the model, and what changes its vectors; never a key."""
-        named = {"dim": self.dim, "revision": self.revision} | {
-            f"{role}_prompt" if role else "prompt": text for role, text in self.prompts.items()
-        }
+        named = {name: self.options[name] for name in ("dim", "revision")} | self.prompts
         given = "&".join(f"{key}={_safe(str(value))}" for key, value in named.items() if value is not None)
         return f"api:{_safe(self.model)}@{_safe(self.requests.service.place)}" + (
             f"?{given}" if given else ""
@@ -92,7 +75,7 @@ class ApiEncoder:
     def __repr__(self) -> str:
         return f"ApiEncoder({self.identity!r})"
 
-    def estimate(self, batch: Texts) -> str:
+    def estimate(self, batch: Texts, /) -> str:
         """Return tokens, requests and, with a price, the cost of a batch.
 
         Raises InputError where the batch, with all that has been sent before, costs more than `max_cost`.
@@ -100,7 +83,7 @@ class ApiEncoder:
         distinct = list(dict.fromkeys(self._prompted(batch)))
         amount = tokens_and_texts(distinct)
         tokens = whole_tokens(*amount)
-        asked = -(-len(distinct) // self.batch)
+        asked = -(-len(distinct) // self.piece)
         cost = self.price.of(tokens)
         texts = f"{len(distinct):,} distinct {'text' if len(distinct) == 1 else 'texts'}"
         said = f"about {tokens:,} tokens ({texts}, {asked:,} {'request' if asked == 1 else 'requests'})"
@@ -123,19 +106,17 @@ class ApiEncoder:
             "Raise it, or encode fewer texts"
         )
 
-    def encode(self, batch: Texts) -> Vectors:
+    def encode(self, batch: Texts, /) -> Vectors:
         """Return float32 [n, d]; equal texts are sent once."""
         if self.price.most is not None:
             self.estimate(batch)  # refuses what costs too much
-        texts = self._prompted(batch)
-        number = {text: i for i, text in enumerate(dict.fromkeys(texts))}
-        distinct = list(number)
+        distinct, index = distinct_rows(self._prompted(batch))
         if not distinct:
             return np.empty((0, self._found or 0), dtype=np.float32)
         parts = []
         with self.requests.open() as client:
-            for start in range(0, len(distinct), self.batch):
-                sending = distinct[start : start + self.batch]
+            for start in range(0, len(distinct), self.piece):
+                sending = distinct[start : start + self.piece]
                 tokens, count = tokens_and_texts(sending)
                 self._sent = (
                     self._sent[0] + tokens,
@@ -144,28 +125,25 @@ class ApiEncoder:
                 vectors = self.requests.vectors(client, self._request(sending))
                 self._check_size(vectors.shape[1])
                 parts.append(vectors)
-        found: Vectors = np.concatenate(parts)[[number[text] for text in texts]]
-        return found
+        return np.asarray(np.concatenate(parts)[index])
 
     def _prompted(self, batch: Texts) -> list[str]:
         if batch.role is None and len(batch):
             self._idle.tell()
-        prompt = self.prompts.get(batch.role, self.prompts.get(None, ""))
+        prompt = self.prompts.get(f"{batch.role}_prompt", self.prompts.get("prompt", ""))
         # half of a surrogate pair cannot be sent
         return [(prompt + text).encode("utf-8", "replace").decode() for text in batch.text]
 
     def _request(self, texts: list[str]) -> dict[str, Any]:
-        more = {} if self.dim is None else {"dimensions": self.dim}
-        encoding = "base64" if self.base64 else "float"
+        dim, encoding = self.options["dim"], self.options["encoding_format"]
+        more = {} if dim is None else {"dimensions": dim}
         return {"model": self.model, "input": texts, "encoding_format": encoding, **more}
 
     def _check_size(self, size: int) -> None:
         if self._found is not None and size != self._found:
             what = f"earlier ones had {self._found}"
-            if self.dim is not None:
-                what = (
-                    f"dim={self.dim} was asked for; leave it out where the model cannot shorten its vectors"
-                )
+            if (dim := self.options["dim"]) is not None:
+                what = f"dim={dim} was asked for; leave it out where the model cannot shorten its vectors"
             raise InputError(
                 f"api:{self.model} at {self.requests.service.place}: vectors have {size} dimensions, "
                 f"but {what}"
@@ -196,23 +174,5 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> ApiEnc
             raise InputError(f"api: {name} must be more than 0")
     service = Service.of(options["base_url"], options["key_env"])
     service.check()
-    return ApiEncoder(
-        argument,
-        Requests(
-            service,
-            rate=options["rate"],
-            retries=options["retries"],
-            timeout=options["timeout"],
-            clock=Clock(),
-        ),
-        batch=options["batch"],
-        dim=options["dim"],
-        revision=options["revision"],
-        prompts={
-            None: options["prompt"],
-            "query": options["query_prompt"],
-            "candidate": options["candidate_prompt"],
-        },
-        price=Price(options["price"], options["max_cost"]),
-        base64=options["encoding_format"] == "base64",
-    )
+    pace = {name: options[name] for name in ("rate", "retries", "timeout")}
+    return ApiEncoder(argument, Requests(service, **pace, clock=Clock()), options)

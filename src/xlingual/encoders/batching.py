@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from xlingual.errors import DataWarning, InputError
-from xlingual.records import Encoded, Texts
+from xlingual.records import Encoded, Ints, Texts, Vectors
 
-if TYPE_CHECKING:
-    from xlingual.records import Ints, Vectors
-
+T = TypeVar("T")
 LIKE = 0.75  # rows shorter than this part of their batch's longest one would be padding for the most part
 PART = 16_384  # texts whose tokens are held at once
 # how the libraries say it, besides their exceptions of their own
@@ -98,6 +96,23 @@ def in_parts(encode: Callable[[Texts], Encoded], batch: Texts, size: int = PART)
     parts = [encode(batch.take(np.arange(start, min(start + size, len(batch))))) for start in starts]
     vectors: Vectors = np.concatenate([part.vectors for part in parts])
     return Encoded(vectors, np.concatenate([part.truncated for part in parts]))
+
+
+def distinct_rows(rows: Iterable[T]) -> tuple[list[T], Ints]:
+    """Return the distinct rows in the order of their first places, and which of them each row is, [n].
+
+    >>> distinct_rows(["b", "a", "b"])[0]
+    ['b', 'a']
+    """
+    number: dict[T, int] = {}
+    index = np.array([number.setdefault(row, len(number)) for row in rows], dtype=np.int64)
+    return list(number), index
+
+
+def rows_by_language(batch: Texts) -> list[tuple[str, Ints]]:
+    """Return each language of a batch, in the order of their first texts, with its rows."""
+    tags, code = distinct_rows(batch.language)
+    return [(tag, np.flatnonzero(code == number)) for number, tag in enumerate(tags)]
 
 
 def is_out_of_memory(error: BaseException) -> bool:

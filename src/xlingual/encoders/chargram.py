@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xlingual.encoders.base import Encoder
 from xlingual.encoders.schemes import Context
 from xlingual.errors import InputError
 from xlingual.models.words import normalized
-from xlingual.records import Texts, digest
+from xlingual.records import Floats, Texts, Vectors, digest
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-    from xlingual.records import Floats, Vectors
 
 FEATURES = 2**18  # hashed n-grams
 NONZEROS = 8  # of each n-gram's row of the projection
@@ -25,7 +24,7 @@ _BLOCK = 4096  # texts whose n-grams are held at once
 
 
 @dataclass(eq=False)
-class ChargramEncoder:
+class ChargramEncoder(Encoder):
     """Hashed character n-grams, TF-IDF, and a fixed random projection to `dim` dimensions.
 
     n-grams lie within words (the blanks around a word count as characters). The weights (1 + ln tf)·idf of a
@@ -57,7 +56,7 @@ class ChargramEncoder:
         """Digests of the rows whose texts were counted; empty without `fit`."""
         return frozenset() if self.fit is None else self._fit.row_digests()
 
-    def encode(self, batch: Texts) -> Vectors:
+    def encode(self, batch: Texts, /) -> Vectors:
         """Return float32 [n, dim]; a text without n-grams gets the zero vector."""
         idf = self._idf(batch.text) if self.fit is None else self._fitted_idf
         vectors = np.zeros((len(batch), self.dim), dtype=np.float32)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from xlingual.errors import InputError
-from xlingual.pictures import THREADS, open_picture, read_bytes
+from xlingual.pictures import GLANCE, THREADS, open_picture, read_bytes
 from xlingual.records import Ints, Pictures, digest
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ class BrokenPicturesError(InputError):
 
 
 SKIP = "--skip-broken leaves their rows out"
-_GLANCE = 32  # side of a picture that is only looked at: JPEG is decoded at a small scale
 
 
 def decoded(
@@ -64,7 +63,7 @@ def counted(first: str, failed: int, count: int, remedy: str = SKIP) -> str:
 
 def broken(pictures: Pictures, *, threads: int | None = None) -> dict[int, str]:
     """Return the positions of pictures that are absent, missing or broken, each with the reason."""
-    found = _outcomes(pictures, lambda picture: None, _GLANCE, 64, THREADS if threads is None else threads)
+    found = _outcomes(pictures, lambda picture: None, GLANCE, 64, THREADS if threads is None else threads)
     return {i: str(outcome) for i, outcome in enumerate(found) if isinstance(outcome, InputError)}
 
 

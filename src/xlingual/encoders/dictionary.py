@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from xlingual.encoders.segment import pieces, segment
-from xlingual.encoders.weights import Watch
+from xlingual.encoders.weights import LanguageFiles
 from xlingual.errors import InputError, listed
-from xlingual.models.files import file_digest
-from xlingual.records import digest
+from xlingual.files import regular_file
 
 
 class Translated(NamedTuple):
@@ -36,26 +33,23 @@ class Translator(Protocol):
         """Return a translation of each text."""
 
 
-@dataclass(eq=False)
 class DictionaryTranslator:
     """Replaces each word by its first translation; words are found as `wordvec:` finds them.
 
     A line of a dictionary is `source<TAB>target`, with a third column the language of the source where one
     file serves several; or `source target`, as MUSE writes it. `{lang}` in the path stands for the language
-    of the source. Punctuation is left out, and with `unknown="drop"` unknown words are too.
+    of the source, one of the `languages` that are translated. Punctuation is left out, and with
+    `unknown="drop"` unknown words are too.
     """
 
-    pattern: str
-    languages: Sequence[str]  # that are translated
-    unknown: str = "keep"
-    _watch: Watch = field(default_factory=Watch, init=False, repr=False)
+    def __init__(self, pattern: str, languages: Sequence[str], unknown: str = "keep") -> None:
+        self.files = LanguageFiles(pattern, languages, "the dictionary", _find, read_dictionary)
+        self.unknown = unknown
 
-    @cached_property
+    @property
     def identity(self) -> str:
         """A hash of the files, and what becomes of unknown words."""
-        tags = sorted(set(self.languages)) if "{lang}" in self.pattern else [""]
-        files = [part for tag in tags for part in (tag, self._digest(self.path(tag)))]
-        return f"dictionary:{digest(*files).hex()}&unknown={self.unknown}"
+        return f"dictionary:{self.files.digest}&unknown={self.unknown}"
 
     def translate(self, texts: Sequence[str], language: str) -> Translated:
         """Return the translated words of each text, with blanks between them."""
@@ -72,38 +66,26 @@ class DictionaryTranslator:
             found.append(" ".join(kept))
         return Translated(found, [False] * len(found), total, unknown)
 
-    def path(self, language: str) -> Path:
-        """Return the dictionary of a language; raise InputError where it is not there."""
-        path = Path(self.pattern.replace("{lang}", language))
-        if not path.is_file():
-            which = f"of the language {language} " if "{lang}" in self.pattern else ""
-            raise InputError(
-                f"translate: dictionary {which}{path} not found: give a file with source<TAB>target on each "
-                "line, or a model: translate:hf-NAME::SPEC"
-            )
-        return path
-
     def _words(self, language: str) -> Mapping[str, str]:
-        path = self.path(language)
-        if path not in self._read:
-            self._digest(path)
-            found = read_dictionary(path)
-            self._watch.check(str(path), lambda: file_digest(path), f"{path}: the dictionary")
-            self._read[path] = found
-        by_language = self._read[path]
+        by_language = self.files.of(language)
         words = by_language.get(language) or by_language.get("")
         if not words:
             raise InputError(
-                f"{path}: has no words of the language {language}; its third column has {listed(by_language)}"
+                f"{self.files.path(language)}: has no words of the language {language}; its third column has "
+                f"{listed(by_language)}"
             )
         return words
 
-    def _digest(self, path: Path) -> str:
-        return self._watch.digest(str(path), lambda: file_digest(path))
 
-    @cached_property
-    def _read(self) -> dict[Path, dict[str, dict[str, str]]]:
-        return {}
+def _find(path: Path, language: str) -> None:
+    which = f"the dictionary of the language {language}" if language else "the dictionary"
+    if path.exists() and not path.is_dir():
+        regular_file(path, which)
+    elif not path.is_file():
+        raise InputError(
+            f"translate: {which.removeprefix('the ')} {path} not found: give a file with source<TAB>target "
+            "on each line, or a model: translate:hf-NAME::SPEC"
+        )
 
 
 def read_dictionary(path: Path) -> dict[str, dict[str, str]]:

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xlingual.encoders.batching import Memory
-from xlingual.encoders.checkpoints import check_weights, model_folder
-from xlingual.encoders.model_kind import check_dense, check_processor
-from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
+from xlingual.encoders.checkpoints import check_weights
+from xlingual.encoders.model_kind import check_processor
+from xlingual.encoders.networks import NetworkEncoder
+from xlingual.encoders.picture_batches import by_shape, encode_pictures
 from xlingual.encoders.torch_runtime import (
     choose_device,
     device_part,
@@ -46,8 +46,8 @@ _TOWERS = {  # models of texts and pictures of which only one side is needed
 Prepared = Mapping[str, np.ndarray]  # what a model takes of one picture: arrays [1, …] by name
 
 
-class HuggingFacePictures:
-    """A network of transformers on pictures; it is loaded when it is first used.
+class HuggingFacePictures(NetworkEncoder):
+    """A network of transformers on pictures.
 
     Pictures are prepared by the checkpoint's own processor, in the variant that needs Pillow only, in worker
     threads, while the network runs. Equal bytes are encoded once.
@@ -56,77 +56,53 @@ class HuggingFacePictures:
     content = ("bytes",)
 
     def __init__(
-        self,
-        folder: Path,
-        *,
-        name: str | None = None,
-        pool: str | None = None,
-        layer: int = -1,
-        batch: int = 32,
-        device: str | None = None,
-        dtype: str = "float32",
-        threads: int | None = None,
+        self, folder: Path, options: Mapping[str, Any], who: str, *, threads: int | None = None
     ) -> None:
-        if pool == "last":
-            raise InputError(
-                "hf: pool=last is for texts; of pictures there are mean, cls and pooler, or leave it out"
-            )
-        self.folder, self.pool, self.layer, self.batch, self.dtype = folder, pool, layer, batch, dtype
+        super().__init__(folder, options, who)
+        self.pool, self.layer = options["pool"], options["layer"]
         self._threads = threads  # that decode pictures
-        self._device, self._who = device, name or f"hf:{folder}"
-        self._memory = Memory()
-        check_dense(self._who, folder)
 
     @cached_property
     def identity(self) -> str:
         """The digest of the checkpoint's files, and what is read off the network."""
-        read = f"pool={self.pool or 'family'}&layer={self.layer}&dtype={self.dtype}"
-        return f"hf:{self._digest()}?{read}{device_part(self._device, self.dtype, self._who, 'hf')}"
+        where = device_part(self.options["device"], self.options["dtype"], self.who, "hf")
+        return f"hf:{self.digest}?pool={self.pool or 'family'}&{self.told('layer', 'dtype')}{where}"
 
-    def _digest(self) -> str:
-        return checkpoint_digest(self.folder, model_files(self.folder, modules=False))[:16]
+    def _files_digest(self) -> str:
+        return checkpoint_digest(self.folder, model_files(self.folder, modules=False))
 
-    def encode(self, batch: Pictures) -> Vectors:
+    def encode(self, batch: Pictures, /) -> Vectors:
         """Return float32 [n, d]; raise InputError naming the first row whose picture is absent or broken."""
         processor = self._network.processor  # loaded before worker threads ask for it
         return encode_pictures(
             batch,
             lambda picture: dict(processor(images=[picture], return_tensors="np")),
             self._run,
-            batch_size=self.batch,
-            who=self._who,
-            memory=self._memory,
+            batch_size=self.options["batch"],
+            who=self.who,
+            memory=self.memory,
             threads=self._threads,
         )
 
     @cached_property
     def _network(self) -> Network:
         """The network, read from the files that the identity is of."""
-        identity = self.identity
-        network = load(self._who, self.folder, self._device, self.dtype)
-        if f"hf:{self._digest()}?" not in identity:
-            raise InputError(f"{self._who}: files of the model changed while it was read: start again")
-        return network
+        with self.unchanged():
+            return load(self.who, self.folder, self.options["device"], self.options["dtype"])
 
     def _run(self, pictures: Sequence[Prepared]) -> Vectors:
         """Return the vectors of prepared pictures; those of one shape go through the network together."""
+        return by_shape(pictures, lambda one: tuple(array.shape for array in one.values()), self._run_alike)
+
+    def _run_alike(self, pictures: Sequence[Prepared]) -> Vectors:
         import torch
 
         network = self._network
-        shapes: dict[tuple[tuple[int, ...], ...], list[int]] = {}
-        for i, arrays in enumerate(pictures):
-            shapes.setdefault(tuple(array.shape for array in arrays.values()), []).append(i)
-        found: list[Vectors] = [np.empty(0, dtype=np.float32)] * len(pictures)
-        for rows in shapes.values():
-            inputs = {
-                name: network.tensor(np.concatenate([pictures[i][name] for i in rows]))
-                for name in pictures[rows[0]]
-            }
-            with running(self._who), torch.inference_mode():
-                pooled = self._pooled(network, inputs)
-            for i, vector in zip(rows, pooled.float().cpu().numpy(), strict=True):
-                found[i] = vector
-        return np.stack(found)
+        inputs = {
+            name: network.tensor(np.concatenate([one[name] for one in pictures])) for name in pictures[0]
+        }
+        with running(self.who), torch.inference_mode():
+            return np.asarray(self._pooled(network, inputs).float().cpu().numpy())
 
     def _pooled(self, network: Network, inputs: dict[str, Any]) -> Any:  # noqa: ANN401  (a tensor)
         """Return one vector of each picture, [n, d]."""
@@ -143,7 +119,7 @@ class HuggingFacePictures:
                 return pooled.flatten(1)
             if self.pool == "pooler":
                 raise InputError(
-                    f"{self._who}: pool=pooler: the checkpoint has no weights of a pooled output; "
+                    f"{self.who}: pool=pooler: the checkpoint has no weights of a pooled output; "
                     "write pool=cls or pool=mean, or leave pool out"
                 )
             hidden = output.last_hidden_state
@@ -152,13 +128,13 @@ class HuggingFacePictures:
         if hidden.ndim == 4:  # [n, channels, height, width]
             return hidden.mean(dim=(2, 3))
         if self.pool == "cls" and not network.has_class_token:
-            raise InputError(f"{self._who}: pool=cls: this model has no class token: write pool=mean")
+            raise InputError(f"{self.who}: pool=cls: this model has no class token: write pool=mean")
         first = network.has_class_token and self.pool != "mean"
         return hidden[:, 0] if first else hidden.mean(dim=1)
 
     def _hidden(self, model: Any, inputs: dict[str, Any]) -> Any:  # noqa: ANN401  (of transformers and torch)
         """Return a hidden layer, [n, tokens, d] or [n, channels, height, width]."""
-        who = self._who
+        who = self.who
         if self.layer != -1 and self.pool == "pooler":
             raise InputError(f"{who}: pool=pooler has no layers: leave layer out, or write pool=cls or mean")
         if hasattr(model, "get_image_features"):
@@ -247,18 +223,3 @@ def _processor(transformers: Any, folder: Path, who: str) -> Any:  # noqa: ANN40
             f"{who}: no processor of pictures could be loaded ({reason}): a model of pictures has a "
             "preprocessor_config.json"
         ) from error
-
-
-def build(argument: str, options: Mapping[str, Any], context: object) -> HuggingFacePictures:
-    """Return the encoder for a spec; the model is found, and fetched where need be, but not loaded."""
-    who = f"hf:{argument}"
-    refuse_text_options(who, options)
-    return HuggingFacePictures(
-        model_folder(who, argument, options.get("revision"), "hf"),
-        name=who,
-        pool=options.get("pool"),
-        layer=options.get("layer", -1),
-        batch=options.get("batch", 32),
-        device=options.get("device"),
-        dtype=options.get("dtype", "float32"),
-    )

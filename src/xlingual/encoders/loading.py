@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from xlingual.errors import InputError, XlingualError, did_you_mean, listed
+from xlingual.files import regular_file
 from xlingual.records import digest
 
 
@@ -78,7 +79,9 @@ def failures(argument: str, doing: str) -> Iterator[None]:
 
 def _file(where: str, argument: str) -> ModuleType:
     path = Path(where)
-    if not path.is_file():
+    if path.exists() and not path.is_dir():
+        regular_file(path, "a file of functions (python:)")
+    elif not path.is_file():
         folder = path.parent if path.parent.is_dir() else None
         near = did_you_mean(path.name, [p.name for p in folder.glob("*.py")]) if folder else ""
         raise InputError(f"python:{argument}: no such file {where!r}.{near}")

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xlingual.encoders.base import Encoder
+from xlingual.encoders.batching import rows_by_language
 from xlingual.encoders.schemes import Context
-from xlingual.encoders.words import character_terms
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.words import is_spaced, words
-from xlingual.records import Texts, digest
+from xlingual.records import Floats, Texts, Vectors, digest
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-    from xlingual.records import Floats, Vectors
 
 _NO_SIGNAL = 1e-6  # singular values below this part of the largest one are rounding
 _POWERS = (0.0, 0.5, 1.0)  # of the singular values, by which axes may be weighted
@@ -48,7 +47,7 @@ class LsaModel:
         return replace(self, axes={language: axes * weight for language, axes in self.axes.items()})
 
 
-class LsaEncoder:
+class LsaEncoder(Encoder):
     """Translated texts as one document each, a truncated SVD over all of them, new texts folded in.
 
     Each item that is fitted on is one row: the TF-IDF vectors of its texts, one block of terms per language,
@@ -60,6 +59,8 @@ class LsaEncoder:
     (with as many axes as terms, V only turns the space). The axes are therefore weighted by a power of their
     singular values where that finds the translations of held-out items clearly better.
     """
+
+    languages: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -110,7 +111,7 @@ class LsaEncoder:
         told = f"pairs={pairs}&dim={self.dim}&seed={self.seed}&languages={languages}&fit={rows}"
         return f"lsa:v1?{told}" + (f"&power={self.power:g}" if self.power else "")
 
-    def encode(self, batch: Texts) -> Vectors:
+    def encode(self, batch: Texts, /) -> Vectors:
         """Return float32 [n, min(dim, rank)]; a text without known terms gets the zero vector."""
         unknown = sorted(set(batch.language) - set(self.languages))
         if unknown:
@@ -119,11 +120,14 @@ class LsaEncoder:
             )
         dim = self.model.axes[self.languages[0]].shape[1]
         vectors = np.zeros((len(batch), dim), dtype=np.float32)
-        language = np.asarray(batch.language, dtype=object)
-        for tag in dict.fromkeys(batch.language):
-            rows = np.flatnonzero(language == tag)
-            vectors[rows] = self.model.fold_in([batch.text[int(row)] for row in rows], tag)
+        for tag, rows in rows_by_language(batch):
+            vectors[rows] = self.model.fold_in([batch.text[row] for row in rows.tolist()], tag)
         return vectors
+
+
+def character_terms(text: str) -> list[str]:
+    """Return every character and every pair of neighbours within a word or clause."""
+    return [run[i : i + n] for run in words(text) for n in (1, 2) for i in range(len(run) - n + 1)]
 
 
 def choose(texts: Texts, languages: Sequence[str], pairs: int | None, seed: int) -> Texts:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from xlingual.encoders.checkpoints import read_json
 from xlingual.encoders.weights import module_types
@@ -35,6 +36,13 @@ _PYLATE = ("query_prefix", "document_prefix", "do_query_expansion", "attend_to_e
 _HEADS = re.compile(
     "For(SequenceClassification|TokenClassification|QuestionAnswering\\w*|MultipleChoice|NextSentencePrediction)"
 )
+# how `model_type` begins where a network of transformers was trained on images and texts together
+_WITH_IMAGES = ("clip", "siglip", "chinese_clip", "metaclip", "altclip", "align", "blip", "flava")
+
+
+def trained_on_images(settings: Mapping[str, Any]) -> bool:
+    """Tell whether the settings (config.json) of a text network are those of one trained with images."""
+    return "vision_config" in settings or str(settings.get("model_type", "")).startswith(_WITH_IMAGES)
 
 
 def check_dense(who: str, folder: Path, *, heads: bool = True) -> None:

@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.encoders.batching import Memory, in_batches, in_parts
+from xlingual.encoders.base import Encoder
+from xlingual.encoders.batching import distinct_rows, in_batches
 from xlingual.encoders.checkpoints import user_path
-from xlingual.encoders.model_kind import check_dense
+from xlingual.encoders.networks import TextNetworkEncoder
 from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
 from xlingual.encoders.onnx_tokenizer import SETTINGS, OnnxTokenizer, length_limit
-from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
-from xlingual.encoders.tokens import Features, TextTokens
+from xlingual.encoders.tokens import Features, TextTokens, padded
 from xlingual.encoders.torch_runtime import require
-from xlingual.encoders.weights import Watch, checkpoint_digest
+from xlingual.encoders.weights import checkpoint_digest
 from xlingual.errors import InputError, listed
-from xlingual.records import Encoded, Encoder, Texts, Vectors
+from xlingual.records import Encoded, Texts, Vectors
 
 _NAMES = ("text_model.onnx", "model.onnx")
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
@@ -29,81 +29,56 @@ _POOLED = ("sentence_embedding", "text_embeds", "pooler_output")
 _HIDDEN = ("last_hidden_state", "token_embeddings")
 
 
-class OnnxEncoder:
-    """A graph that reads tokens; loaded when first used. `options` are those of the scheme.
+class OnnxEncoder(TextNetworkEncoder):
+    """A graph that reads tokens.
 
     Without `pool` the vector is the output `sentence_embedding` or `text_embeds`; else what the settings of
     sentence-transformers in the folder say; else the output `pooler_output`; else the mean of the tokens.
     """
 
-    def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
-        self.folder, self.options, self.who = folder, options, who
-        self._memory = Memory()
-        self.prompts = Prompts.of(options)
-        self.path = find_graph(folder, options["file"], _NAMES, who)
-        check_dense(who, folder, heads=False)  # of a network's heads the graph itself tells
-        self._watch = Watch()
+    has_head = False  # that the graph itself tells
 
-    @property
-    def content(self) -> tuple[str, ...]:
-        """All of a row that its vector depends on."""
-        return ("text", "role") if self.prompts.by_role else ("text",)
+    def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
+        super().__init__(folder, options, who)
+        self.path = find_graph(folder, options["file"], _NAMES, who)
 
     @cached_property
     def identity(self) -> str:
         """A hash of the graph, its weights, tokenizer and settings, and the options that change vectors."""
-        names = ("pool", "max_length", "long")
-        told = "&".join(f"{name}={self.options[name]}" for name in names if self.options[name] is not None)
-        return f"onnx:{self._watch.digest('', self._digest)[:16]}?{told}{self.prompts}"
+        return f"onnx:{self.digest}?{self.told('pool', 'max_length', 'long')}{self.prompts}"
 
-    def _digest(self) -> str:
+    def _files_digest(self) -> str:
         settings = [self.folder / name for name in ("tokenizer.json", *SETTINGS)]
         files = [*graph_files(self.path, self.who), *(path for path in settings if path.is_file())]
         return checkpoint_digest(self.folder, files)
 
-    def _check_unchanged(self) -> None:
-        self._watch.check("", self._digest, f"{self.who}: a file of the model")
-
     @cached_property
     def graph(self) -> Graph:
         """The graph, which takes nothing but texts."""
-        self._watch.digest("", self._digest)
-        graph = Graph(self.path, self.who)
-        graph.refuse_other_inputs(_INPUTS, "texts")
-        self._check_unchanged()
+        with self.unchanged():
+            graph = Graph(self.path, self.who)
+            graph.refuse_other_inputs(_INPUTS, "texts")
         return graph
 
     @cached_property
     def output(self) -> tuple[str, str]:
         """The output that is read, and how one vector is made of it: pooler, mean, cls or last."""
-        output = choose_output(self.graph, self.options["pool"], self.folder, self.who)
-        self._check_unchanged()
-        return output
+        with self.unchanged():
+            return choose_output(self.graph, self.options["pool"], self.folder, self.who)
 
     @cached_property
     def tokens(self) -> TextTokens:
         """The tokenizer, with how many tokens the graph reads."""
-        made_for = self._made_for
-        limit = length_limit(self.folder, self.options["max_length"], made_for, self.who)
         typed = "token_type_ids" in self.graph.inputs
-        self.tokenizer = OnnxTokenizer(self.folder, typed=typed, who=self.who)
-        self._check_unchanged()
-        return TextTokens(self.tokenizer, limit, self.options["long"], self.who)
-
-    def encode(self, batch: Texts) -> Vectors:
-        """Return float32 [n, d]."""
-        return self.encode_noting(batch).vectors
-
-    def encode_noting(self, batch: Texts) -> Encoded:
-        """Return float32 [n, d], and which texts were cut."""
-        return in_parts(self._encoded, batch)
+        with self.unchanged():
+            limit = length_limit(self.folder, self.options["max_length"], self._made_for, self.who)
+            tokenizer = OnnxTokenizer(self.folder, typed=typed, who=self.who)
+        return TextTokens(tokenizer, limit, self.options["long"], self.who)
 
     def _encoded(self, batch: Texts) -> Encoded:
         """Return the same for a part of the texts, of which equal ones are encoded once."""
         prompt = self.prompts.before(batch.role)
-        distinct = list(dict.fromkeys(batch.text))
-        number = {text: i for i, text in enumerate(distinct)}
-        index = np.array([number[text] for text in batch.text], dtype=np.int64)
+        distinct, index = distinct_rows(batch.text)
         pieces = self.tokens.pieces([prompt + text for text in distinct], (), [prompt] * len(distinct))
         vectors = in_batches(
             pieces.lengths,
@@ -111,7 +86,7 @@ class OnnxEncoder:
             lambda which: self._run([pieces.features[int(i)] for i in which]),
             who=self.who,
             dim=self.dim,
-            memory=self._memory,
+            memory=self.memory,
         )
         return Encoded(pieces.averaged(vectors)[index], pieces.truncated[index])
 
@@ -128,23 +103,13 @@ class OnnxEncoder:
 
     def _run(self, pieces: Sequence[Features]) -> Vectors:
         """Return float32 [n, d] for pieces of any lengths; one without tokens has the zero vector."""
-        lengths = np.array([len(piece["input_ids"]) for piece in pieces])
-        width = self._made_for or max(int(lengths.max()), 1)
-        # a text without tokens is read as one token of padding: attention needs one that counts
-        mask = np.arange(width) < np.maximum(lengths, 1)[:, None]
-        feeds: dict[str, np.ndarray] = {
-            "attention_mask": mask.astype(np.int64),
-            "position_ids": np.broadcast_to(np.arange(width), mask.shape),
-        }
-        for name in pieces[0]:
-            fill = self.tokenizer.pad_token_id if name == "input_ids" else 0
-            feeds[name] = np.full(mask.shape, fill, dtype=np.int64)
-            for row, piece in enumerate(pieces):
-                feeds[name][row, : lengths[row]] = piece[name]
+        feeds = padded(pieces, self.tokens.tokenizer.pad_token_id, self._made_for or 0)
+        mask = feeds["attention_mask"]
+        feeds["position_ids"] = np.broadcast_to(np.arange(mask.shape[1]), mask.shape)
         output, pool = self.output
         answer = self.graph.run({name: feeds[name] for name in self.graph.inputs}, output)
         vectors = pooled(answer, mask, pool)
-        vectors[lengths == 0] = 0
+        vectors[[not piece["input_ids"] for piece in pieces]] = 0
         return vectors
 
 
@@ -155,11 +120,9 @@ def pooled(answer: np.ndarray, mask: np.ndarray, pool: str) -> Vectors:
     if pool == "cls":
         return answer[:, 0].copy()
     if pool == "last":
-        last: Vectors = answer[np.arange(len(answer)), mask.sum(axis=1) - 1]
-        return last
+        return np.asarray(answer[np.arange(len(answer)), mask.sum(axis=1) - 1])
     weight = mask[:, :, None].astype(np.float32)
-    mean: Vectors = (answer * weight).sum(axis=1) / weight.sum(axis=1)
-    return mean
+    return np.asarray((answer * weight).sum(axis=1) / weight.sum(axis=1))
 
 
 def choose_output(graph: Graph, pool: str | None, folder: Path, who: str) -> tuple[str, str]:

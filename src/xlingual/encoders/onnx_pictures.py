@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xlingual.encoders.batching import Memory
 from xlingual.encoders.checkpoints import read_json
-from xlingual.encoders.model_kind import check_dense
+from xlingual.encoders.networks import NetworkEncoder
 from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
-from xlingual.encoders.picture_batches import encode_pictures, refuse_text_options
-from xlingual.encoders.weights import Watch, checkpoint_digest
+from xlingual.encoders.picture_batches import by_shape, encode_pictures, refuse_text_options
+from xlingual.encoders.weights import checkpoint_digest
 from xlingual.errors import InputError, listed
 from xlingual.records import Pictures, Vectors
 
@@ -30,58 +29,47 @@ _SHORTEST_EDGE = ("CLIP", "ConvNext", "ResNet", "Levit", "MobileNet", "PoolForme
 _WARPED = 384  # ConvNext's processor crops below this size and warps from it on
 
 
-class OnnxPictures:
-    """A graph that takes `pixel_values` [n, 3, height, width]; loaded when first used.
+class OnnxPictures(NetworkEncoder):
+    """A graph that takes `pixel_values` [n, 3, height, width].
 
     Without `pool` the vector is the output `image_embeds` or `pooler_output`, else the mean of the last
     hidden state over its places. Equal bytes are encoded once.
     """
 
     content = ("bytes",)
+    has_head = False
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
+        super().__init__(folder, options, who)
         refuse_text_options(who, options)
-        if options["pool"] == "last":
-            raise InputError(f"{who}: pool=last is for texts; of pictures there are mean, cls and pooler")
-        self.folder, self.options, self.who = folder, options, who
-        self._memory = Memory()
         self.path = find_graph(folder, options["file"], _NAMES, who)
-        check_dense(who, folder, heads=False)
-        self._watch = Watch()
         read_processor(folder, who)  # so that bad settings are told at once
 
     @cached_property
     def identity(self) -> str:
         """A hash of the graph, its weights and the settings, and how its output is pooled."""
-        digest = self._watch.digest("", self._digest)
-        return f"onnx:pictures:{digest[:16]}?pool={self.options['pool']}"
+        return f"onnx:pictures:{self.digest}?pool={self.options['pool']}"
 
-    def _digest(self) -> str:
+    def _files_digest(self) -> str:
         settings = [path for name in _SETTINGS if (path := self.folder / name).is_file()]
         return checkpoint_digest(self.folder, [*graph_files(self.path, self.who), *settings])
-
-    def _check_unchanged(self) -> None:
-        self._watch.check("", self._digest, f"{self.who}: a file of the model")
 
     @cached_property
     def processor(self) -> Processor:
         """What is done to pictures, read from the settings that the identity is of."""
-        self._watch.digest("", self._digest)
-        processor = read_processor(self.folder, self.who)
-        self._check_unchanged()
-        return processor
+        with self.unchanged():
+            return read_processor(self.folder, self.who)
 
     @cached_property
     def graph(self) -> Graph:
         """The graph, which takes nothing but pictures."""
-        self._watch.digest("", self._digest)
-        graph = Graph(self.path, self.who)
-        alone = len(graph.inputs) == 1 and "input_ids" not in graph.inputs  # some call it otherwise
-        graph.refuse_other_inputs(list(graph.inputs) if alone else ["pixel_values"], "pictures")
-        self._check_unchanged()
+        with self.unchanged():
+            graph = Graph(self.path, self.who)
+            alone = len(graph.inputs) == 1 and "input_ids" not in graph.inputs  # some call it otherwise
+            graph.refuse_other_inputs(list(graph.inputs) if alone else ["pixel_values"], "pictures")
         return graph
 
-    def encode(self, batch: Pictures) -> Vectors:
+    def encode(self, batch: Pictures, /) -> Vectors:
         """Return float32 [n, d]; raise InputError naming the first row whose picture is absent or broken."""
         return encode_pictures(
             batch,
@@ -89,20 +77,17 @@ class OnnxPictures:
             self._run,
             batch_size=self.graph.batch_size(self.options["batch"]),
             who=self.who,
-            memory=self._memory,
+            memory=self.memory,
         )
 
     def _run(self, pictures: Sequence[np.ndarray]) -> Vectors:
         """Return the vectors of pictures [3, height, width]; those of one size go through together."""
         name, output = next(iter(self.graph.inputs)), self._output
-        groups: dict[tuple[int, ...], list[int]] = {}
-        for i, picture in enumerate(pictures):
-            groups.setdefault(picture.shape, []).append(i)
-        found: dict[int, Vectors] = {}
-        for rows in groups.values():
-            answer = self.graph.run({name: np.stack([pictures[i] for i in rows])}, output)
-            found.update(zip(rows, self._pooled(answer), strict=True))
-        return np.stack([found[i] for i in range(len(pictures))])
+        return by_shape(
+            pictures,
+            lambda picture: picture.shape,
+            lambda alike: self._pooled(self.graph.run({name: np.stack(alike)}, output)),
+        )
 
     @cached_property
     def _output(self) -> str:
@@ -124,12 +109,9 @@ class OnnxPictures:
         cls = self.options["pool"] == "cls"
         if cls and answer.ndim == 4:
             raise InputError(f"{self.who}: pool=cls: the output is a map without a first token; use mean")
-        vectors: Vectors = answer
         if answer.ndim == 3:
-            vectors = answer[:, 0] if cls else answer.mean(axis=1)
-        elif answer.ndim == 4:
-            vectors = answer.mean(axis=(2, 3))
-        return vectors
+            return np.asarray(answer[:, 0] if cls else answer.mean(axis=1))
+        return np.asarray(answer.mean(axis=(2, 3)) if answer.ndim == 4 else answer)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.encoders.checkpoints import read_json
+from xlingual.encoders.tokens import chosen_limit
 from xlingual.errors import InputError
 
 # settings that count besides tokenizer.json and the graph
@@ -83,14 +84,9 @@ def length_limit(folder: Path, wanted: int | None, made_for: int | None, who: st
     if isinstance(positions, int) and any(part in str(config.get("model_type")) for part in _AFTER_PADDING):
         positions -= int(config.get("pad_token_id") or 0) + 1
     can = [limit for limit in (positions, made_for) if isinstance(limit, int) and limit > 0]
-    if wanted is not None:
-        if can and wanted > min(can):
-            raise InputError(
-                f"{who}: max_length={wanted} is more than the {min(can)} tokens that the model reads"
-            )
-        return wanted
     told = (
         read_json(folder / "tokenizer_config.json").get("model_max_length"),
         read_json(folder / "sentence_bert_config.json").get("max_seq_length"),
     )
-    return min([*can, *(int(limit) for limit in told if limit and limit < _NO_LIMIT)], default=None)
+    known = (int(limit) for limit in told if limit and limit < _NO_LIMIT)
+    return chosen_limit(who, wanted, min(can, default=None), *known)

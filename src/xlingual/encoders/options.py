@@ -70,9 +70,11 @@ def amount(text: str) -> float:
     return float(text)
 
 
+BATCH = Option("batch", whole_number(1), 32, "texts or pictures at a time; changes no vector")
+DEVICE = Option("device", not_empty, None, "cpu, cuda, cuda:1, mps …; the best there is unless told")
 MODEL = (  # of every scheme that runs a network
-    Option("batch", whole_number(1), 32, "texts or pictures at a time; changes no vector"),
-    Option("device", not_empty, None, "cpu, cuda, cuda:1, mps …; the best there is unless told"),
+    BATCH,
+    DEVICE,
     Option(
         "dtype",
         one_of("float32", "float16", "bfloat16"),
@@ -89,6 +91,9 @@ TEXT = (  # of every network that reads texts
     Option(
         "long", one_of("truncate", "windows"), "truncate", "longer texts: truncate, or the mean over windows"
     ),
+)
+POOL = Option(
+    "pool", one_of("mean", "cls", "pooler", "last"), None, "mean, cls, pooler or last: one vector of many"
 )
 TRAINED_ON = Option(  # of every scheme whose files do not always tell
     "trained_on",

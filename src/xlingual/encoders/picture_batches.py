@@ -58,6 +58,19 @@ def encode_pictures(
     return vectors[code]
 
 
+def by_shape(
+    pictures: Sequence[T], shape: Callable[[T], object], run: Callable[[list[T]], Vectors]
+) -> Vectors:
+    """Return float32 [n, d] of prepared pictures; those of one shape go through `run` together."""
+    groups: dict[object, list[int]] = {}
+    for row, picture in enumerate(pictures):
+        groups.setdefault(shape(picture), []).append(row)
+    found: dict[int, Vectors] = {}
+    for rows in groups.values():
+        found.update(zip(rows, run([pictures[row] for row in rows]), strict=True))
+    return np.stack([found[row] for row in range(len(pictures))])
+
+
 class _Waiting(Generic[T]):
     """Prepared pictures that the worker threads have given, until their vectors are there."""
 
@@ -77,6 +90,8 @@ class _Waiting(Generic[T]):
 
 def refuse_text_options(who: str, options: Mapping[str, Any]) -> None:
     """Raise InputError for an option that pictures have no use for."""
+    if options.get("pool") == "last":
+        raise InputError(f"{who}: pool=last is for texts; of pictures there are mean, cls and pooler")
     usual = {option.name: option.default for option in TEXT} | _TEXT_ONLY
     for name, default in usual.items():
         if options.get(name, default) != default:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xlingual.encoders.base import Encoder
 from xlingual.encoders.decoding import decoded, distinct
 from xlingual.encoders.schemes import Context
-from xlingual.records import Pictures
+from xlingual.records import Pictures, Vectors
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-    from xlingual.records import Vectors
 
 SIZE = 64  # pictures are scaled to SIZE × SIZE
 CELLS = 8  # cells of the layout and of the gradients along a side
@@ -40,7 +39,7 @@ _TO_XYZ = np.array(
 _TO_XYZ_OF_WHITE = (_TO_XYZ / _TO_XYZ.sum(axis=1, keepdims=True)).astype(np.float32)
 
 
-class PixelsEncoder:
+class PixelsEncoder(Encoder):
     """Three parts, each of unit length times a weight, one after the other.
 
     - layout: the mean CIELAB colour of each of 8 × 8 cells, less a light grey;
@@ -55,7 +54,7 @@ class PixelsEncoder:
     identity = "pixels:v1"
     content = ("bytes",)
 
-    def encode(self, batch: Pictures) -> Vectors:
+    def encode(self, batch: Pictures, /) -> Vectors:
         """Return float32 [n, d]; raise InputError naming the row whose picture is absent or broken."""
         first, code = distinct(batch)
         pictures = decoded(batch.take(first), _scaled, side=SIZE, ahead=2 * _CHUNK)

@@ -12,13 +12,11 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from xlingual.encoders.schemes import OVER, PICTURES, SCHEMES, TEXTS, Context, Scheme
+from xlingual.encoders.schemes import OVER, PICTURES, SCHEMES, TEXTS, Scheme
 from xlingual.errors import DataWarning, InputError, XlingualError, did_you_mean
 from xlingual.extras import EXTRAS
-from xlingual.records import Encoder
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -61,8 +59,10 @@ def plugins() -> list[Plugin]:
     return [_plugin(name, entries) for name, entries in sorted(_found().items())]
 
 
-def scheme_of_plugin(name: str) -> Scheme:
-    """Return the scheme that an installed package offers; raise InputError where it cannot be used."""
+def scheme_of(name: str) -> Scheme:
+    """Return a scheme, built in or of an installed package; raise InputError where it cannot be used."""
+    if name in SCHEMES:
+        return SCHEMES[name]
     entries = _found().get(name)
     if not entries:
         raise InputError(f"unknown scheme {name!r}.{did_you_mean(name, Known())}")
@@ -72,22 +72,9 @@ def scheme_of_plugin(name: str) -> Scheme:
     return plugin.scheme
 
 
-def build_of_plugin(scheme: Scheme, argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
-    """Return the encoder that a scheme of another package makes; raise InputError where that fails."""
-    who = f"{scheme.name}: the plug-in of {_plugin(scheme.name, _found()[scheme.name]).package}"
-    try:
-        encoder: Encoder = import_module(scheme.module).build(argument, options, context)
-    except (XlingualError, MemoryError):
-        raise
-    except (Exception, SystemExit) as error:
-        raise InputError(f"{who} failed: {_words(error)}") from error
-    identity = getattr(encoder, "identity", None)
-    if not callable(getattr(encoder, "encode", None)) or not isinstance(identity, str) or not identity:
-        raise InputError(
-            f"{who} returned a value of the type {type(encoder).__name__}; expected an encoder, with a "
-            "method encode and an identity"
-        )
-    return encoder
+def package_of(name: str) -> str:
+    """Return the name and version of the package that offers a scheme."""
+    return " and ".join(dict.fromkeys(map(_package, _found()[name])))
 
 
 def _found() -> Mapping[str, list[EntryPoint]]:
@@ -117,8 +104,8 @@ def _one_by_one() -> list[EntryPoint]:
             entries = [entry for entry in package.entry_points if entry.group == GROUP]
         except Exception as error:
             warnings.warn(
-                f"the entry points of the installed package {name} cannot be read ({_words(error)}): schemes "
-                "that it may offer are not known",
+                f"the entry points of the installed package {name} cannot be read ({in_words(error)}): "
+                "schemes that it may offer are not known",
                 DataWarning,
                 stacklevel=4,
             )
@@ -128,7 +115,7 @@ def _one_by_one() -> list[EntryPoint]:
 
 
 def _plugin(name: str, entries: list[EntryPoint]) -> Plugin:
-    packages = " and ".join(dict.fromkeys(_package(entry) for entry in entries))
+    packages = package_of(name)
     if name in SCHEMES:
         return Plugin(name, packages, None, "a built-in scheme has this name; its author must choose another")
     if not _NAME.fullmatch(name):
@@ -140,7 +127,7 @@ def _plugin(name: str, entries: list[EntryPoint]) -> Plugin:
         if callable(scheme) and not isinstance(scheme, Scheme | type):
             scheme = scheme()
     except (Exception, SystemExit) as error:
-        return Plugin(name, packages, None, f"loading it failed: {_words(error)}")
+        return Plugin(name, packages, None, f"loading it failed: {in_words(error)}")
     problem = _problem(name, scheme)
     return Plugin(name, packages, None if problem else scheme, problem)
 
@@ -167,7 +154,8 @@ def _package(entry: EntryPoint) -> str:
         return "an unknown package"
 
 
-def _words(error: BaseException) -> str:
+def in_words(error: BaseException) -> str:
+    """Return an error on one line: its kind, and what it says."""
     said = " ".join(str(error).split())
     if isinstance(error, XlingualError):
         return said

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from xlingual.encoders.base import Wrapped
 from xlingual.encoders.loading import failures, is_file, load_function, source_digest
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.schemes import PICTURES, TEXTS, Context
@@ -21,43 +22,39 @@ __all__ = ["PythonFunction", "build", "identity_of", "load_function"]
 
 _AT_ONCE = 256  # pictures whose bytes are held at a time
 _CONTENT = {TEXTS: ("text", "language", "role", "context", "fields"), PICTURES: ("bytes",)}
-_PASSED_ON = ("fitted_on", "depends_on_batch", "estimate")  # of an object that has them
 
 
-class PythonFunction:
+class PythonFunction(Wrapped):
     """Calls a user's function; checks what it returns, and turns its errors into one line.
 
     What is called, `target`: an object with a method `encode` gets the batch, as any encoder does. So does a
     function whose parameter is annotated `Texts` or `Pictures`, or that has a true attribute `takes_batch`.
-    Any other function gets a list: of the texts, or of the bytes of at most 256 pictures at a time.
+    Any other function gets a list: of the texts, or of the bytes of at most 256 pictures at a time. Abilities
+    of `Encoder` that the object has are used.
 
     Only with a `revision` it has `content`, so that its vectors are kept: nobody but the user can tell when a
     function gives other vectors, since it may read other files.
     """
 
-    content: tuple[str, ...]  # absent where nothing is to be kept
+    identity = ""
+    has_own_identity = True
 
     def __init__(self, target: object, argument: str, *, kind: str, revision: str | None = None) -> None:
-        self.target = target
-        self.argument = argument
-        self.kind = kind
-        self.revision = revision
+        super().__init__(target)
+        self.argument, self.kind, self.revision = argument, kind, revision
         self._call, self._whole_batch = _callable(target, argument)
         self._dim: int | None = None
-        self._identity = identity_of(target, argument, revision)  # of the source as it is now
-        if revision is not None and not getattr(target, "depends_on_batch", False):
-            self.content = getattr(target, "content", None) or (  # its names are checked when it is used
-                _CONTENT[kind] if self._whole_batch or kind == PICTURES else ("text",)
-            )
-        if callable(getattr(target, "encode_noting", None)):
-            self.encode_noting = self._encode_noting
+        self.identity = identity_of(target, argument, revision)  # of the source as it is now
 
     @property
-    def identity(self) -> str:
-        """Where it is, a hash of its source file, the revision, and its own identity where it has one."""
-        return self._identity
+    def content(self) -> tuple[str, ...] | None:
+        """What the object says, else all that it is given; None where nothing is to be kept."""
+        if self.revision is None or self.depends_on_batch:
+            return None
+        whole = self._whole_batch or self.kind == PICTURES
+        return super().content or (_CONTENT[self.kind] if whole else ("text",))  # checked when it is used
 
-    def encode(self, batch: Texts | Pictures) -> Vectors:
+    def encode(self, batch: Texts | Pictures, /) -> Vectors:
         """Return float32 [n, d]: what the function returns, checked."""
         if self._whole_batch:
             return self._vectors(self._run(self._call, batch), len(batch))
@@ -69,17 +66,14 @@ class PythonFunction:
         ]
         return np.concatenate(parts) if parts else self._nothing()
 
-    def _encode_noting(self, batch: Texts) -> Encoded:
-        noting: Callable[[Any], Any] = self.target.encode_noting  # type: ignore[attr-defined]
-        found = self._run(noting, batch)
+    def encode_noting(self, batch: Texts, /) -> Encoded:
+        """Return the same, and which texts were cut, where the object notes it."""
+        if not callable(getattr(self.target, "encode_noting", None)):
+            return Encoded(self.encode(batch))
+        found = self._run(self.target.encode_noting, batch)
         if not isinstance(found, Encoded):
             raise InputError(f"python:{self.argument}: encode_noting must return Encoded, not {_type(found)}")
         return Encoded(self._vectors(found.vectors, len(batch)), found.truncated)
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        if name in _PASSED_ON:
-            return getattr(self.target, name)
-        raise AttributeError(name)
 
     def _of_list(self, rows: list[Any], sample: str | None) -> Vectors:
         """Return the vectors of a list; for an empty one of texts, `sample` tells the dimensions."""

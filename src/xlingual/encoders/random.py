@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from xlingual.encoders.base import Encoder
 from xlingual.encoders.schemes import Context
-from xlingual.records import Texts, digest
-
-if TYPE_CHECKING:
-    from xlingual.records import Vectors
+from xlingual.records import Texts, Vectors, digest
 
 
-class RandomEncoder:
+class RandomEncoder(Encoder):
     """A standard normal vector for each (language, text), drawn anew for every seed.
 
     Equal texts of one language get the same vector, equal texts of two languages do not: names and numbers
@@ -30,7 +28,7 @@ class RandomEncoder:
         """The number of dimensions and the seed."""
         return f"random:v1?dim={self.dim}&seed={self.seed}"
 
-    def encode(self, batch: Texts) -> Vectors:
+    def encode(self, batch: Texts, /) -> Vectors:
         """Return float32 [n, dim]."""
         vectors = np.empty((len(batch), self.dim), dtype=np.float32)
         for row, (language, text) in enumerate(zip(batch.language, batch.text, strict=True)):

@@ -5,24 +5,24 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
-from xlingual.encoders.globs import expand
+from xlingual.encoders.base import Encoder, SupportsEncode, adopt, given, name_of
+from xlingual.encoders.lookup import build, check, read_options
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
+from xlingual.encoders.patterns import expand
 from xlingual.encoders.plugins import Known
-from xlingual.encoders.schemes import PICTURES, TEXTS, Context, build, check, read_options
-from xlingual.encoders.spec import Spec, parse, shown
+from xlingual.encoders.schemes import PICTURES, TEXTS, Context
+from xlingual.encoders.spec import Spec, parse
 from xlingual.errors import InputError
-from xlingual.records import Encoder, ImageSimilarity, Pictures, Texts
-
-if TYPE_CHECKING:
-    from xlingual.records import Vectors
+from xlingual.hidden import shown
+from xlingual.records import ImageSimilarity, Pictures, Texts
 
 # a spec, a path to a file of vectors, or any object that has `encode`
-EncoderLike: TypeAlias = "str | os.PathLike[str] | Encoder"
+EncoderLike: TypeAlias = "str | os.PathLike[str] | SupportsEncode"
 # the same, or anything that compares the pictures of two batches
 ImageModelLike: TypeAlias = "EncoderLike | ImageSimilarity | Callable[[Pictures, Pictures], Any]"
 
@@ -57,7 +57,7 @@ def text_specs(
     Raises InputError as `text_encoders` does, as far as specs alone tell.
     """
     found = _entries(specs, TEXTS, Context(tuple(languages)))
-    return {name: str(entry) if isinstance(entry, Spec) else entry for name, entry in found.items()}
+    return {name: str(entry) if isinstance(entry, Spec) else given(entry) for name, entry in found.items()}
 
 
 def image_encoder(spec: ImageModelLike, *, languages: Sequence[str] = ()) -> tuple[str, Encoder]:
@@ -85,30 +85,31 @@ def image_model(
 
 def _named(
     specs: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike, kind: str, context: Context
-) -> dict[str, Encoder]:
+) -> dict[str, Any]:
+    entries = _entries(specs, kind, context)
     encoders = {
-        name: build(entry, kind, context) if isinstance(entry, Spec) else _object(entry, kind)
-        for name, entry in _entries(specs, kind, context).items()
+        name: build(entry, kind, context) if isinstance(entry, Spec) else entry
+        for name, entry in entries.items()
     }
-    _check_python(encoders)
+    _refuse_alike(encoders)
     return encoders
 
 
 def _entries(
     specs: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike, kind: str, context: Context
-) -> dict[str, Spec | Encoder]:
+) -> dict[str, Spec | Encoder | OwnSimilarity]:
     """Return name → spec or object; a spec that stands for several encoders becomes several."""
-    given: Iterable[tuple[str | None, EncoderLike]]
+    asked: Iterable[tuple[str | None, EncoderLike]]
     if isinstance(specs, Mapping):
-        given = [(str(name), entry) for name, entry in specs.items()]
+        asked = [(str(name), entry) for name, entry in specs.items()]
     elif isinstance(specs, str | os.PathLike) or hasattr(specs, "encode"):
-        given = [(None, cast("EncoderLike", specs))]
+        asked = [(None, cast("EncoderLike", specs))]
     elif isinstance(specs, Iterable):
-        given = [(None, entry) for entry in specs]
+        asked = [(None, entry) for entry in specs]
     else:
-        given = [(None, specs)]  # refused below, with what an encoder is
-    entries: dict[str, Spec | Encoder] = {}
-    for wanted, entry in given:
+        asked = [(None, specs)]  # refused below, with what an encoder is
+    entries: dict[str, Spec | Encoder | OwnSimilarity] = {}
+    for wanted, entry in asked:
         for name, one in _resolve(wanted, entry, kind, context):
             if name in entries:
                 raise InputError(
@@ -128,14 +129,13 @@ def _renamed(name: str, entry: EncoderLike) -> str:
 
 def _resolve(
     wanted: str | None, entry: EncoderLike, kind: str, context: Context
-) -> Iterable[tuple[str, Spec | Encoder]]:
+) -> Iterable[tuple[str, Spec | Encoder | OwnSimilarity]]:
     """Return the (name, spec or object) that one entry stands for; several only where a spec has a `*`."""
     if not isinstance(entry, str | os.PathLike):
         if kind == PICTURES and is_similarity(entry):
             named = wanted or getattr(entry, "name", None) or getattr(entry, "__name__", type(entry).__name__)
-            return [(str(named), entry)]
-        _python_encoder(entry)  # refuses what is none
-        return [(wanted or _object_name(entry), entry)]
+            return [(str(named), own_similarity(entry))]
+        return [(wanted or name_of(entry), adopt(entry))]
     spec = parse(entry, Known()) if isinstance(entry, str) else Spec(None, "vectors", os.fspath(entry))
     name, plain = wanted if wanted is not None else spec.name, replace(spec, name=None)
     if spec.scheme != "vectors" or "*" not in spec.argument:
@@ -144,13 +144,6 @@ def _resolve(
     matches = expand(spec.argument, context.languages, context.role_languages, of_texts=kind == TEXTS).items()
     prefix = f"{name}-" if name else ""
     return [(prefix + star, replace(plain, argument=path)) for star, path in matches]
-
-
-def _object(entry: Encoder, kind: str) -> Encoder:
-    """Return the encoder, or the similarity of pictures, that an object stands for."""
-    if kind == PICTURES and is_similarity(entry):
-        return cast("Encoder", own_similarity(entry))
-    return _python_encoder(entry)
 
 
 def _default_name(spec: Spec) -> str:
@@ -167,59 +160,13 @@ def _default_name(spec: Spec) -> str:
     return spec.scheme
 
 
-@dataclass(frozen=True)
-class PythonEncoder:
-    """A user's object without an `identity`: its class stands for it.
-
-    Two versions of a model of one class cannot be told apart by it, so nothing that outlives the program
-    should be keyed by an identity that begins with `python:`.
-    """
-
-    inner: Any
-
-    @property
-    def identity(self) -> str:
-        """`python:` and the module and class of the object."""
-        kind = type(self.inner)
-        return f"python:{kind.__module__}.{kind.__qualname__}"
-
-    def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts or Pictures, as the object takes)
-        """Return what the object returns."""
-        vectors: Vectors = self.inner.encode(batch)
-        return vectors
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  (`fitted_on` and the like)
-        if name == "inner":  # not there yet, while it is copied or unpickled
-            raise AttributeError(name)
-        return getattr(self.inner, name)
-
-
-def _python_encoder(entry: object) -> Encoder:
-    if isinstance(entry, type):
-        raise InputError(f"{entry.__name__} is a class: make an object of it, for example {entry.__name__}()")
-    if not callable(getattr(entry, "encode", None)):
-        raise InputError(
-            "an encoder is a spec, a path, or an object with a method encode(texts); "
-            f"found a value of the type {type(entry).__name__}"
-        )
-    identity = getattr(entry, "identity", None)
-    if identity is None:
-        return PythonEncoder(entry)
-    if not isinstance(identity, str) or not identity:
-        raise InputError(f"the identity of {_object_name(entry)} must be a non-empty str, found {identity!r}")
-    return cast("Encoder", entry)
-
-
-def _object_name(entry: object) -> str:
-    name = getattr(entry, "name", None)
-    return name if isinstance(name, str) and name else type(entry).__name__
-
-
-def _check_python(encoders: Mapping[str, Encoder]) -> None:
+def _refuse_alike(encoders: Mapping[str, Encoder | OwnSimilarity]) -> None:
     """Refuse two objects that only their class identifies: one would be served the other's vectors."""
     seen: dict[str, str] = {}
     for name, encoder in encoders.items():
-        if isinstance(encoder, PythonEncoder) and seen.setdefault(encoder.identity, name) != name:
+        if isinstance(encoder, OwnSimilarity) or encoder.has_own_identity:
+            continue
+        if seen.setdefault(encoder.identity, name) != name:
             raise InputError(
                 f"encoders {seen[encoder.identity]!r} and {name!r} are both {encoder.identity}: give each "
                 "an attribute `identity` (name, revision, parameters) that tells them apart"

@@ -1,16 +1,17 @@
-"""The schemes a spec may use: one row each. A new adapter is one more file and one more row."""
+"""The table of schemes: one row each. A new adapter is one more file and one more row."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-from xlingual.encoders.kind import TRAINED_ON_IMAGES
+from xlingual.encoders.base import Encoder
 from xlingual.encoders.options import (
+    BATCH,
+    DEVICE,
     FIT,
     MODEL,
+    POOL,
     SEED,
     TEXT,
     TRAINED_ON,
@@ -22,9 +23,8 @@ from xlingual.encoders.options import (
     one_of,
     whole_number,
 )
-from xlingual.encoders.spec import Spec, shown, without_url_secrets
-from xlingual.errors import InputError, did_you_mean, listed
-from xlingual.records import Encoder, Texts
+from xlingual.errors import InputError
+from xlingual.records import Texts
 
 TEXTS, PICTURES = "texts", "pictures"
 OVER = ("no", "may", "must")  # whether a scheme stands on another encoder
@@ -147,12 +147,7 @@ SCHEMES: Mapping[str, Scheme] = {
             options=(
                 *MODEL,
                 *TEXT,
-                Option(
-                    "pool",
-                    one_of("mean", "cls", "pooler", "last"),
-                    None,
-                    "mean, cls, pooler or last: one vector of many",
-                ),
+                POOL,
                 Option("layer", integer, -1, "hidden layer: 0 the embeddings, -1 the last"),
                 Option("pair", one_of("context"), None, "candidates are read as a pair with their context"),
                 TRAINED_ON,
@@ -166,14 +161,9 @@ SCHEMES: Mapping[str, Scheme] = {
             "xlingual.encoders.onnx",
             argument="DIR",
             options=(
-                Option("batch", whole_number(1), 32, "texts or pictures at a time; changes no vector"),
+                BATCH,
                 *TEXT,
-                Option(
-                    "pool",
-                    one_of("mean", "cls", "pooler", "last"),
-                    None,
-                    "mean, cls, pooler or last: one vector of many",
-                ),
+                POOL,
                 Option("file", not_empty, None, "the graph, where the folder has several"),
                 TRAINED_ON,
             ),
@@ -213,7 +203,7 @@ SCHEMES: Mapping[str, Scheme] = {
             argument="DIR",
             options=(
                 Option("batch", whole_number(1), 128, "texts at a time; changes no vector"),
-                Option("device", not_empty, None, "cpu, cuda, cuda:1, mps …; the best there is unless told"),
+                DEVICE,
                 Option(
                     "base",
                     one_of("same", "trusted"),
@@ -265,112 +255,3 @@ SCHEMES: Mapping[str, Scheme] = {
         ),
     )
 }
-
-
-def build(spec: Spec, kind: str, context: Context, above: Spec | None = None) -> Encoder:
-    """Return the encoder that the spec names, for "texts" or "pictures"; raise InputError where it cannot be.
-
-    `above` is what is applied on top of it.
-
-    The scheme's module is imported here. `build(argument, options, context)` of that module gets every option
-    of the table, defaults filled in.
-    """
-    scheme = check(spec, kind)
-    options = read_options(spec, scheme, context.seed, above)
-    base = None if spec.base is None else build(spec.base, kind, _below(spec, scheme, options, context), spec)
-    own = replace(context, kind=kind, base=base)
-    if scheme.name not in SCHEMES:
-        from xlingual.encoders.plugins import build_of_plugin
-
-        return build_of_plugin(scheme, spec.argument, options, own)
-    encoder: Encoder = import_module(scheme.module).build(spec.argument, options, own)
-    if options.get(TRAINED_ON.name) is not None:
-        setattr(encoder, TRAINED_ON_IMAGES, options[TRAINED_ON.name] == "images")
-    return encoder
-
-
-def _below(spec: Spec, scheme: Scheme, options: Mapping[str, Any], context: Context) -> Context:
-    """Return what the encoder below knows: below one that translates it sees one language only.
-
-    Below a trained model it is made for the languages that it was made for in training, where these have all
-    that are asked for: one that is fitted would be another encoder with fewer of them.
-    """
-    if "to" in options:
-        return replace(context, languages=(options["to"],))
-    if scheme is SCHEMES["model"]:
-        from xlingual.models.folder import ModelFolder
-
-        trained = (ModelFolder.read(spec.argument).config.get("base") or {}).get("languages") or ()
-        if set(context.languages) <= set(trained):
-            return replace(context, languages=tuple(trained))
-    return context
-
-
-def scheme_named(name: str) -> Scheme:
-    """Return the row of a scheme; of another package where it is none of the table."""
-    if name in SCHEMES:
-        return SCHEMES[name]
-    from xlingual.encoders.plugins import scheme_of_plugin  # installed packages are looked at only now
-
-    return scheme_of_plugin(name)
-
-
-def check(spec: Spec, kind: str) -> Scheme:
-    """Return the scheme of the spec; raise InputError where it cannot encode `kind` or is used wrongly."""
-    scheme = scheme_named(spec.scheme)
-    if spec.base is not None and scheme.over == "no":
-        raise InputError(
-            f"spec {shown(spec)!r}: {spec.scheme!r} is an encoder and cannot be applied on top of another"
-        )
-    if spec.base is None and scheme.over == "must":
-        raise InputError(
-            f"spec {shown(spec)!r}: {spec.scheme} needs an encoder below it: {shown(spec)}::SPEC"
-        )
-    if kind not in scheme.takes:
-        fit = listed(name for name, row in SCHEMES.items() if kind in row.takes)
-        raise InputError(f"spec {shown(spec)!r}: {scheme.name!r} does not encode {kind}; these do: {fit}")
-    if scheme.argument and not spec.argument.strip():
-        raise InputError(
-            f"spec {shown(spec)!r}: {scheme.name}: needs an argument: {scheme.name}:{scheme.argument}"
-        )
-    if spec.argument and not scheme.argument:
-        raise InputError(
-            f"spec {shown(spec)!r}: {scheme.name}: takes no argument, found "
-            f"{without_url_secrets(spec.argument)!r}; "
-            f"options follow a question mark: {scheme.name}:?key=value"
-        )
-    return scheme
-
-
-def read_options(spec: Spec, scheme: Scheme, seed: int = 0, above: Spec | None = None) -> dict[str, Any]:
-    """Return a value for every option of the scheme: the one written in the spec, else its default.
-
-    `above` is what is applied on top of the spec, whose options may have been put here by mistake.
-    """
-    known = {option.name: option for option in scheme.options}
-    values: dict[str, Any] = {}
-    for key, text in spec.options:
-        if key not in known:
-            raise InputError(
-                f"spec {shown(spec)!r}: {scheme.name} has no option {key!r}{_instead(key, known, above)}"
-            )
-        if key in values:
-            raise InputError(f"spec {shown(spec)!r}: option {key!r} is given twice; give it once")
-        try:
-            values[key] = known[key].read(text)
-        except ValueError as error:
-            raise InputError(
-                f"spec {shown(spec)!r}: {key} must be {error}, found {without_url_secrets(text)!r}"
-            ) from None
-    defaults = {name: seed if name == "seed" else option.default for name, option in known.items()}
-    return defaults | values
-
-
-def _instead(key: str, known: Collection[str], above: Spec | None) -> str:
-    """Return what to write instead of an option that is none of the scheme's."""
-    if above is not None and key in {option.name for option in scheme_named(above.scheme).options}:
-        top = f"{above.scheme}:{without_url_secrets(above.argument)}"
-        return f". {key}= belongs behind {top}, before ::"
-    has = f"its options: {listed(known)}" if known else "it has no options"
-    hint = did_you_mean(key, known)
-    return f".{hint} ({has})" if hint else f" ({has})"

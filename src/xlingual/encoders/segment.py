@@ -12,14 +12,21 @@ import unicodedata
 from collections.abc import Container, Iterable, Iterator
 from functools import lru_cache
 
-from xlingual.encoders.words import written_words
-from xlingual.models.words import CHINESE_JAPANESE, SYLLABIC, TIBETAN
+from xlingual.models.words import CHINESE_JAPANESE, SYLLABIC, TIBETAN, runs
 
 LONGEST = 12  # characters of the longest word that is looked for in a script without blanks
 
 _UNSPACED = f"{SYLLABIC}{TIBETAN}{CHINESE_JAPANESE}"
 _PIECE = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+
+
+def written_words(text: str) -> list[str]:
+    """Return the words with their letter case, in Unicode form NFC.
+
+    NFKC would take Thai and Lao vowels apart, which lists of words keep whole.
+    """
+    return runs(unicodedata.normalize("NFC", text))
 
 
 def pieces(text: str) -> list[str]:

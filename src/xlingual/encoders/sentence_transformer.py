@@ -10,13 +10,30 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.encoders.batching import Memory, in_batches, in_parts
+from xlingual.encoders.base import Encoder
+from xlingual.encoders.batching import distinct_rows, in_batches
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
-from xlingual.encoders.kind import trained_on_images
-from xlingual.encoders.model_kind import check_dense, check_tokenizer, kind_of_modules, refuse_kind
+from xlingual.encoders.model_kind import (
+    check_tokenizer,
+    kind_of_modules,
+    refuse_kind,
+    trained_on_images,
+)
+from xlingual.encoders.networks import NetworkEncoder, TextNetworkEncoder
+from xlingual.encoders.picture_batches import refuse_text_options
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
-from xlingual.encoders.tokens import Pieces, TextTokens, told_limit
+from xlingual.encoders.tokens import (
+    Features,
+    Pieces,
+    TextTokens,
+    check_pieces,
+    check_vocabulary,
+    chosen_limit,
+    embedding_rows,
+    padded,
+    told_limit,
+)
 from xlingual.encoders.torch_runtime import (
     choose_device,
     device_part,
@@ -28,28 +45,23 @@ from xlingual.encoders.torch_runtime import (
     torch_dtype,
 )
 from xlingual.encoders.transformer_text import position_limit
-from xlingual.encoders.vocabulary import check_pieces, check_vocabulary, embedding_rows
-from xlingual.encoders.weights import checkpoint_digest
 from xlingual.errors import InputError
-from xlingual.records import Encoded, Encoder, Ints, Texts, Vectors
+from xlingual.records import Encoded, Ints, Texts, Vectors
 
 _TASK = {"query": "query", "candidate": "document"}  # our roles → their tasks
 _DOCUMENT = ("document", "passage", "corpus")  # names of prompts; the first one that is not empty counts
 
 
-class SentenceTransformerEncoder:
-    """A model of sentence-transformers, used as the library does; loaded when first used.
+class SentenceTransformerEncoder(TextNetworkEncoder):
+    """A model of sentence-transformers, used as the library does.
 
     Questions and candidates get the prompts that the model's settings have for queries and documents, unless
     the options say otherwise, and texts without a role the default prompt. Equal texts are encoded once.
     """
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
-        self.folder, self.options, self.who = folder, options, who
-        self._memory = Memory()
         own = model_prompts(folder) if options["prompts"] == "model" else None
-        self.prompts = Prompts.of(options, own)
-        check_dense(who, folder)
+        super().__init__(folder, options, who, own)
         parts = (folder, *(path for path in folder.glob("*") if path.is_dir()))
         self.trained_on_images = any(trained_on_images(read_json(part / "config.json")) for part in parts)
         check_weights(who, folder, modules=True)
@@ -58,23 +70,22 @@ class SentenceTransformerEncoder:
     @cached_property
     def content(self) -> tuple[str, ...]:
         """All of a row that its vector depends on."""
-        return ("text", "role") if self.prompts.by_role or self._has_routes else ("text",)
+        return ("text", "role") if self._has_routes else super().content
 
     @cached_property
     def identity(self) -> str:
         """A hash of the model's files, the prompts and the options that change vectors."""
-        names = ("dim", "dtype", "max_length", "long")
-        told = "&".join(f"{name}={self.options[name]}" for name in names if self.options[name] is not None)
-        told += device_part(self.options["device"], self.options["dtype"], self.who, "st")
-        return f"st:{checkpoint_digest(self.folder)[:16]}?{told}{self.prompts}"
+        told = self.told("dim", "dtype", "max_length", "long")
+        where = device_part(self.options["device"], self.options["dtype"], self.who, "st")
+        return f"st:{self.digest}?{told}{where}{self.prompts}"
 
     @cached_property
     def model(self) -> Any:  # noqa: ANN401  (a SentenceTransformer)
         """The model, read from the files that the identity is of."""
         from sentence_transformers import SentenceTransformer
 
-        identity, device = self.identity, choose_device(self.options["device"], self.who)
-        with loading(self.who) as said:
+        device = choose_device(self.options["device"], self.who)
+        with self.unchanged(), loading(self.who) as said:
             model = SentenceTransformer(
                 str(self.folder),
                 device=str(device),
@@ -83,8 +94,6 @@ class SentenceTransformerEncoder:
                 truncate_dim=self.options["dim"],
                 model_kwargs={"use_safetensors": True, "dtype": torch_dtype(self.options["dtype"])},
             )
-        if f"st:{checkpoint_digest(self.folder)[:16]}?" not in identity:
-            raise InputError(f"{self.who}: files of the model changed while it was read: start again")
         if kind := kind_of_modules(type(part).__module__ for part in model.modules()):
             refuse_kind(self.who, kind)
         network = getattr(model[0], "auto_model", None)
@@ -110,18 +119,9 @@ class SentenceTransformerEncoder:
         around = self.model.preprocess([""])["input_ids"].shape[-1] - len(tokenizer("")["input_ids"])
         return TextTokens(tokenizer, limit and limit - around, "truncate", self.who)
 
-    def encode(self, batch: Texts) -> Vectors:
-        """Return float32 [n, d]."""
-        return self.encode_noting(batch).vectors
-
-    def encode_noting(self, batch: Texts) -> Encoded:
-        """Return float32 [n, d], and which texts were cut."""
-        return in_parts(self._encoded, batch)
-
     def _encoded(self, batch: Texts) -> Encoded:
-        prompt, distinct = self.prompts.before(batch.role), list(dict.fromkeys(batch.text))
-        number = {text: i for i, text in enumerate(distinct)}
-        index = np.array([number[text] for text in batch.text], dtype=np.int64)
+        prompt = self.prompts.before(batch.role)
+        distinct, index = distinct_rows(batch.text)
         pieces = self._pieces(distinct, prompt)
         whole = np.bincount(pieces.owner, minlength=len(distinct)) == 1
         texts = np.flatnonzero(whole)
@@ -138,7 +138,7 @@ class SentenceTransformerEncoder:
 
         whole_pieces = np.flatnonzero(whole[pieces.owner]) if len(distinct) else texts
         for chosen, run in ((whole_pieces, run_texts), (windows, run_windows)):
-            found = in_batches(lengths[chosen], size, run, who=self.who, dim=dim, memory=self._memory)
+            found = in_batches(lengths[chosen], size, run, who=self.who, dim=dim, memory=self.memory)
             if found.shape[1] != dim:
                 raise InputError(
                     f"{self.who}: gives {found.shape[1]} dimensions where its settings say {dim}: do its "
@@ -166,22 +166,12 @@ class SentenceTransformerEncoder:
         with running(self.who):
             return _as_numpy(encode(texts, convert_to_tensor=True, **told))
 
-    def _forward(self, windows: Sequence[Mapping[str, list[int]]], prompt: str, role: str | None) -> Vectors:
+    def _forward(self, windows: Sequence[Features], prompt: str, role: str | None) -> Vectors:
         """Return the model's vectors of tokens, without the library's own reading of texts."""
         import torch
 
         assert self.tokens is not None
-        width = max(len(window["input_ids"]) for window in windows)
-        padding = self.tokens.tokenizer.pad_token_id or 0
-        rows = {
-            name: [
-                w[name] + [padding if name == "input_ids" else 0] * (width - len(w[name])) for w in windows
-            ]
-            for name in windows[0]
-        }
-        rows["attention_mask"] = [
-            [1] * len(w["input_ids"]) + [0] * (width - len(w["input_ids"])) for w in windows
-        ]
+        rows = padded(windows, self.tokens.tokenizer.pad_token_id or 0)
         inputs: dict[str, Any] = {name: torch.tensor(row).to(self.model.device) for name, row in rows.items()}
         if prompt:  # for models that leave the prompt out of the mean
             inputs["prompt_length"] = len(self.tokens.before) + self.tokens.prompt_length(prompt)
@@ -214,14 +204,9 @@ class SentenceTransformerEncoder:
         network = getattr(model[0], "auto_model", None)
         limit = None if network is None else position_limit(network, network.config)
         wanted, told = self.options["max_length"], told_limit(getattr(model, "tokenizer", None))
-        if wanted is not None and limit is not None and wanted > limit:
-            raise InputError(
-                f"{self.who}: max_length={wanted} is more than the {limit} tokens that the model can read"
-            )
         if wanted is not None and network is None:
             raise InputError(f"{self.who}: the model reads texts of any length: leave max_length out")
-        known = [number for number in (told, limit) if number is not None]
-        best = wanted if wanted is not None else min(known, default=None)
+        best = chosen_limit(self.who, wanted, limit, told)
         if best is not None and best != told:
             model.max_seq_length = best
 
@@ -251,8 +236,7 @@ def _dimension(model: Any) -> int | None:  # noqa: ANN401
 
 
 def _as_numpy(vectors: Any) -> Vectors:  # noqa: ANN401  (a tensor)
-    found: Vectors = vectors.float().cpu().numpy()
-    return found
+    return np.asarray(vectors.float().cpu().numpy())
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
@@ -260,8 +244,10 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     who = f"st:{argument}"
     require(who, "st", "torch", "transformers", "sentence_transformers")
     if context.kind == PICTURES:
-        pictures: Encoder = import_module(f"{__name__}_pictures").build(argument, options, context)
-        return pictures
+        refuse_text_options(who, options)
+        folder = model_folder(who, argument, options["revision"], "st")
+        kind: type[NetworkEncoder] = import_module(f"{__name__}_pictures").SentenceTransformerPictures
+        return kind(folder, options, who)
     # the library's own models may be written without their owner's name
     short = "/" not in argument and "\\" not in argument and not Path(argument).exists()
     name = f"sentence-transformers/{argument}" if short else argument

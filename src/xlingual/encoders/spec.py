@@ -15,23 +15,12 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.hidden import shown, shown_option
 
 _NAME = re.compile(r"([\w.-]+)=")
 _SCHEME = re.compile(r"([A-Za-z][\w+.-]+):")  # two characters at least: C:\x is a drive letter, so a path
 _WORD = re.compile(r"[\w+-]+")
 _KEY = re.compile(r"[A-Za-z][\w-]*")
-_HIDDEN = "…"
-# options whose values errors may print; any other may hold a key that was put where it does not belong
-_PLAIN = frozenset(
-    {
-        *("base", "base_url", "batch", "beams", "candidate_prompt", "device", "dim", "dtype"),
-        *("encoding_format", "file", "fit", "layer", "long", "max_cost", "max_length"),
-        *("n", "packed", "pair", "pairs", "pool", "price", "prompt", "prompts"),
-        *("query_prompt", "rate", "retries", "revision", "seed", "timeout", "to"),
-        *("trained_on", "unknown", "weight", "words"),
-    }
-)
-_URL_QUERY = re.compile(r"(?<=://)([^?#]*[?#]).*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -76,52 +65,6 @@ def parse(text: str, known_schemes: Collection[str]) -> Spec:
     return Spec(named.group(1) if named else None, scheme, unquote(argument), options, base)
 
 
-def shown(spec: Spec | str) -> str:
-    """Return a spec as errors may print it, well-formed or not: with … in place of what may be secret.
-
-    Hidden are users, passwords and queries of URLs, and the values of options that no built-in scheme has or
-    whose names tell of keys.
-
-    >>> shown("api:m?base_url=https://me:pw@host/v1&api_key=sk-1&dim=8")
-    'api:m?base_url=https://…@host/v1&api_key=…&dim=8'
-    """
-    text = str(spec)
-    parts = [_without_secrets(part) for part in re.split("::(?!:)", text)]
-    # a password may hold the signs that take a spec apart: then what stands before its @ is no spec
-    split = any("@" in part.partition("?")[0] for part in re.split("::(?!:)", text)[1:])
-    return _without_secrets(text) if split else "::".join(parts)
-
-
-def _without_secrets(part: str) -> str:
-    head, mark, query = part.partition("?")
-    if "://" in head or not mark:
-        head = without_url_secrets(head)
-    return head + mark + "&".join(_shown_option(option) for option in query.split("&"))
-
-
-def _shown_option(option: str) -> str:
-    key, equals, value = option.partition("=")
-    if not option or key in _PLAIN:
-        plain = without_url_secrets(unquote(value), base=key == "base_url")
-        return option if plain == unquote(value) else f"{key}={plain}"
-    return f"{key}={_HIDDEN}" if equals and _KEY.fullmatch(key) else _HIDDEN
-
-
-def without_url_secrets(text: str, *, base: bool = False) -> str:
-    """Return the text with … for the user and password, and for the query, of a URL in it.
-
-    `base`: the text should be a URL, so that what stands before an @ is a user even without http://.
-    """
-    if base and "@" in text:
-        start, mark, rest = text.rpartition("@")
-        text = (f"{start.partition('://')[0]}://" if "://" in start else "") + _HIDDEN + mark + rest
-    else:
-        text = re.sub(r"(?<=://)\S*@", f"{_HIDDEN}@", text)
-    text = _URL_QUERY.sub(rf"\1{_HIDDEN}", text)
-    # no port follows the colon, so a password does, cut off before its @
-    return re.sub(r"(?<=://)[^\s/@\[\]:]*:(?!\d*(?:/|$))\S*", _HIDDEN, text)
-
-
 def _scheme_and_argument(head: str, text: str, known: Collection[str]) -> tuple[str, str]:
     if head in known:
         return head, ""
@@ -147,7 +90,7 @@ def _options(query: str, text: str) -> tuple[tuple[str, str], ...]:
     for part in query.split("&") if query else ():
         key, equals, value = part.partition("=")
         if not equals or not _KEY.fullmatch(key):
-            raise InputError(f"spec {shown(text)!r}: option {_shown_option(part)!r} is not written key=value")
+            raise InputError(f"spec {shown(text)!r}: option {shown_option(part)!r} is not written key=value")
         pairs.append((key, unquote(value)))
     return tuple(pairs)
 

@@ -127,6 +127,23 @@ class TextTokens:
         return {"input_ids": ids, "token_type_ids": [0] * len(ids)} if typed else {"input_ids": ids}
 
 
+def padded(pieces: Sequence[Features], fill: int, width: int = 0) -> dict[str, Ints]:
+    """Return the inputs, int64 [n, tokens], padded on the right, and the mask of what is no padding.
+
+    Token numbers are padded with `fill`, to `width` at least. A text without tokens is read as one token of
+    padding: attention needs one that counts.
+    """
+    lengths = np.array([len(piece["input_ids"]) for piece in pieces])
+    width = max(int(lengths.max()), width, 1)
+    mask = np.arange(width) < np.maximum(lengths, 1)[:, None]
+    inputs = {"attention_mask": mask.astype(np.int64)}
+    for name in pieces[0]:
+        inputs[name] = np.full(mask.shape, fill if name == "input_ids" else 0, dtype=np.int64)
+        for row, piece in enumerate(pieces):
+            inputs[name][row, : lengths[row]] = piece[name]
+    return inputs
+
+
 def special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:  # noqa: ANN401
     """Return the tokens that a tokenizer puts before and after a text."""
     bare, whole = _bare(tokenizer, "a"), tokenizer("a", verbose=False)["input_ids"]
@@ -148,6 +165,16 @@ def told_limit(tokenizer: Any) -> int | None:  # noqa: ANN401
     return limit if limit < _NO_LIMIT else None
 
 
+def chosen_limit(who: str, wanted: int | None, can: int | None, *told: int | None) -> int | None:
+    """Return how many tokens are read at once: what is wanted, else the least that is told or possible.
+
+    Raises InputError where more is wanted than the model can read.
+    """
+    if wanted is not None and can is not None and wanted > can:
+        raise InputError(f"{who}: max_length={wanted} is more than the {can} tokens that the model can read")
+    return wanted or min((limit for limit in (can, *told) if limit is not None), default=None)
+
+
 def _bare(tokenizer: Any, text: str) -> list[int]:  # noqa: ANN401
     found: list[int] = tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
     return found
@@ -158,3 +185,41 @@ def _common(one: Sequence[int], other: Sequence[int]) -> int:
     return next(
         (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
     )
+
+
+def embedding_rows(model: Any) -> int | None:  # noqa: ANN401  (a network of transformers)
+    """Return how many tokens a network has embeddings of, None where it does not tell."""
+    try:
+        table = model.get_input_embeddings()
+    except (AttributeError, NotImplementedError):
+        return None
+    rows = getattr(table, "num_embeddings", None)
+    return None if rows is None else int(rows)
+
+
+def check_vocabulary(who: str, tokenizer: Any, rows: int | None) -> None:  # noqa: ANN401
+    """Raise InputError where a word of the tokenizer has a greater number than the network has embeddings.
+
+    Tokens that were added later do not count: some models have one for pictures that no text contains.
+    """
+    if rows is None or not hasattr(tokenizer, "get_vocab"):
+        return
+    added = tokenizer.get_added_vocab() if hasattr(tokenizer, "get_added_vocab") else {}
+    check_greatest(
+        who, max((i for word, i in tokenizer.get_vocab().items() if word not in added), default=-1), rows
+    )
+
+
+def check_pieces(who: str, pieces: Sequence[Features], rows: int | None) -> None:
+    """Raise InputError where a token of a text has no embedding."""
+    if rows is not None:
+        check_greatest(who, max((max(piece["input_ids"], default=-1) for piece in pieces), default=-1), rows)
+
+
+def check_greatest(who: str, greatest: int, rows: int) -> None:
+    """Raise InputError where the greatest number of a token is not below the number of embeddings."""
+    if greatest >= rows:
+        raise InputError(
+            f"{who}: the tokenizer numbers its tokens up to {greatest}, and the network has embeddings of "
+            f"{rows} only: they do not belong together; fetch the tokenizer that the model was trained with"
+        )

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
+from xlingual.encoders.base import Encoder, Stacked
 from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.encoders.schemes import Context
+from xlingual.encoders.torch_runtime import choose_device, require, running
 from xlingual.errors import InputError
 from xlingual.models.folder import ModelFolder
-from xlingual.records import Encoder
+from xlingual.records import Vectors
+
+if TYPE_CHECKING:
+    import torch
+
+C = TypeVar("C")
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
@@ -22,6 +33,84 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     module = import_module(f"xlingual.encoders.trained_{folder.kind.replace('-', '_')}")
     encoder: Encoder = module.build(folder, options, context)
     return encoder
+
+
+class OnBase(Stacked):
+    """A trained model that stands on the encoder that it was trained on."""
+
+    def __init__(self, network: TrainedNetwork, base: Encoder) -> None:
+        super().__init__(base)
+        self.network, self.space = network, network.space
+
+    @property
+    def identity(self) -> str:
+        """The kind and the model's digest, and the encoder below."""
+        return f"{self.network.identity}::{self.base.identity}"
+
+    def check_dim(self, given: Vectors, wanted: int | None, what: str = "vectors") -> None:
+        """Raise InputError where the vectors of the encoder below do not have the dimensions wanted."""
+        if given.shape[1] != wanted:
+            raise InputError(
+                f"{self.network.who} takes {what} of {wanted} dimensions, and the encoder below it gives "
+                f"{given.shape[1]}: name the one that it was trained on"
+            )
+
+
+class TrainedNetwork(ABC):
+    """A trained network, loaded when it is first needed."""
+
+    def __init__(self, folder: ModelFolder, device: str | None = None) -> None:
+        self.folder, self._device = folder, device
+        self.who = f"model:{folder.path}"
+        self.space = folder.digest  # vectors of one model are comparable where it is equal
+        self.identity = f"model:{folder.kind}:{folder.digest[:16]}"
+
+    def configuration(self, read: Callable[[Any], C]) -> C:
+        """Return what `read` makes of the model's dimensions; InputError where it cannot."""
+        try:
+            return read(self.folder.config["model"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"{self.who}: its config.json does not describe such a model ({error}): copy the model anew"
+            ) from None
+
+    @cached_property
+    def device(self) -> torch.device:
+        """Where it runs."""
+        return choose_device(self._device, self.who)
+
+    @cached_property
+    def module(self) -> Any:  # noqa: ANN401  (of torch)
+        """The module with the model's weights, ready to encode."""
+        require(self.who, "torch", "torch")
+        module, weights = self.new_module(), self.folder.weights()
+        self.check_unchanged()
+        try:
+            module.load_state_dict(weights)
+        except RuntimeError as error:
+            said = " ".join(str(error).split())[:200]
+            raise InputError(
+                f"{self.who}: its weights do not fit its config.json ({said}): copy it anew"
+            ) from None
+        return module.to(self.device).eval()
+
+    @abstractmethod
+    def new_module(self) -> Any:  # noqa: ANN401
+        """Return the module, its weights not yet set."""
+
+    def run(self, method: Callable[..., Any], *inputs: Any) -> Vectors:  # noqa: ANN401  (arrays, or lists)
+        """Return what `method(module, *tensors)` gives for the inputs."""
+        module, device = self.module, self.device
+        import torch
+
+        with running(self.who), torch.inference_mode():
+            there = [torch.tensor(part, device=device) for part in inputs]
+            return np.asarray(method(module, *there).float().cpu().numpy())
+
+    def check_unchanged(self) -> None:
+        """Raise InputError where files of the model are others than those its identity is of."""
+        if ModelFolder.read(self.folder.path).digest != self.space:
+            raise InputError(f"{self.who} changed while it was read: start again")
 
 
 def check_base(folder: ModelFolder, base: Encoder | None, trusted: bool) -> Encoder:

@@ -4,25 +4,110 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import Memory, in_batches, in_parts
-from xlingual.encoders.dual_network import DualNetwork
 from xlingual.encoders.schemes import Context
-from xlingual.encoders.trained import check_base
+from xlingual.encoders.tokens import Features, TextTokens
+from xlingual.encoders.torch_runtime import loading, require
+from xlingual.encoders.trained import OnBase, TrainedNetwork, check_base
+from xlingual.encoders.transformer_text import position_limit
 from xlingual.errors import InputError
-from xlingual.models.folder import ModelFolder
-from xlingual.records import Encoded, Encoder, Texts
-
-if TYPE_CHECKING:
-    from xlingual.records import Vectors
+from xlingual.models.batches import bags, padded
+from xlingual.models.dual_encoder_config import DualEncoderConfig
+from xlingual.models.features import SHARED, TextFeatures
+from xlingual.models.folder import NETWORK, ModelFolder
+from xlingual.models.vocabulary import FIRST
+from xlingual.records import Encoded, Texts, Vectors
 
 QUERY, CANDIDATE = "query", "candidate"
 
 
-class DualTexts:
+class DualNetwork(TrainedNetwork):
+    """A trained dual encoder, and what its tower reads."""
+
+    @cached_property
+    def config(self) -> DualEncoderConfig:
+        """The dimensions and options of the network."""
+        return self.configuration(DualEncoderConfig.from_dict)
+
+    @cached_property
+    def features(self) -> TextFeatures:
+        """What numbers the features of texts, for the tower `words`."""
+        vocabulary = self.folder.vocabulary(SHARED)
+        found = TextFeatures(vocabulary, self.config.ngrams, self.config.buckets)
+        if len(found) != self.config.features:
+            raise InputError(
+                f"{self.who}: its vocabulary has {len(vocabulary) - FIRST:,} words, its config.json says "
+                f"{self.config.features - self.config.buckets - FIRST:,}: copy the model anew"
+            )
+        self.check_unchanged()
+        return found
+
+    @cached_property
+    def tokens(self) -> TextTokens:
+        """What makes tokens of texts, for the tower `transformer`."""
+        require(self.who, "hf", "torch", "transformers")
+        from transformers import AutoTokenizer
+
+        with loading(self.who):
+            tokenizer = AutoTokenizer.from_pretrained(
+                self._settings(), local_files_only=True, trust_remote_code=False
+            )
+        tokenizer.padding_side = "right"
+        return TextTokens(tokenizer, self.config.max_length, "truncate", self.who)
+
+    def of_features(self, role: str, numbers: Sequence[Sequence[int]]) -> Vectors:
+        """Return the vectors [b, dim] of texts given as features."""
+        return self._encode(role, bags(numbers))
+
+    def of_tokens(self, role: str, pieces: Sequence[Features]) -> Vectors:
+        """Return the vectors [b, dim] of texts given as tokens."""
+        return self._encode(role, padded(pieces, self.tokens.tokenizer.pad_token_id or 0))
+
+    def of_vectors(self, role: str, vectors: Vectors) -> Vectors:
+        """Return the vectors [b, dim] of texts given as those of the encoder below."""
+        return self._encode(role, (vectors,))
+
+    def _encode(self, role: str, inputs: Sequence[Any]) -> Vectors:
+        return self.run(lambda module, *there: module.encode(role, *there), *inputs)
+
+    def new_module(self) -> Any:  # noqa: ANN401  (a DualEncoder)
+        """Return the network without weights."""
+        from xlingual.models.dual_encoder import DualEncoder
+
+        return DualEncoder(self.config, None, self._empty_network())
+
+    def _settings(self) -> Path:
+        """Return the folder of the network's settings and its tokenizer."""
+        path = self.folder.path / NETWORK
+        if not (path / "config.json").is_file():
+            raise InputError(f"{self.who}: {NETWORK} is missing: copy the whole folder of the model")
+        return path
+
+    def _empty_network(self) -> Any:  # noqa: ANN401
+        """Return the network of transformers without its weights, None for other towers."""
+        if self.config.tower != "transformer":
+            return None
+        require(self.who, "hf", "torch", "transformers")
+        from transformers import AutoConfig, AutoModel
+
+        with loading(self.who):
+            settings = AutoConfig.from_pretrained(
+                self._settings(), local_files_only=True, trust_remote_code=False
+            )
+            network = AutoModel.from_config(settings, trust_remote_code=False)
+        limit = position_limit(network, settings)
+        if self.config.max_length and limit is not None and self.config.max_length > limit:
+            raise InputError(f"{self.who}: reads {limit} tokens at most: copy the model anew")
+        return network
+
+
+class DualTexts(Encoder):
     """Texts of any language as unit vectors float32 [n, dim].
 
     Texts with the role "candidate" are answers, which may be read with their context, or by weights of their
@@ -52,11 +137,7 @@ class DualTexts:
         }
         return tuple(name for name, counts in parts.items() if counts)
 
-    def encode(self, batch: Texts) -> Vectors:
-        """Return float32 [n, dim]."""
-        return self.encode_noting(batch).vectors
-
-    def encode_noting(self, batch: Texts) -> Encoded:
+    def encode_noting(self, batch: Texts, /) -> Encoded:
         """Return float32 [n, dim], and which texts were cut."""
         return in_parts(self._words if self.network.config.tower == "words" else self._tokens, batch)
 
@@ -101,37 +182,16 @@ class DualTexts:
         )
 
 
-class DualVectors:
+class DualVectors(OnBase):
     """Texts as unit vectors float32 [n, dim], from those of the encoder that was trained on."""
 
     fitted_transform = True
-
-    def __init__(self, network: DualNetwork, base: Encoder) -> None:
-        self.network, self.base = network, base
-        self.space = network.space
-
-    @property
-    def identity(self) -> str:
-        """The kind and the model's digest, and the encoder below."""
-        return f"{self.network.identity}::{self.base.identity}"
-
-    def encode(self, batch: Texts) -> Vectors:
-        """Return float32 [n, dim]."""
-        return self.apply(*(self.base.encode(part) for part in self.inputs(batch)))
-
-    def inputs(self, batch: Texts) -> tuple[Texts]:
-        """Return what the encoder below encodes: the texts themselves."""
-        return (batch,)
+    network: DualNetwork
 
     def apply(self, *vectors: Vectors) -> Vectors:
         """Return float32 [n, dim] for the vectors float32 [n, dim] of the encoder below."""
         (given,) = vectors
-        wanted = self.network.config.dim
-        if given.shape[1] != wanted:
-            raise InputError(
-                f"{self.network.who} takes vectors of {wanted} dimensions, and the encoder below it gives "
-                f"{given.shape[1]}: name the one that it was trained on"
-            )
+        self.check_dim(given, self.network.config.dim)
         return self.network.of_vectors(QUERY, np.ascontiguousarray(given, dtype=np.float32))
 
 

@@ -4,52 +4,87 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from xlingual.encoders.batching import Memory, in_batches
-from xlingual.encoders.mlmme_network import MlmmeNetwork
+from xlingual.encoders.base import Encoder
+from xlingual.encoders.batching import Memory, in_batches, rows_by_language
 from xlingual.encoders.schemes import PICTURES, Context
-from xlingual.encoders.trained import check_base
+from xlingual.encoders.trained import OnBase, TrainedNetwork, check_base
 from xlingual.encoders.unknown_words import UnknownWords
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.models.folder import ModelFolder
-from xlingual.models.vocabulary import UNKNOWN
+from xlingual.models.mlmme_config import MlmmeConfig
+from xlingual.models.vocabulary import FIRST, UNKNOWN, Vocabulary
 from xlingual.models.words import pretokenized_tokens, tokens
-from xlingual.records import Encoder, Pictures, Texts
-
-if TYPE_CHECKING:
-    from xlingual.records import Vectors
+from xlingual.records import Texts, Vectors
 
 
-class MlmmeTexts:
+class MlmmeNetwork(TrainedNetwork):
+    """A trained network, read from its folder when it is first needed."""
+
+    @cached_property
+    def config(self) -> MlmmeConfig:
+        """The dimensions and options of the network."""
+        return self.configuration(MlmmeConfig.from_dict)
+
+    @cached_property
+    def vocabularies(self) -> Mapping[str, Vocabulary]:
+        """The words of each language."""
+        found = {tag: self.folder.vocabulary(tag) for tag in self.config.languages}
+        for tag, words in found.items():
+            if len(words) != self.config.vocabulary_sizes[tag]:
+                raise InputError(
+                    f"{self.who}: the vocabulary of {tag} has {len(words) - FIRST:,} words, its config.json "
+                    f"says {self.config.vocabulary_sizes[tag] - FIRST:,}: copy the model anew"
+                )
+        self.check_unchanged()
+        return found
+
+    def texts(self, language: str, numbers: Sequence[Sequence[int]]) -> Vectors:
+        """Return the vectors [b, joint] of texts given as numbers of words."""
+        lengths = [len(text) for text in numbers]
+        padded = np.zeros((len(numbers), max(lengths, default=0)), dtype=np.int64)
+        for row, text in enumerate(numbers):
+            padded[row, : len(text)] = text
+        return self.run(lambda module, *there: module.texts(language, *there), padded, lengths)
+
+    def pictures(self, vectors: Vectors) -> Vectors:
+        """Return the vectors [n, joint] of pictures given as image vectors."""
+        return self.run(lambda module, there: module.pictures(there), vectors)
+
+    def new_module(self) -> Any:  # noqa: ANN401  (an Mlmme)
+        """Return the network without weights."""
+        from xlingual.models.mlmme import Mlmme
+
+        return Mlmme(self.config, seed=None)
+
+
+class MlmmeTexts(Encoder):
     """Texts of the model's languages as unit vectors float32 [n, joint]; zero where a text has no words.
 
     Words are found as in training (`models.words`). All that a model does not know are one and the same word.
     """
 
     content = ("text", "language")
+    languages: tuple[str, ...] = ()
 
     def __init__(self, network: MlmmeNetwork, batch: int = 128) -> None:
         self.network, self.batch = network, batch
-        self.languages = network.config.languages
-        self.space = network.space
+        self.languages, self.space = network.config.languages, network.space
+        self.trained_on_images = network.config.picture_dim is not None  # and not on sentences alone
         self._memory, self._unknown = Memory(), UnknownWords()
         self._blind: Counter[str] = Counter()  # language → texts of which no word is known
         self._texts, self._cut = 0, 0  # texts, and those that were too long
-
-    @property
-    def trained_on_images(self) -> bool:
-        """Whether the model has learnt from images, and not from sentences alone."""
-        return self.network.config.picture_dim is not None
 
     @property
     def identity(self) -> str:
         """The kind and the model's digest."""
         return self.network.identity
 
-    def check_languages(self, tags: Iterable[str]) -> None:
+    def check_languages(self, tags: Iterable[str], /) -> None:
         """Raise InputError where the model has not been trained on one of the languages."""
         unknown = [tag for tag in dict.fromkeys(tags) if tag not in self.languages]
         if unknown:
@@ -59,13 +94,11 @@ class MlmmeTexts:
                 "languages, or train it on more"
             )
 
-    def encode(self, batch: Texts) -> Vectors:
+    def encode(self, batch: Texts, /) -> Vectors:
         """Return float32 [n, joint]; words and texts that it does not know are counted for `notes`."""
         self.check_languages(batch.language)
         vectors = np.zeros((len(batch), self.network.config.joint_dim), dtype=np.float32)
-        language = np.asarray(batch.language, dtype=object)
-        for tag in dict.fromkeys(batch.language):
-            rows = np.flatnonzero(language == tag)
+        for tag, rows in rows_by_language(batch):
             numbers = [self._numbers(batch.text[row], tag) for row in rows.tolist()]
             self._count(tag, numbers)
             vectors[rows] = self._encoded(tag, numbers)
@@ -118,42 +151,15 @@ class MlmmeTexts:
         )
 
 
-class MlmmePictures:
+class MlmmePictures(OnBase):
     """Pictures as unit vectors float32 [n, joint], from those of the image encoder that was trained on."""
 
-    content: tuple[str, ...] = ()  # cheap to make from the base's vectors, and those are kept
-
-    def __init__(self, network: MlmmeNetwork, base: Encoder) -> None:
-        self.network, self.base = network, base
-        self.space = network.space
-
-    @property
-    def identity(self) -> str:
-        """The kind and the model's digest, and the encoder below."""
-        return f"{self.network.identity}::{self.base.identity}"
-
-    @property
-    def opens_pictures(self) -> bool:
-        """Whether the encoder below opens picture files."""
-        return bool(getattr(self.base, "opens_pictures", True))
-
-    def encode(self, batch: Pictures) -> Vectors:
-        """Return float32 [n, joint]."""
-        return self.apply(*(self.base.encode(part) for part in self.inputs(batch)))
-
-    def inputs(self, batch: Pictures) -> tuple[Pictures]:
-        """Return what the encoder below encodes: the pictures themselves."""
-        return (batch,)
+    network: MlmmeNetwork
 
     def apply(self, *vectors: Vectors) -> Vectors:
         """Return float32 [n, joint] for the image vectors float32 [n, d]; zero vectors stay zero."""
         (given,) = vectors
-        wanted = self.network.config.picture_dim
-        if given.shape[1] != wanted:
-            raise InputError(
-                f"{self.network.who} takes image vectors of {wanted} dimensions, and the encoder below it "
-                f"gives {given.shape[1]}: name the one that it was trained on"
-            )
+        self.check_dim(given, self.network.config.picture_dim, "image vectors")
         return self.network.pictures(given)
 
 

@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.encoders.tokens import Features, told_limit
+from xlingual.encoders.tokens import (
+    Features,
+    check_pieces,
+    check_vocabulary,
+    chosen_limit,
+    embedding_rows,
+    padded,
+    told_limit,
+)
 from xlingual.encoders.torch_runtime import (
     choose_device,
     loading,
@@ -18,7 +26,6 @@ from xlingual.encoders.torch_runtime import (
     running,
     torch_dtype,
 )
-from xlingual.encoders.vocabulary import check_pieces, check_vocabulary, embedding_rows
 from xlingual.errors import InputError
 from xlingual.records import Vectors
 
@@ -70,20 +77,15 @@ class TextNetwork:
 
     def max_length(self, wanted: int | None) -> int | None:
         """Return how many tokens are read at once: what is wanted, else the smallest limit that is told."""
-        if wanted is not None and self.limit is not None and wanted > self.limit:
-            raise InputError(
-                f"{self.who}: max_length={wanted} is more than the {self.limit} tokens that the model reads"
-            )
-        known = [limit for limit in (told_limit(self.tokenizer), self.limit) if limit is not None]
-        return wanted if wanted is not None else min(known, default=None)
+        return chosen_limit(self.who, wanted, self.limit, told_limit(self.tokenizer))
 
     def run(self, pieces: Sequence[Features], languages: Sequence[int] = ()) -> Vectors:
         """Return float32 [n, d] for pieces of any lengths; one without tokens has the zero vector."""
         import torch
 
         check_pieces(self.who, pieces, self._rows)
-        lengths = np.array([len(piece["input_ids"]) for piece in pieces])
-        inputs = self._padded(pieces, lengths)
+        full = self.max_length(None) or 0 if self._full_width else 0
+        inputs = padded(pieces, self.tokenizer.pad_token_id or 0, full)
         if languages:
             inputs["langs"] = np.repeat(np.asarray(languages)[:, None], inputs["input_ids"].shape[1], axis=1)
         accepted = {name: values for name, values in inputs.items() if name in self.accepts}
@@ -91,24 +93,8 @@ class TextNetwork:
             tensors = {name: torch.from_numpy(values).to(self.device) for name, values in accepted.items()}
             mask = torch.from_numpy(inputs["attention_mask"]).to(self.device)
             vectors: Vectors = self._pooled(tensors, mask).float().cpu().numpy()
-        vectors[lengths == 0] = 0
+        vectors[[not piece["input_ids"] for piece in pieces]] = 0
         return vectors
-
-    def _padded(self, pieces: Sequence[Features], lengths: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the inputs, int64 [n, tokens], padded on the right, and the mask of what is no padding."""
-        width = max(int(lengths.max()), 1)
-        if self._full_width:
-            width = max(width, self.max_length(None) or 0)
-        fill = {"input_ids": self.tokenizer.pad_token_id or 0}
-        padded = {
-            name: np.full((len(pieces), width), fill.get(name, 0), dtype=np.int64) for name in pieces[0]
-        }
-        for name, values in padded.items():
-            for row, piece in enumerate(pieces):
-                values[row, : lengths[row]] = piece[name]
-        # a text without tokens is read as one token of padding: attention needs one that counts
-        padded["attention_mask"] = (np.arange(width) < np.maximum(lengths, 1)[:, None]).astype(np.int64)
-        return padded
 
     @property
     def _full_width(self) -> bool:

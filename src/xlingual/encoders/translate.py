@@ -3,38 +3,42 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xlingual.encoders.base import Adapter, Encoder
+from xlingual.encoders.batching import distinct_rows, rows_by_language
 from xlingual.encoders.dictionary import DictionaryTranslator, Translator
 from xlingual.encoders.schemes import SCHEMES, Context
 from xlingual.encoders.unknown_words import UnknownWords
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
-from xlingual.records import Encoded, Encoder, Texts
+from xlingual.records import Encoded, Texts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from xlingual.records import Vectors
 
 _MODEL = "hf-"  # what an argument that names a model begins with
 
 
-class TranslatingEncoder:
+class TranslatingEncoder(Adapter):
     """Gives the encoder below texts of one language only: "GloVe + translations", Translate-Test.
 
     Texts that are in the language already pass through. Each different text is translated once. Contexts
     are translated too, unless the encoder below says (`content`) that it reads none; fields and numbers of
-    rows are not passed on. What the encoder below was fitted on, or that it counts words in the batch, holds
-    for this one; words are then counted in the translations.
+    rows are not passed on. What the encoder below says of itself holds for this one: where it counts words in
+    the batch, they are counted in the translations, and the lengths it estimates are those before.
     """
 
+    languages = None
+
     def __init__(self, base: Encoder, translator: Translator, to: str) -> None:
-        self.base, self.translator, self.to = base, translator, to
+        super().__init__(base)
+        self.translator, self.to = translator, to
         self._unknown = UnknownWords()
 
     @property
@@ -45,38 +49,18 @@ class TranslatingEncoder:
     @property
     def content(self) -> tuple[str, ...] | None:
         """Text, language and what the encoder below reads; None where that one does not say."""
-        below: tuple[str, ...] | None = getattr(self.base, "content", None)
+        below = self.base.content
         return None if below is None else tuple(dict.fromkeys(("text", "language", *below)))
 
-    @property
-    def depends_on_batch(self) -> bool:
-        """Whether the vector of a text depends on the other texts of the batch."""
-        return bool(getattr(self.base, "depends_on_batch", False))
+    def check_languages(self, tags: Iterable[str], /) -> None:
+        """Raise InputError where the encoder below cannot encode the translations."""
+        self.base.check_languages([self.to])
 
-    @property
-    def fitted_on(self) -> frozenset[bytes]:
-        """Digests of the rows that the encoder below was fitted on."""
-        fitted: frozenset[bytes] = getattr(self.base, "fitted_on", frozenset())
-        return fitted
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
-        if (
-            name != "estimate"
-        ):  # it is there where the encoder below has one; lengths are those before translation
-            raise AttributeError(name)
-        return self.base.estimate  # type: ignore[attr-defined]
-
-    def encode(self, batch: Texts) -> Vectors:
-        """Return float32 [n, d]: the vectors of the translations."""
-        return self.encode_noting(batch).vectors
-
-    def encode_noting(self, batch: Texts) -> Encoded:
-        """Return the vectors, and which texts were cut before they were translated or encoded."""
+    def encode_noting(self, batch: Texts, /) -> Encoded:
+        """Return the vectors of the translations, and which texts were cut before or after."""
         translated, cut = self.translated(batch)
-        if hasattr(self.base, "encode_noting"):
-            below: Encoded = self.base.encode_noting(translated)
-            return Encoded(below.vectors, cut if below.truncated is None else cut | below.truncated)
-        return Encoded(self.base.encode(translated), cut)
+        below = self.base.encode_noting(translated)
+        return Encoded(below.vectors, cut if below.truncated is None else cut | below.truncated)
 
     def notes(self) -> list[str]:
         """Return how many words the dictionary did not have since this was last asked, and notes from below.
@@ -84,26 +68,23 @@ class TranslatingEncoder:
         Equal texts that were translated together count once.
         """
         own = self._unknown.told("translate: of the different texts, words that the dictionary does not have")
-        below = getattr(self.base, "notes", None)
-        return [*own, *(below() if below is not None else ())]
+        return [*own, *self.base.notes()]
 
     def translated(self, batch: Texts) -> tuple[Texts, NDArray[np.bool_]]:
         """Return the batch in the language `to`, and which of its texts were cut, bool [n]."""
-        reads: tuple[str, ...] = getattr(self.base, "content", None) or ("context",)
+        reads = self.base.content or ("context",)
         columns = [batch.text, *([batch.context] if batch.context and "context" in reads else [])]
         answer, cut = [list(column) for column in columns], np.zeros(len(batch), dtype=np.bool_)
-        for tag in dict.fromkeys(batch.language):
+        for tag, where in rows_by_language(batch):
             if _is_same(tag, self.to):
                 continue
-            rows = [row for row, other in enumerate(batch.language) if other == tag]
-            distinct = list(dict.fromkeys(column[row] for column in columns for row in rows))
+            rows = where.tolist()
+            distinct, index = distinct_rows(column[row] for column in columns for row in rows)
             found = self.translator.translate(distinct, tag)
-            place = {text: number for number, text in enumerate(distinct)}
-            for column, target in zip(columns, answer, strict=True):
-                for row in rows:
-                    number = place[column[row]]
-                    target[row] = found.text[number]
-                    cut[row] |= found.truncated[number]
+            targets = ((target, row) for target in answer for row in rows)
+            for number, (target, row) in zip(index.tolist(), targets, strict=True):
+                target[row] = found.text[number]
+                cut[row] |= found.truncated[number]
             self._unknown.add(tag, found.unknown, found.words)
         return replace(
             batch,
@@ -159,6 +140,6 @@ def _translator(argument: str, options: Mapping[str, Any], languages: Sequence[s
             revision=options["revision"],
         )
     dictionary = DictionaryTranslator(argument, languages, options["unknown"])
-    for tag in languages if "{lang}" in argument else [""]:
-        dictionary.path(tag)
+    for tag in dictionary.files.tags:
+        dictionary.files.path(tag)
     return dictionary

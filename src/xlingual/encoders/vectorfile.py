@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from xlingual.arrays import Rows
 from xlingual.errors import InputError, did_you_mean, listed, nearest
+from xlingual.files import regular_file
 
 SUFFIXES = (".npy", ".safetensors")
 _SHARD = re.compile(r".*?(?P<number>[0-9]+)(?:-of-(?P<count>[0-9]+))?")
@@ -31,6 +33,8 @@ def check_file(path: Path) -> None:
         raise InputError(f"file of vectors {path} not found.{hint}")
     if path.is_dir():
         raise InputError(f"{path} is a folder: name a file of vectors in it")
+    if path.exists():
+        regular_file(path, "a file of vectors")
     if not path.parent.is_dir():
         raise InputError(f"file of vectors {path} not found: there is no folder {path.parent}")
     beside = sorted(other.name for other in path.parent.iterdir() if other.suffix in SUFFIXES)
@@ -68,6 +72,17 @@ def shards_of(path: Path) -> list[Path]:
             f"{path}: {len(found)} of {max(counts)} shards are there: put all of them into the folder"
         )
     return [found[number] for number in sorted(found)]
+
+
+def one_size(dims: Mapping[Path, int], remedy: str) -> int:
+    """Return the number of dimensions of files of vectors; InputError where they do not share it."""
+    first, dim = next(iter(dims.items()), ("", 0))
+    for path, other in dims.items():
+        if other != dim:
+            raise InputError(
+                f"{first} has {dim} dimensions but {path} has {other}: vectors of all languages must {remedy}"
+            )
+    return dim
 
 
 def placeholder_hint(path: str) -> str:

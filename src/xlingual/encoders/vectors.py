@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -16,20 +16,17 @@ from numpy.typing import NDArray
 from xlingual import arrays
 from xlingual.arrays import Rows, distinct_values
 from xlingual.columns import coded
-from xlingual.encoders.nearby import fitting
-from xlingual.encoders.placeholders import FIELD, fields_there, filled, language_at_end, places
+from xlingual.encoders.base import Encoder
+from xlingual.encoders.patterns import FIELD, fields_there, filled, fitting, language_at_end, places
 from xlingual.encoders.schemes import TEXTS, Context
-from xlingual.encoders.vectorfile import SUFFIXES, check_file, files_of, open_vectors
+from xlingual.encoders.vectorfile import SUFFIXES, check_file, files_of, one_size, open_vectors
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.records import Encoded, Pictures, Texts, digest
-
-if TYPE_CHECKING:
-    from xlingual.records import Ints, Vectors
+from xlingual.records import Encoded, Ints, Pictures, Texts, Vectors, digest
 
 _BLOCK = 4096  # lines converted at a time
 
 
-class VectorsEncoder:
+class VectorsEncoder(Encoder):
     """Looks vectors up in files by the number of the row.
 
     `pattern` is a path in which `{lang}` stands for the language of a text and `{role}` for `questions` or
@@ -54,11 +51,11 @@ class VectorsEncoder:
         packed: bool = False,
     ) -> None:
         self.pattern = pattern
-        self.languages = tuple(languages)
+        self._languages = tuple(languages)
         self.key = key
         self.role_languages = role_languages
         self.packed = packed
-        self.places = places(pattern, self.languages, role_languages)
+        self.places = places(pattern, self._languages, role_languages)
         if "{role}" not in pattern and FIELD not in pattern:
             for place in self.places:
                 self._check_file(self._path(*place))
@@ -83,11 +80,11 @@ class VectorsEncoder:
         told += ["packed=1"] if self.packed else []
         return f"?{'&'.join(told)}" if told else ""
 
-    def encode(self, batch: Texts | Pictures) -> Vectors:
+    def encode(self, batch: Texts | Pictures, /) -> Vectors:
         """Return float32 [n, d]: the line of each row of the batch; only those lines are read."""
         return np.asarray(self._found(batch, most=None))
 
-    def encode_noting(self, batch: Texts | Pictures) -> Encoded:
+    def encode_noting(self, batch: Texts | Pictures, /) -> Encoded:
         """Return the same, where it is large as rows that stay in the files (`Rows`)."""
         return Encoded(self._found(batch, most=arrays.IN_MEMORY))
 
@@ -122,7 +119,7 @@ class VectorsEncoder:
 
     def patterns_there(self) -> str:
         """Return a sentence that names the patterns which files in the folder fit, or ""."""
-        return fitting(self.pattern, self.languages, self.role_languages)
+        return fitting(self.pattern, self._languages, self.role_languages)
 
     def _of_field(self, name: str | None) -> VectorsEncoder:
         """Return the encoder of one field."""
@@ -132,7 +129,7 @@ class VectorsEncoder:
                 "models of several columns, such as model:DIR::vectors:…; leave it out"
             )
         pattern = self.pattern.replace(FIELD, name)
-        return VectorsEncoder(pattern, self.languages, self.key, self.role_languages, packed=self.packed)
+        return VectorsEncoder(pattern, self._languages, self.key, self.role_languages, packed=self.packed)
 
     def _identity_of_fields(self) -> str:
         """Return a hash of the files of all fields that there are."""
@@ -172,14 +169,7 @@ class VectorsEncoder:
             path: int(open_vectors(path, self.key, self.packed).shape[1])
             for path in self._paths(role, languages)
         }
-        first, dim = next(iter(dims.items()))
-        for path, other in dims.items():
-            if other != dim:
-                raise InputError(
-                    f"{first} has {dim} dimensions but {path} has {other}: vectors of all languages "
-                    "must be of one size, made by one model"
-                )
-        return dim
+        return one_size(dims, "be of one size, made by one model")
 
     def _rows_by_file(self, batch: Texts | Pictures, role: str | None) -> list[tuple[Path, str | None, Ints]]:
         if "{lang}" not in self.pattern:

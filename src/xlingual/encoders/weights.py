@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from xlingual.errors import InputError
 from xlingual.models.files import file_digest
+from xlingual.records import digest
+
+T = TypeVar("T")
 
 SENTENCE_TRANSFORMER = ("modules.json", "sentence_*_config.json", "router_config.json")
 # what no loader reads: words about the model, pictures, pickles and weights of other frameworks, states and
@@ -154,3 +158,54 @@ class Watch:
             same = False
         if not same:
             raise InputError(f"{what} changed while it was read: start again")
+
+
+@dataclass(eq=False)
+class LanguageFiles(Generic[T]):
+    """Files in whose path `{lang}` stands for a language; without it one file serves all languages.
+
+    `find(path, language)` raises InputError where the file is not there (the language is "" for that of all),
+    `read` reads it: once, when it is first asked for, and only as it was when its digest was taken.
+    """
+
+    pattern: str
+    languages: Sequence[str]
+    what: str  # what a file is, in errors
+    find: Callable[[Path, str], None]
+    read: Callable[[Path], T]
+    _read: dict[Path, T] = field(default_factory=dict, init=False, repr=False)
+    _watch: Watch = field(default_factory=Watch, init=False, repr=False)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The languages that have files, sorted; "" for the one of all."""
+        return tuple(sorted(set(self.languages))) if "{lang}" in self.pattern else ("",)
+
+    @property
+    def digest(self) -> str:
+        """A hash of the files of all languages."""
+        parts = [part for tag in self.tags for part in (tag, self._digest(self.path(tag)))]
+        return digest(*parts).hex()
+
+    def path(self, language: str) -> Path:
+        """Return the file of a language; raise InputError where it is not there."""
+        path = Path(self.pattern.replace("{lang}", language))
+        self.find(path, language if "{lang}" in self.pattern else "")
+        return path
+
+    def of(self, language: str) -> T:
+        """Return what was read from the file of a language."""
+        path = self.path(language)
+        if path not in self._read:
+            self._digest(path)
+            found = self.read(path)
+            self.check_unchanged(path)
+            self._read[path] = found
+        return self._read[path]
+
+    def check_unchanged(self, path: Path) -> None:
+        """Raise InputError where a file has changed since its digest was taken."""
+        self._watch.check(str(path), lambda: file_digest(path), f"{path}: {self.what}")
+
+    def _digest(self, path: Path) -> str:
+        return self._watch.digest(str(path), lambda: file_digest(path))

@@ -14,14 +14,13 @@ from array import array
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO, cast
 
 import numpy as np
 
 from xlingual.errors import DataWarning, InputError, listed
-
-if TYPE_CHECKING:
-    from xlingual.records import Ints, Vectors
+from xlingual.files import regular_file
+from xlingual.records import Ints, Vectors
 
 _LONGEST_LINE = 1 << 20  # bytes; a longer one is not text
 _HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")
@@ -146,6 +145,8 @@ def check_word_file(path: Path, language: str) -> None:
     wanted = "file of word vectors" + (f" of the language {language}" if language else "")
     if path.is_dir():
         raise InputError(f"{path} is a folder: name a {wanted} in it")
+    if path.exists():
+        regular_file(path, f"a {wanted}")
     if not path.parent.is_dir():
         raise InputError(f"{wanted} {path} not found: there is no folder {path.parent}")
     beside = sorted(other.name for other in path.parent.iterdir() if other.is_file())

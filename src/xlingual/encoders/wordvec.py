@@ -5,31 +5,27 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from xlingual.encoders.base import Encoder
+from xlingual.encoders.batching import distinct_rows, rows_by_language
 from xlingual.encoders.schemes import Context
 from xlingual.encoders.segment import lookups, pieces, segment
 from xlingual.encoders.unknown_words import UnknownWords
-from xlingual.encoders.weights import Watch
+from xlingual.encoders.vectorfile import one_size
+from xlingual.encoders.weights import LanguageFiles
 from xlingual.encoders.wordfile import WordFile, check_word_file
 from xlingual.errors import InputError
-from xlingual.models.files import file_digest
-from xlingual.records import Texts, digest
-
-if TYPE_CHECKING:
-    from xlingual.records import Vectors
+from xlingual.records import Texts, Vectors, digest
 
 SIF = 1e-3  # a of the weight a/(a + p)
 _BLOCK = 2048  # texts whose words are looked up, or whose vectors are summed, at once
 
 
-@dataclass(eq=False)
-class WordvecEncoder:
+class WordvecEncoder(Encoder):
     """A text is Σ w(t)·v(t) / Σ w(t) over its words t that have a vector; zero where none has one.
 
     The weight w is ln((1 + N)/(1 + df)) + 1 (`tfidf`), a/(a + p) with a = 0.001 (`sif`, Arora, Liang and Ma
@@ -40,15 +36,24 @@ class WordvecEncoder:
     `pattern` is a path in which `{lang}` stands for the language; without it one file serves all languages.
     """
 
-    pattern: str
-    languages: Sequence[str]
-    weight: str = "tfidf"
-    fit: Callable[[], Texts] | None = None
-    most: int | None = None  # words read from the top of a file
-    _files: dict[Path, WordFile] = field(default_factory=dict, init=False, repr=False)
-    _watch: Watch = field(default_factory=Watch, init=False, repr=False)
-    _counted: dict[str, Callable[[str], float]] = field(default_factory=dict, init=False, repr=False)
-    _unknown: UnknownWords = field(default_factory=UnknownWords, init=False, repr=False)
+    def __init__(
+        self,
+        pattern: str,
+        languages: Sequence[str],
+        weight: str = "tfidf",
+        fit: Callable[[], Texts] | None = None,
+        most: int | None = None,  # words read from the top of a file
+    ) -> None:
+        self.pattern, self.weight, self.fit, self.most = pattern, weight, fit, most
+        self.files = LanguageFiles(
+            pattern,
+            languages,
+            "the file of word vectors",
+            check_word_file,
+            lambda path: WordFile(path, most),
+        )
+        self._counted: dict[str, Callable[[str], float]] = {}
+        self._unknown = UnknownWords()
 
     @property
     def depends_on_batch(self) -> bool:
@@ -63,33 +68,32 @@ class WordvecEncoder:
     @cached_property
     def identity(self) -> str:
         """A hash of the files of all languages, the weights and what they are counted in."""
-        parts = [part for tag in self._tags for part in (tag, self._digest(self._path(tag)))]
         counted = "&df=collection" if self.depends_on_batch else ""
         if self.fit is not None:
             counted = f"&df={digest(*sorted(self.fitted_on)).hex()}"
         most = "" if self.most is None else f"&words={self.most}"
-        return f"wordvec:v1:{digest(*parts).hex()}?weight={self.weight}{most}{counted}"
+        return f"wordvec:v1:{self.files.digest}?weight={self.weight}{most}{counted}"
 
     @cached_property
     def fitted_on(self) -> frozenset[bytes]:
         """Digests of the rows whose words were counted; empty without `fit`."""
         return frozenset() if self.fit is None else self._fit.row_digests()
 
-    def encode(self, batch: Texts) -> Vectors:
+    def encode(self, batch: Texts, /) -> Vectors:
         """Return float32 [n, d]; words without a vector are counted for `notes`."""
-        tags = tuple(dict.fromkeys(batch.language))
-        vectors = np.zeros((len(batch), self._dimensions(tags or self._tags)), dtype=np.float32)
-        language = np.asarray(batch.language, dtype=object)
-        for tag in tags:
-            rows = np.flatnonzero(language == tag)
-            distinct = list(dict.fromkeys(batch.text[int(row)] for row in rows))
-            place = {text: number for number, text in enumerate(distinct)}
-            same = [place[batch.text[int(row)]] for row in rows]
+        parts = rows_by_language(batch)
+        dims = {
+            file.path: file.dim for file in map(self.files.of, [tag for tag, _ in parts] or self.files.tags)
+        }
+        dim = one_size(dims, "lie in one space; take files that were aligned with each other")
+        vectors = np.zeros((len(batch), dim), dtype=np.float32)
+        for tag, rows in parts:
+            distinct, same = distinct_rows(batch.text[row] for row in rows.tolist())
             words, missing = self._words(distinct, tag)
             weight = _weights(self.weight, words) if self.fit is None else self._fitted_weights(tag)
             vectors[rows] = self._sums(words, tag, weight)[same]
-            total = sum(missing[number] + len(words[number]) for number in same)
-            self._unknown.add(tag, sum(missing[number] for number in same), total)
+            unknown = sum(missing[number] for number in same)
+            self._unknown.add(tag, unknown, unknown + sum(len(words[number]) for number in same))
         return vectors
 
     def notes(self) -> list[str]:
@@ -98,11 +102,11 @@ class WordvecEncoder:
 
     def _sums(self, texts: Sequence[Sequence[str]], tag: str, weight: Callable[[str], float]) -> Vectors:
         """Return the weighted means float32 [n, d] of texts given as known words."""
-        file = self._file(tag)
+        file = self.files.of(tag)
         vectors = np.zeros((len(texts), file.dim), dtype=np.float32)
         vocabulary = {word: i for i, word in enumerate(sorted({word for text in texts for word in text}))}
         table = file.vectors(list(vocabulary))
-        self._check_unchanged(file.path)  # numbers are read when they are needed
+        self.files.check_unchanged(file.path)  # numbers are read when they are needed
         factor = np.array([weight(word) for word in vocabulary])
         for row, text in enumerate(texts):
             if text:
@@ -113,7 +117,7 @@ class WordvecEncoder:
 
     def _words(self, texts: Sequence[str], tag: str) -> tuple[list[list[str]], list[int]]:
         """Return the words of each text that have a vector, and how many of its words have none."""
-        file = self._file(tag)
+        file = self.files.of(tag)
         words: list[list[str]] = []
         missing: list[int] = []
         for start in range(0, len(texts), _BLOCK):
@@ -131,7 +135,7 @@ class WordvecEncoder:
         if self.fit is None:
             raise InputError("wordvec: fit= is not given")
         texts = self.fit()
-        rows = [row for row, tag in enumerate(texts.language) if tag in self.languages]
+        rows = [row for row, tag in enumerate(texts.language) if tag in self.files.languages]
         return texts.take(np.array(rows, dtype=np.int64))
 
     def _fitted_weights(self, tag: str) -> Callable[[str], float]:
@@ -145,42 +149,6 @@ class WordvecEncoder:
                 )
             self._counted[tag] = _weights(self.weight, self._words(list(distinct), tag)[0])
         return self._counted[tag]
-
-    @property
-    def _tags(self) -> tuple[str, ...]:
-        return tuple(sorted(set(self.languages))) if "{lang}" in self.pattern else ("",)
-
-    def _path(self, tag: str) -> Path:
-        path = Path(self.pattern.replace("{lang}", tag))
-        check_word_file(path, tag if "{lang}" in self.pattern else "")
-        return path
-
-    def _file(self, tag: str) -> WordFile:
-        path = self._path(tag)
-        if path not in self._files:
-            self._digest(path)
-            file = WordFile(path, self.most)
-            self._check_unchanged(path)
-            self._files[path] = file
-        return self._files[path]
-
-    def _digest(self, path: Path) -> str:
-        return self._watch.digest(str(path), lambda: file_digest(path))
-
-    def _check_unchanged(self, path: Path) -> None:
-        self._watch.check(str(path), lambda: file_digest(path), f"{path}: the file of word vectors")
-
-    def _dimensions(self, tags: Sequence[str]) -> int:
-        """Return the number of dimensions, which the files of all the languages must share."""
-        dims = {file.path: file.dim for file in map(self._file, tags)}
-        first, dim = next(iter(dims.items()), (self.pattern, 0))
-        for path, other in dims.items():
-            if other != dim:
-                raise InputError(
-                    f"{first} has {dim} dimensions but {path} has {other}: vectors of all languages must lie "
-                    "in one space; take files that were aligned with each other"
-                )
-        return dim
 
 
 def _weights(kind: str, texts: Sequence[Sequence[str]]) -> Callable[[str], float]:
@@ -201,6 +169,6 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Wordve
     if fit is not None and options["weight"] == "mean":
         raise InputError("wordvec: weight=mean counts nothing: leave fit= out, or choose tfidf or sif")
     encoder = WordvecEncoder(argument, context.languages, options["weight"], fit, options["words"])
-    for tag in encoder._tags:
-        encoder._path(tag)
+    for tag in encoder.files.tags:
+        encoder.files.path(tag)
     return encoder

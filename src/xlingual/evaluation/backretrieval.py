@@ -46,6 +46,8 @@ from xlingual.measures import (
 )
 from xlingual.ranking import Ranker, one_library_thread
 from xlingual.records import Floats, Ints
+from xlingual.requests import answers
+from xlingual.requests.evaluating import BackretrievalRequest
 from xlingual.results import Results, Summary
 from xlingual.store import StoreLike, open_store
 
@@ -57,6 +59,7 @@ SIM = PictureSimilarity()
 _LARGE = 100_000  # distinct source pictures beyond which the best 0.1 % are told beside the best 10
 
 
+@answers(BackretrievalRequest)
 def backretrieval(
     manifest: Manifest,
     *,

@@ -42,12 +42,15 @@ from xlingual.measures import (
 )
 from xlingual.ranking import Ranker, one_library_thread
 from xlingual.records import RankCounts, TargetCounts
+from xlingual.requests import answers
+from xlingual.requests.evaluating import CrosslingualRetrievalRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
 
 NAME = "crosslingual-retrieval"
 
 
+@answers(CrosslingualRetrievalRequest)
 def crosslingual_retrieval(
     manifest: Manifest,
     *,

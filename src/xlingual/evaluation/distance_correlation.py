@@ -19,12 +19,15 @@ from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Workspace, 
 from xlingual.evaluation.summary import Baseline, Scored, ScoreTable
 from xlingual.measures import DistanceCorrelation
 from xlingual.ranking import one_library_thread
+from xlingual.requests import answers
+from xlingual.requests.evaluating import DistanceCorrelationRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
 
 NAME = "distance-correlation"
 
 
+@answers(DistanceCorrelationRequest)
 def distance_correlation(
     manifest: Manifest,
     *,

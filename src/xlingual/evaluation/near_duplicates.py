@@ -136,13 +136,10 @@ def near_duplicates(
 ) -> NearDuplicates:
     """Look for near-duplicates among the units of the rows `own`, by their texts in the languages and images.
 
-    With `join` all are found and make clusters. Else at most `_LOOKED` units are compared with at most
-    `_AMONG`, both drawn at random: enough to tell whether there are many.
+    With `join` all are found and make clusters. Else some are compared with more, see `compared_units`.
     """
     units = distinct_values(rows.unit[own])
-    drawn = stream(0, "near-duplicates").permutation(len(units))
-    n_looked, n_among = (len(units), len(units)) if join else (_LOOKED, _AMONG)
-    looked, among = units[np.sort(drawn[:n_looked])], units[np.sort(drawn[:n_among])]
+    looked, among = (units, units) if join else compared_units(units)
     part = np.flatnonzero(np.isin(rows.language, languages) & np.isin(rows.unit, among))
     queries = None if join else part[np.isin(rows.unit[part], looked)]
     links = [text_links(rows, part, queries)]
@@ -167,6 +164,15 @@ def near_duplicates(
         examples=_examples(Links.joined(links), unit),
         clusters=_clusters(rows.unit, units, between) if join else None,
     )
+
+
+def compared_units(units: Ints) -> tuple[Ints, Ints]:
+    """Return at most `_LOOKED` of the units, and at most `_AMONG` with which these are compared.
+
+    Both are drawn at random: enough to tell whether there are many near-duplicates.
+    """
+    drawn = stream(0, "near-duplicates").permutation(len(units))
+    return units[np.sort(drawn[:_LOOKED])], units[np.sort(drawn[:_AMONG])]
 
 
 def warn_of_near_duplicates(found: NearDuplicates, rows: TextUnits, what: str = "items") -> None:

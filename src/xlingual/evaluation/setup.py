@@ -25,7 +25,7 @@ from xlingual.embed import (
     fit_texts_for,
     refuse_fitted_rows,
 )
-from xlingual.encoders import EncoderLike, ImageModelLike, OwnSimilarity
+from xlingual.encoders import Encoder, EncoderLike, ImageModelLike, OwnSimilarity
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.evaluation.broken import counted_out, usable_rows
 from xlingual.evaluation.near_duplicates import (
@@ -37,7 +37,7 @@ from xlingual.evaluation.near_duplicates import (
 )
 from xlingual.evaluation.picture_space import PictureSpace, compared_pictures
 from xlingual.ranking import Cpu, PictureScores, Ranker
-from xlingual.records import Encoder, Ints
+from xlingual.records import Ints
 from xlingual.results import Results
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import Store
@@ -321,7 +321,7 @@ class Workspace:
         pairs = resolve_pairs(self.options.pairs, self.manifest.languages)
         languages = list(dict.fromkeys(language for pair in pairs for language in pair))
         _, found = encoders.image_model(self._given_image(), languages=languages)
-        if not getattr(found, "opens_pictures", True):
+        if isinstance(found, Encoder) and not found.opens_pictures:
             return None
         with self.timings.stage("pictures: open"), self.working("opening pictures"):
             return usable_rows(self.manifest, languages)

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from xlingual.errors import InputError
+from xlingual.files import atomic_file
 from xlingual.models.card_words import ANYWHERE, DATA, OUTCOME, words_of
 from xlingual.models.folder import CARD, WEIGHTS, ModelFolder
-from xlingual.results.files import atomic_file
 from xlingual.signature import Signature
 
 PLACE = "DIR"  # stands for the folder, which may be moved, in the card that lies in it

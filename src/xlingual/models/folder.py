@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.errors import InputError, MissingExtraError, listed
+from xlingual.files import atomic_file, make_folder
 from xlingual.models.files import file_digest
 from xlingual.models.vocabulary import Vocabulary
-from xlingual.results.files import atomic_file, make_folder, to_json, write_json
+from xlingual.results.files import to_json, write_json
 
 if TYPE_CHECKING:
     import torch
@@ -118,6 +119,7 @@ def write_model(
     Each file is written atomically, `config.json` last: without it a folder is no model, so one that was not
     written to the end is never taken for one. A model that lies there already is replaced.
     """
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
     content = {"schema": SCHEMA, "base": None, **config}
@@ -133,7 +135,10 @@ def write_model(
     for name, vocabulary in kept.items():
         vocabulary.write(folder / name)
     with atomic_file(folder / WEIGHTS) as temporary:
-        save_file({name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}, temporary)
+        try:
+            save_file({name: each.detach().cpu().contiguous() for name, each in weights.items()}, temporary)
+        except SafetensorError as error:
+            raise OSError(str(error)) from error
     shutil.rmtree(folder / NETWORK, ignore_errors=True)
     if network is not None:
         network(make_folder(folder / NETWORK))

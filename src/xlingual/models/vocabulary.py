@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from xlingual.errors import InputError
-from xlingual.results.files import atomic_file
+from xlingual.files import atomic_file
 
 PADDING, UNKNOWN, FIRST = 0, 1, 2  # the numbers of no word, of unknown words, and of the first known one
 

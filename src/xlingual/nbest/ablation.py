@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
+from dataclasses import asdict
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta, Struct, field
 
 from xlingual.errors import InputError, did_you_mean
 from xlingual.nbest import held_out
@@ -20,40 +20,37 @@ from xlingual.nbest.runs import draws
 from xlingual.nbest.tune import bounds
 from xlingual.nbest.weights import Bounds, Spread
 from xlingual.records import Ints
-from xlingual.results import write_json
+from xlingual.results.document import Answer
+from xlingual.results.values import Size, about, among
 
 SCHEMA = "xlingual/rerank-ablation/1"
 
 
-@dataclass(frozen=True)
-class Left:
+class Left(Struct, frozen=True):
     """What becomes of BLEU without some features."""
 
-    without: list[str]
-    bleu: Spread  # over tunings
-    gain: Difference  # of having them: BLEU of all features minus BLEU without these
+    without: Annotated[list[str], Meta(min_length=1), about("Names of the features that were left out.")]
+    bleu: Annotated[Spread, about("Without them, over tunings.")]
+    gain: Annotated[Difference, about("Of having them: BLEU with all minus BLEU without these.")]
 
 
-@dataclass(frozen=True)
-class Ablation:
+class Ablation(Answer, frozen=True, tag=SCHEMA):
     """BLEU with all features and without some, on sentences that took no part in tuning."""
 
-    features: list[str]
-    bleu: Spread  # with all of them, over tunings
-    rows: list[Left]
-    bounds: Bounds  # of the lists that were judged on
-    judged: str  # "5-fold cross-validation" or "other lists"
-    n_lists: int
-    algorithm: str
-    settings: dict[str, Any] = field(default_factory=dict)
+    made_by = "xlingual rerank ablate … --out FILE"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the ablation as JSON holds it."""
-        return {"schema": SCHEMA} | asdict(self)
-
-    def write(self, path: str | Path) -> None:
-        """Write the ablation to a file of JSON, atomically."""
-        write_json(Path(path), self.to_dict())
+    features: Annotated[list[str], about("Names of all features.")]
+    bleu: Annotated[Spread, about("With all of them, over tunings.")]
+    rows: Annotated[list[Left], about("One for each set of features that was left out.")]
+    bounds: Annotated[Bounds, about("Of the lists that were judged on.")]
+    judged: Annotated[str, about("On what: k-fold cross-validation, or other lists.")]
+    n_lists: Annotated[Size, about("Sentences that were judged on.")]
+    algorithm: Annotated[
+        str, among("mira", "pro"), about("How weights were tuned: k-best MIRA or pairwise ranking.")
+    ]
+    settings: Annotated[dict[str, Any], about("Of the algorithm, and how BLEU was counted.")] = field(
+        default_factory=dict
+    )
 
 
 def ablate(

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from xlingual.errors import InputError
+from xlingual.files import atomic_file, make_folder
 from xlingual.nbest.format import text_lines
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.weights import Weights
-from xlingual.results import atomic_file, make_folder
 
 
 def apply_weights(lists: NBestLists, weights: Weights, tuning: int = 0) -> list[str]:

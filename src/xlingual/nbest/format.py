@@ -20,9 +20,9 @@ from typing import cast
 import numpy as np
 
 from xlingual.errors import DataWarning, InputError, listed
+from xlingual.files import atomic_file, make_folder
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.parsing import BARS, Line, line_of, parse_line
-from xlingual.results import atomic_file, make_folder
 
 _GZIP = b"\x1f\x8b"
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from xlingual.encoders.plugins import Known
-from xlingual.encoders.spec import parse, shown
+from xlingual.encoders.spec import parse
 from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.hidden import shown
 from xlingual.nbest.apply import read_texts
 from xlingual.nbest.beam import Generator, Search
 from xlingual.nbest.format import write_lines

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from msgspec import Struct
 
 from xlingual.nbest.bleu import corpus_bleu
 from xlingual.records import Floats, Ints
-from xlingual.results import Interval
+from xlingual.results.values import Interval, Number, Share, about
 from xlingual.streams import stream
 
 SAMPLES = 1000
 LEVEL = 0.95
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """First minus second, in BLEU points."""
 
-    value: float
-    ci: Interval
-    p: float  # of no difference, two-sided
+    value: Annotated[Number, about("In BLEU points.")]
+    ci: Annotated[Interval, about("Of a paired bootstrap of sentences.")]
+    p: Annotated[Share, about("Of no difference, two-sided.")]
 
 
 def paired_bootstrap(first: Ints, second: Ints, *, samples: int = SAMPLES, seed: int = 0) -> Difference:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Struct, field
 
 from xlingual.errors import InputError, MissingExtraError
 from xlingual.nbest import choice
 from xlingual.nbest.bleu import check_references, list_counts
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.weights import Spread
-from xlingual.results import Interval, write_json
+from xlingual.results.document import Answer
+from xlingual.results.values import Interval, Number, Share, Size, about, among
 
 SCHEMA = "xlingual/rerank-scores/1"
 TESTS = {"bootstrap": "bs", "randomization": "ar"}  # sacrebleu's names
@@ -21,42 +22,48 @@ BOOTSTRAP = 1000  # resamples of an interval
 RANDOM_DRAWS = 3
 
 
-@dataclass(frozen=True)
-class Score:
+class Score(Struct, frozen=True):
     """A measure of one system, 0 to 100 (TER: from 0, smaller is better)."""
 
-    value: float
-    ci: Interval | None  # for other sentences of the same kind; None for a mean of draws
-    p: float | None = None  # of no difference to the baseline, as sacrebleu has it
+    value: Annotated[Number, about("0 to 100; TER from 0, and the smaller the better.")]
+    ci: Annotated[Interval | None, about("Null for a mean of random draws.")]
+    p: Annotated[
+        Share | None,
+        about(
+            "Of no difference to the baseline, as sacrebleu has it: two-sided for randomization, about "
+            "one tail for bootstrap; null without one, and for bounds."
+        ),
+    ] = None
 
 
-@dataclass(frozen=True)
-class System:
+class System(Struct, frozen=True):
     """One system's translations, measured; `kind` is baseline, system or bound."""
 
-    name: str
-    kind: str
-    scores: dict[str, Score]
+    name: Annotated[str, about("The file, or what the bound is called.")]
+    kind: Annotated[
+        str,
+        among("baseline", "system", "bound"),
+        about("What it is; a bound is a choice from the lists that needs no weights."),
+    ]
+    scores: Annotated[dict[str, Score], about("By the name of the measure.")]
 
 
-@dataclass(frozen=True)
-class Scores:
+class Scores(Answer, frozen=True, tag=SCHEMA):
     """Systems measured on the same sentences."""
 
-    systems: list[System]
-    signatures: dict[str, str]  # sacrebleu's, of each measure
-    n_sentences: int
-    test: str | None  # of the p-values; None without a baseline
-    mean: dict[str, Spread] = field(default_factory=dict)  # over systems, where there are several
-    notes: list[str] = field(default_factory=list)
+    made_by = "xlingual rerank score … --out FILE"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the scores as JSON holds them."""
-        return {"schema": SCHEMA} | asdict(self)
-
-    def write(self, path: str | Path) -> None:
-        """Write the scores to a file of JSON, atomically."""
-        write_json(Path(path), self.to_dict())
+    systems: Annotated[list[System], about("The baseline first, then systems, then bounds.")]
+    signatures: Annotated[dict[str, str], about("What each measure is, in sacrebleu's form, by its name.")]
+    n_sentences: Annotated[Size, about("Sentences.")]
+    test: Annotated[
+        Annotated[str, among("bootstrap", "randomization")] | None,
+        about("Of the p-values; null without a baseline."),
+    ]
+    mean: Annotated[dict[str, Spread], about("Over the systems, by measure; empty for one system.")] = field(
+        default_factory=dict
+    )
+    notes: Annotated[list[str], about("What is not there, and why.")] = field(default_factory=list)
 
 
 def score(

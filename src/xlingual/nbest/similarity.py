@@ -13,11 +13,12 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed import embed_batch, joined, load_fit_texts, picture_vectors, refuse_fitted_rows
 from xlingual.embed.encoding import Report
 from xlingual.encoders import EncoderLike
+from xlingual.encoders.base import Encoder
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError, listed
 from xlingual.nbest.normalize import UNKNOWN_LANGUAGE
 from xlingual.ranking import Cosine, UnitVectors, pairs
-from xlingual.records import Encoder, Floats, Ints, Texts
+from xlingual.records import Floats, Ints, Texts
 from xlingual.store import Store
 
 
@@ -157,8 +158,8 @@ def _cosines(left: np.ndarray, i: Ints, right: np.ndarray, j: Ints, known: np.nd
 def _refuse_other_space(system: System) -> None:
     """Raise InputError where the two encoders say that they are of different models."""
     name, pictures = system.pictures or ("", None)
-    spaces = [getattr(encoder, "space", None) for encoder in (system.texts, pictures)]
-    if all(isinstance(space, str) for space in spaces) and spaces[0] != spaces[1]:
+    spaces = (system.texts.space, pictures and pictures.space)
+    if None not in spaces and spaces[0] != spaces[1]:
         raise InputError(
             f"text encoder {system.name!r} and image encoder {name!r} are of different models, so their "
             "vectors cannot be compared: pair each text encoder with the image encoder of its own model"

@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from math import isfinite
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta, Struct, field, structs
 
 from xlingual.errors import InputError
 from xlingual.nbest.choice import first_best, model_scores
 from xlingual.nbest.lists import NBestLists
 from xlingual.records import Floats, Ints
-from xlingual.results import read_json, write_json
-from xlingual.results.reading import fields_of, record
+from xlingual.results.document import Answer
+from xlingual.results.values import Amount, Bleu, Count, Number, Size, about, among
 
 SCHEMA = "xlingual/rerank-weights/1"
 MADE_BY = "xlingual rerank tune … --out WEIGHTS.json"
 
 
-@dataclass(frozen=True)
-class Tuning:
+class Tuning(Struct, frozen=True):
     """One run of the tuner."""
 
-    seed: int
-    weights: list[float]  # [f], of the features divided by the scale
-    bleu: float  # of its choice on the lists it was tuned on, 0 to 100
-    epoch: int | None = None  # the one that was kept
+    seed: Annotated[Count, about("Of the order of the sentences.")]
+    weights: Annotated[list[Number], about("Of the features divided by the scale, in their order.")]
+    bleu: Annotated[Bleu, about("Of its choice on the lists it was tuned on.")]
+    epoch: Annotated[Size | None, about("The epoch that was kept; null where the algorithm has none.")] = None
 
 
-@dataclass(frozen=True)
-class Spread:
+class Spread(Struct, frozen=True):
     """A mean and the standard deviation of n values; None for one value."""
 
-    mean: float
-    sd: float | None
-    n: int
+    mean: Annotated[Number, about("Mean of the values.")]
+    sd: Annotated[Amount | None, about("Standard deviation (n − 1); null for one value.")]
+    n: Annotated[Size, about("Values.")]
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
@@ -46,32 +42,55 @@ class Spread:
         return cls(float(np.mean(values)), sd, len(values))
 
 
-@dataclass(frozen=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """BLEU, 0 to 100, of choices that need no weights."""
 
-    decoder: float  # the decoder's own
-    oracle: float  # the best sentence BLEU of each list
-    anti_oracle: float  # the worst
-    random: Spread  # any hypothesis, drawn several times
+    decoder: Annotated[Bleu, about("The decoder's own choice.")]
+    oracle: Annotated[Bleu, about("The hypothesis with the best sentence BLEU of each list.")]
+    anti_oracle: Annotated[Bleu, about("The one with the worst.")]
+    random: Annotated[Spread, about("Any hypothesis, drawn several times.")]
 
 
-@dataclass(frozen=True)
-class Weights:
+class Weights(Answer, frozen=True, kw_only=True, tag=SCHEMA):
     """Weights for named features, from several tunings that differ in their seed; the first is applied."""
 
-    features: list[str]
-    scale: list[float]  # [f]: what each feature is divided by
-    tunings: list[Tuning]
-    algorithm: str
-    settings: dict[str, Any]  # of the algorithm, and how BLEU was counted
-    n_lists: int
-    n_hypotheses: int
-    bleu: Spread  # of the tunings: what another order of the sentences changes
-    bounds: Bounds
-    cross_validated: Spread | None = None  # BLEU on sentences whose fold took no part, over the tunings
-    warnings: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    made_by = MADE_BY
+
+    weights: Annotated[
+        dict[str, Number],
+        about(
+            "Weights of the first tuning by the names of the features: those that are applied, to features "
+            "divided by the scale."
+        ),
+    ] = field(default_factory=dict)  # made of the others
+
+    features: Annotated[list[str], about("Names of the features, in the order of the list.")]
+    scale: Annotated[list[Number], about("What each feature is divided by.")]
+    tunings: Annotated[list[Tuning], Meta(min_length=1), about("One for each seed; the first is applied.")]
+    algorithm: Annotated[
+        str, among("mira", "pro"), about("How weights were tuned: k-best MIRA or pairwise ranking.")
+    ]
+    settings: Annotated[dict[str, Any], about("Of the algorithm, and how BLEU was counted.")]
+    n_lists: Annotated[Size, about("Sentences.")]
+    n_hypotheses: Annotated[Size, about("Hypotheses of all of them.")]
+    bleu: Annotated[Spread, about("BLEU of the tunings on the lists that were tuned on.")]
+    bounds: Annotated[Bounds, about("Of the lists that were tuned on.")]
+    cross_validated: Annotated[
+        Spread | None,
+        about(
+            "BLEU on sentences whose fold took no part, over the tunings; null where it was not asked for."
+        ),
+    ] = None
+    warnings: Annotated[list[str], about("What deserved a look, one sentence each.")] = field(
+        default_factory=list
+    )
+    notes: Annotated[list[str], about("What differs from what was asked for, one sentence each.")] = field(
+        default_factory=list
+    )
+
+    def __post_init__(self) -> None:
+        named = dict(zip(self.features, self.tunings[0].weights, strict=False))
+        structs.force_setattr(self, "weights", named)
 
     def choose(self, lists: NBestLists, tuning: int = 0) -> Ints:
         """Return the row that the weights of a tuning choose in each list, [s]; the first of equal ones.
@@ -87,27 +106,12 @@ class Weights:
             raise InputError(f"there is no tuning {tuning}: the weights have 0 to {len(self.tunings) - 1}")
         return scored(lists, np.array(self.scale), np.array(self.tunings[tuning].weights))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the weights as JSON holds them; "weights" has those that are applied, by name."""
-        named = dict(zip(self.features, self.tunings[0].weights, strict=True))
-        return {"schema": SCHEMA, "weights": named} | asdict(self)
-
-    def write(self, path: str | Path) -> None:
-        """Write the weights to a file, atomically."""
-        write_json(Path(path), self.to_dict())
-
-    @classmethod
-    def read(cls, path: str | Path) -> Weights:
-        """Read a file of weights; raise InputError where it is none."""
-        content = read_json(Path(path), SCHEMA, MADE_BY)
-        with fields_of(Path(path), MADE_BY):
-            found = _read(content)
-            counts = {len(found.features), len(found.scale), *(len(one.weights) for one in found.tunings)}
-            numbers = [*found.scale, *(weight for one in found.tunings for weight in one.weights)]
-            finite = all(type(number) in (int, float) and isfinite(number) for number in numbers)
-            if not found.tunings or len(counts) > 1 or not finite or 0 in found.scale:
-                raise ValueError("features, scale and weights must be lists of finite numbers, of one length")
-            return found
+    def problem(self) -> str | None:
+        """Return what does not fit together, None where all does."""
+        counts = {len(self.features), len(self.scale), *(len(one.weights) for one in self.tunings)}
+        if len(counts) > 1 or 0 in self.scale:
+            return "features, scale and weights must be lists of finite numbers, of one length"
+        return None
 
 
 def scored(lists: NBestLists, scale: Floats, weights: Floats) -> Floats:
@@ -127,16 +131,3 @@ def check_features(tuned: Sequence[str], found: Sequence[str]) -> None:
             f"the weights are for other features than the n-best list has: {order}weights for "
             f"{', '.join(tuned)}; the list has {', '.join(found) or 'none'}: make both lists in the same way"
         )
-
-
-def _read(content: Mapping[str, Any]) -> Weights:
-    bounds = content["bounds"]
-    validated = content.get("cross_validated")
-    return record(
-        Weights,
-        content,
-        cross_validated=None if validated is None else record(Spread, validated),
-        tunings=[record(Tuning, row) for row in content["tunings"]],
-        bleu=record(Spread, content["bleu"]),
-        bounds=record(Bounds, bounds, random=record(Spread, bounds["random"])),
-    )

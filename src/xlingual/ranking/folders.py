@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from xlingual.errors import InputError, MissingExtraError
-from xlingual.results import atomic_file
+from xlingual.files import replacing
 
 FolderLike: TypeAlias = "str | os.PathLike[str]"
 _OLD = 14 * 24 * 3600  # seconds after which what nobody asked for is removed
@@ -54,7 +54,7 @@ class LocalFolder:
         for last in (False, True):  # another program may tidy the folder up before anything is in it
             self.path.mkdir(parents=True, exist_ok=True)
             try:
-                with atomic_file(self.path / name) as temporary:
+                with replacing(self.path / name) as temporary:
                     temporary.write_bytes(content)
             except FileNotFoundError:
                 if last:

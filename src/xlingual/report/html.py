@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.errors import InputError
+from xlingual.files import atomic_file, make_folder
 from xlingual.report import numbers
-from xlingual.results.files import atomic_file, make_folder, writing
 from xlingual.visible import visible, visible_value
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def write_page(path: Path, content: str) -> None:
     if path.is_dir():
         raise InputError(f"{path} is a folder: give the name of the report's file, for example report.html")
     make_folder(path.parent)
-    with writing(path), atomic_file(path) as temporary:
+    with atomic_file(path) as temporary:
         temporary.write_bytes(content.encode("utf-8", "replace"))
 
 

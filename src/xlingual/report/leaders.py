@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+import msgspec
+
 from xlingual.report import conditions, numbers, words
 from xlingual.results import Approximation, Behind, Entry, Interval, Results, Summary, by_key
 from xlingual.tasks import task_of
@@ -222,7 +224,7 @@ def _mean(rows: list[Summary]) -> Summary:
         return (written or rows)[0]
     values = [row.value for row in rows if row.value is not None]
     note = None if values else rows[0].note
-    return replace(
+    return msgspec.structs.replace(
         rows[0],
         source=None,
         target=None,
@@ -297,8 +299,8 @@ def _oriented(behind: Behind | None, measure: str) -> Behind | None:
     """Return the difference so that positive means worse than the leader."""
     if behind is None or not words.lower_is_better(measure):
         return behind
-    ci = replace(behind.ci, low=-behind.ci.high, high=-behind.ci.low)
-    return replace(behind, value=-behind.value, ci=ci)
+    ci = msgspec.structs.replace(behind.ci, low=-behind.ci.high, high=-behind.ci.low)
+    return msgspec.structs.replace(behind, value=-behind.value, ci=ci)
 
 
 def _badness(value: float | None, measure: str) -> float:

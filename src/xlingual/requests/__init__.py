@@ -4,8 +4,23 @@ From a record come the options of the command and their help, the TOML file that
 Schema, and what a result keeps as "how this was made". `read` is the only door: it checks every value.
 """
 
+from xlingual.requests.provenance import answers, sign, signed
 from xlingual.requests.reading import checked, made, read
 from xlingual.requests.record import Record, Request, argument, leaves, option, values
 from xlingual.requests.schema import schema
 
-__all__ = ["Record", "Request", "argument", "checked", "leaves", "made", "option", "read", "schema", "values"]
+__all__ = [
+    "Record",
+    "Request",
+    "answers",
+    "argument",
+    "checked",
+    "leaves",
+    "made",
+    "option",
+    "read",
+    "schema",
+    "sign",
+    "signed",
+    "values",
+]

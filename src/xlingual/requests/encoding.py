@@ -55,7 +55,8 @@ class ImageEncoding(Record, frozen=True, kw_only=True):
     image_encoder: Annotated[
         str,
         option(
-            "Image encoder: vectors:PATH, pixels, hf:MODEL, st:MODEL … See docs/encoders.md.", metavar="SPEC"
+            "Image encoder: vectors:PATH, pixels, hf:MODEL, st:MODEL … See docs/encoders.md.",
+            metavar="SPEC",
         ),
     ]
     skip_broken: SkipBroken = False

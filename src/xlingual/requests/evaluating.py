@@ -39,8 +39,8 @@ def number_or_all(text: str) -> int | str:
     return int(text)
 
 
-class Sampling(Record, frozen=True, kw_only=True):
-    """Which languages and samples are evaluated."""
+class Samples(Record, frozen=True, kw_only=True):
+    """Which languages and samples are evaluated, but for their number."""
 
     pairs: Annotated[
         tuple[str, ...] | None,
@@ -56,8 +56,13 @@ class Sampling(Record, frozen=True, kw_only=True):
         int | None, option("Number of items drawn for each side.", metavar="N", otherwise="all")
     ] = None
     splits: Annotated[Path | None, option("File of fixed samples: .npz with S and T.")] = None
-    seeds: Annotated[int, option("Number of samples drawn.")] = 1
     seed: Annotated[int, option("The first seed.")] = 0
+
+
+class Sampling(Samples, frozen=True, kw_only=True):
+    """Which languages and samples are evaluated."""
+
+    seeds: Annotated[int, option("Number of samples drawn.")] = 1
 
 
 class BackretrievalRequest(Request, frozen=True, kw_only=True):

@@ -81,8 +81,13 @@ def _unknown(kind: type[Record], written: str, known: Mapping[str, Leaf], where:
     for option, why in refused(kind).items():
         if option.lstrip("-").replace("-", "_") == name:
             return f"{_at(where)}{written}: {why}"
-    near = did_you_mean(name, known)
-    return f"{_at(where)}unknown option {written!r}.{near} Known: {listed(sorted(known), 40)}"
+    written_so = [leaf.key if leaf.marks.argument else _plain(leaf.names[0]) for leaf in known.values()]
+    near = did_you_mean(written, written_so)
+    return f"{_at(where)}unknown option {written!r}.{near} Known: {listed(sorted(written_so), 40)}"
+
+
+def _plain(option: str) -> str:
+    return option.partition("/")[0].removeprefix("--")
 
 
 def _at(where: str) -> str:

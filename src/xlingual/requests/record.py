@@ -89,6 +89,11 @@ class Leaf:
         return self.given is NODEFAULT
 
     @property
+    def spec(self) -> bool:
+        """Whether it names encoders, whose specs may hold secrets."""
+        return (self.marks.metavar or "").endswith(("SPEC", "MODEL", "hf:PATH"))
+
+    @property
     def names(self) -> tuple[str, ...]:
         """How it is written on the command line."""
         if self.marks.argument:

@@ -28,7 +28,9 @@ def schema(kind: type[Record]) -> dict[str, Any]:
             wanted |= str
         if callable(given):  # found when the command runs
             wanted, given = wanted | msgspec.UnsetType, msgspec.UNSET
-        described = Annotated[wanted, Meta(description=leaf.sentence)]
+        if isinstance(given, Path):
+            given = str(given)
+        described = Annotated[wanted, Meta(description=leaf.sentence)]  # type: ignore[valid-type]
         fields.append((leaf.key, described) if leaf.required else (leaf.key, described, given))
     flat = msgspec.defstruct(kind.__name__, fields, kw_only=True, forbid_unknown_fields=True)
     made = msgspec.json.schema(flat, schema_hook=_of_path)

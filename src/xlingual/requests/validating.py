@@ -7,13 +7,13 @@ from typing import Annotated
 
 from xlingual.requests.data import Cluster, Table
 from xlingual.requests.encoding import ImageEncoding, Keeping, TextEncoders
-from xlingual.requests.evaluating import Sampling
+from xlingual.requests.evaluating import Samples
 from xlingual.requests.output import AsJson, Form, Output
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Request, argument, option
 
 
-class ManySamples(Sampling, frozen=True, kw_only=True):
+class ManySamples(Samples, frozen=True, kw_only=True):
     """Which languages and samples a validation is made on: on 25 where nothing else is said."""
 
     seeds: Annotated[int | None, option("Number of samples drawn.", otherwise="25, or those of --splits")] = (

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
+from functools import reduce
+from operator import or_
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_origin
 
 from msgspec import Meta, inspect
 
@@ -25,6 +28,8 @@ def check(name: str, value: Any, wanted: Any, where: str = "", *, hidden: bool =
 
     `hidden`: the error does not show the value.
     """
+    if value is not None:  # an error need not say that none would do
+        wanted = _something(wanted)
     try:
         found = convert({name: value}, dict[str, wanted], where=where)[name]
     except InputError:
@@ -34,6 +39,14 @@ def check(name: str, value: Any, wanted: Any, where: str = "", *, hidden: bool =
     if isinstance(found, float) and not math.isfinite(found):
         raise InputError(f"{where}{': ' if where else ''}{name} must be a number, found {found}")
     return found
+
+
+def _something(wanted: Any) -> Any:  # noqa: ANN401
+    """Return the type without None."""
+    inner = get_args(wanted)[0] if get_origin(wanted) is Annotated else wanted
+    if get_origin(inner) not in (Union, UnionType):
+        return wanted
+    return reduce(or_, (kind for kind in get_args(inner) if kind is not NoneType))
 
 
 def parts(wanted: Any) -> list[inspect.Type]:  # noqa: ANN401

@@ -1,22 +1,14 @@
 """Results: what was found, with an interval on every number, in memory and on disk.
 
-One file for each kind: `evaluation` (results.json and the tables beside it), `validation`, `comparison`,
-`gate`, `plan` and `calibration`; `schemas/` has a JSON Schema for each. `files` and `reading` are what they
-share.
+One file for each kind: `evaluation` (results.json and the tables beside it; its numbers are in `entries` and
+`views`), `validation`, `comparison`, `gate`, `plan`, `calibration`, `case_study` and `study`. `values`,
+`document` and `files` are what they share; `schemas` makes a JSON Schema of each.
 """
 
-from xlingual.results.evaluation import (
-    SCHEMA,
-    Approximation,
-    Behind,
-    Entry,
-    EstimatedXLR,
-    Interval,
-    Results,
-    Summary,
-    by_key,
-)
-from xlingual.results.files import atomic_file, make_folder, read_json, to_json, write_json
+from xlingual.results.entries import Approximation, Behind, Entry, EstimatedXLR, Summary
+from xlingual.results.evaluation import SCHEMA, Results, by_key
+from xlingual.results.files import read_json, to_json, write_json
+from xlingual.results.values import Interval
 
 __all__ = [
     "SCHEMA",
@@ -27,9 +19,7 @@ __all__ = [
     "Interval",
     "Results",
     "Summary",
-    "atomic_file",
     "by_key",
-    "make_folder",
     "read_json",
     "to_json",
     "write_json",

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from xlingual.errors import InputError
-from xlingual.results.evaluation import Interval
-from xlingual.results.files import read_json, write_json
-from xlingual.results.reading import Record, fields_of, record
+from msgspec import Struct, field
+
+from xlingual.results.document import Answer
+from xlingual.results.values import Amount, Count, Interval, Level, Note, Number, Share, Size, about, among
 from xlingual.signature import same_conventions
 
 SCHEMA = "xlingual/calibration/2"
@@ -33,25 +30,33 @@ OTHER_CONDITIONS = "extrapolation to other conditions"  # of data that the calib
 MADE_BY = "xlingual calibrate VALIDATION… --out FILE"
 
 
-@dataclass(frozen=True)
-class Conditions:
+class Conditions(Struct, frozen=True):
     """What a relation between BkR and XLR depends on: one language pair of one validation.
 
     Language pairs of equal `data` are one data set. With other data an estimate is an extrapolation.
     """
 
-    source: str
-    target: str
-    measure: str  # of BkR, and of XLR unless `xlr_measure` says otherwise: R@10
-    n_source: int  # N: XLR is retrieval among N texts, so it is another quantity for another N
-    n_target: int  # M: BkR's targets
-    n_pictures: int  # D = K/chance: distinct pictures among the sources, where each has equally many texts
-    n_seeds: int  # values are means over so many samples
-    sampling: str  # all, size or splits
-    images: str  # identity of the image encoder, g
-    conventions: str
-    data: str  # the manifest's digest
-    xlr_measure: str | None = None  # Success@10, where items have several target texts
+    source: Annotated[str, about("Language of the queries.")]
+    target: Annotated[str, about("Language of the candidates.")]
+    measure: Annotated[
+        str,
+        about("Canonical name of the measure of BkR: R@10; of XLR too, unless `xlr_measure` says otherwise."),
+    ]
+    n_source: Annotated[Size, about("Source texts of a sample: N.")]
+    n_target: Annotated[Size, about("Target texts of a sample.")]
+    n_pictures: Annotated[Size, about("Distinct pictures among the sources, D = K/chance.")]
+    n_seeds: Annotated[Size, about("Samples that the values are means over.")]
+    sampling: Annotated[str, among("all", "size", "splits"), about("How samples were drawn.")]
+    images: Annotated[str, about("Identity of the image encoder.")]
+    conventions: Annotated[str, about("Version of the conventions.")]
+    data: Annotated[str, about("First digits of the manifest's digest.")]
+    xlr_measure: Annotated[
+        str | None,
+        about(
+            "What the measure of XLR is called where items have several target texts, Success@10; null: "
+            "as `measure`."
+        ),
+    ] = None
 
     def differences(self, other: Conditions) -> list[str]:
         """Return in words where `other` does not meet these conditions; empty where it does."""
@@ -83,92 +88,118 @@ def equal(key: str, one: object, other: object) -> bool:
     return one == other
 
 
-@dataclass(frozen=True)
-class CalibrationPoint:
+class CalibrationPoint(Struct, frozen=True):
     """One encoder on one language pair, means over seeds."""
 
-    cell: int  # place of its conditions
-    encoder: str
-    family: str
-    BkR: float
-    SIM: float | None
-    XLR: float
+    cell: Annotated[Count, about("Place of its conditions in cells, from 0.")]
+    encoder: Annotated[str, about("Name of the encoder.")]
+    family: Annotated[str, about("Its family.")]
+    BkR: Annotated[Share, about("Backretrieval.")]
+    SIM: Annotated[Number | None, about("Mean similarity of pictures; null where the validation has none.")]
+    XLR: Annotated[Share, about("True cross-lingual retrieval.")]
 
 
-@dataclass(frozen=True)
-class CalibrationModel:
+class CalibrationModel(Struct, frozen=True):
     """arcsin √XLR = intercept + Σ slope·x, x = arcsin √BkR, or SIM as it is; angles in radians."""
 
-    intercept: float
-    slopes: list[float]  # one for each predictor, at least 0
+    intercept: Annotated[Number, about("Intercept.")]
+    slopes: Annotated[list[Amount], about("One for each predictor.")]
 
 
-@dataclass(frozen=True)
-class CalibrationError:
+class CalibrationError(Struct, frozen=True):
     """Mean absolute error of estimates for what was left out of the fit."""
 
-    left_out: str  # encoder, family, direction, pair or data
-    form: str  # angular, line or isotonic
-    n_groups: int
-    n_points: int
-    value: float | None
-    ci: Interval | None
-    note: str | None = None
-    least: float | None = None  # mean error of the group that was estimated best
-    most: float | None = None
+    left_out: Annotated[
+        str, among("encoder", "family", "direction", "pair", "data"), about("What was left out.")
+    ]
+    form: Annotated[str, among("angular", "line", "isotonic"), about("Form of the curve.")]
+    n_groups: Annotated[Count, about("Groups left out, one after the other.")]
+    n_points: Annotated[Count, about("Points estimated.")]
+    value: Annotated[Number | None, about("The error.")]
+    ci: Annotated[Interval | None, about("Its interval.")]
+    note: Note = None
+    least: Annotated[Number | None, about("Mean error of the group that was estimated best.")] = None
+    most: Annotated[Number | None, about("Mean error of the group that was estimated worst.")] = None
 
 
-@dataclass(frozen=True)
-class ErrorDifference:
+class ErrorDifference(Struct, frozen=True):
     """How much larger a plain fit's mean absolute error is than the calibration's, paired by point."""
 
-    left_out: str
-    form: str
-    value: float | None
-    ci: Interval | None
-    note: str | None = None
+    left_out: Annotated[
+        str, among("encoder", "family", "direction", "pair", "data"), about("What was left out.")
+    ]
+    form: Annotated[str, among("line", "isotonic"), about("Form of the plain fit.")]
+    value: Annotated[Number | None, about("The difference.")]
+    ci: Annotated[Interval | None, about("Its interval.")]
+    note: Note = None
 
 
-@dataclass(frozen=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """How often intervals held the truth, each family in turn left out of everything."""
 
-    level: float  # asked for
-    guaranteed: float  # 2·level − 1: jackknife+ holds the truth at least so often
-    value: float | None  # mean over families of the share of a family's points
-    ci: Interval | None  # Clopper–Pearson over families
-    width: float | None  # mean width of the intervals
-    n_families: int
-    note: str | None = None
+    level: Annotated[Level, about("Level asked for.")]
+    guaranteed: Annotated[Number, about("2·level - 1: what jackknife+ guarantees.")]
+    value: Annotated[Number | None, about("Mean over families of the share of a family's points inside.")]
+    ci: Annotated[Interval | None, about("Clopper–Pearson interval over families.")]
+    width: Annotated[Number | None, about("Mean width of the intervals.")]
+    n_families: Annotated[Count, about("Families.")]
+    note: Note = None
 
 
-@dataclass(frozen=True)
-class DataSet:
+class DataSet(Struct, frozen=True):
     """One data set of a calibration with its own curve: all pairs of one manifest, other encoders apart."""
 
-    data: str
-    model: CalibrationModel  # fitted to the points of this data set
-    without: dict[str, CalibrationModel]  # the same without a family
-    residuals: list[float]  # of its points from the model without their family, absolute, in radians
-    coverage: Coverage
+    data: Annotated[str, about("First digits of the manifest's digest, as in cells.")]
+    model: Annotated[CalibrationModel, about("The curve through the points of this data set.")]
+    without: Annotated[
+        dict[str, CalibrationModel],
+        about("The same curve fitted without each family; empty where there is only one."),
+    ]
+    residuals: Annotated[
+        list[Number],
+        about(
+            "Of each of its points, in their order, from the curve without its family, absolute, in "
+            "radians; empty where there is only one family."
+        ),
+    ]
+    coverage: Annotated[Coverage, about("How often intervals within this data held the truth.")]
 
 
-@dataclass
-class Calibration:
+class Calibration(Answer, frozen=True, kw_only=True, tag=SCHEMA):
     """A fitted calibration; `residuals` and `without` are what jackknife+ over data sets needs."""
 
-    predictors: list[str]
-    family: str | None  # the pattern that gave the families, None where the validations did
-    level: float
-    cells: list[Conditions]
-    points: list[CalibrationPoint]
-    model: CalibrationModel  # fitted to all points
-    without: dict[str, CalibrationModel]  # fitted without the data set; none where there is only one
-    residuals: list[float]  # of each point from the model without its data set, absolute, in radians
-    data_sets: list[DataSet]
-    errors: list[CalibrationError]
-    differences: list[ErrorDifference]
-    warnings: list[str] = field(default_factory=list)
+    made_by = MADE_BY
+
+    form: Annotated[str, among(FORM), about("Form of the curve.")]
+    predictors: Annotated[
+        list[Annotated[str, among(*PREDICTORS)]], about("Names of the predictors: BkR, or BkR and SIM.")
+    ]
+    family: Annotated[
+        str | None, about("Regular expression that gave the families; null where the validations did.")
+    ]
+    level: Annotated[Level, about("Level of prediction intervals.")]
+    cells: Annotated[list[Conditions], about("Conditions of each language pair of each validation.")]
+    points: Annotated[list[CalibrationPoint], about("One entry per encoder and language pair.")]
+    model: Annotated[CalibrationModel, about("The curve through all points.")]
+    without: Annotated[
+        dict[str, CalibrationModel],
+        about("The curve fitted without each data set; empty where there is only one."),
+    ]
+    residuals: Annotated[
+        list[Number],
+        about(
+            "Of each point from the curve without its data set, absolute, in radians; empty where there "
+            "is only one."
+        ),
+    ]
+    data_sets: Annotated[list[DataSet], about("One entry per data set: equal data in cells.")]
+    errors: Annotated[list[CalibrationError], about("Mean absolute errors by what was left out and form.")]
+    differences: Annotated[
+        list[ErrorDifference], about("Differences between the errors of plain fits and of the calibration.")
+    ]
+    warnings: Annotated[list[str], about("What deserved a look, one sentence each.")] = field(
+        default_factory=list
+    )
 
     @property
     def xlr_measure(self) -> str:
@@ -179,99 +210,34 @@ class Calibration:
         """Return the data set of a point."""
         return self.cells[point.cell].data
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what the file holds."""
-        return {"schema": SCHEMA, "form": FORM} | asdict(self)
-
-    def write(self, path: str | Path) -> None:
-        """Write the calibration to the file `path`, atomically."""
-        write_json(Path(path), self.to_dict())
-
-    @classmethod
-    def read(cls, path: str | Path) -> Calibration:
-        """Read a calibration; raise InputError that names the field where one is missing."""
-        path = Path(path)
-        content = read_json(path, SCHEMA, MADE_BY)
-        with fields_of(path, MADE_BY):
-            found = _calibration(content)
-            problem = _problem(found, content["form"])
-        if problem:
-            raise InputError(f"{path}: {problem}: run {MADE_BY} again")
-        return found
-
-
-def _calibration(content: Mapping[str, Any]) -> Calibration:
-    return Calibration(
-        predictors=[str(name) for name in content["predictors"]],
-        family=content["family"],
-        level=float(content["level"]),
-        cells=_records(Conditions, content["cells"]),
-        points=_records(CalibrationPoint, content["points"]),
-        model=_model(content["model"]),
-        without=_models(content["without"]),
-        residuals=[float(value) for value in content["residuals"]],
-        data_sets=[
-            DataSet(
-                str(row["data"]),
-                _model(row["model"]),
-                _models(row["without"]),
-                [float(value) for value in row["residuals"]],
-                record(Coverage, row["coverage"]),
-            )
-            for row in content["data_sets"]
-        ],
-        errors=_records(CalibrationError, content["errors"]),
-        differences=_records(ErrorDifference, content["differences"]),
-        warnings=list(content.get("warnings", [])),
-    )
-
-
-def _models(rows: Mapping[str, Any]) -> dict[str, CalibrationModel]:
-    return {str(name): _model(row) for name, row in rows.items()}
-
-
-def _model(row: Mapping[str, Any]) -> CalibrationModel:
-    return CalibrationModel(float(row["intercept"]), [float(slope) for slope in row["slopes"]])
-
-
-def _records(kind: type[Record], rows: Sequence[Mapping[str, Any]]) -> list[Record]:
-    return [record(kind, row) for row in rows]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
-
-
-def _problem(found: Calibration, form: str) -> str | None:
-    """Return what does not fit together in a file, or None."""
-    if form != FORM:
-        return f"form {form!r} is not known, expected {FORM!r}"
-    if not found.cells or not found.points:
-        return "'cells' or 'points' is empty"
-    if not found.predictors or not set(found.predictors) <= set(PREDICTORS):
-        return f"'predictors' is {found.predictors}, expected some of {list(PREDICTORS)}"
-    if not 0.5 < found.level < 1:
-        return f"'level' is {found.level:g}, expected a value between .5 and 1"
-    for name in ("XLR", *found.predictors):
-        if not all(_is_number(getattr(point, name)) for point in found.points):
-            return f"'points' lacks a number for {name}"
-    if any(not 0 <= point.cell < len(found.cells) for point in found.points):
-        return "'points' names a cell that is not in 'cells'"
-    if sorted(one.data for one in found.data_sets) != sorted({cell.data for cell in found.cells}):
-        return "'data_sets' does not name each data of 'cells' once"
-    parts = [("", found.points if len(found.data_sets) > 1 else [], found.without, found.residuals)]
-    for one in found.data_sets:
-        own = [point for point in found.points if found.data_of(point) == one.data]
-        own = own if len({point.family for point in own}) > 1 else []  # one family: none to leave out
-        parts.append((f" of data {one.data}", own, one.without, one.residuals))
-    for where, points, without, residuals in parts:
-        if len(residuals) != len(points):
-            return f"'residuals'{where} has {len(residuals)} values for {len(points)} points"
-        units = {point.family if where else found.data_of(point) for point in points}
-        if missing := units - set(without):
-            return f"'without'{where} lacks {min(missing)!r}"
-    models = [found.model, *(one.model for one in found.data_sets)]
-    models += [model for _, _, without, _ in parts for model in without.values()]
-    if any(len(model.slopes) != len(found.predictors) for model in models):
-        return "'slopes' does not have one value for each predictor"
-    return None
+    def problem(self) -> str | None:
+        """Return what does not fit together, or None."""
+        if not self.cells or not self.points:
+            return "'cells' or 'points' is empty"
+        if not self.predictors:
+            return f"'predictors' is empty, expected some of {list(PREDICTORS)}"
+        if not 0.5 < self.level < 1:
+            return f"'level' is {self.level:g}, expected a value between .5 and 1"
+        for name in ("XLR", *self.predictors):
+            if any(getattr(point, name) is None for point in self.points):
+                return f"'points' lacks a number for {name}"
+        if any(not 0 <= point.cell < len(self.cells) for point in self.points):
+            return "'points' names a cell that is not in 'cells'"
+        if sorted(one.data for one in self.data_sets) != sorted({cell.data for cell in self.cells}):
+            return "'data_sets' does not name each data of 'cells' once"
+        parts = [("", self.points if len(self.data_sets) > 1 else [], self.without, self.residuals)]
+        for one in self.data_sets:
+            own = [point for point in self.points if self.data_of(point) == one.data]
+            own = own if len({point.family for point in own}) > 1 else []  # one family: none to leave out
+            parts.append((f" of data {one.data}", own, one.without, one.residuals))
+        for where, points, without, residuals in parts:
+            if len(residuals) != len(points):
+                return f"'residuals'{where} has {len(residuals)} values for {len(points)} points"
+            units = {point.family if where else self.data_of(point) for point in points}
+            if missing := units - set(without):
+                return f"'without'{where} lacks {min(missing)!r}"
+        models = [self.model, *(one.model for one in self.data_sets)]
+        models += [model for _, _, without, _ in parts for model in without.values()]
+        if any(len(model.slopes) != len(self.predictors) for model in models):
+            return "'slopes' does not have one value for each predictor"
+        return None

@@ -5,18 +5,16 @@ Written beside the results of the evaluation that it rests on (Fain, Twomey and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from xlingual.results.evaluation import Interval
-from xlingual.results.files import REPORT, read_json, write_json
-from xlingual.results.reading import fields_of, record, refuse_unknown
+from msgspec import Struct, field
+
+from xlingual.results.document import FolderDocument, unknown
+from xlingual.results.files import REPORT
+from xlingual.results.values import Amount, Count, Interval, Number, Share, Size, Whole, about, among
 
 SCHEMA = "xlingual/case_study/1"
 FILE = "case_study.json"
-_MADE_BY = "xlingual casestudy … --out DIR"
 
 OTHER = "other"
 BASE = "base"
@@ -27,107 +25,130 @@ ALL_PAIRS = "all pairs"
 WORST_PAIRS = "worst pairs"
 
 
-@dataclass(frozen=True)
-class PairScore:
+class PairScore(Struct, frozen=True):
     """The value of a model on one language pair, mean over samples and trainings."""
 
-    source: str
-    target: str
-    value: float
-    ci: Interval | None
+    source: Annotated[str, about("Language of the queries.")]
+    target: Annotated[str, about("Language of the candidates.")]
+    value: Annotated[Number, about("Value of the model on the pair, mean over samples and trainings.")]
+    ci: Annotated[Interval | None, about("Interval of the value.")]
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(Struct, frozen=True):
     """One row of Table 2, and one box of Figure 3."""
 
-    name: str
-    role: str  # one of ROLES
-    encoders: list[str]  # its names in results.json: one for each training
-    value: float  # mean over language pairs, samples and trainings
-    ci: Interval | None
-    per_training: list[float]
-    sd_training: float | None  # over trainings; None for one
-    sd_pairs: float | None  # of the values of the language pairs; None for one pair
-    pairs: list[PairScore]
+    name: Annotated[str, about("Name of the model.")]
+    role: Annotated[str, among(*ROLES), about("What the model is in the study.")]
+    encoders: Annotated[list[str], about("Its names in results.json, one for each training.")]
+    value: Annotated[Number, about("Mean over language pairs, samples and trainings.")]
+    ci: Annotated[Interval | None, about("Interval of the value.")]
+    per_training: Annotated[list[Number], about("Value of each training.")]
+    sd_training: Annotated[Amount | None, about("Standard deviation over trainings; null for one.")]
+    sd_pairs: Annotated[
+        Amount | None, about("Standard deviation of the values of the language pairs; null for one pair.")
+    ]
+    pairs: Annotated[list[PairScore], about("Values of the language pairs.")]
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """One model against another on the same queries: value of `model` less that of `other`."""
 
-    model: str
-    other: str
-    where: str  # ALL_PAIRS, or WORST_PAIRS of the other
-    value: float
-    ci: Interval | None
-    p: float | None  # two-sided
-    p_adjusted: float | None  # by Holm, over all questions of the study
-    per_training: list[float]
-    outcome: str  # of results.comparison
-    note: str | None = None
+    model: Annotated[str, about("Whose value is meant.")]
+    other: Annotated[str, about("Whose value is taken off.")]
+    where: Annotated[
+        str,
+        among(ALL_PAIRS, WORST_PAIRS),
+        about("The language pairs it is about; worst pairs are those of the other."),
+    ]
+    value: Annotated[Number, about("Value of the model less that of the other.")]
+    ci: Annotated[Interval | None, about("Interval of the difference.")]
+    p: Annotated[Share | None, about("Two-sided p; null without a test.")]
+    p_adjusted: Annotated[
+        Share | None, about("p corrected by Holm over the questions of the study; null without a test.")
+    ]
+    per_training: Annotated[list[Number], about("The difference of each training.")]
+    outcome: Annotated[
+        str,
+        among("better", "worse", "no difference found", "cannot tell"),
+        about("What the adjusted p says."),
+    ]
+    note: Annotated[str | None, about("Why there is no test, or what to know of it.")] = None
 
 
-@dataclass(frozen=True)
-class WorstPair:
+class WorstPair(Struct, frozen=True):
     """A language pair that is among the worst of Triplet, by all queries and trainings.
 
     `chosen` is the share of the choices (one for each half of the queries and training) that named it too.
     """
 
-    source: str
-    target: str
-    chosen: float
+    source: Annotated[str, about("Language of the queries.")]
+    target: Annotated[str, about("Language of the candidates.")]
+    chosen: Annotated[Share, about("Share of the choices that named the pair.")]
 
 
-@dataclass(frozen=True)
-class Worst:
+class Worst(Struct, frozen=True):
     """How Triplet's worst pairs were chosen, and what the choice alone does to a difference on them."""
 
-    number: int  # of pairs in each choice
-    shown: list[WorstPair]  # the worst over all queries: those that the figure names
-    also_chosen: list[WorstPair]  # named by some choice, but not among `shown`
-    other_trainings: bool  # whether each training was judged on pairs that other trainings named
-    same_data: float | None  # gain of TripletXL on pairs chosen by the queries and models it is judged on
-    retrained: float | None  # gain there of Triplet trained once more; None with one training
-    note: str | None = None  # why there is no choice
+    number: Annotated[Count, about("Language pairs in each choice.")]
+    shown: Annotated[list[WorstPair], about("The worst pairs of Triplet over all queries and trainings.")]
+    also_chosen: Annotated[list[WorstPair], about("Pairs that a choice named, not among those shown.")]
+    other_trainings: Annotated[
+        bool, about("Whether each training is judged on pairs that other trainings named.")
+    ]
+    same_data: Annotated[
+        Number | None,
+        about(
+            "Gain of TripletXL on pairs chosen by the queries and models it is judged on; null where none "
+            "were."
+        ),
+    ]
+    retrained: Annotated[
+        Number | None, about("Gain on those pairs of Triplet trained once more; null with one training.")
+    ]
+    note: Annotated[str | None, about("Why no pairs were chosen.")] = None
 
 
-@dataclass(frozen=True)
-class Training:
+class Training(Struct, frozen=True):
     """How a model came to be; None where it was not trained by this study."""
 
-    encoder: str
-    spec: str
-    seed: int | None
-    epochs: int | None
-    best_epoch: int | None
-    score: float | None
-    seconds: float | None
+    encoder: Annotated[str, about("Its name in results.json.")]
+    spec: Annotated[str, about("Its spec.")]
+    seed: Annotated[Whole | None, about("Seed of the training; null where it was trained before.")]
+    epochs: Annotated[Whole | None, about("Epochs run.")]
+    best_epoch: Annotated[Whole | None, about("The epoch that was kept.")]
+    score: Annotated[Number | None, about("Score of the kept epoch on the validation.")]
+    seconds: Annotated[Number | None, about("Time of the training.")]
 
 
-@dataclass
-class CaseStudy:
+class CaseStudy(FolderDocument, frozen=True, tag=SCHEMA):
     """Encoders over language pairs, in the order of Table 2: ascending, what was trained last."""
 
-    measure: str
-    image_encoder: str | None
-    base: str
-    base_given: bool  # False: it led on the evaluated data
-    chance: float | None
-    oracle: float | None
-    n_queries: int
-    n_pairs: int
-    n_seeds: int
-    n_trainings: int
-    seed: int
-    models: list[Model]
-    differences: list[Difference]
-    worst: Worst
-    trainings: list[Training]
-    conditions: dict[str, str]
-    warnings: list[str] = field(default_factory=list)
-    timings: dict[str, float] = field(default_factory=dict)
+    made_by = "xlingual casestudy … --out DIR"
+    file = FILE
+    derived = (REPORT,)
+
+    measure: Annotated[str, about("Canonical name of the measure.")]
+    image_encoder: Annotated[str | None, about("Name of the image encoder.")]
+    base: Annotated[str, about("Name of the encoder that the models are trained on.")]
+    base_given: Annotated[bool, about("False where the base is the encoder that led on the evaluated data.")]
+    chance: Annotated[Number | None, about("What an encoder that knows nothing scores.")]
+    oracle: Annotated[Number | None, about("What pictures alone reach.")]
+    n_queries: Annotated[Count, about("Queries over all pairs and samples.")]
+    n_pairs: Annotated[Size, about("Language pairs.")]
+    n_seeds: Annotated[Size, about("Samples.")]
+    n_trainings: Annotated[Size, about("Trainings of each model.")]
+    seed: Annotated[Count, about("Seed of the random numbers.")]
+    models: Annotated[
+        list[Model], about("Models in the order of the table: ascending, what was trained last.")
+    ]
+    differences: Annotated[list[Difference], about("The questions of the study, in order.")]
+    worst: Annotated[Worst, about("The worst pairs of Triplet.")]
+    trainings: Annotated[list[Training], about("How the trained models came to be.")]
+    conditions: Annotated[
+        dict[str, str], about("What all numbers share, as in the signatures of results.json.")
+    ]
+    warnings: Annotated[list[str], about("What was warned of.")] = field(default_factory=list)
+    timings: Annotated[dict[str, Number], about("Seconds by stage.")] = field(default_factory=dict)
 
     def model(self, role: str) -> Model | None:
         """Return the model of a role, None where there is none."""
@@ -139,38 +160,7 @@ class CaseStudy:
         found = (d for d in self.differences if model and d.model == model.name and d.where == where)
         return next(found, None)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what `case_study.json` holds."""
-        return {"schema": SCHEMA} | asdict(self)
-
-    def write(self, folder: str | Path) -> None:
-        """Write `case_study.json` into `folder` (made if need be), atomically."""
-        write_json(Path(folder) / FILE, self.to_dict(), derived=(REPORT,))
-
-    @classmethod
-    def read(cls, path: str | Path) -> CaseStudy:
-        """Read `case_study.json` or the folder that holds it; raise InputError where it is not one."""
-        path = Path(path)
-        path = path / FILE if path.is_dir() else path
-        content = read_json(path, SCHEMA, _MADE_BY)
-        with fields_of(path, _MADE_BY):
-            found = record(
-                cls,
-                content,
-                models=[_model(row) for row in content["models"]],
-                differences=[record(Difference, row) for row in content["differences"]],
-                worst=_worst(content["worst"]),
-                trainings=[record(Training, row) for row in content["trainings"]],
-            )
-        compared = (name for one in found.differences for name in (one.model, one.other))
-        refuse_unknown(path, compared, (model.name for model in found.models), "'models'", _MADE_BY)
-        return found
-
-
-def _model(content: Mapping[str, Any]) -> Model:
-    return record(Model, content, pairs=[record(PairScore, row) for row in content["pairs"]])
-
-
-def _worst(content: Mapping[str, Any]) -> Worst:
-    lists = {name: [record(WorstPair, row) for row in content[name]] for name in ("shown", "also_chosen")}
-    return record(Worst, content, **lists)
+    def problem(self) -> str | None:
+        """Return which model of a difference there is not."""
+        compared = (name for one in self.differences for name in (one.model, one.other))
+        return unknown(compared, (model.name for model in self.models), "'models'")

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from xlingual.results.evaluation import Interval
-from xlingual.results.files import read_json, write_json
-from xlingual.results.reading import fields_of, record, refuse_unknown
+from msgspec import Meta, Struct, field, structs
+
+from xlingual.results.document import FolderDocument, unknown
+from xlingual.results.values import Amount, Count, Interval, Level, Note, Number, Share, Size, about, among
 
 SCHEMA = "xlingual/comparison/1"
 FILE = "comparison.json"
-_MADE_BY = "xlingual compare … --out DIR"
 
 BASELINE = "baseline"
 BETTER = "better"
@@ -24,51 +21,62 @@ CANNOT_TELL = "cannot tell"  # the data does not allow a test
 OUTCOMES = (BASELINE, BETTER, WORSE, EQUIVALENT, NO_DIFFERENCE, CANNOT_TELL)
 
 
-@dataclass(frozen=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """One encoder against the baseline; what concerns a difference is None for the baseline itself."""
 
-    encoder: str
-    value: float
-    difference: float | None  # its value less the baseline's
-    ci: Interval | None  # of the difference, not corrected for the number of comparisons
-    p: float | None  # two-sided
-    p_adjusted: float | None
-    p_equivalent: float | None  # adjusted, of two one-sided tests; None without a margin
-    outcome: str
-    rank_low: int | None  # ranks that the corrected tests of all pairs of encoders leave open
-    rank_high: int | None
-    note: str | None = None
+    encoder: Annotated[str, about("Label of the encoder.")]
+    value: Annotated[Number, about("Value of the measure.")]
+    difference: Annotated[Number | None, about("Its value minus the baseline's.")]
+    ci: Annotated[
+        Interval | None, about("Interval of the difference, not widened for the number of comparisons.")
+    ]
+    p: Annotated[Share | None, about("Two-sided p of no difference.")]
+    p_adjusted: Annotated[Share | None, about("p corrected for the number of tests.")]
+    p_equivalent: Annotated[
+        Share | None, about("Adjusted p of two one-sided tests of the margin; null without a margin.")
+    ]
+    outcome: Annotated[
+        str,
+        among(*OUTCOMES),
+        about("What may be said."),
+    ]
+    rank_low: Annotated[Size | None, about("Best rank that corrected tests leave open; null for parts.")]
+    rank_high: Annotated[Size | None, about("Worst such rank.")]
+    note: Note = None
+    top: Annotated[bool, about("Whether no encoder is shown to be better: rank_low is 1.")] = (
+        False  # made of the others
+    )
 
-    @property
-    def top(self) -> bool:
-        """Whether no encoder is shown to be better, be it in the ranks or by the test of the table."""
-        return self.rank_low == 1 and self.outcome != WORSE
+    def __post_init__(self) -> None:
+        structs.force_setattr(self, "top", self.rank_low == 1 and self.outcome != WORSE)
 
 
-@dataclass(frozen=True)
-class Board:
+class Board(Struct, frozen=True):
     """All encoders on one set of queries, best first.
 
     `source` and `target` name a language pair, `column` and `label` a slice; None: all queries.
     """
 
-    task: str
-    measure: str
-    source: str | None
-    target: str | None
-    column: str | None
-    label: str | None
-    baseline: str
-    n_queries: int  # answered, over all pairs and seeds
-    n_clusters: int
-    n_pairs: int
-    n_seeds: int
-    chance: float | None  # None for slices
-    rows: list[Compared]
-    replicates: int  # of each test
-    n_tests: int  # that the correction of `p_adjusted` counted; against a leader those of all pairs
-    n_rank_tests: int  # that the correction of rank intervals counted; 0 where there are none
+    task: Annotated[str, about("Name of the task.")]
+    measure: Annotated[str, about("Canonical name of the measure.")]
+    source: Annotated[str | None, about("Language of the queries; null for all pairs.")]
+    target: Annotated[str | None, about("Language of the candidates; null for all pairs.")]
+    column: Annotated[
+        str | None, about("Column whose part this is; null for all queries or a language pair.")
+    ]
+    label: Annotated[str | None, about("The part: a value of the column.")]
+    baseline: Annotated[str, about("The encoder that the others are held against.")]
+    n_queries: Annotated[Count, about("Queries answered, over all pairs and seeds.")]
+    n_clusters: Annotated[Count, about("Clusters of queries.")]
+    n_pairs: Annotated[Size, about("Language pairs.")]
+    n_seeds: Annotated[Size, about("Seeds.")]
+    chance: Annotated[Share | None, about("What an encoder that knows nothing scores; null for parts.")]
+    rows: Annotated[list[Compared], about("One entry per encoder.")]
+    replicates: Annotated[Count, about("Replicates of each test.")]
+    n_tests: Annotated[Count, about("Tests that the correction of p_adjusted counted.")]
+    n_rank_tests: Annotated[
+        Count, about("Tests that the correction of ranks counted; 0 where there are no ranks.")
+    ]
 
     @property
     def overall(self) -> bool:
@@ -76,46 +84,35 @@ class Board:
         return self.source is None and self.column is None
 
 
-@dataclass
-class Comparison:
+class Comparison(FolderDocument, frozen=True, tag=SCHEMA):
     """A comparison of encoders: for each task and measure a board over all queries, then those of parts."""
 
-    folders: list[str]
-    baseline_given: bool  # False: each measure's leader is the baseline
-    correction: str  # holm, bh or none
-    alpha: float
-    margin: float | None
-    seed: int
-    conditions: dict[str, str]  # shared by all numbers
-    boards: list[Board]
-    notes: list[str] = field(default_factory=list)
-    timings: dict[str, float] = field(default_factory=dict)
+    made_by = "xlingual compare … --out DIR"
+    file = FILE
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what `comparison.json` holds."""
-        content = {"schema": SCHEMA} | asdict(self)
-        for board, own in zip(content["boards"], self.boards, strict=True):
-            for row, compared in zip(board["rows"], own.rows, strict=True):
-                row["top"] = compared.top
-        return content
+    folders: Annotated[list[str], about("Folders of results that were compared.")]
+    baseline_given: Annotated[bool, about("False where each measure's leader is the baseline.")]
+    correction: Annotated[str, among("holm", "bh", "none"), about("Correction for the number of tests.")]
+    alpha: Annotated[Level, about("Significance level.")]
+    margin: Annotated[Amount | None, about("Differences below it do not matter; null where none was given.")]
+    seed: Annotated[Count, about("Seed of the random numbers.")]
+    conditions: Annotated[
+        dict[str, str], about("What all numbers share, as in the signatures of results.json.")
+    ]
+    boards: Annotated[
+        list[Board],
+        Meta(min_length=1),
+        about("For each task and measure a board over all queries, then those of parts."),
+    ]
+    notes: Annotated[list[str], about("What was left out, one sentence each.")] = field(default_factory=list)
+    timings: Annotated[
+        dict[str, Number], about("Seconds by stage; the only part that differs between equal runs.")
+    ] = field(default_factory=dict)
 
-    def write(self, folder: str | Path) -> None:
-        """Write `comparison.json` into `folder` (made if need be), atomically."""
-        write_json(Path(folder) / FILE, self.to_dict())
-
-    @classmethod
-    def read(cls, path: str | Path) -> Comparison:
-        """Read `comparison.json` or the folder that holds it; raise InputError where it is not one."""
-        path = Path(path)
-        path = path / FILE if path.is_dir() else path
-        content = read_json(path, SCHEMA, _MADE_BY)
-        with fields_of(path, _MADE_BY):
-            found = record(cls, content, boards=[_board(row) for row in content["boards"]])
-        for board in found.boards:
-            encoders = (row.encoder for row in board.rows)
-            refuse_unknown(path, [board.baseline], encoders, "the encoders of its board", _MADE_BY)
-        return found
-
-
-def _board(content: Mapping[str, Any]) -> Board:
-    return record(Board, content, rows=[record(Compared, row) for row in content["rows"]])
+    def problem(self) -> str | None:
+        """Return which baseline is not among the encoders of its board."""
+        problems = (
+            unknown([board.baseline], (row.encoder for row in board.rows), "the encoders of its board")
+            for board in self.boards
+        )
+        return next(filter(None, problems), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from xlingual.errors import listed
@@ -11,7 +12,7 @@ from xlingual.signature import Signature, version
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from xlingual.results.evaluation import Entry
+    from xlingual.results.entries import Entry
 
 
 def remarks(entries: Sequence[Entry], per_query: pa.Table) -> list[str]:
@@ -19,13 +20,13 @@ def remarks(entries: Sequence[Entry], per_query: pa.Table) -> list[str]:
 
     Image–sentence ranking needs none: its reports say R@k for Success@k, as they did before.
     """
-    old: dict[str, dict[str, Entry]] = {}
+    old: dict[str, dict[str, list[Entry]]] = {}
     for entry in entries:
-        if str(entry.measure).startswith(("R@", "SetR@")) and _version(entry) == 1:
-            old.setdefault(entry.task, {}).setdefault(entry.measure, entry)
+        if entry.measure.startswith(("R@", "SetR@")) and _version(entry) == 1:
+            old.setdefault(entry.task, {}).setdefault(entry.measure, []).append(entry)
     found = []
     for task, measures in old.items():
-        if task == "crosslingual-retrieval" and not _several_targets(measures.values(), per_query):
+        if task == "crosslingual-retrieval" and not _several_targets(chain(*measures.values()), per_query):
             continue
         if task not in ("crosslingual-retrieval", "multilingual-pool"):
             continue

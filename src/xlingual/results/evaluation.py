@@ -7,17 +7,24 @@ leaves the old result or the new one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from xlingual.errors import InputError, XlingualError
 from xlingual.results.conventions import remarks
+from xlingual.results.document import Asked, RunOf, plain, remedy
+from xlingual.results.entries import Entry, Summary
 from xlingual.results.files import REPORT, read_json
 from xlingual.results.folder import DIGESTS, write_together
 from xlingual.results.tables import EXAMPLES, PER_QUERY, TABLES, file_of, read_tables, write_table
+from xlingual.results.values import Count, Number, Whole, about
+from xlingual.results.views import tagged, untagged
+from xlingual.typed import convert
 from xlingual.visible import visible
 
 if TYPE_CHECKING:
@@ -26,108 +33,67 @@ if TYPE_CHECKING:
 SCHEMA = "xlingual/results/1"
 
 
-@dataclass(frozen=True)
-class Interval:
-    """Where the number would land for another sample of the same sizes from the same source."""
+class Dropped(Struct, frozen=True):
+    """How many texts were left out: of a broken picture, or of no language pair that could be evaluated."""
 
-    low: float
-    high: float
-    level: float
-    method: str
+    texts: Annotated[Count | UnsetType, about("Texts of the languages asked for that take no part.")] = UNSET
+    of: Annotated[Count | UnsetType, about("Texts of these languages.")] = UNSET
 
 
-@dataclass(frozen=True)
-class Approximation:
-    """How a number was found without ranking everything, and how far it may be off.
+class Diagnostics(Struct, frozen=True):
+    """How ranks were found; may differ between back ends, which give the same results."""
 
-    By a search: `search`, `depth`, and what the `n_checked` queries that were evaluated exactly as well say.
-    By a uniform sample of the candidates: `candidates`, their number.
-    """
-
-    search: str | None
-    depth: int | None
-    candidates: int | None
-    n_checked: int | None
-    recall_nearest: float | None  # share of the checked queries whose nearest text was found
-    recall_way_back: float | None  # share of the true nearest pictures that were found; Backretrieval
-    difference: float | None  # approximate − exact, over the checked queries
-    ci: Interval | None  # of the difference
-    error: float  # the value is not further off than this, at the level of the interval
-    oracle_error: float | None = None
+    near_duplicates: Annotated[
+        dict[str, Any] | UnsetType,
+        about("Near-equal texts and images of different items: how many, and the thresholds."),
+    ] = UNSET
+    pairs_screened: Annotated[Whole | UnsetType, about("Pairs of vectors whose score was estimated.")] = UNSET
+    pairs_decided: Annotated[Whole | UnsetType, about("Pairs scored in float64, to be exact.")] = UNSET
+    ranking: Annotated[
+        dict[str, str | Number | Whole] | UnsetType,
+        about("What ranked: backend, and what is special to it (device, precision …)."),
+    ] = UNSET
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One number: an encoder, a language pair, a measure and a seed. None where a key does not apply."""
+class EncoderKind(Struct, frozen=True):
+    """What is known about the kind of an encoder."""
 
-    task: str
-    source: str
-    target: str
-    encoder: str
-    image_encoder: str | None
-    measure: str
-    value: float | None
-    ci: Interval | None
-    chance: float | None
-    oracle: float | None
-    ceiling: float | None
-    normalized: float | None
-    n_source: int
-    n_target: int
-    n_tied: int | None
-    seed: int
-    signature: str
-    note: str | None = None  # why a number is missing
-    views: Mapping[str, Any] | None = None  # of some tasks: docs/{multilingual-pool,image-sentence,sts}.md
-    approximation: Approximation | None = None  # None: found by exact ranking
+    trained_on_images: Annotated[bool | UnsetType, about("Whether the model was trained on images too.")] = (
+        UNSET
+    )
+    fitted_transform: Annotated[
+        bool | UnsetType,
+        about("Whether it changes the vectors of another encoder as it has learnt from data."),
+    ] = UNSET
 
 
-@dataclass(frozen=True)
-class Behind:
-    """How far an encoder is behind the leading one, on the same queries: leader's value minus its own."""
+class ResultsFile(Struct, frozen=True, tag_field="schema", tag=SCHEMA):
+    """What `results.json` holds."""
 
-    leader: str
-    value: float
-    ci: Interval
-    error: float | None = None  # how far an approximate difference may be off; None: it is exact
-
-
-@dataclass(frozen=True)
-class EstimatedXLR:
-    """The true retrieval (XLR) that a BkR stands for by a calibration; `ci` is a prediction interval."""
-
-    value: float
-    ci: Interval | None
-    note: str | None = None  # why there is no interval, or what speaks against the value
-    measure: str | None = None  # of XLR, where it is not called as that of BkR: Success@10
-
-
-@dataclass(frozen=True)
-class Summary:
-    """Mean over seeds of one pair, or (source and target None) over seeds and pairs."""
-
-    task: str
-    source: str | None
-    target: str | None
-    encoder: str
-    image_encoder: str | None
-    measure: str
-    value: float | None
-    ci: Interval | None
-    chance: float | None
-    oracle: float | None
-    ceiling: float | None
-    normalized: float | None
-    n_pairs: int
-    n_seeds: int
-    sd_seeds: float | None  # spread over seeds; overlapping samples, so never divided into an interval
-    behind: Behind | None
-    note: str | None = None
-    estimated_xlr: EstimatedXLR | None = None  # with a calibration
-    views: Mapping[str, Any] | None = None  # of image–sentence ranking: see docs/image-sentence.md
-    approximation: Approximation | None = None  # None: means of exact numbers alone
-    # holds its target at once with those of all encoders (of a pair: and pairs); None: `ci` stands alone
-    ci_simultaneous: Interval | None = None
+    results: Annotated[list[Entry], about("One entry per encoder, language pair, measure and seed.")]
+    summary: Annotated[list[Summary], about("Means of the results.")]
+    timings: Annotated[
+        dict[str, Number],
+        about("Seconds by stage, and other figures of the run; all that differs between equal runs."),
+    ]
+    warnings: Annotated[list[str], about("What in the data deserved a look, one sentence each.")] = []
+    dropped: Annotated[Dropped, about("How many texts were left out; empty where none was.")] = Dropped()
+    diagnostics: Annotated[Diagnostics, about("How ranks were found.")] = Diagnostics()
+    truncated: Annotated[
+        dict[str, dict[str, Count]],
+        about("Encoder, then language: how many texts were cut; only encoders that note it."),
+    ] = {}
+    encoders: Annotated[
+        dict[str, EncoderKind], about("By encoder, what is known about its kind; else left out.")
+    ] = {}
+    request: Asked | UnsetType = UNSET
+    run: RunOf | UnsetType = UNSET
+    files: Annotated[
+        dict[str, Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]] | UnsetType,
+        about(
+            "SHA-256 of each file beside this one; absent in results of an earlier version, and in --json."
+        ),
+    ] = UNSET
 
 
 @dataclass
@@ -149,6 +115,9 @@ class Results:
     truncated: dict[str, dict[str, int]] = field(default_factory=dict)  # encoder → language → texts cut
     encoders: dict[str, dict[str, bool]] = field(default_factory=dict)  # what is known of their kinds
     tables: dict[str, pa.Table] = field(default_factory=dict)  # further ones, each a file NAME.parquet
+    request: dict[str, Any] = field(default_factory=dict)  # how it was made; {} in older results
+    run: dict[str, Any] = field(default_factory=dict)  # what else the run was like; it changes no number
+    remarks: list[str] = field(default_factory=list)  # on names that meant something else when it was written
 
     def __repr__(self) -> str:
         overall = [s for s in self.summary if s.source is None] or self.summary
@@ -164,14 +133,10 @@ class Results:
         """Return what `results.json` holds."""
         return {
             "schema": SCHEMA,
-            "results": [asdict(entry) for entry in self.entries],
-            "summary": [asdict(row) for row in self.summary],
-            "warnings": list(self.warnings),
-            "dropped": dict(self.dropped),
-            "diagnostics": dict(self.diagnostics),
-            "truncated": {encoder: dict(counts) for encoder, counts in self.truncated.items()},
-            "encoders": {encoder: dict(kind) for encoder, kind in self.encoders.items()},
-            "timings": dict(self.timings),
+            "results": [untagged(plain(entry)) for entry in self.entries],
+            "summary": [untagged(plain(row)) for row in self.summary],
+            **{name: plain(getattr(self, name)) for name in _BESIDE},
+            **{name: plain(part) for name in _MADE if (part := getattr(self, name))},
         }
 
     def to_pandas(self) -> Any:  # noqa: ANN401  (pandas is not a dependency)
@@ -182,7 +147,7 @@ class Results:
             raise XlingualError("to_pandas() needs pandas: pip install pandas") from error
         flat = []
         for entry in self.entries:
-            row = asdict(entry)
+            row = untagged(plain(entry))
             interval = row.pop("ci") or {}
             flat.append(row | {"ci_low": interval.get("low"), "ci_high": interval.get("high")})
         return pd.DataFrame(flat)
@@ -210,49 +175,31 @@ class Results:
     def read(cls, folder: str | Path) -> Results:
         """Read a folder of results; raise InputError where it is not one or has another schema."""
         folder = Path(folder)
-        content = read_json(folder / "results.json", SCHEMA, "xlingual evaluate … --out DIR")
-        measured = {(row["task"], row["encoder"]) for row in content["results"]}
-        for row in content["summary"]:
-            if (row["task"], row["encoder"]) not in measured:
+        path, made_by = folder / "results.json", "xlingual evaluate … --out DIR"
+        content = read_json(path, SCHEMA, made_by)
+        rows = {name: content[name] for name in ("results", "summary") if isinstance(content.get(name), list)}
+        content |= {name: [tagged(row) for row in found] for name, found in rows.items()}
+        found = convert(content, ResultsFile, where=str(path), remedy=remedy(made_by))
+        measured = {(row.task, row.encoder) for row in found.results}
+        for row in found.summary:
+            if (row.task, row.encoder) not in measured:
                 raise InputError(
-                    f"{folder / 'results.json'}: 'results' has no number of {row['encoder']!r} in "
-                    f"{row['task']}, but 'summary' has one: run it again"
+                    f"{path}: 'results' has no number of {row.encoder!r} in {row.task}, but 'summary' has "
+                    "one: run it again"
                 )
         tables = read_tables(folder, content.get(DIGESTS))
-        entries = [_record(Entry, row) for row in content["results"]]
         per_query = tables.pop(PER_QUERY)
-        return cls(
-            entries=entries,
-            summary=[_record(Summary, row) for row in content["summary"]],
-            per_query=per_query,
-            examples=tables.pop(EXAMPLES, None),
-            warnings=list(dict.fromkeys([*content.get("warnings", []), *remarks(entries, per_query)])),
-            dropped=dict(content.get("dropped", {})),
-            timings=dict(content.get("timings", {})),
-            diagnostics=dict(content.get("diagnostics", {})),
-            truncated={name: dict(counts) for name, counts in content.get("truncated", {}).items()},
-            encoders={name: dict(kind) for name, kind in content.get("encoders", {}).items()},
-            tables=tables,
+        beside = {name: content[name] for name in (*_BESIDE, *_MADE) if name in content}
+        read = cls(
+            found.results, found.summary, per_query, tables.pop(EXAMPLES, None), tables=tables, **beside
         )
+        read.remarks = remarks(read.entries, per_query)
+        read.warnings = list(dict.fromkeys([*read.warnings, *read.remarks]))
+        return read
 
 
-def _record(kind: type[Any], row: Mapping[str, Any]) -> Any:  # noqa: ANN401  (Entry or Summary)
-    """Build a record from JSON; keys that a later version added are passed over."""
-    known = {f.name for f in fields(kind)}
-    values = {key: value for key, value in row.items() if key in known}
-    for name, inner in _INNER:
-        if values.get(name):
-            values[name] = _record(inner, values[name])
-    return kind(**values)
-
-
-_INNER: Sequence[tuple[str, type[Any]]] = (
-    ("ci", Interval),
-    ("ci_simultaneous", Interval),
-    ("behind", Behind),
-    ("estimated_xlr", EstimatedXLR),
-    ("approximation", Approximation),
-)
+_BESIDE = ("warnings", "dropped", "diagnostics", "truncated", "encoders", "timings")  # in the file's order
+_MADE = ("request", "run")
 
 
 def _value_text(row: Summary) -> str:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from errno import ENOSPC
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 from xlingual.errors import InputError, why
-from xlingual.regular import regular_file
-from xlingual.results.schema import problem_of
+from xlingual.files import atomic_file, make_folder, regular_file
 from xlingual.visible import visible_json
 
 REPORT = "report.html"
@@ -27,57 +22,6 @@ def to_json(content: Mapping[str, Any]) -> str:
     return visible_json(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
-def make_folder(folder: str | Path) -> Path:
-    """Make an output folder and return it; raise InputError where that fails (a file is in the way)."""
-    folder = Path(folder)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"cannot make the output folder {folder} ({why(error)}): choose another --out"
-        ) from error
-    return folder
-
-
-def sync(path: Path) -> None:
-    """Wait until a file, or the names in a folder, have reached the disk."""
-    number = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn what the system refuses while `path` is written into one InputError that names it."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is None:  # numpy gives none where a write is cut short
-            error = OSError(ENOSPC, f"{error}, so the disk is full or a limit of the system is reached")
-        raise InputError(f"{path} cannot be written ({why(error)})") from error
-
-
-@contextmanager
-def atomic_file(path: Path, *, durable: bool = True) -> Iterator[Path]:
-    """Give a temporary path beside `path`, moved there on success and removed on failure.
-
-    What was written reaches the disk before it is moved, so that a power failure leaves the old file or the
-    new one as well; with `durable=False`, for thousands of small files that can be made again, it need not.
-    """
-    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as handle:
-        temporary = Path(handle.name)
-    try:
-        yield temporary
-        temporary.chmod(0o644)
-        if durable:
-            sync(temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def write_json(path: Path, content: Mapping[str, Any], *, derived: Iterable[str] = ()) -> None:
     """Write JSON to `path` atomically, in a folder that is made if need be.
 
@@ -85,7 +29,7 @@ def write_json(path: Path, content: Mapping[str, Any], *, derived: Iterable[str]
     """
     text = to_json(content)  # refuses what is not a number before any file is touched
     make_folder(path.parent)
-    with writing(path), atomic_file(path) as temporary:
+    with atomic_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
         for name in derived:
             (path.parent / name).unlink(missing_ok=True)
@@ -93,6 +37,8 @@ def write_json(path: Path, content: Mapping[str, Any], *, derived: Iterable[str]
 
 def read_json(path: Path, schema: str, made_by: str) -> dict[str, Any]:
     """Read a JSON object of a schema; raise InputError where it is missing, damaged or of another schema.
+
+    Its fields are not checked: `xlingual.typed.convert` does.
 
     `made_by` says in words what writes such a file ("xlingual evaluate … --out DIR").
     """
@@ -112,8 +58,6 @@ def read_json(path: Path, schema: str, made_by: str) -> dict[str, Any]:
     found = content.get("schema")
     if found != schema:
         raise InputError(_wrong_schema(path, found, schema, made_by))
-    if problem := problem_of(content, schema):
-        raise InputError(f"{path}: {problem}: run {made_by} again")
     return content
 
 

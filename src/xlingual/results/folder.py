@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.errors import InputError
-from xlingual.regular import regular_file
-from xlingual.results.files import make_folder, sync, to_json, writing
+from xlingual.files import make_folder, regular_file, sync, writing
+from xlingual.results.files import to_json
 
 DIGESTS = "files"  # the key of the main file: name → SHA-256
 _WAITING = ".new"

@@ -2,53 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from xlingual.results.evaluation import Interval
-from xlingual.results.files import read_json, write_json
-from xlingual.results.reading import fields_of, record
+from msgspec import Struct, field
+
+from xlingual.results.document import Answer
+from xlingual.results.values import Amount, Count, Interval, Level, Note, Number, Share, Size, about, among
 
 SCHEMA = "xlingual/gate/1"
 PASS, FAIL, UNDECIDED = "pass", "fail", "cannot tell"  # outcomes
 FILE = "gate.json"
-_MADE_BY = "xlingual gate … --out DIR"
 
 
-@dataclass(frozen=True)
-class Needed:
+class Needed(Struct, frozen=True):
     """How many queries would decide, if the true difference were `difference`, with the gate's power."""
 
-    difference: float  # supposed: candidate minus baseline
-    outcome: str  # what such a difference is to be shown as: pass or fail
-    queries: int | None  # for each language pair; None where no number would do
-    more: int | None  # beyond those there are; 0 where there are enough already
-    note: str | None = None  # why there is no number, or what is supposed of further queries instead of power
+    difference: Annotated[Number, about("Supposed true difference.")]
+    outcome: Annotated[str, among(PASS, FAIL), about("What it would be shown as.")]
+    queries: Annotated[
+        Count | None, about("Distinct queries for each language pair; null where no number would do.")
+    ]
+    more: Annotated[Count | None, about("Queries beyond those there are; null where no number would do.")]
+    note: Note = None
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """The decision on one language pair or other slice, or on all together (source and target None)."""
 
-    source: str | None
-    target: str | None
-    outcome: str
-    candidate: float  # value of the measure
-    baseline: float
-    difference: float  # candidate minus baseline
-    ci: Interval  # two-sided, level 1 − alpha
-    low: float  # lower end of the one-sided 1 − alpha interval
-    p_pass: float  # of "worse by the margin or more"
-    p_fail: float  # of "not worse by more than the margin"
-    p_fail_adjusted: float  # the same after Holm's correction over slices
-    n_queries: int  # distinct queries, for each language pair
-    n_clusters: int
-    if_observed: Needed | None  # only where it cannot be told
-    if_equal: Needed | None
-    note: str | None = None
-    part: str | None = None  # label of the slice that is decided, where the gate divides queries by a column
+    source: Annotated[str | None, about("Language of the queries; null for several pairs together.")]
+    target: Annotated[str | None, about("Language of the candidates; null for several pairs together.")]
+    outcome: Annotated[str, among(PASS, FAIL, UNDECIDED), about("pass, fail or cannot tell.")]
+    candidate: Annotated[Number, about("Value of the candidate.")]
+    baseline: Annotated[Number, about("Value of the baseline.")]
+    difference: Annotated[Number, about("Candidate minus baseline.")]
+    ci: Annotated[Interval, about("Two-sided interval of the difference, of level 1 - alpha.")]
+    low: Annotated[Number, about("Lower end of the one-sided interval of level 1 - alpha.")]
+    p_pass: Annotated[Share, about('p of "worse by the margin or more".')]
+    p_fail: Annotated[Share, about('p of "not worse by more than the margin".')]
+    p_fail_adjusted: Annotated[Share, about("p_fail after Holm's correction over pairs.")]
+    n_queries: Annotated[Count, about("Distinct queries, for each language pair.")]
+    n_clusters: Annotated[Count, about("Clusters of queries.")]
+    if_observed: Annotated[
+        Needed | None,
+        about(
+            "Queries that would decide if the true difference were the observed one; null where the gate "
+            "can tell."
+        ),
+    ]
+    if_equal: Annotated[
+        Needed | None,
+        about("Queries that would decide if the true difference were 0; null where the gate can tell."),
+    ]
+    note: Note = None
+    part: Annotated[
+        str | None,
+        about("Label of the slice that is decided; null where queries are not divided by a column."),
+    ] = None
 
     @property
     def better(self) -> bool:
@@ -61,48 +70,32 @@ class Decision:
         return self.ci.high < 0
 
 
-@dataclass(frozen=True)
-class Gate:
+class Gate(Answer, frozen=True, tag=SCHEMA):
     """A gate: its outcome and the decisions it follows from (one, or one for each pair or other slice)."""
 
-    outcome: str
-    task: str
-    measure: str
-    candidate: str
-    baseline: str
-    margin: float
-    alpha: float
-    power: float  # of the numbers of queries that would decide
-    per_pair: bool
-    pairs: list[str]  # language pairs that took part: "en-de"
-    n_seeds: int
-    decisions: list[Decision]
-    conditions: dict[str, str] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    seed: int = 0
-    replicates: int = 0
-    by: str | None = None  # column by whose labels queries are divided
+    made_by = "xlingual gate … --out DIR"
+    file = FILE
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the gate as JSON holds it."""
-        return {"schema": SCHEMA} | asdict(self)
-
-    def write(self, path: str | Path) -> None:
-        """Write the gate as JSON to the file `path`, atomically."""
-        write_json(Path(path), self.to_dict())
-
-    @classmethod
-    def read(cls, path: str | Path) -> Gate:
-        """Read a file of `write` or `--json`, or the folder of `--out`; raise InputError where it is none."""
-        path = Path(path)
-        path = path / FILE if path.is_dir() else path
-        content = read_json(path, SCHEMA, _MADE_BY)
-        with fields_of(path, _MADE_BY):
-            return record(cls, content, decisions=[_decision(row) for row in content["decisions"]])
-
-
-def _decision(row: Mapping[str, Any]) -> Decision:
-    needed = {
-        name: None if row[name] is None else record(Needed, row[name]) for name in ("if_observed", "if_equal")
-    }
-    return record(Decision, row, **needed)
+    outcome: Annotated[str, among(PASS, FAIL, UNDECIDED), about("The answer: pass, fail or cannot tell.")]
+    task: Annotated[str, about("Name of the task.")]
+    measure: Annotated[str, about("Canonical name of the measure.")]
+    candidate: Annotated[str, about("Label of the candidate.")]
+    baseline: Annotated[str, about("Label of the baseline.")]
+    margin: Annotated[Amount, about("How much worse is acceptable.")]
+    alpha: Annotated[Level, about("Chance of a wrong pass, and of a wrong fail.")]
+    power: Annotated[Level, about("How often the numbers of queries would decide.")]
+    per_pair: Annotated[bool, about("Whether each language pair is decided.")]
+    pairs: Annotated[list[str], about("Language pairs that took part: en-de.")]
+    n_seeds: Annotated[Size, about("Seeds.")]
+    decisions: Annotated[list[Decision], about("One, or one for each language pair or other slice.")]
+    conditions: Annotated[
+        dict[str, str], about("What the numbers depend on, as in the signatures of results.json.")
+    ] = field(default_factory=dict)
+    warnings: Annotated[list[str], about("What deserved a look, one sentence each.")] = field(
+        default_factory=list
+    )
+    seed: Annotated[Count, about("Seed of the random numbers.")] = 0
+    replicates: Annotated[Count, about("Sign flips of each test.")] = 0
+    by: Annotated[
+        str | None, about("Column by whose labels queries are divided; null where they are not.")
+    ] = None

@@ -3,44 +3,65 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from xlingual.results.evaluation import Interval
-from xlingual.results.files import read_json, write_json
-from xlingual.results.reading import fields_of, record
+from msgspec import Struct, field, structs
+
+from xlingual.results.document import Answer
+from xlingual.results.values import Amount, Count, Interval, Level, Note, Number, Positive, Share, Size, about
 
 SCHEMA = "xlingual/plan/1"
 FILE = "plan.json"
-_MADE_BY = "xlingual plan … --out DIR"
 _ALONE = 0.9  # clusters to a query, beyond which queries are as good as independent
 
 
-@dataclass(frozen=True)
-class AtSize:
+class AtSize(Struct, frozen=True):
     """What a number of queries can show."""
 
-    queries: int  # distinct queries for each language pair
-    detectable: float | None  # smallest true difference shown with the plan's power; None: not even the span
-    power: float  # for the plan's effect
+    queries: Annotated[Count, about("Distinct queries for each language pair.")]
+    detectable: Annotated[
+        Amount | None,
+        about(
+            "Smallest true difference shown with the plan's power; null where not even the largest that "
+            "there can be is shown."
+        ),
+    ]
+    power: Annotated[Share, about("How often the plan's effect is shown.")]
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Struct, frozen=True):
     """One encoder against the baseline."""
 
-    encoder: str
-    value: float
-    difference: float  # encoder minus baseline
-    ci: Interval
-    variance_own: float  # of the difference at the queries there are: shrinks as 1/N
-    variance_shared: float  # from targets that several queries retrieve: stays at a fixed pool
-    queries: int | None  # for each language pair, to show the effect; None with a note
-    detectable: float | None  # with the queries there are; None as in `AtSize`
-    limit: float | None  # what no number of queries at this pool goes below; None as in `AtSize`
-    sizes: list[AtSize]
-    note: str | None = None
+    encoder: Annotated[str, about("Label of the encoder.")]
+    value: Annotated[Number, about("Value of the measure.")]
+    difference: Annotated[Number, about("Its value minus the baseline's.")]
+    ci: Annotated[Interval, about("Interval of the difference.")]
+    variance_own: Annotated[
+        Amount, about("Part of the variance of the difference that shrinks with the number of queries.")
+    ]
+    variance_shared: Annotated[
+        Amount, about("Part from targets that several queries retrieve: it stays at a fixed pool.")
+    ]
+    queries: Annotated[
+        Count | None,
+        about("Distinct queries for each language pair that show the effect; null where no number does."),
+    ]
+    detectable: Annotated[
+        Amount | None,
+        about(
+            "Smallest difference that the queries there are show; null where nothing differs, or where "
+            "not even the largest difference is shown."
+        ),
+    ]
+    limit: Annotated[
+        Amount | None,
+        about(
+            "What no number of queries at this pool goes below; null where nothing differs, or where not "
+            "even the largest difference is shown."
+        ),
+    ]
+    sizes: Annotated[list[AtSize], about("What the numbers of queries that were asked about show.")]
+    note: Note = None
 
     @property
     def planned(self) -> bool:
@@ -48,28 +69,46 @@ class Row:
         return self.variance_own + self.variance_shared > 0
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Answer, frozen=True, tag=SCHEMA):
     """A plan for one task and measure at a fixed pool."""
 
-    task: str
-    measure: str
-    baseline: str
-    baseline_value: float
-    effect: float
-    power: float
-    alpha: float
-    n_queries: int  # distinct queries for each language pair
-    n_pairs: int
-    n_seeds: int
-    pool: int  # candidates that a rank is counted among (mean over samples)
-    k: int | None  # of R@k or Success@k
-    rows: list[Row]
-    conditions: dict[str, str] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    n_tests: int = 1  # that `compare` would correct for; the plan does not
-    baseline_given: bool = True  # False: the baseline is the leader of the same data
-    n_clusters: int | None = None  # that the queries come from; None in files of an earlier version
+    made_by = "xlingual plan … --out DIR"
+    file = FILE
+
+    task: Annotated[str, about("Name of the task.")]
+    measure: Annotated[str, about("Canonical name of the measure.")]
+    baseline: Annotated[str, about("Label of the encoder that the others are held against.")]
+    baseline_value: Annotated[Number, about("Its value.")]
+    effect: Annotated[Number, about("The difference to show.")]
+    power: Annotated[Level, about("How often it shall be shown.")]
+    alpha: Annotated[Level, about("Significance level, two-sided.")]
+    n_queries: Annotated[Count, about("Distinct queries there are, for each language pair.")]
+    n_pairs: Annotated[Size, about("Language pairs.")]
+    n_seeds: Annotated[Size, about("Seeds.")]
+    pool: Annotated[Size, about("Candidates that a rank is counted among, mean over samples: N.")]
+    k: Annotated[Size | None, about("K of R@k or Success@k; null for other measures.")]
+    rows: Annotated[list[Row], about("One entry per encoder other than the baseline, best first.")]
+    conditions: Annotated[
+        dict[str, str], about("What the numbers depend on, as in the signatures of results.json.")
+    ] = field(default_factory=dict)
+    warnings: Annotated[list[str], about("What deserved a look, one sentence each.")] = field(
+        default_factory=list
+    )
+    n_tests: Annotated[Size, about("How many tests `compare` would correct for; the plan does not.")] = 1
+    baseline_given: Annotated[bool, about("False where the baseline is the leader of the same data.")] = True
+    n_clusters: Annotated[
+        Size | None, about("Clusters that the queries there are come from; null where this was not recorded.")
+    ] = None
+
+    k_over_pool: Annotated[
+        Positive | None,
+        about(
+            "K/N, the part of the pool that counts as found; null for other measures than R@k and Success@k."
+        ),
+    ] = None  # made of the others
+
+    def __post_init__(self) -> None:
+        structs.force_setattr(self, "k_over_pool", self.share)
 
     @property
     def share(self) -> float | None:
@@ -84,24 +123,3 @@ class Plan:
         if self.n_clusters is None or self.n_clusters > _ALONE * self.n_queries:
             return None
         return max(math.ceil(queries * self.n_clusters / self.n_queries), 1)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan as JSON holds it."""
-        return {"schema": SCHEMA} | asdict(self) | {"k_over_pool": self.share}
-
-    def write(self, path: str | Path) -> None:
-        """Write the plan as JSON to the file `path`, atomically."""
-        write_json(Path(path), self.to_dict())
-
-    @classmethod
-    def read(cls, path: str | Path) -> Plan:
-        """Read a file of `write` or `--json`, or the folder of `--out`; raise InputError where it is none."""
-        path = Path(path)
-        path = path / FILE if path.is_dir() else path
-        content = read_json(path, SCHEMA, _MADE_BY)
-        with fields_of(path, _MADE_BY):
-            rows = [
-                record(Row, row, sizes=[record(AtSize, size) for size in row["sizes"]])
-                for row in content["rows"]
-            ]
-            return record(cls, content, rows=rows)

@@ -2,97 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from xlingual.results.evaluation import Interval
-from xlingual.results.files import REPORT, read_json, write_json
-from xlingual.results.reading import fields_of, record, refuse_unknown
+from msgspec import Meta, Struct, field
+
+from xlingual.results.document import FolderDocument, unknown
+from xlingual.results.files import REPORT
+from xlingual.results.values import Amount, Count, Interval, Level, Number, Share, Size, about, among
 
 SCHEMA = "xlingual/study_analysis/1"
 FILE = "analysis.json"
 LEFT_OUT = "Pages that are not rated in full are left out"  # how a warning of an analysis begins
 OF_PLANNED = "planned ratings are in"  # what another one says
 NOT_REACHED = "not reached"  # how the note of a look begins that is still to come
-_MADE_BY = "xlingual study analyse STUDY --out DIR"
 
 
-@dataclass(frozen=True)
-class SystemScores:
+class SystemScores(Struct, frozen=True):
     """What raters said of a system's suggestions; means over queries, each query counting alike."""
 
-    system: str
-    very_relevant: float  # suggestions of score 1 per query, mean over raters and queries
-    very_relevant_ci: Interval | None
-    share: float  # the same, of all its suggestions
-    mean_score: float  # 1 to 4, lower is better
-    mean_score_ci: Interval | None
-    counts: list[int]  # ratings of score 1, 2, 3, 4
-    n_suggestions: int
-    bkr: float | None = None  # mean BkR of the same queries
+    system: Annotated[str, about("Name of the system.")]
+    very_relevant: Annotated[Amount, about("Suggestions of score 1 per query, mean over queries and raters.")]
+    very_relevant_ci: Annotated[Interval | None, about("Its interval.")]
+    share: Annotated[Share, about("The same, of all its suggestions.")]
+    mean_score: Annotated[float, Meta(ge=1, le=4), about("Mean score, 1 best, 4 worst.")]
+    mean_score_ci: Annotated[Interval | None, about("Its interval.")]
+    counts: Annotated[list[Count], Meta(min_length=4, max_length=4), about("Ratings of score 1, 2, 3 and 4.")]
+    n_suggestions: Annotated[Count, about("Suggestions of the system.")]
+    bkr: Annotated[Share | None, about("Mean BkR of the same queries; null without pictures.")] = None
 
 
-@dataclass(frozen=True)
-class PairDifference:
+class PairDifference(Struct, frozen=True):
     """One system against another, on the same queries and by the same raters."""
 
-    first: str
-    second: str
-    ratio: float | None  # of very relevant suggestions, first over second; None where `ratio_note` says why
-    ratio_ci: Interval | None
-    score_difference: float  # mean score of first minus second; below zero: first is better
-    score_ci: Interval
-    wins: int  # queries on which first has more score-1 suggestions, or as many and the better mean
-    ties: int
-    losses: int
-    win_rate: float  # wins plus half the ties, of all
-    win_ci: Interval
-    p_permutation: float  # of the difference in very relevant suggestions, systems swapped within queries
-    p_score: float  # the same, of the mean score
-    p_adjusted: float  # p_permutation after Holm's correction over pairs
-    outcome: str  # "better", "worse", "no difference found"
-    ratio_note: str | None = None
+    first: Annotated[str, about("The system whose numbers are told.")]
+    second: Annotated[str, about("The system it is held against.")]
+    ratio: Annotated[Amount | None, about("Very relevant suggestions, first over second.")]
+    ratio_ci: Annotated[Interval | None, about("Its interval, taken on the logarithmic scale.")]
+    score_difference: Annotated[
+        Number, about("Mean score of first less that of second; below zero first is better.")
+    ]
+    score_ci: Annotated[Interval, about("Its interval.")]
+    wins: Annotated[Count, about("Queries that first wins.")]
+    ties: Annotated[Count, about("Queries that are even.")]
+    losses: Annotated[Count, about("Queries that second wins.")]
+    win_rate: Annotated[Share, about("Wins and half the ties, of all.")]
+    win_ci: Annotated[Interval, about("Its interval.")]
+    p_permutation: Annotated[Share, about("Two-sided p of the difference in very relevant suggestions.")]
+    p_score: Annotated[Share, about("Two-sided p of the difference in mean score.")]
+    p_adjusted: Annotated[Share, about("p_permutation corrected by Holm over the pairs.")]
+    outcome: Annotated[
+        str, among("better", "worse", "no difference found"), about("What p_adjusted says of first.")
+    ]
+    ratio_note: Annotated[str | None, about("Why there is no ratio, or what was added for it.")] = None
 
 
-@dataclass(frozen=True)
-class RaterScores:
+class RaterScores(Struct, frozen=True):
     """How a rater rated: how much, how attentively, how steadily."""
 
-    rater: str
-    n_ratings: int
-    n_missing: int  # suggestions of pages not rated
-    mean_score: float
-    repeats: int  # suggestions that were asked twice
-    repeats_equal: float | None  # share with the same score
-    repeats_near: float | None  # share within one step
-    controls: int
-    controls_passed: float | None  # share with the expected score or the one beside it
-    seconds: float | None  # median time of a rating
-    flagged: str | None = None  # why the rater looks inattentive, in words
+    rater: Annotated[str, about("Number or name.")]
+    n_ratings: Annotated[Count, about("Ratings given.")]
+    n_missing: Annotated[Count, about("Suggestions of pages not rated.")]
+    mean_score: Annotated[float, Meta(ge=1, le=4), about("Mean score given.")]
+    repeats: Annotated[Count, about("Suggestions that were asked twice.")]
+    repeats_equal: Annotated[Share | None, about("Share of them with the same score; null without any.")]
+    repeats_near: Annotated[Share | None, about("Share of them within one step; null without any.")]
+    controls: Annotated[Count, about("Obviously right or wrong suggestions.")]
+    controls_passed: Annotated[
+        Share | None, about("Share of them with the expected score or the one beside it; null without any.")
+    ]
+    seconds: Annotated[Amount | None, about("Median time of a rating; null where it is not known.")]
+    flagged: Annotated[str | None, about("Why the rater looks inattentive.")] = None
 
 
-@dataclass(frozen=True)
-class Agreement:
+class Agreement(Struct, frozen=True):
     """Krippendorff's alpha for ordinal scores over all raters."""
 
-    alpha: float | None
-    ci: Interval | None
-    n_units: int  # suggestions that two raters or more scored
-    note: str | None = None
+    alpha: Annotated[Annotated[float, Meta(ge=-1e100, le=1)] | None, about("1 is perfect agreement, 0 luck.")]
+    ci: Annotated[Interval | None, about("Its interval.")]
+    n_units: Annotated[Count, about("Suggestions that two raters or more scored.")]
+    note: Annotated[str | None, about("Why there is no alpha.")] = None
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(Struct, frozen=True):
     """A look at a study before its end, with the error that is left for it."""
 
-    number: int
-    fraction: float  # of the planned ratings
-    spent: float  # error spent up to here (alpha spending)
-    level: float  # at which this look tests
-    stop: bool  # whether the difference passes it
-    note: str | None = None
+    number: Annotated[Size, about("Its place among the looks.")]
+    fraction: Annotated[Amount, about("Share of the planned ratings.")]
+    spent: Annotated[Share, about("Error spent up to here.")]
+    level: Annotated[Share, about("p at which it tests.")]
+    stop: Annotated[bool, about("Whether the difference passes it.")]
+    note: Annotated[str | None, about("What to know of it.")] = None
 
     @property
     def reached(self) -> bool:
@@ -100,87 +99,81 @@ class Look:
         return not (self.note or "").startswith(NOT_REACHED)
 
 
-@dataclass(frozen=True)
-class MoreNeeded:
+class MoreNeeded(Struct, frozen=True):
     """How much more rating would show a difference as large as the one seen."""
 
-    first: str
-    second: str
-    queries: int | None  # in all, with as many raters; None where no number would do
-    raters: int | None  # in all, on the same queries
-    power: float
-    note: str | None = None
+    first: Annotated[str, about("A system.")]
+    second: Annotated[str, about("The other system.")]
+    queries: Annotated[
+        Size | None, about("Queries in all, with as many raters; null where no number would do.")
+    ]
+    raters: Annotated[
+        Size | None, about("Raters in all, on the same queries; null where no number would do.")
+    ]
+    power: Annotated[Share, about("Probability of finding the difference.")]
+    note: Annotated[str | None, about("Why there is no number.")] = None
 
 
-@dataclass(frozen=True)
-class WithBkr:
+class WithBkr(Struct, frozen=True):
     """Whether people and Backretrieval say the same of the same queries."""
 
-    first: str
-    second: str
-    measure: str
-    difference: float  # in BkR, first minus second
-    ci: Interval | None
-    correlation: float | None  # over queries, of the differences in BkR and in very relevant suggestions
-    correlation_ci: Interval | None
-    same_direction: bool | None
-    note: str | None = None
+    first: Annotated[str, about("The system whose value is meant.")]
+    second: Annotated[str, about("The system whose value is taken off.")]
+    measure: Annotated[str, about("Canonical name of the measure.")]
+    difference: Annotated[Number, about("BkR of first less that of second.")]
+    ci: Annotated[Interval | None, about("Its interval.")]
+    correlation: Annotated[
+        Annotated[float, Meta(ge=-1, le=1)] | None,
+        about("Over queries, of the differences in BkR and in very relevant suggestions."),
+    ]
+    correlation_ci: Annotated[Interval | None, about("Its interval.")]
+    same_direction: Annotated[
+        bool | None, about("Whether BkR and people favour the same system; null where one favours none.")
+    ]
+    note: Annotated[str | None, about("Why something is missing.")] = None
 
 
-@dataclass(frozen=True)
-class StudyAnalysis:
+class StudyAnalysis(FolderDocument, frozen=True, tag=SCHEMA):
     """The analysis of a study."""
 
-    study: str
-    title: str
-    source: str
-    target: str
-    labels: list[str]
-    n_queries: int  # with at least one rating
-    n_planned: int
-    n_ratings: int
-    n_raters: int
-    raters_resampled: bool  # False where there are too few: intervals are about these raters
-    systems: list[SystemScores]
-    pairs: list[PairDifference]
-    raters: list[RaterScores]
-    agreement: Agreement
-    level: float
-    looks: list[Look] = field(default_factory=list)
-    needed: list[MoreNeeded] = field(default_factory=list)
-    bkr: list[WithBkr] = field(default_factory=list)
-    conditions: dict[str, str] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    seed: int = 0
-    replicates: int = 0
+    made_by = "xlingual study analyse STUDY --out DIR"
+    file = FILE
+    derived = (REPORT,)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the analysis as JSON holds it."""
-        return {"schema": SCHEMA} | asdict(self)
+    study: Annotated[str, about("Id of the study.")]
+    title: Annotated[str, about("Title of the study.")]
+    source: Annotated[str, about("Language of the queries.")]
+    target: Annotated[str, about("Language of the suggestions.")]
+    labels: Annotated[
+        list[str], Meta(min_length=4, max_length=4), about("What the scores are called, 1 first.")
+    ]
+    n_queries: Annotated[Count, about("Queries with at least one rating.")]
+    n_planned: Annotated[Count, about("Queries of the study.")]
+    n_ratings: Annotated[Count, about("Ratings.")]
+    n_raters: Annotated[Count, about("Raters with at least one rating.")]
+    raters_resampled: Annotated[
+        bool, about("False where there are too few raters: intervals are about these.")
+    ]
+    systems: Annotated[list[SystemScores], about("The systems.")]
+    pairs: Annotated[list[PairDifference], about("All pairs of systems.")]
+    raters: Annotated[list[RaterScores], about("The raters.")]
+    agreement: Annotated[Agreement, about("How far raters agree.")]
+    level: Annotated[Level, about("Level of the intervals.")]
+    looks: Annotated[list[Look], about("Looks up to now; none where none was planned.")] = field(
+        default_factory=list
+    )
+    needed: Annotated[list[MoreNeeded], about("How much rating it takes, by pair.")] = field(
+        default_factory=list
+    )
+    bkr: Annotated[list[WithBkr], about("People against BkR, by pair; none without pictures.")] = field(
+        default_factory=list
+    )
+    conditions: Annotated[dict[str, str], about("How the study was made.")] = field(default_factory=dict)
+    warnings: Annotated[list[str], about("What was warned of.")] = field(default_factory=list)
+    seed: Annotated[Count, about("Seed of the random numbers.")] = 0
+    replicates: Annotated[Count, about("Replicates of tests and intervals.")] = 0
 
-    def write(self, path: str | Path) -> None:
-        """Write the analysis as JSON into the folder `path`, atomically."""
-        write_json(Path(path) / FILE, self.to_dict(), derived=(REPORT,))
-
-    @classmethod
-    def read(cls, path: str | Path) -> StudyAnalysis:
-        """Read a file of `write`, or the folder that holds it; raise InputError where it is none."""
-        path = Path(path)
-        path = path / FILE if path.is_dir() else path
-        content = read_json(path, SCHEMA, _MADE_BY)
-        with fields_of(path, _MADE_BY):
-            rows: Mapping[str, type] = {
-                "systems": SystemScores,
-                "pairs": PairDifference,
-                "raters": RaterScores,
-                "looks": Look,
-                "needed": MoreNeeded,
-                "bkr": WithBkr,
-            }
-            lists: dict[str, Any] = {
-                name: [record(kind, row) for row in content[name]] for name, kind in rows.items()
-            }
-            found = record(cls, content, agreement=record(Agreement, content["agreement"]), **lists)
-        compared = (name for row in found.pairs for name in (row.first, row.second))
-        refuse_unknown(path, compared, (row.system for row in found.systems), "'systems'", _MADE_BY)
-        return found
+    def problem(self) -> str | None:
+        """Return which system of a pair there is not."""
+        compared = (name for row in self.pairs for name in (row.first, row.second))
+        return unknown(compared, (row.system for row in self.systems), "'systems'")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any
 
-from xlingual.results.evaluation import Interval
-from xlingual.results.files import REPORT, read_json, write_json
-from xlingual.results.reading import fields_of, record
+from msgspec import UNSET, Struct, UnsetType, field, structs
+
+from xlingual.results.document import FolderDocument
+from xlingual.results.files import REPORT
+from xlingual.results.values import Amount, Count, Interval, Note, Number, Positive, Share, Size, about, among
 
 SCHEMA = "xlingual/validation/1"
 TRUTH = "XLR"
@@ -18,246 +18,284 @@ TRUTH_AT_1 = (
 )
 MEASURES = ("BkR", "SIM", "CORR")  # held against the truth
 COEFFICIENTS = ("pearson", "spearman")
+DIFFERENCES = ("BkR-CORR", "BkR-SIM")
 SUBSETS = ("all", "below", "above")  # encoders whose XLR is below, or at least, the threshold
 FILE = "validation.json"
-_MADE_BY = "xlingual validate backretrieval … --out DIR"
 
 
-@dataclass(frozen=True)
-class SeedScores:
+class SeedScores(Struct, frozen=True):
     """A measure of one encoder: its value for each seed, their mean and standard deviation."""
 
-    mean: float | None
-    sd: float | None  # over seeds; None for one seed
-    per_seed: list[float | None]
-    ci: Interval | None  # of the mean, for another sample of items
-    note: str | None = None  # why a number is missing
+    mean: Annotated[Number | None, about("Mean over seeds; null where no seed has a value.")]
+    sd: Annotated[Amount | None, about("Standard deviation over seeds; null for one seed.")]
+    per_seed: Annotated[list[Number | None], about("The value for each seed.")]
+    ci: Annotated[Interval | None, about("Interval of the mean, for another sample of items.")]
+    note: Note = None
 
 
-@dataclass(frozen=True)
-class EncoderScores:
-    """All measures of one encoder on one language pair; keys are XLR, BkR, SIM, CORR; XLR@1 if K > 1."""
+class EncoderScores(Struct, frozen=True, kw_only=True):
+    """All measures of one encoder on one language pair."""
 
-    encoder: str
-    family: str
-    scores: dict[str, SeedScores]
-    normalized: float | None  # (BkR − chance)/(oracle − chance), of the means over seeds
+    encoder: Annotated[str, about("Name of the text encoder.")]
+    family: Annotated[str, about("Its family; its own name where no pattern was given.")]
+    normalized: Annotated[Number | None, about("(BkR - chance) / (oracle - chance) of the means over seeds.")]
+    xlr_at_1: Annotated[SeedScores | UnsetType, about("XLR at K = 1; absent where K is 1.")] = field(
+        name=TRUTH_AT_1, default=UNSET
+    )
+    xlr: Annotated[SeedScores, about("True cross-lingual retrieval.")] = field(name=TRUTH)
+    bkr: Annotated[SeedScores, about("Backretrieval.")] = field(name="BkR")
+    sim: Annotated[SeedScores, about("Mean similarity of the query's own picture and the retrieved one.")] = (
+        field(name="SIM")
+    )
+    corr: Annotated[SeedScores, about("Correlation of text and picture distances.")] = field(name="CORR")
+
+    @classmethod
+    def of(
+        cls, encoder: str, family: str, scores: Mapping[str, SeedScores], normalized: float | None
+    ) -> EncoderScores:
+        """Return the scores of an encoder; `scores` go by measure, as in the property of that name."""
+        given = {key: scores[name] for key, name in _SCORED.items() if name in scores}
+        return cls(encoder=encoder, family=family, normalized=normalized, **given)
+
+    @property
+    def scores(self) -> dict[str, SeedScores]:
+        """The scores by measure: XLR, BkR, SIM, CORR, and XLR@1 if K > 1."""
+        found = {name: getattr(self, key) for key, name in _SCORED.items()}
+        return {name: one for name, one in found.items() if one is not UNSET}
 
 
-@dataclass(frozen=True)
-class Agreement:
+_SCORED = {"xlr_at_1": TRUTH_AT_1, "xlr": TRUTH, "bkr": "BkR", "sim": "SIM", "corr": "CORR"}
+
+
+class Agreement(Struct, frozen=True):
     """One correlation coefficient of a measure with XLR, over encoders."""
 
-    mean: float | None  # over seeds of the coefficient of each seed (Table 1)
-    sd: float | None  # over seeds
-    se: float | None  # sd/√seeds: Monte Carlo error of the mean only
-    value: float | None  # the coefficient of the encoders' means over seeds
-    ci: Interval | None  # of `value`, for other families of encoders and other items
-    note: str | None = None
+    mean: Annotated[Number | None, about("Mean over seeds of the coefficient of each seed.")]
+    sd: Annotated[Amount | None, about("Standard deviation over seeds.")]
+    se: Annotated[Amount | None, about("sd/√seeds: Monte Carlo error of the mean only.")]
+    value: Annotated[Number | None, about("The coefficient of the encoders' means over seeds.")]
+    ci: Annotated[
+        Interval | None, about("Interval of the value, for other families of encoders and other items.")
+    ]
+    note: Note = None
 
 
-@dataclass(frozen=True)
-class RankingAccuracy:
+class RankingAccuracy(Struct, frozen=True):
     """How often a measure orders two encoders as XLR does, by their means over seeds.
 
     `value` = (concordant + tied in both) / all pairs of encoders: a tie counts as a tie.
     """
 
-    value: float | None
-    ci: Interval | None
-    concordant: int
-    discordant: int
-    tied_both: int
-    tied_one: int
-    note: str | None = None
+    value: Annotated[Number | None, about("(concordant + tied_both) / all pairs of encoders.")]
+    ci: Annotated[Interval | None, about("Interval of the value.")]
+    concordant: Annotated[Count, about("Pairs of encoders in the same order.")]
+    discordant: Annotated[Count, about("Pairs in the opposite order.")]
+    tied_both: Annotated[Count, about("Pairs that both tie.")]
+    tied_one: Annotated[Count, about("Pairs that one ties and the other orders.")]
+    note: Note = None
 
 
-@dataclass(frozen=True)
-class CoefficientDifference:
+class CoefficientDifference(Struct, frozen=True):
     """The difference of two dependent coefficients: value, interval, p and the test's name."""
 
-    value: float | None
-    ci: Interval | None
-    p: float | None
-    test: str | None
-    note: str | None = None
+    value: Annotated[Number | None, about("The difference.")]
+    ci: Annotated[Interval | None, about("Its interval.")]
+    p: Annotated[Share | None, about("Two-sided p; null where there is no test.")]
+    test: Annotated[str | None, about("How ci and p were computed.")]
+    note: Note = None
 
 
-@dataclass(frozen=True)
-class Subset:
+class Subset(Struct, frozen=True):
     """Agreement over some of the encoders; keys are a measure, then a coefficient.
 
     `differences` has the keys BkR-CORR and BkR-SIM, then a coefficient. `agreement_at_1` is empty if K is 1.
     """
 
-    n_encoders: int
-    n_families: int
-    agreement: dict[str, dict[str, Agreement]]
-    accuracy: dict[str, RankingAccuracy]
-    differences: dict[str, dict[str, CoefficientDifference]]
-    agreement_at_1: dict[str, dict[str, Agreement]] = field(default_factory=dict)  # with XLR@1
+    n_encoders: Annotated[Count, about("Encoders in it.")]
+    n_families: Annotated[Count, about("Families of encoders in it: the unit of inference.")]
+    agreement: Annotated[
+        dict[str, dict[str, Agreement]],
+        about("Agreement with XLR: by measure (BkR, SIM, CORR), then by coefficient (pearson, spearman)."),
+    ]
+    accuracy: Annotated[
+        dict[str, RankingAccuracy], about("How often a measure orders two encoders as XLR does, by measure.")
+    ]
+    differences: Annotated[
+        dict[str, dict[str, CoefficientDifference]],
+        about("Differences of dependent coefficients: by BkR-CORR and BkR-SIM, then by coefficient."),
+    ]
+    agreement_at_1: Annotated[
+        dict[str, dict[str, Agreement]],
+        about("Agreement with XLR@1, true retrieval at K = 1; empty where K is 1."),
+    ] = {}
 
 
-@dataclass(frozen=True)
-class PairValidation:
-    """The validation of one language pair; `subsets` has the keys of SUBSETS."""
+class Parts(Struct, frozen=True):
+    """Agreement over the encoders on either side of the threshold of XLR."""
 
-    source: str
-    target: str
-    n_source: int  # N, of each seed's sample
-    n_target: int
-    k: int
-    n_pictures: int  # D, the distinct source pictures (mean over seeds, rounded)
-    n_seeds: int
-    chance: float | None  # of BkR, mean over seeds
-    oracle: float | None
-    conditions: dict[str, str]  # what a calibration depends on: data, sample, images, measure …
-    encoders: list[EncoderScores]
-    subsets: dict[str, Subset]
-    n_matching: int | None = None  # N of XLR: texts of each side of a matching sample; None: not known
+    below: Annotated[Subset, about("Encoders whose mean XLR is below the threshold.")]
+    above: Annotated[Subset, about("Encoders whose mean XLR is at least the threshold.")]
 
 
-@dataclass(frozen=True)
-class DirectionDifference:
+class PairValidation(Struct, frozen=True, kw_only=True):
+    """The validation of one language pair: agreement over all encoders, and over parts of them."""
+
+    source: Annotated[str, about("Language of the queries.")]
+    target: Annotated[str, about("Language of the candidates.")]
+    n_source: Annotated[Size, about("Source texts of a sample: N.")]
+    n_target: Annotated[Size, about("Target texts of a sample.")]
+    k: Annotated[Size, about("K of the measure.")]
+    n_pictures: Annotated[Count, about("Distinct pictures of the sources, mean over seeds.")]
+    n_seeds: Annotated[Size, about("Samples.")]
+    chance: Annotated[Share | None, about("BkR of an encoder that knows nothing, mean over seeds.")]
+    oracle: Annotated[Number | None, about("BkR of perfect retrieval by pictures alone, mean over seeds.")]
+    conditions: Annotated[
+        dict[str, str],
+        about("What a calibration depends on: data, sample, images, measure, conventions and sizes."),
+    ]
+    encoders: Annotated[list[EncoderScores], about("One entry per encoder.")]
+    parts: Annotated[Parts, about("The same for encoders on either side of the threshold.")] = field(
+        name="subsets"
+    )
+    n_matching: Annotated[
+        Size | None, about("Texts of each side of the matching sample: N of XLR; null where it is not known.")
+    ] = None
+    n_encoders: Annotated[Count, about("Encoders in it.")]
+    n_families: Annotated[Count, about("Families of encoders in it: the unit of inference.")]
+    agreement: Annotated[
+        dict[str, dict[str, Agreement]],
+        about("Agreement with XLR: by measure (BkR, SIM, CORR), then by coefficient (pearson, spearman)."),
+    ]
+    accuracy: Annotated[
+        dict[str, RankingAccuracy], about("How often a measure orders two encoders as XLR does, by measure.")
+    ]
+    differences: Annotated[
+        dict[str, dict[str, CoefficientDifference]],
+        about("Differences of dependent coefficients: by BkR-CORR and BkR-SIM, then by coefficient."),
+    ]
+    agreement_at_1: Annotated[
+        dict[str, dict[str, Agreement]],
+        about("Agreement with XLR@1, true retrieval at K = 1; empty where K is 1."),
+    ] = {}
+
+    @classmethod
+    def of(cls, subsets: Mapping[str, Subset], **given: Any) -> PairValidation:  # noqa: ANN401
+        """Return the validation of a pair; `subsets` go by the keys of SUBSETS."""
+        parts = Parts(subsets["below"], subsets["above"])
+        return cls(**given, parts=parts, **structs.asdict(subsets["all"]))
+
+    @property
+    def subsets(self) -> dict[str, Subset]:
+        """Agreement over all encoders, those below the threshold and those above, by the keys of SUBSETS."""
+        whole = Subset(*(getattr(self, name) for name in Subset.__struct_fields__))
+        return {"all": whole, "below": self.parts.below, "above": self.parts.above}
+
+
+class DirectionDifference(Struct, frozen=True):
     """Agreement of one measure in two directions of a language pair, compared."""
 
-    measure: str
-    coefficient: str
-    first: str  # "en-de"
-    second: str  # "de-en"
-    difference: CoefficientDifference
+    measure: Annotated[str, about("BkR, SIM or CORR.")]
+    coefficient: Annotated[str, about("pearson or spearman.")]
+    first: Annotated[str, about("A direction: en-de.")]
+    second: Annotated[str, about("The other: de-en.")]
+    difference: Annotated[CoefficientDifference, about("First minus second.")]
 
 
-@dataclass(frozen=True)
-class Degradation:
+class Degradation(Struct, frozen=True):
     """Agreement with weakened image vectors: `kind` is none, dims, noise or shuffle.
 
     `kept` tells how good the image vectors are: of the K pictures nearest to a picture, the share that still
     are with the weakened vectors. The oracle does not: in few dimensions pictures easily lead back.
     """
 
-    kind: str
-    level: float | None  # dimensions kept, or noise in units of the vectors' own spread
-    source: str
-    target: str
-    kept: float | None
-    chance: float | None
-    oracle: float | None  # BkR of the nearest picture with these vectors
-    sim_oracle: float | None
-    agreement: dict[str, dict[str, Agreement]]
+    kind: Annotated[str, among("none", "dims", "noise", "shuffle"), about("How they were weakened.")]
+    level: Annotated[
+        Positive | None,
+        about("Dimensions kept, or noise in units of the vectors' own length; null where there is no level."),
+    ]
+    source: Annotated[str, about("Language of the queries.")]
+    target: Annotated[str, about("Language of the candidates.")]
+    kept: Annotated[
+        Share | None,
+        about(
+            "Share of the K nearest pictures of a picture that still are its nearest; null where there "
+            "are too few pictures."
+        ),
+    ]
+    chance: Annotated[Share | None, about("BkR of an encoder that knows nothing.")]
+    oracle: Annotated[Number | None, about("BkR of perfect retrieval by these pictures.")]
+    sim_oracle: Annotated[Number | None, about("SIM of perfect retrieval by these pictures.")]
+    agreement: Annotated[dict[str, dict[str, Agreement]], about("Agreement as of a pair.")]
 
 
-@dataclass
-class Validation:
+class Validation(FolderDocument, frozen=True, tag=SCHEMA):
     """A metric validation over language pairs."""
 
-    measure: str  # of BkR: R@10; of XLR too, unless `conditions["xlr"]` of a pair says otherwise
-    image_encoder: str
-    threshold: float  # XLR that divides the encoders into below and above
-    family: str | None  # the pattern whose match in an encoder's name is its family
-    pairs: list[PairValidation]
-    directions: list[DirectionDifference] = field(default_factory=list)
-    degradations: list[Degradation] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    timings: dict[str, float] = field(default_factory=dict)
-    measure_at_1: str | None = None  # of XLR@1: R@1; None where K is 1
-    truncated: dict[str, dict[str, int]] = field(default_factory=dict)  # encoder → language → texts cut
+    made_by = "xlingual validate backretrieval … --out DIR"
+    file = FILE
+    derived = (REPORT,)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what `validation.json` holds."""
-        content = {"schema": SCHEMA} | asdict(self)
-        content["pairs"] = [_pair_content(pair) for pair in self.pairs]
-        return content
-
-    def write(self, folder: str | Path) -> None:
-        """Write `validation.json` into `folder` (made if need be), atomically."""
-        write_json(Path(folder) / FILE, self.to_dict(), derived=(REPORT,))
-
-    @classmethod
-    def read(cls, path: str | Path) -> Validation:
-        """Read `validation.json` or the folder that holds it; raise InputError where it is not one."""
-        path = Path(path)
-        path = path / FILE if path.is_dir() else path
-        content = read_json(path, SCHEMA, _MADE_BY)
-        with fields_of(path, _MADE_BY):
-            return _validation(content)
-
-
-def _pair_content(pair: PairValidation) -> dict[str, Any]:
-    """Return a pair with the scores of encoders and the agreement over all of them at its top."""
-    content: dict[str, Any] = asdict(pair)
-    for row in content["encoders"]:
-        row |= row.pop("scores")
-    content |= content["subsets"].pop("all")
-    return content
-
-
-def _validation(content: Mapping[str, Any]) -> Validation:
-    return Validation(
-        measure=content["measure"],
-        image_encoder=content["image_encoder"],
-        threshold=content["threshold"],
-        family=content["family"],
-        pairs=[_pair(row) for row in content["pairs"]],
-        directions=[
-            record(DirectionDifference, row, difference=_difference(row["difference"]))
-            for row in content["directions"]
-        ],
-        degradations=[
-            record(Degradation, row, agreement=_agreements(row["agreement"]))
-            for row in content["degradations"]
-        ],
-        warnings=list(content["warnings"]),
-        timings=dict(content["timings"]),
-        measure_at_1=content.get("measure_at_1"),
-        truncated={name: dict(counts) for name, counts in content.get("truncated", {}).items()},
+    measure: Annotated[
+        str,
+        about(
+            "Canonical name of the measure of BkR: R@10; of XLR too, unless `conditions.xlr` of a pair "
+            "says otherwise."
+        ),
+    ]
+    image_encoder: Annotated[str, about("Name of the image encoder.")]
+    threshold: Annotated[Number, about("Mean XLR that divides the encoders into below and above.")]
+    family: Annotated[
+        str | None, about("Regular expression that gave the families; null where each encoder is its own.")
+    ]
+    pairs: Annotated[list[PairValidation], about("One entry per language pair.")]
+    directions: Annotated[
+        list[DirectionDifference], about("Differences between the two directions of a language pair.")
+    ] = field(default_factory=list)
+    degradations: Annotated[list[Degradation], about("Agreement with weakened image vectors.")] = field(
+        default_factory=list
     )
-
-
-def _pair(row: Mapping[str, Any]) -> PairValidation:
-    built = ("encoders", "subsets", "n_matching")
-    own = {key: row[key] for key in PairValidation.__dataclass_fields__ if key not in built}
-    subsets = {"all": row, **row["subsets"]}
-    return PairValidation(
-        **own,
-        encoders=[
-            EncoderScores(
-                encoder["encoder"],
-                encoder["family"],
-                {name: record(SeedScores, encoder[name]) for name in _scored(encoder)},
-                encoder["normalized"],
-            )
-            for encoder in row["encoders"]
-        ],
-        subsets={name: _subset(subsets[name]) for name in SUBSETS},
-        n_matching=row.get("n_matching"),
+    warnings: Annotated[list[str], about("What deserved a look, one sentence each.")] = field(
+        default_factory=list
     )
+    timings: Annotated[
+        dict[str, Number], about("Seconds by stage; the only part that differs between equal runs.")
+    ] = field(default_factory=dict)
+    measure_at_1: Annotated[
+        str | None, about("Canonical name of the measure of XLR@1: R@1; null where K is 1 already.")
+    ] = None
+    truncated: Annotated[
+        dict[str, dict[str, Count]],
+        about(
+            "Encoder, then language: how many texts were longer than the encoder reads and were cut; only "
+            "encoders that note it."
+        ),
+    ] = field(default_factory=dict)
+
+    def problem(self) -> str | None:
+        """Return which measure, difference or coefficient is not there."""
+        missing = next(self._missing(), None)
+        return None if missing is None else f"the field {missing!r} is missing"
+
+    def _missing(self) -> Iterator[str]:
+        for number, pair in enumerate(self.pairs):
+            place = f"pairs[{number}]"
+            parts = {f"{place}.subsets.{name}": getattr(pair.parts, name) for name in ("below", "above")}
+            for where, one in {place: pair, **parts}.items():
+                yield from _lacking(f"{where}.accuracy", one.accuracy, MEASURES)
+                yield from _lacking_within(f"{where}.agreement", one.agreement, MEASURES)
+                yield from _lacking_within(f"{where}.differences", one.differences, DIFFERENCES)
+        for number, weakened in enumerate(self.degradations):
+            yield from _lacking_within(f"degradations[{number}].agreement", weakened.agreement, ())
 
 
-def _scored(encoder: Mapping[str, Any]) -> tuple[str, ...]:
-    return (TRUTH, *MEASURES, *((TRUTH_AT_1,) if TRUTH_AT_1 in encoder else ()))
+def _lacking(where: str, found: Mapping[str, object], keys: Iterable[str]) -> Iterator[str]:
+    return (f"{where}.{key}" for key in keys if key not in found)
 
 
-def _subset(row: Mapping[str, Any]) -> Subset:
-    return Subset(
-        row["n_encoders"],
-        row["n_families"],
-        _agreements(row["agreement"]),
-        {name: record(RankingAccuracy, found) for name, found in row["accuracy"].items()},
-        {
-            name: {coefficient: _difference(one) for coefficient, one in found.items()}
-            for name, found in row["differences"].items()
-        },
-        _agreements(row.get("agreement_at_1", {})),
-    )
-
-
-def _agreements(rows: Mapping[str, Any]) -> dict[str, dict[str, Agreement]]:
-    return {
-        name: {coefficient: record(Agreement, one) for coefficient, one in found.items()}
-        for name, found in rows.items()
-    }
-
-
-def _difference(row: Mapping[str, Any]) -> CoefficientDifference:
-    return record(CoefficientDifference, row)
+def _lacking_within(
+    where: str, found: Mapping[str, Mapping[str, object]], keys: Iterable[str]
+) -> Iterator[str]:
+    """Yield the keys that are not there, and the coefficients that those that are there lack."""
+    yield from _lacking(where, found, keys)
+    for key, by_coefficient in found.items():
+        yield from _lacking(f"{where}.{key}", by_coefficient, COEFFICIENTS)

@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 
 from xlingual.records import Floats
@@ -96,7 +97,9 @@ def with_error(value: float, ci: Interval, strata: Sequence[Stratum]) -> Interva
     exact = value - off
     low = exact - math.hypot(value - ci.low, ends.high - off)
     high = exact + math.hypot(ci.high - value, off - ends.low)
-    return replace(ci, low=min(low, value), high=max(high, value), method=f"{ci.method}, {METHOD}")
+    return msgspec.structs.replace(
+        ci, low=min(low, value), high=max(high, value), method=f"{ci.method}, {METHOD}"
+    )
 
 
 def weighted(strata: Sequence[Stratum], weight: float) -> tuple[Stratum, ...]:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from xlingual.errors import InputError
-from xlingual.results.files import atomic_file, make_folder, writing
+from xlingual.files import atomic_file, make_folder, writing
 from xlingual.store.collection import IDENTITY
 from xlingual.store.disk import TEMPORARY
 from xlingual.store.journal import NAME, Journal
@@ -135,7 +135,7 @@ def export(store: Store, out: Path, encoder: str | None = None) -> list[tuple[st
         path = out / f"{folder.name}.npy"
         shape = sum(map(len, shards)), shards[0].dim
         keys = np.concatenate([shard.keys for shard in shards]).astype("<u8").view(np.uint8)
-        with writing(path), atomic_file(path) as whole, whole.open("wb") as file:
+        with atomic_file(path) as whole, whole.open("wb") as file:
             dtype = np.dtype(shards[0].line.dtype)
             header = {"descr": dtype.str, "fortran_order": False, "shape": shape}
             np.lib.format.write_array_header_1_0(file, header)

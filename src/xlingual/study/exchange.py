@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.errors import InputError
-from xlingual.regular import regular_file
+from xlingual.files import regular_file
 from xlingual.study.database import Ratings
 from xlingual.study.links import add_rater
 from xlingual.study.records import BEST, WORST, Rating, Study

@@ -13,25 +13,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Mapping
-from dataclasses import asdict, replace
+from collections.abc import Callable
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import Any
+from typing import TypeVar
+
+from msgspec.structs import replace
 
 from xlingual.errors import InputError
-from xlingual.regular import regular_file
-from xlingual.results.files import make_folder, read_json, to_json
-from xlingual.results.reading import fields_of, record
-from xlingual.study.records import Credit, Key, Page, Query, Shown, Study
+from xlingual.files import atomic_file, make_folder, regular_file
+from xlingual.results.document import read_record, remedy
+from xlingual.results.files import to_json
+from xlingual.study.records import MADE_BY, Key, Study
 from xlingual.study.validity import checked_key, checked_study
 
 STUDY_FILE, TITLE_FILE, IMAGES, RATINGS = "study.json", "title.md", "images", "ratings.sqlite"
 KEY_FILE, LINKS_FILE = "secret/key.json", "links.csv"
-STUDY_SCHEMA, KEY_SCHEMA = "xlingual/study/1", "xlingual/study_key/1"
-_MADE_BY = "xlingual study new MANIFEST … --out STUDY"
 _PRIVATE_FOLDER = 0o700  # for the owner alone
+
+Record = TypeVar("Record", Study, Key)
 
 
 def refuse_study_in(folder: str | Path) -> None:
@@ -51,29 +50,19 @@ def write_study(folder: str | Path, study: Study, key: Key, title: str) -> Study
     root = make_folder(folder)
     secret = make_folder((root / KEY_FILE).parent)
     secret.chmod(_PRIVATE_FOLDER)
-    text = to_json({"schema": KEY_SCHEMA} | asdict(checked_key(key, study)))
+    text = to_json(checked_key(key, study).to_dict())
     write_private(root / KEY_FILE, text)
     study = replace(checked_study(study), key_digest=_digest(text.encode("utf-8")))
     if not (root / TITLE_FILE).exists():
         (root / TITLE_FILE).write_text(title, encoding="utf-8")
-    write_private(root / STUDY_FILE, to_json({"schema": STUDY_SCHEMA} | asdict(study)))
+    write_private(root / STUDY_FILE, to_json(study.to_dict()))
     return study
 
 
 def read_study(folder: str | Path) -> Study:
     """Return the study of a folder; raise InputError where there is none, or one that is damaged."""
     path = Path(folder) / STUDY_FILE
-    content = read_json(path, STUDY_SCHEMA, _MADE_BY)
-    with fields_of(path, _MADE_BY):
-        return checked_study(
-            record(
-                Study,
-                content,
-                queries=tuple(_query(row) for row in content["queries"]),
-                orders=tuple(tuple(_page(page) for page in order) for order in content["orders"]),
-                labels=tuple(content["labels"]),
-            )
-        )
+    return _checked(path, lambda: checked_study(read_record(path, Study, MADE_BY)))
 
 
 def read_key(folder: str | Path, study: Study) -> Key:
@@ -94,34 +83,23 @@ def read_key(folder: str | Path, study: Study) -> Key:
         raise InputError(
             f"{path} {_why_refused(raw, study)}: put back the key that was written with the study"
         )
-    content = read_json(path, KEY_SCHEMA, _MADE_BY)
-    with fields_of(path, _MADE_BY):
-        credits = {
-            name: tuple(record(Credit, one) for one in rows) for name, rows in content["credits"].items()
-        }
-        return checked_key(record(Key, content, credits=credits), study)
+    return _checked(path, lambda: checked_key(read_record(path, Key, MADE_BY), study))
+
+
+def _checked(path: Path, read: Callable[[], Record]) -> Record:
+    """Return what is read; raise InputError that names the file where it does not fit together."""
+    try:
+        return read()
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"{path}: {error}: {remedy(MADE_BY)}") from error
 
 
 def write_private(path: Path, text: str) -> None:
     """Write a file that only its owner can read (mode 600), atomically and flushed to the disk."""
-    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as handle:
-        temporary = Path(handle.name)  # made with mode 600
-        try:
-            handle.write(text.encode("utf-8"))
-            handle.flush()
-            os.fsync(handle.fileno())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
-
-
-def _query(row: Mapping[str, Any]) -> Query:
-    suggestions = tuple(record(Shown, one) for one in row["suggestions"])
-    return record(Query, row, shown=record(Shown, row["shown"]), suggestions=suggestions)
-
-
-def _page(row: Mapping[str, Any]) -> Page:
-    return record(Page, row, suggestions=tuple(row["suggestions"]))
+    with atomic_file(path, private=True) as temporary:
+        temporary.write_bytes(text.encode("utf-8"))
 
 
 def _digest(raw: bytes) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from io import BytesIO
 from pathlib import Path
 
+from xlingual.files import atomic_file, make_folder
 from xlingual.pictures import open_picture
-from xlingual.results.files import atomic_file, make_folder
 from xlingual.study.folder import IMAGES
 
 SIDE = 1024  # pixels of the longer side at the most

@@ -3,94 +3,138 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Annotated, TypeAlias
+
+from msgspec import Meta, Struct, field
+
+from xlingual.results.document import Answer, Document
+from xlingual.results.values import Share, Size, Whole, about
+
+STUDY_SCHEMA, KEY_SCHEMA = "xlingual/study/1", "xlingual/study_key/1"
+MADE_BY = "xlingual study new MANIFEST … --out STUDY"
 
 BEST, WORST = 1, 4  # scores: "very relevant" to "not relevant", as in the Backretrieval paper
 LABELS = ("Very relevant", "Relevant", "Hardly relevant", "Not relevant")
 
+Id: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-z]{1,40}$")]
+Digest: TypeAlias = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
 
-@dataclass(frozen=True)
-class Shown:
+
+class Shown(Struct, frozen=True):
     """A text that raters see, with the picture that belongs to it.
 
     `id` is drawn at random and says nothing of the text's place in any file or list. `image` is the name of a
     file in the study's folder of pictures, or None.
     """
 
-    id: str
-    text: str
-    language: str  # a BCP-47 tag, from which the page takes the direction of the text
-    image: str | None = None
+    id: Annotated[
+        Id,
+        about("Drawn at random; says nothing of the text's place in any list."),
+    ]
+    text: Annotated[str, about("The text.")]
+    language: Annotated[str, about("Language tag.")]
+    image: Annotated[
+        Annotated[str, Meta(pattern=r"^[0-9a-z]{1,40}\.(webp|jpg|png)$")] | None,
+        about("Plain name of a file in images/; null: no picture."),
+    ] = None
 
 
-@dataclass(frozen=True)
-class Query:
+class Query(Struct, frozen=True):
     """A query, and the suggestions that are judged for it: those of all systems, each once, in no order."""
 
-    shown: Shown
-    suggestions: tuple[Shown, ...]
-    stratum: str | None = None  # the label by which queries were drawn, where they were
+    shown: Annotated[Shown, about("The query itself.")]
+    suggestions: Annotated[tuple[Shown, ...], about("Of all systems, each once, in the order of their ids.")]
+    stratum: Annotated[str | None, about("The label by which queries were drawn; null: none was.")] = None
 
 
-@dataclass(frozen=True)
-class Page:
+class Page(Struct, frozen=True):
     """One page as a rater sees it: a query with its suggestions in their order.
 
     `occasion` is 0, or 1 where a query is asked again to see how steady a rater is.
     """
 
-    query: str  # id of the query
-    suggestions: tuple[str, ...]  # ids
-    occasion: int = 0
+    query: Annotated[Id, about("Id of the query.")]
+    suggestions: Annotated[
+        tuple[Id, ...],
+        about("Ids of all its suggestions, in the order shown."),
+    ]
+    occasion: Annotated[int, Meta(ge=0, le=1), about("1 where the query is asked again, else 0.")] = 0
 
 
-@dataclass(frozen=True)
-class Study:
+class Study(Document, frozen=True, tag=STUDY_SCHEMA):
     """All that a server needs: texts and orders, and nothing that tells systems apart.
 
     `orders[i]` are the pages of the rater with number i, modulo their number. `key_digest` is the SHA-256 of
     the key file, by which an analysis sees that it was not changed.
     """
 
-    id: str
-    title: str
-    created: str  # ISO 8601, UTC
-    source: str
-    target: str
-    queries: tuple[Query, ...]
-    orders: tuple[tuple[Page, ...], ...]
-    per_system: int
-    raters: int  # that were planned
-    seed: int
-    key_digest: str
-    labels: tuple[str, ...] = LABELS
-    by: str | None = None  # the column that queries were stratified by
+    made_by = MADE_BY
+
+    id: Annotated[
+        Id,
+        about("Names the study, in its key and in the files of answers."),
+    ]
+    title: Annotated[str, about("What is asked; title.md says what is shown.")]
+    created: Annotated[str, about("When it was made: ISO 8601, UTC.")]
+    source: Annotated[str, about("Language of the queries.")]
+    target: Annotated[str, about("Language of the suggestions.")]
+    queries: Annotated[tuple[Query, ...], about("Texts.")]
+    orders: Annotated[tuple[tuple[Page, ...], ...], about("Pages of rater i, modulo their number.")]
+    per_system: Annotated[Size, about("Suggestions of each system for each query.")]
+    raters: Annotated[Size, about("How many were planned.")]
+    seed: Annotated[Whole, about("Of the draw and of all orders.")]
+    key_digest: Annotated[
+        Digest,
+        about("SHA-256 of secret/key.json, by which a changed key is found out."),
+    ]
+    labels: Annotated[
+        tuple[str, ...],
+        Meta(min_length=4, max_length=4),
+        about("What the scores 1 to 4 are called."),
+    ] = LABELS
+    by: Annotated[str | None, about("Column that queries were stratified by; null: none.")] = None
 
 
-@dataclass(frozen=True)
-class Credit:
+class Credit(Struct, frozen=True):
     """That a system made a suggestion: at which place of its list (from 1 on), with which cosine."""
 
-    system: str
-    rank: int
-    cosine: float
+    system: Annotated[str, about("Name of the system.")]
+    rank: Annotated[Size, about("Place in its list, from 1 on.")]
+    cosine: Annotated[float, Meta(ge=-1.000001, le=1.000001), about("Cosine to the query.")]
 
 
-@dataclass(frozen=True)
-class Key:
+class Key(Answer, frozen=True, tag=KEY_SCHEMA):
     """Which system made what: the key file. A server never opens it.
 
     `credits` and `controls` go by the id of a suggestion; a control's value is the score that an attentive
     rater gives it, BEST or WORST. `bkr` is BkR of each query's nearest text, by system and query id.
     """
 
-    study: str  # its id
-    systems: Mapping[str, str]  # name → signature of the encoder
-    credits: Mapping[str, tuple[Credit, ...]]
-    controls: Mapping[str, int] = field(default_factory=dict)
-    bkr: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    bkr_measure: str | None = None
-    conditions: Mapping[str, str] = field(default_factory=dict)  # data, sample, candidates: for the record
+    made_by = MADE_BY
+
+    study: Annotated[Id, about("Id of the study that it is the key of.")]
+    systems: Annotated[
+        Mapping[str, str],
+        about("Name of a system → what names its encoder and everything that changes its vectors."),
+    ]
+    credits: Annotated[
+        Mapping[str, Annotated[tuple[Credit, ...], Meta(min_length=1)]],
+        about("Id of a suggestion → who made it."),
+    ]
+    controls: Annotated[
+        Mapping[str, Annotated[int, Meta(ge=1, le=4)]],
+        about("Id of a control → the score that an attentive rater gives it."),
+    ] = field(default_factory=dict)
+    bkr: Annotated[Mapping[str, Mapping[str, Share]], about("System → id of a query → its BkR.")] = field(
+        default_factory=dict
+    )
+    bkr_measure: Annotated[
+        str | None, about("The measure of `bkr`, such as R@10; null: none was computed.")
+    ] = None
+    conditions: Annotated[Mapping[str, str], about("Data, candidates and sample, for the record.")] = field(
+        default_factory=dict
+    )
 
 
 @dataclass(frozen=True)

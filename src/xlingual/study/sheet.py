@@ -11,14 +11,14 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterable
-from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from xlingual.errors import InputError
+from xlingual.files import atomic_file, make_folder
 from xlingual.languages import direction
-from xlingual.results.files import atomic_file, make_folder
+from xlingual.results.document import plain
 from xlingual.study.database import Rater
 from xlingual.study.exchange import ANSWERS_SCHEMA
 from xlingual.study.folder import IMAGES
@@ -68,10 +68,9 @@ def _content(folder: Path, study: Study, rater: Rater) -> dict[str, Any]:
         "labels": study.labels,
         "directions": {one.language: direction(one.language) for one in texts},
         "queries": [
-            {"shown": asdict(query.shown), "suggestions": [asdict(one) for one in query.suggestions]}
-            for query in study.queries
+            {"shown": plain(query.shown), "suggestions": plain(query.suggestions)} for query in study.queries
         ],
-        "pages": [asdict(page) for page in study.orders[rater.number % len(study.orders)]],
+        "pages": plain(study.orders[rater.number % len(study.orders)]),
         "images": _images(folder, texts),
     }
 

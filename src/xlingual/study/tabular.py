@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.errors import InputError, listed
-from xlingual.regular import regular_file
-from xlingual.results.files import atomic_file, make_folder, writing
+from xlingual.files import atomic_file, make_folder, regular_file
 from xlingual.study.records import Key, Rating
 from xlingual.visible import csv_text, from_csv_text
 
@@ -35,7 +34,7 @@ def write_ratings(path: Path, ratings: Sequence[Rating], key: Key | None = None)
     rows = [_row(rating, key) for rating in ratings]
     columns = COLUMNS if key is None else (*COLUMNS, *KEY_COLUMNS)
     make_folder(path.parent)
-    with writing(path), atomic_file(path) as temporary:
+    with atomic_file(path) as temporary:
         if path.suffix.lower() == ".csv":
             temporary.write_text(_csv(columns, rows), encoding="utf-8", newline="")
         else:

@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.errors import InputError
-from xlingual.results import make_folder, to_json
+from xlingual.files import make_folder
+from xlingual.results import to_json
 from xlingual.store.disk import sync_folder, write_file
 from xlingual.training.optimizer import load_optimizer, optimizer_tensors
 from xlingual.training.standing import Standing

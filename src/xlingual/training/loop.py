@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from xlingual.errors import InputError
-from xlingual.results import make_folder
+from xlingual.files import make_folder
 from xlingual.training.checkpoints import Checkpoints
 from xlingual.training.epoch import DivergenceError, EpochMeans, Stepper
 from xlingual.training.log import Log, log_line

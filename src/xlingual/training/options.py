@@ -20,6 +20,15 @@ Seed: TypeAlias = Annotated[Natural, option("Seed of weights, batches and dropou
 _NOT_COMPARED = ("epochs", "patience", "device", "threads")  # may differ when a training is continued
 
 
+def number_or_none(text: str) -> int | None:
+    """Return a number of at least 1; None for "none"."""
+    if text == "none":
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise InputError(f"{text!r} is neither a number of at least 1 nor 'none'")
+    return int(text)
+
+
 class FitOptions(Record, frozen=True, kw_only=True):
     """Settings of the fit loop; wrong ones raise InputError.
 
@@ -34,6 +43,7 @@ class FitOptions(Record, frozen=True, kw_only=True):
         option(
             "Stop after so many epochs in a row without a better validation; none never stops early.",
             metavar="N|none",
+            reads=number_or_none,
         ),
     ] = 5
     clip: Annotated[
@@ -44,7 +54,7 @@ class FitOptions(Record, frozen=True, kw_only=True):
         AtLeastZero,
         option("Weight decay: adam adds it to the gradient, adamw takes it off the weights.", metavar="X"),
     ] = 0.0
-    optimizer: Annotated[Literal["adam", "adamw"], option("The optimiser.")] = "adam"
+    optimizer: Annotated[Literal["adam", "adamw"], option("The optimiser that changes the weights.")] = "adam"
     schedule: Annotated[
         str,
         option(

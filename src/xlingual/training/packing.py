@@ -15,11 +15,12 @@ import numpy as np
 from xlingual.data.manifest import Manifest
 from xlingual.embed import picture_vectors
 from xlingual.embed.encoding import SENTENCE, Report
+from xlingual.encoders import Encoder
 from xlingual.errors import DataWarning, InputError
+from xlingual.files import atomic_file
 from xlingual.models.vocabulary import FIRST, Vocabulary
 from xlingual.models.words import pretokenized_tokens, tokens
-from xlingual.records import Encoder, Ints, digest
-from xlingual.results.files import atomic_file
+from xlingual.records import Ints, digest
 from xlingual.store import Store
 from xlingual.training.corpus import LAYOUT, Corpus
 
@@ -158,8 +159,7 @@ def _write_vectors(
     path: Path, manifest: Manifest, rows: Ints, source: PictureSource
 ) -> tuple[Ints, tuple[int, int]]:
     """Write each distinct vector of the rows once; return its number for each row [n], and the shape."""
-    whole = getattr(source.encoder, "depends_on_batch", False)
-    size = len(rows) if whole else CHUNK
+    size = len(rows) if source.encoder.depends_on_batch else CHUNK
     known: dict[bytes, int] = {}
     number, dim = np.empty(len(rows), dtype=np.int64), 0
     with path.open("wb") as file:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from xlingual.errors import InputError, did_you_mean, listed
-from xlingual.requests import Record, read
+from xlingual.requests import Record
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -73,4 +73,8 @@ def preset(
     if recipe not in presets:
         near = did_you_mean(recipe, presets)
         raise InputError(f"recipe {recipe!r} is unknown.{near} Choose one of {listed(presets)}")
-    return read(kind, {**presets[recipe], **changes}, recipe)
+    for name in changes:
+        if name not in kind.__struct_fields__:
+            near = did_you_mean(name, kind.__struct_fields__)
+            raise InputError(f"unknown option {name!r} of {recipe}.{near}")
+    return kind(**{**presets[recipe], **changes})

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
+from xlingual.errors import InputError
 from xlingual.requests.data import PoolLanguages, Split, Table
 from xlingual.requests.encoding import ImageEncoding, Keeping, TextEncoders
 from xlingual.requests.evaluating import Sampling
@@ -65,17 +66,19 @@ class MlmmeAsked(MlmmeSettings, frozen=True, kw_only=True):
     """Settings of a model; its languages, and beta, depend on the manifest where they are not given."""
 
     languages: Languages | None = None
-    beta: Beta | None = None
+    beta: Beta | None = None  # type: ignore[assignment]  # it is none until the languages are known
 
 
 class MlmmeRequest(Request, frozen=True, kw_only=True):
     """Train one space for images and sentences of several languages."""
 
     command = "train mlmme"
+    first: ClassVar[tuple[str, ...]] = ("languages", "image_encoder", "recipe")
     otherwise: ClassVar[Mapping[str, str]] = {
         "rate": "0.001; vse, vsepp 0.0002",
         "epochs": "30; vse 15",
         "clip": "no limit; vse, vsepp 2",
+        "schedule": "constant; vsepp step:15:0.1",
     }
 
     data: Table
@@ -90,7 +93,10 @@ class MlmmeRequest(Request, frozen=True, kw_only=True):
     validated: Validated
     validation_image_encoder: Annotated[
         str | None,
-        option("Encoder of the validation's images, where files of vectors are others.", metavar="SPEC"),
+        option(
+            "Encoder of the validation's images, where files of vectors are others.",
+            metavar="SPEC",
+        ),
     ] = None
     select: Annotated[
         Literal["auto", "image-sentence", "sentence-sentence", "both"],
@@ -109,12 +115,16 @@ class TripletRequest(Request, frozen=True, kw_only=True):
 
     command = "train triplet"
     first = ("text_encoders", "title", "body", "split_text")
-    in_files = OF_XL
+    in_files: ClassVar[tuple[str, ...]] = OF_XL
 
     data: Table
     text_encoders: Annotated[
         tuple[str, ...],
-        option("The text encoder that gives the frozen vectors.", names=("--text-encoder",), metavar="SPEC"),
+        option(
+            "The text encoder that gives the frozen vectors.",
+            names=("--text-encoder",),
+            metavar="SPEC",
+        ),
     ]
     model: TripletOptions
     validated: Validated
@@ -132,6 +142,14 @@ class TripletXlRequest(TripletRequest, frozen=True, kw_only=True):
     model: TripletOptions = TripletOptions(beta=0.01)
 
 
+def share_or_none(text: str) -> float | None:
+    """Return a share; None for "none"."""
+    try:
+        return None if text == "none" else float(text)
+    except ValueError:
+        raise InputError(f"{text!r}: give a share between 0 and 1, such as 0.1, or none") from None
+
+
 class DualEncoderRequest(Request, frozen=True, kw_only=True):
     """Train a dual encoder on questions and their answers in all languages."""
 
@@ -140,6 +158,9 @@ class DualEncoderRequest(Request, frozen=True, kw_only=True):
         "rate": "0.001; hf: 0.00001",
         "epochs": "30; hf: 10",
         "optimizer": "adam; hf: adamw",
+        "schedule": "constant; hf: linear",
+        "warmup": "0; hf: 1",
+        "weight_decay": "0; hf: 0.01",
     }
 
     pool: Annotated[Path, argument("POOL", "A multilingual pool, or a table of questions and answers.")]
@@ -158,7 +179,9 @@ class DualEncoderRequest(Request, frozen=True, kw_only=True):
     validation: Annotated[
         float | None,
         option(
-            "Share of the paragraphs that is held out; mAP on it chooses the epoch.", metavar="SHARE|none"
+            "Share of the paragraphs that is held out; mAP on it chooses the epoch.",
+            metavar="SHARE|none",
+            reads=share_or_none,
         ),
     ] = 0.1
     fit: FitOptions
@@ -201,7 +224,10 @@ class CaseStudyRequest(Request, frozen=True, kw_only=True):
     ] = ()
     triplet_xl: Annotated[
         tuple[str, ...],
-        option("Take this model of TripletXL instead of training one; repeat for several.", metavar="MODEL"),
+        option(
+            "Take this model of TripletXL instead of training one; repeat for several.",
+            metavar="MODEL",
+        ),
     ] = ()
     examples: Annotated[bool, option("Keep texts and thumbnails for the report.", run=True)] = True
     model: TripletOptions = TripletOptions(beta=0.01)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
 from xlingual import encoders
 from xlingual.comparison.case_study import REPLICATES, WORST, Cast, case_study
@@ -20,12 +21,15 @@ from xlingual.embed.encoding import Report
 from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.files import make_folder
 from xlingual.measures import parse_measure
 from xlingual.ranking import Ranker
-from xlingual.results import Results, make_folder
+from xlingual.requests import sign
+from xlingual.results import Results
 from xlingual.results.case_study import TRIPLET, TRIPLET_XL, CaseStudy
 from xlingual.signature import Signature
 from xlingual.store import StoreLike
+from xlingual.training.requests import CaseStudyRequest
 from xlingual.workflows.case_study_models import RECIPES, Trained, Trainer, base_spec, refuse_models_in
 
 EVALUATION = "backretrieval"  # the folder of the evaluation's results, inside the study's
@@ -139,6 +143,16 @@ def run_case_study(
     found = replace(
         found, timings={**timings, **found.timings}, warnings=[*found.warnings, *_other_base(results, chosen)]
     )
+    given = {
+        **vars(trained),
+        **trained.options,
+        **trained.fit,
+        **vars(evaluated),
+        "worst": worst,
+        "base": base,
+    }
+    given |= {"manifest": manifest.path or manifest, "text_encoders": text_encoders}
+    found = sign(found, CaseStudyRequest, given)
     found.write(folder)
     return found
 

@@ -7,12 +7,15 @@ from pathlib import Path
 from urllib.parse import quote
 
 from xlingual.data.manifest import Manifest
-from xlingual.data.scenes import write_scenes
+from xlingual.demo_data.scenes import write_scenes
+from xlingual.embed import fit_texts_for
+from xlingual.encoders import text_encoders
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
+from xlingual.files import make_folder
 from xlingual.ranking import Ranker
 from xlingual.report import write_report
-from xlingual.results import Results, make_folder
+from xlingual.results import Results
 
 LANGUAGES = ("en", "de", "es", "ja", "ar")
 ITEMS = 2000  # half of them for fitting
@@ -42,12 +45,13 @@ def run_demo(
     test = Manifest.read(manifest, split="test")
     most = items // 2
     fit = f"fit={quote(str(manifest), safe='/')}%23train"
-    encoders = [
+    specs = [
         "random:?dim=64",
         f"chargram:?{fit}",
         *(f"lsa-{pairs}=lsa:?pairs={pairs}&{fit}" for pairs in (25, 100) if pairs < most),
         f"lsa-{most}=lsa:?pairs={most}&{fit}",
     ]
+    encoders = text_encoders(specs, languages=test.languages, fit_texts=fit_texts_for(test))  # fitted once
     found = backretrieval(
         test,
         text_encoders=encoders,

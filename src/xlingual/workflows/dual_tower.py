@@ -12,11 +12,11 @@ import numpy as np
 from xlingual import encoders
 from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.embed import batch_identity, embed_sides, load_fit_texts
-from xlingual.encoders import EncoderLike
+from xlingual.encoders import Encoder, EncoderLike
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
 from xlingual.errors import DataWarning, InputError
+from xlingual.files import make_folder, writing
 from xlingual.models.dual_encoder_config import DualEncoderConfig
-from xlingual.results.files import make_folder, writing
 from xlingual.training.recipes.dual_options import DualOptions
 from xlingual.workflows.dual_checkpoint import Checkpoint, checkpoint_of
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from xlingual.embed.encoding import Report
     from xlingual.models.dual_encoder import DualEncoder
     from xlingual.models.vocabulary import Vocabulary
-    from xlingual.records import Encoder
     from xlingual.store import Store
     from xlingual.training.recipes.dual_inputs import Inputs
 
@@ -170,7 +169,7 @@ class TowerBuilder:
         if len(found) > 1:
             raise InputError(f"--base matches {len(found)} encoders: name one")
         ((name, encoder),) = found.items()
-        if getattr(encoder, "depends_on_batch", False):
+        if encoder.depends_on_batch:
             raise InputError(
                 f"--base {name}: it counts words in the texts that it is given, so that its vectors would be "
                 "others elsewhere: fit it, with fit=FILE#SPLIT"

@@ -23,10 +23,10 @@ from xlingual.embed import (
 )
 from xlingual.embed.crew import Crew
 from xlingual.embed.encoding import SENTENCE, Report
-from xlingual.encoders import EncoderLike, Spec
+from xlingual.encoders import Encoder, EncoderLike, Spec
 from xlingual.errors import DataWarning, InputError
-from xlingual.records import Encoder, Texts
-from xlingual.results.files import atomic_file, make_folder, writing
+from xlingual.files import atomic_file, make_folder
+from xlingual.records import Texts
 from xlingual.store import Store, StoreLike, open_store
 
 
@@ -151,7 +151,7 @@ class _Job:
                     "out --half"
                 )
             whole = self.folder / file
-            with writing(whole), atomic_file(whole) as path, path.open("wb") as handle:
+            with atomic_file(whole) as path, path.open("wb") as handle:
                 np.save(handle, array)
         return Exported(
             name,
@@ -165,7 +165,7 @@ class _Job:
 
 def _warn_of_fitted(name: str, encoder: Encoder, *batches: Texts) -> None:
     """Warn where an encoder was fitted on embedded texts: the files do not tell whoever evaluates them."""
-    fitted: frozenset[bytes] = getattr(encoder, "fitted_on", frozenset())
+    fitted = encoder.fitted_on
     seen = fitted & frozenset[bytes]().union(*(batch.row_digests() for batch in batches)) if fitted else ()
     if seen:
         warnings.warn(

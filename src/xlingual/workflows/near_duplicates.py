@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from xlingual.arrays import Ints, distinct_values
 from xlingual.data.checks.findings import Finding
 from xlingual.data.checks.records import PictureCheck
 from xlingual.data.manifest import Manifest
 from xlingual.embed import PictureIndex, embed_pictures
 from xlingual.encoders import image_encoder
-from xlingual.evaluation.near_duplicates import NearDuplicates, TextUnits, near_duplicates
+from xlingual.evaluation.near_duplicates import NearDuplicates, TextUnits, compared_units, near_duplicates
 
 MOST = 20_000  # units that are all compared; of more a sample is
 IMAGES = "pixels"  # what compares images
@@ -22,11 +23,17 @@ def manifest_near_duplicates(
     pictures: PictureCheck | None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> NearDuplicates:
-    """Return the near-duplicates among all texts, and all readable images as `pixels:` sees them."""
+    """Return the near-duplicates among all texts, and the readable images as `pixels:` sees them.
+
+    Only images that are compared are looked at.
+    """
     rows = TextUnits.of(manifest)
     every, languages = np.arange(len(manifest)), np.arange(len(manifest.languages))
-    join = len(np.unique(rows.unit)) <= MOST
-    return near_duplicates(rows, every, languages, _images(manifest, pictures, progress), join=join)
+    units = distinct_values(rows.unit)
+    join = len(units) <= MOST
+    compared = every if join else np.flatnonzero(np.isin(rows.unit, compared_units(units)[1]))
+    images = _images(manifest, compared, pictures, progress)
+    return near_duplicates(rows, every, languages, images, join=join)
 
 
 def near_duplicates_finding(found: NearDuplicates, manifest: Manifest) -> list[Finding]:
@@ -47,10 +54,11 @@ def near_duplicates_finding(found: NearDuplicates, manifest: Manifest) -> list[F
 
 def _images(
     manifest: Manifest,
+    rows: Ints,
     pictures: PictureCheck | None,
     progress: Callable[[str, int, int], None] | None,
 ) -> PictureIndex | None:
-    """Return the images that can be read; None where there are none."""
+    """Return the images of the rows that can be read; None where there are none."""
     if pictures is None:
         return None
     bad = {row for row, _ in (*pictures.missing, *pictures.unreadable)}
@@ -60,7 +68,7 @@ def _images(
         for row, picture in zip(shown, manifest.picture[shown], strict=True)
         if manifest.ids[row] in bad
     ]
-    rows = shown[~np.isin(manifest.picture[shown], broken)]
+    rows = np.intersect1d(rows, shown[~np.isin(manifest.picture[shown], broken)])
     if not len(rows):
         return None
     name, encoder = image_encoder(IMAGES, languages=list(manifest.languages))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
 from xlingual import encoders
 from xlingual.data.manifest import Manifest
@@ -18,6 +19,8 @@ from xlingual.errors import InputError
 from xlingual.languages import name_of
 from xlingual.ranking import Cpu, Ranker
 from xlingual.records import Ints
+from xlingual.requests import sign
+from xlingual.requests.study import NewStudyRequest
 from xlingual.store import StoreLike, open_store
 from xlingual.study.design import Plan, check_plan, make_design
 from xlingual.study.folder import refuse_study_in, write_study
@@ -111,6 +114,10 @@ def new_study(
             progress=progress,
         )
         key = replace(key, bkr=_by_id(bkr, rows, design.study), bkr_measure=MEASURE)
+    given = {**vars(layout), "source": source, "target": target, "text_encoders": systems, "threads": threads}
+    key = sign(
+        key, NewStudyRequest, {**given, "manifest": manifest.path or manifest, "image_encoder": image_encoder}
+    )
     write_images(out, images)
     study = write_study(out, design.study, key, title_page(design.study))
     ensure_links(Path(out), layout.raters)

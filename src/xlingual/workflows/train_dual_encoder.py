@@ -14,10 +14,10 @@ from xlingual.data.pools.parallel_reading import read_parallel
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError
+from xlingual.files import make_folder
 from xlingual.models.card import write_card
 from xlingual.models.features import SHARED
 from xlingual.models.folder import ModelFolder, write_model
-from xlingual.results import make_folder
 from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
 from xlingual.training.recipes.dual_options import FIT_PRESETS, DualOptions

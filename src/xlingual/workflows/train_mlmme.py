@@ -17,9 +17,9 @@ from xlingual.embed import batch_identity
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import DataWarning, InputError, listed
+from xlingual.files import make_folder
 from xlingual.models.card import write_card
 from xlingual.models.folder import write_model
-from xlingual.results import make_folder
 from xlingual.store import Store, StoreLike, open_store
 from xlingual.training.options import FitOptions
 from xlingual.training.packing import PictureSource, Reading, count_vocabularies, pack

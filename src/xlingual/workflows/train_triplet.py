@@ -13,13 +13,13 @@ import numpy as np
 from xlingual import encoders
 from xlingual.data.manifest import Manifest
 from xlingual.embed import batch_identity, fit_texts_for
-from xlingual.encoders import EncoderLike
+from xlingual.encoders import Encoder, EncoderLike
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError
+from xlingual.files import make_folder
 from xlingual.models.card import write_card
 from xlingual.models.folder import write_model
-from xlingual.records import Encoder, Vectors
-from xlingual.results import make_folder
+from xlingual.records import Vectors
 from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
 from xlingual.training.recipes.text_pairs import TextPairs, TextSource, pack_pairs
@@ -100,13 +100,12 @@ def _encoder(spec: EncoderLike, train: Manifest, held: Manifest) -> tuple[str, E
     if len(found) > 1:
         raise InputError(f"a model stands on one text encoder: {spec} stands for {len(found)}")
     name, encoder = next(iter(found.items()))
-    if getattr(encoder, "depends_on_batch", False):
+    if encoder.depends_on_batch:
         raise InputError(
             f"text encoder {name!r} gives a text other vectors among other texts, so that nothing can be "
             "trained on them: fit it on a fixed set, with fit=MANIFEST#SPLIT"
         )
-    if (check := getattr(encoder, "check_languages", None)) is not None:
-        check(languages)
+    encoder.check_languages(languages)
     return name, encoder
 
 

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pyarrow as pa
 import pytest
+from msgspec import structs
 
 from xlingual.cli.main import run
 from xlingual.comparison.gate import gate
@@ -261,7 +262,7 @@ def test_encoders_that_agree_need_as_many_queries_as_the_rule_of_three_says(tmp_
     half = table.column("value").to_numpy()[:100]
     place = table.schema.get_field_index("value")
     same = table.set_column(place, "value", pa.array(np.concatenate([half, half])))
-    entries = [replace(entry, value=float(half.mean())) for entry in results.entries]
+    entries = [structs.replace(entry, value=float(half.mean())) for entry in results.entries]
     replace(results, per_query=same, entries=entries).write(folder)
     found = gate(f"{folder}#one", f"{folder}#two", margin=0.02, replicates=999)
     (decision,) = found.decisions
@@ -302,8 +303,8 @@ def test_what_cannot_be_written_is_named_after_the_decision(made, tmp_path, monk
 
 def test_ends_are_written_so_that_their_side_is_seen(made):
     found = decided(made, "good")
-    decision = replace(found.decisions[0], ci=Interval(-0.0002, 0.1, 0.95, "x"), low=0.0003)
-    (table, *_) = page_of(replace(found, decisions=[decision])).sections[0].blocks
+    decision = structs.replace(found.decisions[0], ci=Interval(-0.0002, 0.1, 0.95, "x"), low=0.0003)
+    (table, *_) = page_of(structs.replace(found, decisions=[decision])).sections[0].blocks
     cells = table.rows[0].cells
     assert cells[4].interval == "[−0.0002, 0.1000]" and cells[5].text == "0.0003"
 
@@ -330,7 +331,7 @@ def test_a_plan_shows_no_impossible_differences(tmp_path):
         (lambda content: content["results"][0].update(value=float("nan")), "NaN is no number"),
         (
             lambda content: content["results"][0].update(n_source="x"),
-            'n_source must be a whole number, found "x"',
+            'n_source must be a whole number of at least 1, found "x"',
         ),
         (lambda content: content.update(results=None), "results must be a list, found null"),
     ],

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from msgspec import structs
 
 from xlingual.cli.main import run
 from xlingual.comparison.compare import compare
@@ -19,6 +20,7 @@ from xlingual.report import page_of, verdict
 from xlingual.report.render.text import as_text
 from xlingual.results import Entry, Results
 from xlingual.results.gate import Gate
+from xlingual.results.views import PoolViews
 
 TASK, N, TARGETS, POOL = "multilingual-pool", 300, 3, 500
 MEASURES = parse_pool_measures("AP, AP@20/min, R@10, Success@10")
@@ -39,7 +41,7 @@ def write(folder, sizes):
             signature = f"task:{TASK}|policy:agnostic|measure:{measure.name}|system:|encoder:{encoder}"
             numbers = (measure.aggregate(values), None, 0.01, None, None, None, N, POOL, 0, 0, signature)
             entries.append(
-                Entry(TASK, "all", "pool", encoder, None, measure.name, *numbers, views={"macro": 0.5})
+                Entry(TASK, "all", "pool", encoder, None, measure.name, *numbers, views=PoolViews(macro=0.5))
             )
             names = {"task": TASK, "encoder": encoder, "measure": measure.name, "source": "all"}
             columns = {name: [word] * N for name, word in names.items()} | {"target": ["pool"] * N}
@@ -106,7 +108,9 @@ def test_one_language_that_falls_fails_the_gate(tmp_path):
     table = table.set_column(table.schema.get_field_index("value"), "value", pa.array(value))
     encoder, measure = table["encoder"].to_numpy(), table["measure"].to_numpy()
     entries = [
-        replace(entry, value=float(value[(encoder == entry.encoder) & (measure == entry.measure)].mean()))
+        structs.replace(
+            entry, value=float(value[(encoder == entry.encoder) & (measure == entry.measure)].mean())
+        )
         for entry in results.entries
     ]
     replace(results, per_query=table, entries=entries).write(tmp_path / "p")
@@ -140,7 +144,7 @@ def test_a_plan_tells_clusters(folder, tmp_path):
     assert f"takes {row.queries:,} queries (about {found.clusters(row.queries):,} clusters); " in said[0]
     assert said[0].endswith("there are 300 (75).")
     assert "further clusters" in " ".join(said)
-    alone = replace(found, n_clusters=N)
+    alone = structs.replace(found, n_clusters=N)
     assert alone.clusters(N) is None and "cluster" not in " ".join(verdict(alone))
     head, line = (text.split(",") for text in as_text(page_of(found), "csv").splitlines())
     assert dict(zip(head, line, strict=True))["clusters_now"] == "75"

@@ -7,7 +7,7 @@ from xlingual import Manifest, crosslingual_retrieval
 from xlingual.embed import batch_identity, embed_pictures, embed_texts, picture_vectors
 from xlingual.embed import encoding as module
 from xlingual.embed.encoding import Way, encode
-from xlingual.encoders import PythonEncoder, image_encoder, text_encoders
+from xlingual.encoders import adopt, image_encoder, text_encoders
 from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.records import Encoded, Texts, content_keys
 from xlingual.store import Store
@@ -57,7 +57,7 @@ def manifest_of(*languages, words=WORDS):
 
 
 def embedded(manifest, encoder, store=None, **more):
-    return embed_texts(manifest, "x", encoder, np.arange(len(manifest)), store=store, **more).vectors
+    return embed_texts(manifest, "x", adopt(encoder), np.arange(len(manifest)), store=store, **more).vectors
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_an_object_without_an_identity_of_its_own_is_not_kept(store):
             return np.array([vector_of(text) for text in batch.text], dtype=np.float32)
 
     (encoder,) = text_encoders(Mine(), languages=["en"]).values()
-    assert isinstance(encoder, PythonEncoder)
+    assert not encoder.has_own_identity
     manifest = manifest_of("en")
     np.testing.assert_array_equal(embedded(manifest, encoder, store), expected(manifest))
     assert not store.root.exists()
@@ -237,12 +237,13 @@ def test_what_cannot_be_written_is_not_tried_again(store, monkeypatch):
 
 def test_a_slow_encoder_is_given_a_few_seconds_of_work(store, monkeypatch):
     monkeypatch.setattr(module, "PIECE_SECONDS", 0.0)
-    encoder, crew = Counting(), Counting(workers=2)
+    encoder, crew = Counting(), adopt(Counting())
+    crew.workers = 2
     manifest = manifest_of("en", words=[f"word {i}" for i in range(500)])
     embedded(manifest, encoder, store)
     assert {len(batch) for batch in encoder.asked} == {32, 500 % 32}  # never less than a batch of a network
     embedded(manifest, crew)
-    assert [len(batch) for batch in crew.asked] == [32, 128, 340]  # copies on a cluster share a piece
+    assert [len(batch) for batch in crew.target.asked] == [32, 128, 340]  # copies on a cluster share a piece
 
 
 def test_bytes_that_an_encoder_returns_are_refused(store):
@@ -282,8 +283,8 @@ def test_a_disk_that_gives_nothing_back_is_told(store, monkeypatch):
 
 def test_half_precision_is_part_of_the_identity(tmp_path):
     half = Store(tmp_path / "half", half=True)
-    assert batch_identity(Counting(), store=half) == "counting:1#float16"
-    assert batch_identity(Counting(content=()), store=half) == "counting:1"
+    assert batch_identity(adopt(Counting()), store=half) == "counting:1#float16"
+    assert batch_identity(adopt(Counting(content=())), store=half) == "counting:1"
     results = crosslingual_retrieval(
         manifest_of("en", "de"), text_encoders=Counting(), measures=["R@2"], store=half
     )
@@ -336,10 +337,10 @@ def test_cut_texts_are_counted_by_language(store, kept, content):
     for _ in range(2):  # the second time from the store
         with pytest.warns(DataWarning, match=r"'x': 14 of 24 texts were longer .* \(same 2, de 12\)"):
             found = embed_texts(
-                manifest, "x", encoder, np.arange(len(manifest)), store=store if kept else None
+                manifest, "x", adopt(encoder), np.arange(len(manifest)), store=store if kept else None
             )
         assert found.truncated == {"same": 2, "de": 12}
-    assert embed_texts(manifest, "x", Counting(), np.arange(24)).truncated is None
+    assert embed_texts(manifest, "x", adopt(Counting()), np.arange(24)).truncated is None
 
 
 def test_results_report_cut_texts(tmp_path):
@@ -373,14 +374,14 @@ def test_pictures_are_known_by_their_bytes(store, tmp_path):
     rows = [{"id": name, "lang": "en", "text": name, "image": f"{name}.png"} for name in "abcd"]
     manifest = Manifest.from_rows(rows, folder=tmp_path)
     encoder = Bytes()
-    pictures = embed_pictures(manifest, "x", encoder, np.arange(4), store=store)
+    pictures = embed_pictures(manifest, "x", adopt(encoder), np.arange(4), store=store)
     assert encoder.asked == 3  # a and d show the same
     assert len(pictures) == 3 and pictures.code[0] == pictures.code[3]
     rows = [{"id": "e", "lang": "en", "text": "e", "image": b"yz"}]
-    embed_pictures(Manifest.from_rows(rows), "x", encoder, np.arange(1), store=store)
+    embed_pictures(Manifest.from_rows(rows), "x", adopt(encoder), np.arange(1), store=store)
     assert encoder.asked == 3
     (tmp_path / "b.png").write_bytes(b"new")
-    embed_pictures(manifest, "x", encoder, np.arange(4), store=store)
+    embed_pictures(manifest, "x", adopt(encoder), np.arange(4), store=store)
     assert encoder.asked == 4
 
 
@@ -423,7 +424,7 @@ def test_content_of_pictures_is_their_bytes(store, tmp_path):
     encoder = Bytes()
     encoder.content = ("text",)
     with pytest.raises(InputError, match="among 'bytes'"):
-        embed_pictures(manifest, "p", encoder, np.arange(len(manifest)), store=store)
+        embed_pictures(manifest, "p", adopt(encoder), np.arange(len(manifest)), store=store)
 
 
 @pytest.mark.parametrize("function", [embed_pictures, picture_vectors])
@@ -455,5 +456,5 @@ def test_what_an_encoder_notes_is_told_once_for_all_pieces_and_not_when_read(tmp
         Way("e", "e", Store(tmp_path)),
     )
     with pytest.warns(DataWarning, match="^True: several pieces$"):
-        encode(Noting(), batch, way)
-    encode(Noting(), batch, way)  # a warning would be an error
+        encode(adopt(Noting()), batch, way)
+    encode(adopt(Noting()), batch, way)  # a warning would be an error

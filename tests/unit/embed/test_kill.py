@@ -13,6 +13,7 @@ import pytest
 from xlingual import Manifest
 from xlingual.embed import embed_texts
 from xlingual.embed import encoding as module
+from xlingual.encoders import adopt
 from xlingual.store import Store, disk
 from xlingual.store.care import verify
 
@@ -51,7 +52,7 @@ def manifest_of(n):
 
 def embed(root, log, n=N, pause=0.0):
     encoder = Slow(log, pause)
-    return embed_texts(manifest_of(n), "slow", encoder, np.arange(n), store=Store(root)).vectors
+    return embed_texts(manifest_of(n), "slow", adopt(encoder), np.arange(n), store=Store(root)).vectors
 
 
 def in_child(function, *arguments):

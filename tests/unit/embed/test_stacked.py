@@ -6,9 +6,9 @@ import pytest
 from xlingual.embed import encoding as module
 from xlingual.embed import is_kept
 from xlingual.embed.encoding import Way, encode
-from xlingual.encoders import PythonEncoder
+from xlingual.encoders import Stacked, adopt
 from xlingual.errors import DataWarning, InputError
-from xlingual.records import Encoded, Stacked, Texts
+from xlingual.records import Encoded, Texts
 from xlingual.store import Store
 
 
@@ -70,7 +70,7 @@ def test_the_base_encodes_each_content_once_over_two_runs(tmp_path, half):
     base = Lengths()
     for _ in range(2):
         way = Way("two", "encoding", Store(tmp_path / "s", half=half))
-        found = encode(TwoFields(base), batch(), way)
+        found = encode(adopt(TwoFields(base)), batch(), way)
         np.testing.assert_array_equal(found.vectors, expected(batch()))
         assert found.truncated.tolist() == [len(body) > 8 for body in batch().fields["body"]]
     assert sorted(base.asked) == sorted({*batch().fields["title"], *batch().fields["body"]})
@@ -79,14 +79,14 @@ def test_the_base_encodes_each_content_once_over_two_runs(tmp_path, half):
 def test_it_is_given_pieces_of_bounded_size(monkeypatch):
     monkeypatch.setattr(module, "_APPLIED", 3)
     encoder = TwoFields(Lengths())
-    found = encode(encoder, batch(), WAY).vectors
+    found = encode(adopt(encoder), batch(), WAY).vectors
     assert encoder.given == [3, 3, 1]
     np.testing.assert_array_equal(found, expected(batch()))
     np.testing.assert_array_equal(found, encoder.encode(batch()))
 
 
 def test_an_empty_batch_has_vectors_of_the_same_size():
-    assert encode(TwoFields(Lengths()), batch(0), WAY).vectors.shape == (0, 4)
+    assert encode(adopt(TwoFields(Lengths())), batch(0), WAY).vectors.shape == (0, 4)
 
 
 def test_stacks_may_be_high():
@@ -105,17 +105,18 @@ def test_stacks_may_be_high():
         def encode(self, some):
             return self.apply(self.base.encode(some))
 
-    top = Halved(Halved(TwoFields(Lengths())))
+    top = adopt(Halved(Halved(TwoFields(Lengths()))))
     assert isinstance(top, Stacked)
     np.testing.assert_array_equal(encode(top, batch(), WAY).vectors, expected(batch()) / 4)
 
 
 def test_what_is_kept_is_what_the_base_gives():
     base = Lengths()
-    assert is_kept(TwoFields(base))
-    assert not is_kept(TwoFields(PythonEncoder(base)))
-    base.content = ()
-    assert not is_kept(TwoFields(base))
+    assert is_kept(adopt(TwoFields(base)))
+    base.identity = None
+    assert not is_kept(adopt(TwoFields(base)))
+    base.identity, base.content = "lengths:1", ()
+    assert not is_kept(adopt(TwoFields(base)))
 
 
 def test_notes_and_faults_of_both_are_told():
@@ -124,11 +125,11 @@ def test_notes_and_faults_of_both_are_told():
     encoder = TwoFields(base)
     encoder.notes = lambda: ["of its own"]
     with pytest.warns(DataWarning) as told:
-        encode(encoder, batch(), WAY)
+        encode(adopt(encoder), batch(), WAY)
     assert {str(one.message) for one in told} == {"of the base", "of its own"}
     encoder.apply = lambda *vectors: vectors[0][:, :0]
     with pytest.raises(InputError, match=r"^text encoder 'two' returned"), pytest.warns(DataWarning):
-        encode(encoder, batch(), WAY)
+        encode(adopt(encoder), batch(), WAY)
     base.encode_noting = lambda some: Encoded(np.full((len(some), 2), np.nan))
     with pytest.raises(InputError, match=r"^the encoder below text encoder 'two': the vector of"):
-        encode(encoder, batch(), WAY)
+        encode(adopt(encoder), batch(), WAY)

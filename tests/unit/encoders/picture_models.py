@@ -81,3 +81,12 @@ def encoded(picture, form="PNG", **options):
     out = io.BytesIO()
     picture.save(out, form, **options)
     return out.getvalue()
+
+
+def encoder_of(kind, scheme, folder, *, threads=None, **options):
+    """Return an encoder of pictures of a class, with the options of its scheme that are not told."""
+    from xlingual.encoders import SCHEMES
+
+    given = {option.name: option.default for option in SCHEMES[scheme].options} | options
+    more = {} if threads is None else {"threads": threads}
+    return kind(folder, given, f"{scheme}:{folder}", **more)

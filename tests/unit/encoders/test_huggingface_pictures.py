@@ -1,6 +1,7 @@
 """`hf:` on pictures: the real loading code on tiny checkpoints, against direct calls of transformers."""
 
 import json
+from functools import partial
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -14,11 +15,12 @@ transformers = pytest.importorskip("transformers")
 from PIL import Image  # noqa: E402
 
 from xlingual.encoders import image_encoder  # noqa: E402
-from xlingual.encoders.huggingface_pictures import HuggingFacePictures, build  # noqa: E402
+from xlingual.encoders.huggingface_pictures import HuggingFacePictures  # noqa: E402
 from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.records import Pictures  # noqa: E402
 
 shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("picture_models.py"))))
+hf = partial(shared.encoder_of, HuggingFacePictures, "hf")
 FAMILIES = ("resnet", "regnet", "convnext", "vit", "dinov2", "clip", "siglip")
 DIMENSIONS = {"clip": 12}
 
@@ -60,7 +62,7 @@ def directly(model, processor, pictures):
 @pytest.mark.cases(2)
 def test_vectors_are_those_of_transformers(saved, family):
     folder, model, processor = saved[family]
-    encoder = HuggingFacePictures(folder, batch=2)
+    encoder = hf(folder, batch=2)
     vectors = encoder.encode(batch(*PICTURES))
     expected = directly(model, processor, PICTURES)
     assert vectors.dtype == np.float32 and vectors.shape == (5, DIMENSIONS.get(family, 16))
@@ -72,13 +74,13 @@ def test_vectors_are_those_of_transformers(saved, family):
 @pytest.mark.parametrize("family", ["resnet", "dinov2", "clip"])
 @pytest.mark.cases(1)
 def test_batches_change_no_vector(saved, family):
-    alone = HuggingFacePictures(saved[family][0], batch=1).encode(batch(*PICTURES))
-    together = HuggingFacePictures(saved[family][0], batch=64).encode(batch(*PICTURES[::-1]))
+    alone = hf(saved[family][0], batch=1).encode(batch(*PICTURES))
+    together = hf(saved[family][0], batch=64).encode(batch(*PICTURES[::-1]))
     np.testing.assert_allclose(alone, together[::-1], atol=1e-5)
 
 
 def test_equal_bytes_have_one_vector_and_are_encoded_once(saved, tmp_path, monkeypatch):
-    encoder = HuggingFacePictures(saved["vit"][0], batch=2)
+    encoder = hf(saved["vit"][0], batch=2)
     (tmp_path / "copy.png").write_bytes(shared.encoded(PICTURES[0]))
     seen = []
     run = encoder._run
@@ -90,7 +92,7 @@ def test_equal_bytes_have_one_vector_and_are_encoded_once(saved, tmp_path, monke
 
 
 def test_every_way_to_write_a_picture_is_read(saved):
-    encoder = HuggingFacePictures(saved["clip"][0])
+    encoder = hf(saved["clip"][0])
     exif = Image.Exif()
     exif[0x0112] = 6
     turned = shared.encoded(PICTURES[0].transpose(Image.Transpose.ROTATE_90), exif=exif)
@@ -107,7 +109,7 @@ def test_every_way_to_write_a_picture_is_read(saved):
 
 
 def test_broken_pictures_are_named_and_counted(saved, tmp_path):
-    encoder = HuggingFacePictures(saved["resnet"][0], batch=1)
+    encoder = hf(saved["resnet"][0], batch=1)
     gone = tmp_path / "gone.png"
     with pytest.raises(InputError) as caught:
         encoder.encode(batch(PICTURES[0], b"hello", PICTURES[1], gone, None))
@@ -132,21 +134,21 @@ def test_layers_and_pools(saved):
         ({"layer": 1}, output.hidden_states[1][:, 0]),
         ({"layer": -2, "pool": "mean"}, output.hidden_states[-2].mean(1)),
     ):
-        found = HuggingFacePictures(folder, **options).encode(pictures)
+        found = hf(folder, **options).encode(pictures)
         np.testing.assert_allclose(found, expected.numpy(), atol=1e-5)
     with pytest.raises(InputError, match="layer=9 is not there: the layers are 0 to 3"):
-        HuggingFacePictures(folder, layer=9).encode(pictures)
+        hf(folder, layer=9).encode(pictures)
     with pytest.raises(InputError, match="pool=pooler has no layers"):
-        HuggingFacePictures(folder, layer=1, pool="pooler").encode(pictures)
+        hf(folder, layer=1, pool="pooler").encode(pictures)
     with pytest.raises(InputError, match="pool=last is for texts"):
-        HuggingFacePictures(folder, pool="last")
+        image_encoder(f"hf:{folder}?pool=last")
 
 
 def test_layers_of_convolutions_are_means_over_positions(saved):
     folder, model, processor = saved["resnet"]
     with torch.no_grad():
         output = model(**processor(images=PICTURES, return_tensors="pt"), output_hidden_states=True)
-    found = HuggingFacePictures(folder, layer=2).encode(batch(*PICTURES))
+    found = hf(folder, layer=2).encode(batch(*PICTURES))
     np.testing.assert_allclose(found, output.hidden_states[2].mean((2, 3)).numpy(), atol=1e-5)
 
 
@@ -156,10 +158,10 @@ def test_a_model_without_a_class_token_has_means(saved):
         inputs = processor(images=PICTURES, return_tensors="pt")
         output = model.vision_model(**inputs, output_hidden_states=True)
     for options, expected in (({"layer": 1}, output.hidden_states[1]), ({"pool": "mean"}, output[0])):
-        found = HuggingFacePictures(folder, **options).encode(batch(*PICTURES))
+        found = hf(folder, **options).encode(batch(*PICTURES))
         np.testing.assert_allclose(found, expected.mean(1).numpy(), atol=1e-5)
     with pytest.raises(InputError, match="this model has no class token: write pool=mean"):
-        HuggingFacePictures(folder, pool="cls").encode(batch(*PICTURES))
+        hf(folder, pool="cls").encode(batch(*PICTURES))
 
 
 def test_a_pooler_that_is_not_in_the_checkpoint_is_never_used(saved, tmp_path):
@@ -167,45 +169,43 @@ def test_a_pooler_that_is_not_in_the_checkpoint_is_never_used(saved, tmp_path):
     classifier = transformers.ViTForImageClassification(model.config)
     classifier.save_pretrained(tmp_path)
     processor.save_pretrained(tmp_path)
-    found = HuggingFacePictures(tmp_path).encode(batch(*PICTURES))
+    found = hf(tmp_path).encode(batch(*PICTURES))
     with torch.no_grad():
         hidden = classifier.eval().vit(**processor(images=PICTURES, return_tensors="pt")).last_hidden_state
     np.testing.assert_allclose(found, hidden[:, 0].numpy(), atol=1e-5)
     with pytest.raises(InputError, match="no weights of a pooled output"):
-        HuggingFacePictures(tmp_path, pool="pooler").encode(batch(*PICTURES))
+        hf(tmp_path, pool="pooler").encode(batch(*PICTURES))
 
 
 def test_identity_follows_weights_and_options(saved, tmp_path):
     folder, model, processor = saved["vit"]
     model.save_pretrained(tmp_path)
     processor.save_pretrained(tmp_path)
-    same = {
-        HuggingFacePictures(f, batch=b, device="cpu").identity for f in (folder, tmp_path) for b in (1, 9)
-    }
+    same = {hf(f, batch=b, device="cpu").identity for f in (folder, tmp_path) for b in (1, 9)}
     assert len(same) == 1
     others = {
-        HuggingFacePictures(folder, pool="mean").identity,
-        HuggingFacePictures(folder, layer=1).identity,
-        HuggingFacePictures(folder, dtype="bfloat16").identity,
+        hf(folder, pool="mean").identity,
+        hf(folder, layer=1).identity,
+        hf(folder, dtype="bfloat16").identity,
     }
     settings = json.loads((tmp_path / "preprocessor_config.json").read_text())
     (tmp_path / "preprocessor_config.json").write_text(json.dumps(settings | {"image_mean": [0, 0, 0]}))
-    others.add(HuggingFacePictures(tmp_path).identity)
+    others.add(hf(tmp_path).identity)
     assert len(others | same) == 5
-    assert HuggingFacePictures(folder).content == ("bytes",)
+    assert hf(folder).content == ("bytes",)
 
 
 def test_identity_names_the_device_below_float32_only(saved):
     folder = saved["vit"][0]
-    assert "device" not in HuggingFacePictures(folder, device="cpu").identity
-    assert HuggingFacePictures(folder, device="cpu", dtype="float16").identity.endswith("&device=cpu")
+    assert "device" not in hf(folder, device="cpu").identity
+    assert hf(folder, device="cpu", dtype="float16").identity.endswith("&device=cpu")
 
 
 def test_a_spec_names_it(saved):
     folder = saved["clip"][0]
     name, encoder = image_encoder(f"eye=hf:{folder}?batch=2&dtype=bfloat16&pool=cls")
     assert name == "eye" and isinstance(encoder, HuggingFacePictures)
-    told = HuggingFacePictures(folder, batch=2, dtype="bfloat16", pool="cls")
+    told = hf(folder, batch=2, dtype="bfloat16", pool="cls")
     assert encoder.identity == told.identity
     with pytest.raises(InputError, match="pair is an option for texts"):
         image_encoder(f"hf:{folder}?pair=context")
@@ -213,15 +213,13 @@ def test_a_spec_names_it(saved):
 
 def test_half_precision_is_near(saved):
     folder = saved["dinov2"][0]
-    whole, half = (
-        HuggingFacePictures(folder, dtype=name).encode(batch(*PICTURES)) for name in ("float32", "bfloat16")
-    )
+    whole, half = (hf(folder, dtype=name).encode(batch(*PICTURES)) for name in ("float32", "bfloat16"))
     assert half.dtype == np.float32
     assert 0 < np.abs(whole - half).max() < 0.2
 
 
 def test_memory_that_runs_out_halves_the_batch(saved, monkeypatch):
-    encoder = HuggingFacePictures(saved["vit"][0], batch=4)
+    encoder = hf(saved["vit"][0], batch=4)
     expected = encoder.encode(batch(*PICTURES))
     run = encoder._run
 
@@ -239,26 +237,26 @@ def test_memory_that_runs_out_halves_the_batch(saved, monkeypatch):
 def test_what_cannot_be_loaded(saved, tmp_path):
     pictures = batch(PICTURES[0])
     with pytest.raises(InputError, match="expected the folder of a model"):
-        build(str(tmp_path / "none"), {}, None)
+        image_encoder(f"hf:{tmp_path / 'none'}")
     bare = tmp_path / "bare"
     saved["vit"][1].save_pretrained(bare)
     (bare / "tokenizer.json").write_text("{}", encoding="utf-8")
     with pytest.raises(InputError, match=r"has a tokenizer.*is it a model of texts"):
-        build(str(bare), {}, None).encode(pictures)
+        image_encoder(f"hf:{bare}")[1].encode(pictures)
     (bare / "tokenizer.json").unlink()
     with pytest.raises(InputError, match=r"hf:.*has no preprocessor_config.json.*copy it"):
-        HuggingFacePictures(bare).encode(pictures)
+        hf(bare).encode(pictures)
     (bare / "model.safetensors").rename(bare / "pytorch_model.bin")
     with pytest.raises(InputError, match="is a pickle"):
-        HuggingFacePictures(bare).encode(pictures)
+        hf(bare).encode(pictures)
     with pytest.raises(InputError, match="max_length is an option for texts"):
-        build(str(saved["vit"][0]), {"max_length": 5}, None)
+        image_encoder(f"hf:{saved['vit'][0]}?max_length=5")
     half = tmp_path / "half"
     saved["clip"][1].vision_model.save_pretrained(half)
     saved["clip"][2].save_pretrained(half)
     (half / "config.json").write_text((saved["clip"][0] / "config.json").read_text())
     with pytest.raises(InputError, match=r"the checkpoint lacks .* weights of CLIPVisionModelWithProjection"):
-        HuggingFacePictures(half).encode(pictures)
+        hf(half).encode(pictures)
 
 
 def test_pictures_of_several_shapes_go_through_apart(saved, tmp_path):
@@ -266,6 +264,6 @@ def test_pictures_of_several_shapes_go_through_apart(saved, tmp_path):
     processor = transformers.BitImageProcessorPil(size={"shortest_edge": 32}, do_center_crop=False)
     model.save_pretrained(tmp_path)
     processor.save_pretrained(tmp_path)
-    found = HuggingFacePictures(tmp_path).encode(batch(*PICTURES))
+    found = hf(tmp_path).encode(batch(*PICTURES))
     expected = np.concatenate([directly(model, processor, [picture]) for picture in PICTURES])
     np.testing.assert_allclose(found, expected, atol=1e-5)

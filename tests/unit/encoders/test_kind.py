@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from xlingual.encoders import kind_of, text_encoders
-from xlingual.encoders.kind import trained_on_images
+from xlingual.encoders import adopt, kind_of, text_encoders
+from xlingual.encoders.model_kind import trained_on_images
 
 IMAGES = {"trained_on_images": True}
 
@@ -25,11 +25,14 @@ def test_the_settings_of_a_network_tell_whether_it_was_trained_on_images(setting
 
 
 def test_an_encoder_is_of_the_kind_of_the_one_that_it_stands_on():
-    clip = SimpleNamespace(trained_on_images=True)
-    assert kind_of(SimpleNamespace(base=clip)) == IMAGES
-    assert kind_of(SimpleNamespace(base=clip, fitted_transform=True)) == IMAGES | {"fitted_transform": True}
-    assert kind_of(SimpleNamespace(base=clip, trained_on_images=False)) == {}
-    assert kind_of(SimpleNamespace()) == {}
+    def made(**more):
+        return SimpleNamespace(encode=len, **more)
+
+    clip = made(trained_on_images=True)
+    assert kind_of(adopt(made(base=clip))) == IMAGES
+    assert kind_of(adopt(made(base=clip, fitted_transform=True))) == IMAGES | {"fitted_transform": True}
+    assert kind_of(adopt(made(base=clip, trained_on_images=False))) == {}
+    assert kind_of(adopt(made())) == {}
 
 
 def test_a_spec_may_tell_it_and_the_identity_stays(tmp_path):

@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from xlingual.encoders.lsa import LsaEncoder, choose, choose_power, fit_lsa
-from xlingual.encoders.words import character_terms
+from xlingual.encoders.lsa import LsaEncoder, character_terms, choose, choose_power, fit_lsa
 from xlingual.errors import DataWarning, InputError
 from xlingual.models.words import is_spaced, words
 from xlingual.records import Texts

@@ -121,8 +121,9 @@ def test_a_class_is_made_and_gets_the_batch(folder):
     assert isinstance(noted, Encoded)
     assert noted.truncated.tolist() == [False, True]
     assert noted.vectors.dtype == np.float32
-    assert not hasattr(made("python:mine.py:encode"), "encode_noting")
-    assert not hasattr(made("python:mine.py:encode"), "fitted_on")
+    plain = made("python:mine.py:encode")
+    assert plain.encode_noting(texts("abc")).truncated is None
+    assert plain.fitted_on == frozenset()
 
 
 def test_a_function_says_that_it_takes_the_batch(folder):
@@ -167,14 +168,14 @@ def test_pictures_come_as_bytes(folder):
 
 
 def test_vectors_are_kept_only_with_a_revision(folder):
-    assert not hasattr(made("python:mine.py:encode"), "content")
-    assert not hasattr(made("python:xl_models:Model"), "content")
+    assert made("python:mine.py:encode").content is None
+    assert made("python:xl_models:Model").content is None
     assert made("python:mine.py:encode?revision=1").content == ("text",)
     assert made("python:xl_models:Model?revision=1").content == (
         *("text", "language", "role"),
         *("context", "fields"),
     )
-    assert not hasattr(made("python:xl_models:Collection?revision=1"), "content")
+    assert made("python:xl_models:Collection?revision=1").content is None
     assert image_encoder("python:mine.py:encode?revision=1")[1].content == ("bytes",)
 
 

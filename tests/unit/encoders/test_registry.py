@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from xlingual.encoders import image_encoder, text_encoders
+from xlingual.encoders import Encoder, image_encoder, text_encoders
 from xlingual.encoders.schemes import PICTURES, SCHEMES, TEXTS
 from xlingual.errors import InputError
-from xlingual.records import Encoder, Numbering, Texts
+from xlingual.records import Numbering, Texts
 
 DATA = Path(os.environ.get("XLINGUAL_DATA", Path(__file__).parents[3] / "../shared/data"))
 
@@ -106,7 +106,7 @@ def test_a_mapping_names_specs_and_objects():
     mine = Known("mine")
     found = text_encoders({"a": "random:?dim=2", "b": mine}, languages=["en"])
     assert list(found) == ["a", "b"]
-    assert found["b"] is mine
+    assert found["b"].target is mine
 
 
 def test_equal_names_are_refused():
@@ -132,7 +132,8 @@ def test_an_object_without_identity_is_known_by_its_class():
     (encoder,) = text_encoders([Plain()], languages=["en"]).values()
     assert encoder.identity.startswith("python:")
     assert encoder.identity.endswith("Plain")
-    assert not hasattr(encoder, "fitted_on")
+    assert encoder.fitted_on == frozenset()
+    assert not encoder.has_own_identity
     assert copy.deepcopy(encoder).identity == encoder.identity
     assert encoder.encode(Texts(["a"], ["en"], ["1"])).shape == (1, 2)
 
@@ -219,7 +220,8 @@ def test_image_encoder_gives_a_name_and_an_encoder(tmp_path):
     assert image_encoder(f"mine={tmp_path}/resnet.npy")[0] == "mine"
     assert image_encoder(tmp_path / "resnet.npy")[0] == "resnet"
     mine = Known("k", "ours")
-    assert image_encoder(mine) == ("ours", mine)
+    name, found = image_encoder(mine)
+    assert (name, found.target) == ("ours", mine)
 
 
 def test_only_one_image_encoder(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -15,11 +16,13 @@ sentence_transformers = pytest.importorskip("sentence_transformers")
 
 from xlingual.encoders import image_encoder  # noqa: E402
 from xlingual.encoders.huggingface_pictures import HuggingFacePictures  # noqa: E402
-from xlingual.encoders.sentence_transformer_pictures import SentenceTransformerPictures, build  # noqa: E402
+from xlingual.encoders.sentence_transformer_pictures import SentenceTransformerPictures  # noqa: E402
 from xlingual.errors import InputError  # noqa: E402
 from xlingual.records import Pictures  # noqa: E402
 
 shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("picture_models.py"))))
+hf = partial(shared.encoder_of, HuggingFacePictures, "hf")
+st = partial(shared.encoder_of, SentenceTransformerPictures, "st")
 PICTURES = [shared.noise(i) for i in range(5)]
 
 
@@ -60,23 +63,23 @@ def forms(clip, tmp_path_factory):
 @pytest.mark.parametrize("form", ["bare", "today", "once"])
 @pytest.mark.cases(1)
 def test_vectors_are_those_of_the_library(forms, form):
-    encoder = SentenceTransformerPictures(forms[form], batch=2, device="cpu")
+    encoder = st(forms[form], batch=2, device="cpu")
     found = encoder.encode(batch(*PICTURES))
     model = sentence_transformers.SentenceTransformer(str(forms[form]), device="cpu")
     np.testing.assert_allclose(found, model.encode(PICTURES), atol=1e-5)
-    np.testing.assert_allclose(found, HuggingFacePictures(forms["bare"]).encode(batch(*PICTURES)), atol=1e-5)
+    np.testing.assert_allclose(found, hf(forms["bare"]).encode(batch(*PICTURES)), atol=1e-5)
     assert found.dtype == np.float32
     assert encoder.encode(batch()).shape == (0, found.shape[1])
 
 
 def test_batches_and_order_change_no_vector(forms):
-    alone = SentenceTransformerPictures(forms["today"], batch=1).encode(batch(*PICTURES))
-    together = SentenceTransformerPictures(forms["today"]).encode(batch(*PICTURES[::-1], PICTURES[0]))
+    alone = st(forms["today"], batch=1).encode(batch(*PICTURES))
+    together = st(forms["today"]).encode(batch(*PICTURES[::-1], PICTURES[0]))
     np.testing.assert_allclose(alone, together[-2::-1], atol=1e-5)
 
 
 def test_first_dimensions(forms):
-    whole, cut = (SentenceTransformerPictures(forms["today"], dim=d) for d in (None, 5))
+    whole, cut = (st(forms["today"], dim=d) for d in (None, 5))
     np.testing.assert_allclose(cut.encode(batch(*PICTURES)), whole.encode(batch(*PICTURES))[:, :5], atol=1e-6)
     assert cut.identity != whole.identity and cut.content == ("bytes",)
 
@@ -84,12 +87,12 @@ def test_first_dimensions(forms):
 def test_a_spec_names_it(forms):
     name, encoder = image_encoder(f"st:{forms['today']}?dim=5")
     assert name == "st" and isinstance(encoder, SentenceTransformerPictures)
-    assert encoder.identity == SentenceTransformerPictures(forms["today"], dim=5).identity
+    assert encoder.identity == st(forms["today"], dim=5).identity
     assert encoder.encode(batch(*PICTURES)).shape == (5, 5)
 
 
 def test_broken_pictures_are_named(forms):
-    encoder = SentenceTransformerPictures(forms["bare"])
+    encoder = st(forms["bare"])
     with pytest.raises(InputError, match=r"row 'p1': the picture is empty.*1 of 2 pictures"):
         encoder.encode(batch(PICTURES[0], b""))
 
@@ -102,9 +105,9 @@ def test_what_cannot_be_used(forms, tmp_path):
     transformers.BertModel(config).save_pretrained(text)
     (text / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"]))
     with pytest.raises(InputError, match="is it a model of texts"):
-        SentenceTransformerPictures(text).encode(batch(PICTURES[0]))
+        st(text).encode(batch(PICTURES[0]))
     with pytest.raises(InputError, match="query_prompt is an option for texts"):
-        build(str(forms["bare"]), {"query_prompt": "q"}, None)
+        image_encoder(f"st:{forms['bare']}?query_prompt=q")
     (text / "model.safetensors").unlink()
     with pytest.raises(InputError, match="no weights"):
-        SentenceTransformerPictures(text).encode(batch(PICTURES[0]))
+        st(text).encode(batch(PICTURES[0]))

@@ -2,9 +2,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from xlingual.encoders.schemes import PICTURES, SCHEMES, TEXTS, Context, build, check, read_options
-from xlingual.encoders.spec import _PLAIN, Spec, parse, shown
+from xlingual.encoders.lookup import build, check, read_options
+from xlingual.encoders.schemes import PICTURES, SCHEMES, TEXTS, Context
+from xlingual.encoders.spec import Spec, parse
 from xlingual.errors import InputError
+from xlingual.hidden import _PLAIN, shown
 
 text = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 tricky = text | st.text("a:?&=%{}*/#.\\ ", max_size=10)

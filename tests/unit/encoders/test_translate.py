@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from xlingual.encoders import text_encoders
+from xlingual.encoders import adopt, text_encoders
 from xlingual.encoders.language_codes import code_of
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Texts
@@ -28,7 +28,8 @@ def batch(*rows, **more):
 @pytest.fixture
 def translating(tmp_path):
     """Return a function that makes a translating encoder over a base, from the text of a dictionary."""
-    from xlingual.encoders.schemes import SCHEMES, Context, read_options
+    from xlingual.encoders.lookup import read_options
+    from xlingual.encoders.schemes import SCHEMES, Context
     from xlingual.encoders.spec import parse
     from xlingual.encoders.translate import build
 
@@ -37,7 +38,7 @@ def translating(tmp_path):
             (tmp_path / name).write_text(text, encoding="utf-8")
         spec = parse(f"translate:{tmp_path}/{name}{options}::random:", SCHEMES)
         values = read_options(spec, SCHEMES["translate"])
-        return build(spec.argument, values, Context(languages, base=base or Recorder()))
+        return build(spec.argument, values, Context(languages, base=adopt(base or Recorder())))
 
     return make
 
@@ -46,9 +47,9 @@ def test_words_are_replaced_and_the_target_language_passes_through(translating):
     encoder = translating()
     rows = batch(("de", "DAS rot, Haus!"), ("en", "The House."), ("en-GB", "A rot."))
     vectors = encoder.encode(rows)
-    assert encoder.base.batch.text == ["the red house", "The House.", "A rot."]
-    assert encoder.base.batch.language == ["en"] * 3
-    assert vectors.tolist() == [[len(text)] for text in encoder.base.batch.text]
+    assert encoder.base.target.batch.text == ["the red house", "The House.", "A rot."]
+    assert encoder.base.target.batch.language == ["en"] * 3
+    assert vectors.tolist() == [[len(text)] for text in encoder.base.target.batch.text]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_unknown_words_are_kept_or_dropped_and_counted(translating, options, exp
     encoder.encode(batch(("de", "das ROT Xyz Haus")))
     (note,) = encoder.notes()
     assert note.endswith("words that the dictionary does not have: de 25 %")
-    assert encoder.base.batch.text == [expected]
+    assert encoder.base.target.batch.text == [expected]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ def test_unknown_words_are_kept_or_dropped_and_counted(translating, options, exp
 def test_forms_of_a_dictionary(translating, text, name):
     encoder = translating(text, name=name, languages=("en", "de", "fr"))
     encoder.encode(batch(("de", "Haus"), ("fr", "maison")))
-    assert encoder.base.batch.text == ["house", "house"]
+    assert encoder.base.target.batch.text == ["house", "house"]
 
 
 def test_a_dictionary_for_each_language(translating, tmp_path):
@@ -81,7 +82,7 @@ def test_a_dictionary_for_each_language(translating, tmp_path):
     (tmp_path / "zh-en.txt").write_text("椅子 chair\n红色 red\n的 of\n", encoding="utf-8")
     encoder = translating(None, name="{lang}-en.txt", languages=("en", "de", "zh"))
     encoder.encode(batch(("zh", "红色的椅子"), ("de", "rot")))
-    assert encoder.base.batch.text == ["red of chair", "red"]
+    assert encoder.base.target.batch.text == ["red of chair", "red"]
     before = encoder.identity
     (tmp_path / "zh-en.txt").write_text("椅子 stool\n", encoding="utf-8")
     assert translating(None, name="{lang}-en.txt", languages=("en", "de", "zh")).identity != before
@@ -94,12 +95,12 @@ def test_roles_items_and_contexts_are_passed_on(translating):
     rows = batch(("de", "rot"), ("en", "red"), role="query", context=["das Haus", "it is"], items=["1", "2"])
     encoder = translating(base=Reader())
     encoder.encode(rows)
-    seen = encoder.base.batch
+    seen = encoder.base.target.batch
     assert (seen.role, seen.items, seen.context) == ("query", ["1", "2"], ["the house", "it is"])
     assert encoder.content == ("text", "language", "context", "role")
     encoder = translating()
     encoder.encode(rows)
-    assert encoder.base.batch.context == ()
+    assert encoder.base.target.batch.context == ()
     assert encoder.content == ("text", "language")
 
 
@@ -121,7 +122,7 @@ def test_what_the_encoder_below_says_holds(translating):
     assert encoder.estimate(rows) == "2 texts"
     assert encoder.encode_noting(rows).truncated.tolist() == [False, True]
     plain = translating()
-    assert not hasattr(plain, "estimate") and not plain.depends_on_batch and plain.fitted_on == frozenset()
+    assert not plain.has_estimate and not plain.depends_on_batch and plain.fitted_on == frozenset()
     assert plain.encode_noting(rows).truncated.tolist() == [False, False]
 
 

@@ -178,8 +178,9 @@ def test_more_equal_targets_than_are_listed_are_sampled_fairly(monkeypatch):
             assert b.value == pytest.approx(a.chance, **EXACT)
     vectors = shared.Table("constant", dict(zip(of.keys, of.texts["constant"], strict=True)))
     from xlingual.embed import embed_texts
+    from xlingual.encoders import adopt
 
-    embedded = embed_texts(of.manifest, "constant", vectors, np.arange(len(of.manifest)))
+    embedded = embed_texts(of.manifest, "constant", adopt(vectors), np.arange(len(of.manifest)))
     listed = set()
     for seed in range(30):
         (found,) = nearest.nearest_texts(embedded, [replace(sample, seed=seed)])

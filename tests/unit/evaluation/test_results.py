@@ -8,11 +8,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
 from xlingual.evaluation.backretrieval import backretrieval
-from xlingual.results import Results, atomic_file
+from xlingual.files import atomic_file
+from xlingual.results import Results
 
 shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("cases.py"))))
 KEYS = {
@@ -63,6 +65,7 @@ def test_the_keys_of_an_entry(results, tmp_path):
         assert set(entry["ci"]) == {"low", "high", "level", "method"}
         assert entry["ci"]["low"] <= entry["value"] <= entry["ci"]["high"]
     further = {"warnings", "diagnostics", "truncated", "dropped", "encoders", "timings", "files"}
+    further |= {"request", "run"}
     assert set(content) == {"schema", "results", "summary", *further}
     assert all(isinstance(seconds, float) for seconds in content["timings"].values())
 
@@ -87,7 +90,7 @@ def test_results_without_examples_leave_no_old_ones(results, tmp_path):
 def test_nan_is_refused_and_the_old_file_stays(results, tmp_path):
     results.write(tmp_path)
     before = (tmp_path / "results.json").read_bytes()
-    broken = replace(results, entries=[replace(results.entries[0], value=float("nan"))])
+    broken = replace(results, entries=[structs.replace(results.entries[0], value=float("nan"))])
     with pytest.raises(ValueError, match="not JSON compliant"):
         broken.write(tmp_path)
     assert (tmp_path / "results.json").read_bytes() == before

@@ -147,14 +147,14 @@ def test_parts_that_nobody_came_back_for_are_removed(similarity, tmp_path):
 
 def test_a_folder_that_is_tidied_up_before_anything_is_in_it_is_made_again(tmp_path, monkeypatch):
     folder = LocalFolder(tmp_path / "parts")
-    atomic_file = folders.atomic_file
+    replacing = folders.replacing
 
     def tidied(path):
-        monkeypatch.setattr(folders, "atomic_file", atomic_file)
+        monkeypatch.setattr(folders, "replacing", replacing)
         folder.tidy()
-        return atomic_file(path)
+        return replacing(path)
 
-    monkeypatch.setattr(folders, "atomic_file", tidied)
+    monkeypatch.setattr(folders, "replacing", tidied)
     folder.write("a.npz", b"1")
     assert folder.names() == {"a.npz"}
 

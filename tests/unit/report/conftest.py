@@ -2,6 +2,8 @@
 
 from io import BytesIO
 from itertools import permutations
+from pathlib import Path
+from runpy import run_path
 
 import numpy as np
 import pyarrow as pa
@@ -188,3 +190,12 @@ class Made:
 @pytest.fixture
 def made():
     return Made
+
+
+POOL = run_path(str(Path(__file__).with_name("pool_results.py")))["Pool"]
+
+
+@pytest.fixture
+def pool():
+    """Results over a multilingual pool."""
+    return POOL

@@ -4,21 +4,19 @@ import csv
 import io
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
+from msgspec.structs import replace
 
 from xlingual.cli import screen
-from xlingual.report import page_of, render, write_report
+from xlingual.report import as_html, page_of, write_report
 from xlingual.report.pages.gate import junit, summary
 from xlingual.report.render import html
 from xlingual.report.render.text import as_text
-from xlingual.report.validation import page as validation_page
-from xlingual.report.validation import show as show_validation
 from xlingual.results import Interval
 from xlingual.results.gate import Decision, Gate
 from xlingual.results.plan import Plan, Row
@@ -74,7 +72,7 @@ def test_a_comparison_on_the_screen_and_as_a_page(comparison, capsys):
     out = capsys.readouterr().out
     check(out)
     assert "[red]" in re.sub(r"\s+", "", out) and ":no:" in out
-    check_page(render(comparison))
+    check_page(as_html(comparison))
 
 
 @pytest.fixture
@@ -128,18 +126,19 @@ def test_a_study(capsys):
     found = made("study_made.py").hostile(NASTY)
     for form in ("markdown", "csv", "latex"):
         check(as_text(page_of(found), form))
-    check_page(render(found))
+    check_page(as_html(found))
     screen.show(found)
     check(capsys.readouterr().out)
 
 
 def test_a_validation(tmp_path, capsys):
-    parts = made("validation/conftest.py")
+    parts = made("validations.py")
     text = json.dumps(parts.full().to_dict()).replace(f'"{parts.NAMES[2]}"', json.dumps(NASTY))
     (tmp_path / "validation.json").write_text(text, encoding="utf-8")
     found = Validation.read(tmp_path)
-    check_page(validation_page.render(found))
-    show_validation(screen.console(), found)
+    write_report(found, tmp_path / "page.html")
+    check_page((tmp_path / "page.html").read_text(encoding="utf-8"))
+    screen.show(found)
     check(capsys.readouterr().out)
 
 

@@ -1,7 +1,7 @@
 import doctest
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from xlingual.report import axis, colours, examples, numbers
 

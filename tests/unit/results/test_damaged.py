@@ -9,9 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from xlingual.errors import InputError
-from xlingual.results.files import read_json
-from xlingual.results.schema import problem_of
+from xlingual.results import Entry
+from xlingual.results.gate import Gate
 from xlingual.results.tables import read_tables
+from xlingual.results.views import tagged
+from xlingual.typed import convert
 
 QUERY = {
     **dict.fromkeys(("task", "encoder", "source", "target", "measure", "query", "retrieved", "item"), "x"),
@@ -30,42 +32,56 @@ def gate(**changes):
     return content | changes
 
 
+def problem_of(content, kind):
+    """Return what is wrong with the content of a file, None where nothing is."""
+    try:
+        convert(content, kind, where="file", remedy="mend it")
+    except InputError as error:
+        return str(error).removeprefix("file: ").removesuffix(": mend it")
+    return None
+
+
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
         ({}, None),
         ({"added by a later version": [1]}, None),
-        ({"margin": "0.1"}, 'margin must be a number, found "0.1"'),
-        ({"margin": True}, "margin must be a number, found true"),
-        ({"margin": 10**400}, "margin must be a number, found a number that is too large"),
-        ({"margin": -1e300}, "margin must be a number, found a number that is too large"),
-        ({"margin": float("inf")}, "margin must be a number, found Infinity"),
-        ({"n_seeds": 1.5}, "n_seeds must be a whole number, found 1.5"),
-        ({"n_seeds": 2**70}, "n_seeds must be a whole number, found a number that is too large"),
+        ({"margin": "0.1"}, 'margin must be a number of at least 0, found "0.1"'),
+        ({"margin": True}, "margin must be a number of at least 0, found true"),
+        ({"margin": 10**400}, "margin must be a number of at least 0, found a number that is too large"),
+        ({"margin": -1e300}, "margin must be a number of at least 0, found a number that is too large"),
+        ({"margin": float("inf")}, "margin must be a number of at least 0, found Infinity"),
+        ({"n_seeds": 1.5}, "n_seeds must be a whole number of at least 1, found 1.5"),
+        ({"seed": 2**70}, "seed must be a whole number of at least 0, found a number that is too large"),
         ({"outcome": "perhaps"}, 'outcome must be "pass" or "fail" or "cannot tell", found "perhaps"'),
         ({"pairs": ["en-de", None]}, "pairs[1] must be text, found null"),
         ({"pairs": {}}, "pairs must be a list, found an object of 0"),
         ({"decisions": [{}]}, "the field 'decisions[0].source' is missing"),
-        ({"alpha": 2}, "alpha must be below 1, found 2"),
+        ({"alpha": 2}, "alpha must be a number above 0 and below 1, found 2"),
     ],
 )
 def test_the_field_is_named_with_what_it_must_be(changes, problem):
-    assert problem_of(gate(**changes), "xlingual/gate/1") == problem
+    assert problem_of(gate(**changes), Gate) == problem
 
 
-def test_of_several_forms_the_one_that_came_deepest_tells_why():
+def test_what_is_wrong_deep_within_is_named():
     ci = {"low": 0.1, "high": "x", "level": 0.95, "method": "m"}
     entry = dict.fromkeys(("task", "source", "target", "encoder", "measure", "signature"), "x")
     entry |= dict.fromkeys(("image_encoder", "value", "chance", "oracle", "ceiling", "normalized", "n_tied"))
     entry |= {"ci": ci, "n_source": 1, "n_target": 1, "seed": 0}
-    content = {"schema": "xlingual/results/1", "results": [entry], "summary": [], "timings": {}}
-    assert problem_of(content, "xlingual/results/1") == 'results[0].ci.high must be a number, found "x"'
-    entry |= {"ci": None, "views": {"one_target": {"en->de": "much"}}}
-    assert problem_of(content, "xlingual/results/1") == (
-        'results[0].views.one_target.en->de must be a number or null, found "much"'
+    assert problem_of(entry, Entry) == 'ci.high must be a number, found "x"'
+    entry |= {"ci": None, "task": "multilingual-pool", "views": {"one_target": {"en->de": "much"}}}
+    assert problem_of(tagged(entry), Entry) == (
+        'views.one_target.en->de must be a number or null, found "much"'
     )
     entry |= {"views": 3}
-    assert problem_of(content, "xlingual/results/1") == "results[0].views must be an object or null, found 3"
+    assert problem_of(tagged(entry), Entry) == "views must be an object or null, found 3"
+
+
+def test_views_of_an_unknown_task_are_left_out():
+    row = {"task": "of a later version", "views": {"one_target": 3}}
+    assert tagged(row) == {"task": "of a later version", "views": None}
+    assert tagged([]) == [] and tagged({"task": [], "views": {}}) == {"task": [], "views": None}
 
 
 @pytest.mark.parametrize(
@@ -76,21 +92,21 @@ def test_of_several_forms_the_one_that_came_deepest_tells_why():
         ('{"schema": ' + "1" * 5000 + "}", "not valid JSON"),
         ("", "not valid JSON"),
         (b"\xff\xfe", "not valid JSON"),
-        ('{"schema": "xlingual/gate/1", "margin": 1e999}', "is missing"),
+        ('{"schema": "xlingual/gate/1", "margin": 1e999}', "margin must be .*, found Infinity"),
     ],
 )
 def test_what_is_no_json_is_one_line(tmp_path, text, said):
     path = tmp_path / "gate.json"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(InputError, match=said) as raised:
-        read_json(path, "xlingual/gate/1", "xlingual gate")
+        Gate.read(path)
     assert str(raised.value).startswith(str(path)) and "\n" not in str(raised.value)
 
 
 def test_a_pipe_is_not_opened(tmp_path):
     os.mkfifo(tmp_path / "gate.json")
     with pytest.raises(InputError, match="is a named pipe"):
-        read_json(tmp_path / "gate.json", "xlingual/gate/1", "xlingual gate")
+        Gate.read(tmp_path / "gate.json")
 
 
 def written(folder, **columns):
@@ -157,7 +173,7 @@ def test_references_within_a_file_are_checked(tmp_path):
 
 
 def test_a_file_reaches_the_disk_before_it_takes_its_place(tmp_path, monkeypatch):
-    from xlingual.results import files
+    from xlingual import files
 
     done = []
     replace, sync = os.replace, files.sync

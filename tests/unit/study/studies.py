@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from xlingual.study.folder import IMAGES, write_study
 from xlingual.study.links import ensure_links

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
@@ -10,7 +9,9 @@ from types import SimpleNamespace
 import jsonschema
 import numpy as np
 import pytest
+from msgspec import structs
 
+from xlingual.results.schemas import schema_of
 from xlingual.results.study import StudyAnalysis
 from xlingual.study.analysis import analyse
 from xlingual.study.analysis.intervals import ratio_of
@@ -61,7 +62,7 @@ def test_a_clear_difference_is_found_and_its_interval_excludes_none():
 
 
 def test_turning_systems_round_turns_the_numbers_round(study):
-    turned = replace(study[1], systems=dict(reversed(study[1].systems.items())))
+    turned = structs.replace(study[1], systems=dict(reversed(study[1].systems.items())))
     ratings = rated.rate(study[0], by_hand, raters=("1", "2"))
     (one,) = analyse(*study, ratings, **FEW).pairs
     (other,) = analyse(study[0], turned, ratings, **FEW).pairs
@@ -219,6 +220,5 @@ def test_an_analysis_fits_its_schema(raters):
     again = rated.rate(study[0], lambda *_: rng.integers(1, 5), raters=raters, occasion=1)
     found = analyse(*study, [*ratings, *again], looks=[0.5, 1], planned=300, **FEW)
     assert found.looks and found.bkr and found.needed and found.warnings and found.raters[0].flagged
-    schema = files("xlingual.results") / "schemas" / "study_analysis-1.schema.json"
     content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    jsonschema.Draft202012Validator(json.loads(schema.read_text("utf-8"))).validate(content)
+    jsonschema.Draft202012Validator(schema_of("study_analysis")).validate(content)

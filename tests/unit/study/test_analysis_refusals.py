@@ -6,6 +6,7 @@ from runpy import run_path
 from types import SimpleNamespace
 
 import pytest
+from msgspec import structs
 
 from xlingual.errors import InputError
 from xlingual.study.analysis import analyse
@@ -42,7 +43,7 @@ def test_repeats_alone_are_no_page(study):
 
 
 def test_a_key_of_another_study(study):
-    refused("not of 's1'", study[0], replace(study[1], study="other"), ones(study))
+    refused("not of 's1'", study[0], structs.replace(study[1], study="other"), ones(study))
 
 
 def test_ratings_of_another_study(study):
@@ -61,9 +62,9 @@ def test_one_system(study):
 
 
 def test_a_system_without_suggestions(study):
-    key = replace(study[1], systems={**study[1].systems, "c": "sig"})
+    key = structs.replace(study[1], systems={**study[1].systems, "c": "sig"})
     refused("no suggestion of system 'c' to query 'q0'", study[0], key, ones(study))
-    refused("no suggestion of system 'a'", study[0], replace(study[1], credits={}), ones(study))
+    refused("no suggestion of system 'a'", study[0], structs.replace(study[1], credits={}), ones(study))
 
 
 @pytest.mark.parametrize("looks", [[0.5, 0.4], [0.0, 1.0], [0.5, 1.5], [0.5], [0.3, 0.9]])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from xlingual.errors import DataWarning, InputError
 from xlingual.study.design import ORDERS, Asked
@@ -75,7 +76,7 @@ def test_ids_and_order_say_nothing_of_systems_and_ranks() -> None:
 
 def test_what_raters_see_names_no_system() -> None:
     made = design(random_lists(systems=("LaBSE", "TripletXL")), systems=("LaBSE", "TripletXL"))  # type: ignore[arg-type]
-    shown = json.dumps(asdict(made.study))
+    shown = json.dumps(made.study.to_dict())
     assert "LaBSE" not in shown and "signature" not in shown and "cosine" not in shown
 
 
@@ -191,11 +192,11 @@ def test_a_key_of_other_suggestions_is_refused() -> None:
     name = next(iter(made.key.credits))
     fewer = {one: rows for one, rows in made.key.credits.items() if one != name}
     cases: list[tuple[Key, str]] = [
-        (replace(made.key, credits=fewer), "not about the suggestions"),
-        (replace(made.key, controls={name: 4}), "control is credited"),
-        (replace(made.key, study="other"), "is of the study 'other'"),
-        (replace(made.key, systems={"a": ""}), "unknown systems are credited: b"),
-        (replace(made.key, credits=fewer, controls={name: 2}), "score of a control"),
+        (structs.replace(made.key, credits=fewer), "not about the suggestions"),
+        (structs.replace(made.key, controls={name: 4}), "control is credited"),
+        (structs.replace(made.key, study="other"), "is of the study 'other'"),
+        (structs.replace(made.key, systems={"a": ""}), "unknown systems are credited: b"),
+        (structs.replace(made.key, credits=fewer, controls={name: 2}), "score of a control"),
     ]
     for key, words in cases:
         with pytest.raises(ValueError, match=words):

@@ -8,7 +8,6 @@ import re
 import shutil
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from runpy import run_path
@@ -16,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from xlingual.errors import InputError
 from xlingual.study.database import Rater, Ratings

@@ -34,17 +34,17 @@ def test_presets():
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"beta": 1.5}, "beta must be between 0 and 1: found 1.5"),
-        ({"margin": -1}, "margin must be between 0 and 2: found -1"),
-        ({"batch": 1}, "batch must be 2 or more: found 1"),
-        ({"contrastive": 0}, "contrastive must be 1 or more: found 0"),
-        ({"contrast": "hardes"}, "contrast 'hardes' is unknown. Did you mean 'hardest'?"),
-        ({"pairs": "all"}, "pairs 'all' is unknown"),
+        ({"beta": 1.5}, "beta must be a number of at least 0 and at most 1, found 1.5"),
+        ({"margin": -1}, "margin must be a number of at least 0 and at most 2, found -1"),
+        ({"batch": 1}, "batch must be a whole number of at least 2, found 1"),
+        ({"contrastive": 0}, "contrastive must be a whole number of at least 1, found 0"),
+        ({"contrast": "hardes"}, "found \"hardes\". Did you mean 'hardest'?"),
+        ({"pairs": "all"}, 'pairs must be "mean" or "sum", found "all"'),
         ({"languages": ("en",)}, "beta is 0.5 with one language"),
         ({"languages": ("en", "en")}, "'en' is there twice"),
         ({"languages": ()}, "none is told"),
         ({"project_text": False}, "state_dim and joint_dim must be equal: found 1024 and 2048"),
-        ({"beta": float("nan")}, "beta must be between 0 and 1: found nan"),
+        ({"beta": float("nan")}, "beta must be a number of at least 0 and at most 1, found NaN"),
     ],
 )
 def test_wrong_options(changes, told):

@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from xlingual.data.manifest import Manifest  # noqa: E402
+from xlingual.encoders import adopt  # noqa: E402
 from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.training.loop import FitOptions, Scores, fit  # noqa: E402
 from xlingual.training.packing import PictureSource  # noqa: E402
@@ -28,7 +29,7 @@ def recipe_of(made, folder, manifest, options, dim=5):
     source = None
     if options.beta > 0:
         table = np.random.default_rng(1).standard_normal((100, dim))
-        source = PictureSource("given", made.given(table))
+        source = PictureSource("given", adopt(made.given(table)))
     corpus, vocabularies = made.packed(folder, manifest, options.languages, source)
     return MlmmeRecipe(build_model(options, vocabularies, corpus), corpus, options)
 
@@ -163,7 +164,7 @@ def test_bad_input(made, tmp_path):
 
 def test_no_picture_side_where_pictures_do_not_count(made, tmp_path):
     corpus, vocabularies = made.packed(
-        tmp_path, made.paired(4), pictures=PictureSource("given", made.given(np.eye(4)))
+        tmp_path, made.paired(4), pictures=PictureSource("given", adopt(made.given(np.eye(4))))
     )
     assert build_model(options_of(beta=0.0), vocabularies, corpus).picture is None
     assert build_model(options_of(beta=0.5), vocabularies, corpus).picture is not None
@@ -177,7 +178,7 @@ def test_standardized_pictures(made, tmp_path):
     turned = table * [2, 0.1, 30, 1, 1] + [5, 0, -100, 1, 2]
     found = []
     for name, vectors in (("one", table), ("other", turned)):
-        source = PictureSource("given", made.given(vectors))
+        source = PictureSource("given", adopt(made.given(vectors)))
         options = options_of(standardize_pictures=True)
         corpus, vocabularies = made.packed(tmp_path / name, made.paired(6), pictures=source)
         model = build_model(options, vocabularies, corpus)

@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from xlingual.data.manifest import Manifest  # noqa: E402
+from xlingual.encoders import adopt  # noqa: E402
 from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.models.folder import ModelFolder  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
@@ -255,20 +256,22 @@ def test_a_batch_in_which_languages_are_rare_is_told():
 def test_texts_without_a_title_are_left_out(tmp_path):
     rows = recipes(10, title=lambda i: "" if i == 2 else f"t{i}")
     with pytest.warns(DataWarning, match=r"1 of 10 texts are left out.*en 1; the first is 'r2'"):
-        packed = pack_pairs(tmp_path, rows, TripletOptions(), TextSource("words", Words()))
+        packed = pack_pairs(tmp_path, rows, TripletOptions(), TextSource("words", adopt(Words())))
     assert len(packed) == 9 and packed.ids.tolist()[:3] == ["r0", "r1", "r3"]
     body = Texts([rows.fields["body"][3]], ["de"], ["r3"])
     np.testing.assert_array_equal(packed.body[2], Words().encode(body)[0])
     empty = recipes(10, title=lambda i: f"t{i}" if i % 2 == 0 else "")
     with pytest.raises(InputError, match=r"no text in 'de' has a title and a body \(the first is 'r1'\)"):
-        pack_pairs(tmp_path, empty, TripletOptions(), TextSource("words", Words()))
+        pack_pairs(tmp_path, empty, TripletOptions(), TextSource("words", adopt(Words())))
     with pytest.raises(InputError, match="no column 'head'"):
-        pack_pairs(tmp_path, rows, TripletOptions(title="head"), TextSource("words", Words()))
+        pack_pairs(tmp_path, rows, TripletOptions(title="head"), TextSource("words", adopt(Words())))
 
 
 def test_a_text_split_in_two(tmp_path):
     rows = recipes(12)
-    packed = pack_pairs(tmp_path, rows, TripletOptions(split="first-sentence"), TextSource("words", Words()))
+    packed = pack_pairs(
+        tmp_path, rows, TripletOptions(split="first-sentence"), TextSource("words", adopt(Words()))
+    )
     two = [text.split(". ") for text in rows.text]
     expected = [Words().encode(Texts([t + "."], ["en"], ["0"])) for t, _ in two]
     np.testing.assert_array_equal(packed.title, np.concatenate(expected))
@@ -277,9 +280,9 @@ def test_a_text_split_in_two(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"margin": 3}, "margin must be between 0 and 2: found 3"),
-        ({"beta": -1}, "beta must be 0 or more"),
-        ({"batch": 1}, "batch must be 2 or more"),
+        ({"margin": 3}, "margin must be a number of at least 0 and at most 2, found 3"),
+        ({"beta": -1}, "beta must be a number of at least 0"),
+        ({"batch": 1}, "batch must be a whole number of at least 2"),
         ({"neighbours_from": "bach"}, "Did you mean 'batch'"),
         ({"title": "body"}, "two columns"),
         ({"hidden": 3}, "unknown option 'hidden' of triplet-xl"),

@@ -14,7 +14,7 @@ from xlingual.columns import shown_paths, view
 from xlingual.data.checks.records import PictureCheck
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
-from xlingual.pictures import THREADS, missing_files, open_picture, read_bytes
+from xlingual.pictures import GLANCE, THREADS, decode, missing_files, read_bytes
 from xlingual.records import digest
 
 Progress = Callable[[int, int], None]  # pictures done, pictures in all
@@ -71,7 +71,7 @@ def _opened(sources: Sequence[bytes | Path], rows: Sequence[str]) -> Iterator[by
 def _look(source: bytes | Path, row: str) -> bytes | InputError:
     try:
         content = read_bytes(source, row=row)
-        open_picture(content if isinstance(source, bytes) else source, row=row)
+        decode(content, source if isinstance(source, Path) else None, row=row, side=GLANCE)
     except InputError as error:
         return error
     return digest(content)

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from xlingual.data.languages import check_tags
 from xlingual.data.pools.clusters import join_parallel, joined_sentences
 from xlingual.data.pools.rows import Candidates, PoolRows, Questions
-from xlingual.data.reading.values import numbered, shown
+from xlingual.data.reading.numbering import position_in_group
+from xlingual.data.reading.select import no_split
+from xlingual.data.reading.values import and_more, numbered, shown
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.records import Numbering
 
 if TYPE_CHECKING:
     from xlingual.records import Ints
 
-Value = TypeVar("Value")
+Part = TypeVar("Part", Questions, Candidates)
 
 
 def build_pool(
@@ -59,12 +61,13 @@ def build_pool(
     codes = [code for code in codes if code in present]
     recode = np.full(len(languages), -1, dtype=np.int64)
     recode[codes] = np.arange(len(codes))
-    q, c = _take_questions(questions, of_questions[-1]), _take_candidates(candidates, of_candidates[-1])
+    q, c = _taken(questions, of_questions[-1]), _taken(candidates, of_candidates[-1])
+    article = None if q.article is None else numbered(q.article.tolist())[0]
     cluster, _ = numbered([*q.cluster.tolist(), *c.cluster.tolist()])
     return PoolRows(
         source,
         tuple(languages[code] for code in codes),
-        replace(q, language=recode[q.language], cluster=cluster[: len(q)]),
+        replace(q, language=recode[q.language], cluster=cluster[: len(q)], article=article),
         replace(c, language=recode[c.language], cluster=cluster[len(q) :]),
         _numberings("questions", of_questions, questions.language, languages),
         _numberings("candidates", of_candidates, candidates.language, languages),
@@ -102,10 +105,10 @@ def check_relevant(
     if without:
         row = without[0]
         tag = languages[questions.language[row]]
-        more = f" (and {len(without) - 1} more questions)" if len(without) > 1 else ""
         raise InputError(
             f"{where(row)}: question {questions.ids[row]!r:.80} ({tag}) has no "
-            f"relevant candidate{more}: no candidate holds its key {questions.key[row]!r:.80}"
+            f"relevant candidate{and_more(without, 'questions')}: "
+            f"no candidate holds its key {questions.key[row]!r:.80}"
         )
 
 
@@ -115,10 +118,7 @@ def _check_split(source: str, questions: Questions, candidates: Candidates, spli
     if not splits:
         raise InputError(f"{source} has no column 'split': leave the split {split!r} out")
     if split not in (questions.split or [split]) or split not in splits:
-        known = [name for name in dict.fromkeys(splits) if name]
-        raise InputError(
-            f"{source} has no split {split!r}.{did_you_mean(split, known)} Its splits: {listed(known, 20)}"
-        )
+        raise no_split(source, split, dict.fromkeys(splits))
 
 
 def _stages(language: Ints, splits: list[str] | None, codes: Sequence[int], split: str | None) -> list[Ints]:
@@ -177,7 +177,7 @@ def _numberings(
             continue
         whole = np.array_equal(stage, stages[0])
         note = "" if not found else "whole-pool " if whole else "chosen "
-        within = _within_language(stage, language)
+        within = position_in_group(language[stage])
         position, place = np.full(len(language), -1), np.full(len(language), -1)
         position[stage], place[stage] = within, np.arange(len(stage))
         counts = np.bincount(language[stage], minlength=len(languages)).tolist()
@@ -189,39 +189,11 @@ def _numberings(
     return tuple(found)
 
 
-def _within_language(stage: Ints, language: Ints) -> Ints:
-    """Return the position of each row of a stage, which is sorted by language, within its language."""
-    codes = language[stage]
-    first: dict[int, int] = {}
-    for place, code in enumerate(codes.tolist()):
-        first.setdefault(code, place)
-    return np.arange(len(stage)) - np.array([first[code] for code in codes.tolist()], dtype=np.int64)
-
-
-def _pick(values: Sequence[Value], rows: Ints) -> list[Value]:
-    return [values[row] for row in rows.tolist()]
-
-
-def _take_questions(q: Questions, rows: Ints) -> Questions:
-    article = None if q.article is None else numbered(q.article[rows].tolist())[0]
-    return Questions(
-        _pick(q.ids, rows),
-        q.language[rows],
-        _pick(q.text, rows),
-        _pick(q.key, rows),
-        q.cluster[rows],
-        article,
-        None if q.split is None else _pick(q.split, rows),
-    )
-
-
-def _take_candidates(c: Candidates, rows: Ints) -> Candidates:
-    return Candidates(
-        _pick(c.ids, rows),
-        c.language[rows],
-        _pick(c.text, rows),
-        _pick(c.context, rows),
-        _pick(c.keys, rows),
-        c.cluster[rows],
-        None if c.split is None else _pick(c.split, rows),
-    )
+def _taken(part: Part, rows: Ints) -> Part:
+    """Return the chosen questions, or candidates."""
+    columns: dict[str, Any] = {f.name: getattr(part, f.name) for f in fields(part)}
+    for name, values in columns.items():
+        if values is not None:
+            array = isinstance(values, np.ndarray)
+            columns[name] = values[rows] if array else [values[row] for row in rows.tolist()]
+    return replace(part, **columns)

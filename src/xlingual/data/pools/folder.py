@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,16 @@ from xlingual.data.pools.clusters import clusters_by_id_or_key, clusters_of_cand
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.reading.formats import read_jsonl, read_parquet
 from xlingual.data.reading.tables import Table
-from xlingual.data.reading.values import check_unique, described, is_missing, names_in, numbered, texts_in
-from xlingual.errors import InputError, did_you_mean, listed, nearest
+from xlingual.data.reading.values import (
+    and_more,
+    check_unique,
+    described,
+    is_missing,
+    names_in,
+    numbered,
+    texts_in,
+)
+from xlingual.errors import InputError, listed, nearest
 
 if TYPE_CHECKING:
     from xlingual.records import Ints
@@ -25,12 +33,10 @@ READERS: dict[str, Callable[[Path], Table]] = {".parquet": read_parquet, ".jsonl
 QUESTIONS, CANDIDATES = "questions", "candidates"
 
 
-def pool_file(folder: Path, stem: str) -> Path | None:
-    """Return the file of the folder that holds the questions or the candidates; None where there is none."""
-    found = [folder / f"{stem}{ending}" for ending in READERS if (folder / f"{stem}{ending}").is_file()]
-    if len(found) > 1:
-        raise InputError(f"{folder} holds {listed(path.name for path in found)}: remove all but one")
-    return found[0] if found else None
+def pool_files(folder: str | Path, stems: Sequence[str] = (QUESTIONS, CANDIDATES)) -> list[Path]:
+    """Return the files of questions and candidates in a folder, which writing a pool there replaces."""
+    paths = (Path(folder) / f"{stem}{ending}" for stem in stems for ending in READERS)
+    return [path for path in paths if path.exists()]
 
 
 def read_folder(folder: Path) -> tuple[tuple[str, ...], Questions, Candidates, tuple[str, ...]]:
@@ -50,11 +56,14 @@ def read_folder(folder: Path) -> tuple[tuple[str, ...], Questions, Candidates, t
 
 
 def _open(folder: Path, stem: str) -> Table:
-    path = pool_file(folder, stem)
-    if path is None:
+    found = pool_files(folder, [stem])
+    if len(found) > 1:
+        raise InputError(f"{folder} holds {listed(path.name for path in found)}: remove all but one")
+    if not found:
         raise InputError(
             f"{folder} holds no {stem}.parquet or {stem}.jsonl: a pool folder has questions and candidates"
         )
+    path = found[0]
     table = READERS[path.suffix](path)
     if not table.n_rows:
         raise InputError(
@@ -63,17 +72,8 @@ def _open(folder: Path, stem: str) -> Table:
     return table
 
 
-def _column(table: Table, name: str) -> str:
-    if name not in table.names:
-        raise InputError(
-            f"{table.source} has no column {name!r}.{did_you_mean(name, table.names)} "
-            f"Its columns: {listed(table.names, 20)}"
-        )
-    return name
-
-
 def _languages(table: Table) -> tuple[Ints, list[str]]:
-    tags = names_in(table, _column(table, "lang"), "language", "give each row one, such as 'en'")
+    tags = names_in(table, table.require("lang"), "language", "give each row one, such as 'en'")
     for row, tag in enumerate(tags):
         problem = tag_problem(tag)
         if problem is not None:
@@ -82,18 +82,18 @@ def _languages(table: Table) -> tuple[Ints, list[str]]:
 
 
 def _ids(table: Table, language: Ints) -> list[str]:
-    ids = names_in(table, _column(table, "id"), "id", "give each row one")
+    ids = names_in(table, table.require("id"), "id", "give each row one")
     keys = list(zip(language.tolist(), ids, strict=True))
     check_unique(keys, table.source, ids, np.arange(len(ids)), "within a language an id names one row")
     return ids
 
 
 def _texts(table: Table, name: str) -> list[str]:
-    return [text or "" for text in texts_in(table, _column(table, name))]
+    return [text or "" for text in texts_in(table, table.require(name))]
 
 
 def _names(table: Table, name: str) -> list[str]:
-    return names_in(table, _column(table, name), name, "give each row one, or leave the column out")
+    return names_in(table, table.require(name), name, "give each row one, or leave the column out")
 
 
 def _split(table: Table) -> list[str] | None:
@@ -106,9 +106,8 @@ def _questions(table: Table, language: Ints, tags: list[str], asked_in: Ints) ->
     texts = _texts(table, "text")
     empty = [row for row, text in enumerate(texts) if not text.strip()]
     if empty:
-        more = f" (and {len(empty) - 1} more rows)" if len(empty) > 1 else ""
         raise InputError(
-            f"{table.where(empty[0], 'text')}: empty question{more}: write it, or remove the row"
+            f"{table.where(empty[0], 'text')}: empty question{and_more(empty)}: write it, or remove the row"
         )
     key = _names(table, "key")
     article = numbered(_names(table, "article"))[0] if "article" in table.names else None
@@ -122,7 +121,7 @@ def _questions(table: Table, language: Ints, tags: list[str], asked_in: Ints) ->
 
 def _candidates(table: Table, language: Ints) -> Candidates:
     """Return the candidates; their clusters are still to be found."""
-    cells = table.load(_column(table, "keys"))
+    cells = table.load(table.require("keys"))
     _refuse_misspelt_keys(table, cells)
     keys = [_keys(table, row, value) for row, value in enumerate(cells)]
     context = _texts(table, "context") if "context" in table.names else [""] * table.n_rows
@@ -180,9 +179,9 @@ def _refuse_misspelt_keys(table: Table, cells: list[Any]) -> None:
             if cell is None and other is not None
         ]
         if rows:
-            more = f" (and {len(rows) - 1} more rows)" if len(rows) > 1 else ""
             raise InputError(
-                f"{table.where(rows[0], name)}{more}: no 'keys' there, but {name!r}. Did you mean 'keys'? "
+                f"{table.where(rows[0], name)}{and_more(rows)}: no 'keys' there, but {name!r}. "
+                "Did you mean 'keys'? "
                 'Rename it; a candidate that answers nothing has "keys": []'
             )
 

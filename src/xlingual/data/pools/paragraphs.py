@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.data.pools.segment import sentence_breaks
+from xlingual.data.reading.problems import first_line
 from xlingual.data.reading.values import described
 from xlingual.errors import InputError
 
@@ -74,8 +75,7 @@ def _articles(path: Path) -> Iterator[Mapping[str, Any]]:
     try:
         content = json.loads(path.read_bytes().decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
-        reason = next(iter(str(error).splitlines()), "")[:200]
-        raise InputError(f"{path} is not JSON ({reason}): expected {_LAYOUT}") from error
+        raise InputError(f"{path} is not JSON ({first_line(error)}): expected {_LAYOUT}") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
     articles = content.get("data") if isinstance(content, dict) else None

@@ -8,13 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from xlingual.data.pools.build import build_pool, warn
-from xlingual.data.pools.folder import CANDIDATES, QUESTIONS, pool_file, read_folder
+from xlingual.data.pools.folder import CANDIDATES, QUESTIONS, pool_files, read_folder
 from xlingual.data.pools.rows import PoolRows
 from xlingual.data.pools.squad import SquadRows, read_squad, refuse_without_questions, warning_sentences
 from xlingual.data.pools.squadnames import squad_files
 from xlingual.data.reading.formats import READERS
 from xlingual.data.reading.opening import FOLDER_NAMES
+from xlingual.data.reading.select import split_reference
 from xlingual.errors import InputError, did_you_mean
+from xlingual.records import Texts
 
 
 def read_pool(path: str | Path, languages: Sequence[str] | None = None, split: str | None = None) -> PoolRows:
@@ -28,7 +30,7 @@ def read_pool(path: str | Path, languages: Sequence[str] | None = None, split: s
     if isinstance(languages, str):
         languages = [tag.strip() for tag in languages.split(",") if tag.strip()]
     try:
-        if path.is_dir() and any(pool_file(path, stem) for stem in (QUESTIONS, CANDIDATES)):
+        if path.is_dir() and pool_files(path):
             known, questions, candidates, notes = read_folder(path)
             pool = build_pool(str(path), known, questions, candidates, languages, split)
             return _checked(pool, *notes)
@@ -43,8 +45,16 @@ def is_pool(path: str | Path) -> bool:
     """Tell whether a path looks like a pool: a pool folder, or SQuAD-style files."""
     path = Path(path)
     if os.path.isdir(path):
-        return any(pool_file(path, stem) for stem in (QUESTIONS, CANDIDATES)) or any(path.glob("*.json"))
+        return bool(pool_files(path)) or any(path.glob("*.json"))
     return path.suffix.lower() == ".json" and os.path.isfile(path)
+
+
+def read_pool_texts(reference: str) -> Texts:
+    """Return the texts that `fit=POOL#SPLIT`, or `fit=POOL`, names: its candidates, then its questions."""
+    path, split, rows = split_reference(reference)
+    if rows is not None:
+        raise InputError(f"{reference!r}: a pool has no rows A:B: write POOL#SPLIT, as in pool#train")
+    return read_pool(path, split=split).fit_texts()
 
 
 def pool_of_squad(

@@ -138,6 +138,21 @@ class PoolRows:
             numberings=self.candidate_numberings,
         )
 
+    def fit_texts(self) -> Texts:
+        """Return candidates and questions as one batch, in which rows of equal cluster are one item.
+
+        Ids and texts are those that are evaluated, so that an encoder fitted on evaluated rows is found out.
+        """
+        candidates, questions = self.candidate_texts(), self.question_texts()
+        return Texts(
+            text=[*candidates.text, *questions.text],
+            language=[*candidates.language, *questions.language],
+            ids=[*candidates.ids, *questions.ids],
+            items=[
+                str(number) for part in (self.candidates, self.questions) for number in part.cluster.tolist()
+            ],
+        )
+
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}({self.source}: {len(self.questions)} questions, {len(self.candidates)} "

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.data.pools.clusters import joined
 from xlingual.errors import InputError
 from xlingual.streams import stream
 
 if TYPE_CHECKING:
     from xlingual.data.pools.rows import PoolRows
+    from xlingual.records import Ints
 
 TRAIN, TEST = "train", "test"
 PARTS = ("paragraph", "article")
@@ -26,10 +28,11 @@ def split_pool(pool: PoolRows, train: float, seed: int = 0, by: str = "paragraph
     """
     if by not in PARTS:
         raise ValueError(f"by must be one of {', '.join(PARTS)}: {by!r}")
-    if by == "article" and pool.questions.article is None:
-        raise InputError(f"{pool.source}: its questions have no articles: split it by paragraph")
-    label = _joined(pool, by == "article")
     q, c = pool.questions, pool.candidates
+    groups = q.article if by == "article" else q.cluster
+    if groups is None:
+        raise InputError(f"{pool.source}: its questions have no articles: split it by paragraph")
+    label = _labels(pool, groups)
     numbers = np.unique(label[q.cluster])
     silent = np.setdiff1d(label[c.cluster], numbers)  # paragraphs without questions are divided apart
     rng = stream(seed, "pool split")
@@ -46,20 +49,14 @@ def split_pool(pool: PoolRows, train: float, seed: int = 0, by: str = "paragraph
     )
 
 
-def _joined(pool: PoolRows, by_article: bool) -> np.ndarray:
-    """Return one label for each cluster; clusters that share a key, or an article, have the same."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
+def _labels(pool: PoolRows, groups: Ints) -> Ints:
+    """Return one label for each cluster: equal where clusters share a key, or a group of questions."""
     q, c = pool.questions, pool.candidates
-    n = 1 + int(max(q.cluster.max(), c.cluster.max()))
     question, candidate = pool.relevant
-    ends = np.stack([q.cluster[question], c.cluster[candidate]])
-    if by_article and q.article is not None:
-        first = np.unique(q.article, return_index=True)[1][np.unique(q.article, return_inverse=True)[1]]
-        ends = np.concatenate([ends, [q.cluster, q.cluster[first]]], axis=1)
-    graph = coo_array((np.ones(ends.shape[1]), (ends[0], ends[1])), shape=(n, n))
-    return np.asarray(connected_components(graph, directed=False)[1])
+    pairs = [f"question {row}" for row in question.tolist()]
+    clusters = np.concatenate([q.cluster, q.cluster[question], c.cluster[candidate]])
+    size = 1 + int(max(q.cluster.max(), c.cluster.max()))
+    return joined(clusters, [*groups.tolist(), *pairs, *pairs], size=size)
 
 
 def _names(train: np.ndarray) -> list[str]:

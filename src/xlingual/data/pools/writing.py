@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlingual.data.pools.folder import CANDIDATES, QUESTIONS, READERS
+from xlingual.data.pools.folder import CANDIDATES, QUESTIONS, pool_files
 from xlingual.errors import InputError, did_you_mean, listed
-from xlingual.results.files import atomic_file, make_folder
+from xlingual.files import atomic_file, make_folder
 
 if TYPE_CHECKING:
     from xlingual.data.pools.rows import PoolRows
@@ -37,16 +37,9 @@ def write_pool(
     with atomic_file(paths[QUESTIONS]) as questions, atomic_file(paths[CANDIDATES]) as candidates:
         write(questions, question_columns(pool))
         write(candidates, candidate_columns(pool))
-    for other in (folder / f"{stem}{ending}" for stem in paths for ending in READERS):
-        if other not in paths.values():
-            other.unlink(missing_ok=True)
+    for other in {*pool_files(folder)} - {*paths.values()}:
+        other.unlink(missing_ok=True)
     return folder
-
-
-def pool_files(folder: str | Path) -> list[Path]:
-    """Return the files of questions and candidates in a folder, which writing a pool there replaces."""
-    paths = (Path(folder) / f"{stem}{ending}" for stem in (QUESTIONS, CANDIDATES) for ending in READERS)
-    return [path for path in paths if path.exists()]
 
 
 def refuse_pool_in(folder: str | Path, remedy: str = "replace them with overwrite=True") -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from xlingual.data.reading.gathering import ROWS, Gathered, table_of_strings
-from xlingual.data.reading.problems import AT_ONCE, Problem, Reading
+from xlingual.data.reading.problems import AT_ONCE, Problem, Reading, first_line
 from xlingual.data.reading.tables import Table
 from xlingual.errors import InputError, listed
 from xlingual.extras import missing, pip_line
@@ -35,8 +35,9 @@ def read_excel(path: Path, how: Reading = AT_ONCE) -> Table:
     except InputError:
         raise
     except Exception as error:  # openpyxl raises errors of many kinds for damaged files
-        reason = next(iter(str(error).splitlines()), "")[:100] or type(error).__name__
-        raise InputError(f"{path} cannot be read as a workbook of Excel ({reason}): {_SAVE}") from error
+        raise InputError(
+            f"{path} cannot be read as a workbook of Excel ({first_line(error, 100)}): {_SAVE}"
+        ) from error
     if others:
         sentence = f"{path}: only the first sheet is read, not {listed(others, 3)}"
         how.tell(Problem("note", "further sheets", sentence, count=len(others)))
@@ -45,7 +46,7 @@ def read_excel(path: Path, how: Reading = AT_ONCE) -> Table:
             f"{path}: {len(faults)} cells hold what a failed formula leaves ({listed(faults, 3)}): mend them"
         )
         how.tell(Problem("warning", "failed formulas", sentence, count=len(faults), examples=faults[:3]))
-    return table_of_strings(gathered, header, path, image_folder=path.stem == "metadata", how=how)
+    return table_of_strings(gathered, header, path, how)
 
 
 def _check_size(path: Path) -> None:

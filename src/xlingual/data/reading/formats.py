@@ -13,16 +13,13 @@ from typing import TYPE_CHECKING, Any
 from xlingual.data.reading.encodings import UTF8, Encoding, find_encoding
 from xlingual.data.reading.excel import read_excel
 from xlingual.data.reading.gathering import ROWS, Gathered, table_of, table_of_strings
-from xlingual.data.reading.problems import AT_ONCE, Problem, Reading
+from xlingual.data.reading.problems import AT_ONCE, Problem, Reading, first_line
 from xlingual.data.reading.separators import Separator, find_separator
 from xlingual.data.reading.tables import (
     Table,
-    arrow_is_code,
-    arrow_is_text,
-    arrow_values,
-    check_names,
-    check_sound,
+    sound,
     table_of_arrow,
+    table_of_schema,
 )
 from xlingual.data.reading.values import described
 from xlingual.errors import InputError
@@ -41,9 +38,7 @@ def _opened(path: Path, format_name: str) -> Iterator[None]:
     except InputError:
         raise
     except Exception as error:
-        raise InputError(
-            f"{path} is not {format_name} file ({_first_line(error)}): write it again"
-        ) from error
+        raise InputError(f"{path} is not {format_name} file ({first_line(error)}): write it again") from error
 
 
 def read_parquet(path: Path, how: Reading = AT_ONCE) -> Table:
@@ -52,12 +47,9 @@ def read_parquet(path: Path, how: Reading = AT_ONCE) -> Table:
 
     with _opened(path, "a Parquet"), pq.ParquetFile(path) as file:
         schema, n_rows = file.schema_arrow, file.metadata.num_rows
-        names = tuple(schema.names)
         metadata = file.metadata
     # Of very many columns the file stays open: opening it for each of them would cost their square.
-    many = pq.ParquetFile(path, metadata=metadata) if len(names) > _MANY_COLUMNS else None
-    check_names(names, str(path))
-    types = dict(zip(names, schema.types, strict=True))
+    many = pq.ParquetFile(path, metadata=metadata) if len(schema) > _MANY_COLUMNS else None
 
     def column(name: str) -> pa.ChunkedArray:
         try:
@@ -65,27 +57,15 @@ def read_parquet(path: Path, how: Reading = AT_ONCE) -> Table:
                 found = file.read(columns=[name]).column(name)
         except Exception as error:  # of many kinds, where a file is damaged
             raise InputError(
-                f"{path}, column {name!r} cannot be read ({_first_line(error)}): write the file again"
+                f"{path}, column {name!r} cannot be read ({first_line(error)}): write the file again"
             ) from error
         if len(found) != n_rows:
             raise InputError(
                 f"{path}, column {name!r} has {len(found)} of {n_rows} rows: write the file again"
             )
-        check_sound(found, str(path), name)
-        return found
+        return sound(found, str(path), name)
 
-    return Table(
-        str(path),
-        path.parent,
-        names,
-        n_rows,
-        load=lambda name: arrow_values(column(name), str(path), name),
-        is_text=lambda name: arrow_is_text(types[name]),
-        image_folder=_is_image_folder(path),
-        is_code=lambda name: arrow_is_code(types[name]),
-        arrow=lambda name: column(name) if arrow_is_text(types[name]) else None,
-        how=how,
-    )
+    return table_of_schema(schema, n_rows, column, str(path), path.parent, how)
 
 
 def read_arrow(path: Path, how: Reading = AT_ONCE) -> Table:
@@ -99,7 +79,7 @@ def read_arrow(path: Path, how: Reading = AT_ONCE) -> Table:
         except pa.ArrowInvalid:
             source.seek(0)
             table = pa.ipc.open_stream(source).read_all()
-        return table_of_arrow(table, str(path), path.parent, image_folder=_is_image_folder(path), how=how)
+        return table_of_arrow(table, str(path), path.parent, how)
 
 
 def read_jsonl(path: Path, how: Reading = AT_ONCE) -> Table:
@@ -125,7 +105,7 @@ def read_jsonl(path: Path, how: Reading = AT_ONCE) -> Table:
     if bad:
         how.error("not JSON", told[0], bad, [sentence.split(", ", 1)[-1] for sentence in told[:3]])
     _tell_guess(path, how, encoding)
-    return table_of(gathered, path, image_folder=_is_image_folder(path), how=how)
+    return table_of(gathered, path, how)
 
 
 def _json_rows(path: Path, encoding: str, refuse: Callable[[int, str], None]) -> Iterator[dict[str, Any]]:
@@ -141,7 +121,7 @@ def _json_rows(path: Path, encoding: str, refuse: Callable[[int, str], None]) ->
                 row = json.loads(line)
             except (ValueError, RecursionError) as error:
                 _refuse_one_value(path, encoding, count)
-                reason = _first_line(error)
+                reason = first_line(error)
                 if isinstance(error, json.JSONDecodeError):  # which counts lines within this one
                     reason = f"{error.msg}, character {error.colno}"
                 refuse(count, f"{path}, line {number} is not JSON ({reason}): mend the line")
@@ -209,7 +189,7 @@ def _read_delimited(path: Path, usual: str, how: Reading) -> Table:
             )
     _tell_guess(path, how, encoding, separator)
     _check_header(path, header, separator)
-    return table_of_strings(gathered, header, path, image_folder=_is_image_folder(path), how=how)
+    return table_of_strings(gathered, header, path, how)
 
 
 def _delimited_rows(
@@ -274,11 +254,3 @@ def _check_header(path: Path, header: list[str], separator: Separator) -> None:
                 f"--separator {'tab' if others[0] == chr(9) else repr(others[0])}, or rename the file (.csv: "
                 "commas, .tsv: tabs)"
             )
-
-
-def _is_image_folder(path: Path) -> bool:
-    return path.stem == "metadata"
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)[:200]

@@ -72,7 +72,7 @@ class Gathered:
         return bool(found) and all(issubclass(kind, kinds) for kind in found)
 
 
-def table_of(gathered: Gathered, path: Path, *, image_folder: bool, how: Reading) -> Table:
+def table_of(gathered: Gathered, path: Path, how: Reading) -> Table:
     """Return the table of what was gathered from a file of JSON lines."""
     check_names(gathered.names, str(path))
     return Table(
@@ -82,16 +82,13 @@ def table_of(gathered: Gathered, path: Path, *, image_folder: bool, how: Reading
         gathered.n_rows,
         gathered.load,
         is_text=lambda name: gathered.holds(name, str),
-        image_folder=image_folder,
         is_code=lambda name: gathered.holds(name, (int, bool)),
         arrow=gathered.arrow,
         how=how,
     )
 
 
-def table_of_strings(
-    gathered: Gathered, header: Sequence[str], path: Path, *, image_folder: bool, how: Reading
-) -> Table:
+def table_of_strings(gathered: Gathered, header: Sequence[str], path: Path, how: Reading) -> Table:
     """Return the table of columns that were gathered by their places, "0", "1" …, and their names."""
     check_names(header, str(path))
     place = {name: str(number) for number, name in enumerate(header)}
@@ -102,7 +99,6 @@ def table_of_strings(
         gathered.n_rows,
         load=lambda name: gathered.load(place[name]) if gathered.n_rows else [],
         is_text=lambda name: bool(name),  # a column without a name is an index that another tool wrote
-        image_folder=image_folder,
         arrow=lambda name: gathered.arrow(place[name]) if gathered.n_rows else None,
         how=how,
     )

@@ -25,14 +25,15 @@ def numberings(rows: TextRows, note: str = "") -> tuple[Numbering, ...]:
     counts = np.bincount(rows.language, minlength=n_languages)
     sizes: dict[str | None, int] = dict(zip(rows.languages, counts.tolist(), strict=True))
     return (
-        Numbering(f"texts of the language{note}", _position_in_group(rows.language, counts), sizes),
+        Numbering(f"texts of the language{note}", position_in_group(rows.language), sizes),
         Numbering(f"items{note}", rows.item, dict.fromkeys([None, *sizes], rows.n_items)),
         Numbering(f"rows{note}", np.arange(len(rows), dtype=np.int64), {None: len(rows)}),
     )
 
 
-def _position_in_group(group: Ints, counts: Ints) -> Ints:
-    """Return how many earlier rows are of the same group."""
+def position_in_group(group: Ints) -> Ints:
+    """Return how many earlier rows are of the same group (a code from 0), int64 [n]."""
+    counts = np.bincount(group)
     order = np.argsort(group, kind="stable")
     starts = np.cumsum(counts) - counts
     position = np.empty(len(group), dtype=np.int64)

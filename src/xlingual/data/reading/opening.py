@@ -11,7 +11,7 @@ from xlingual.data.reading.problems import AT_ONCE, Reading
 from xlingual.data.reading.shards import joined, shards_in, shards_like
 from xlingual.data.reading.tables import Table
 from xlingual.errors import InputError, listed, nearest, why
-from xlingual.regular import regular_file
+from xlingual.files import regular_file
 
 FOLDER_NAMES = (
     "metadata.jsonl",

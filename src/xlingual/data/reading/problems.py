@@ -51,4 +51,9 @@ class Reading:
         self.tell(Problem("error", kind, sentence, rows, examples))
 
 
+def first_line(error: Exception, most: int = 200) -> str:
+    """Return the first line of what a library says of an error, cut to `most` characters."""
+    return next(iter(str(error).splitlines()), "")[:most] or type(error).__name__
+
+
 AT_ONCE = Reading()  # the user said nothing, and the first error is raised

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from xlingual.errors import InputError, did_you_mean, listed
@@ -33,15 +34,19 @@ def choose(rows: TextRows, splits: Lookup[str] | None, split: str | None, range_
                 f"{rows.source} has no column 'split': leave --split {split} out, or use --rows A:B"
             )
         if split not in splits.words:
-            known = [name for name in splits.words if name]
-            raise InputError(
-                f"{rows.source} has no split {split!r}.{did_you_mean(split, known)} "
-                f"Its splits: {listed(known, 20)}"
-            )
+            raise no_split(rows.source, split, splits.words)
         chosen &= splits.codes == splits.words.index(split)
         if not chosen.any():
             raise InputError(f"{rows.source}: no row of the split {split!r} lies within --rows {range_text}")
     return np.flatnonzero(chosen)
+
+
+def no_split(source: str, split: str, splits: Iterable[str]) -> InputError:
+    """Return the error for a split that is not there; rows without one have the split ""."""
+    known = [name for name in splits if name]
+    return InputError(
+        f"{source} has no split {split!r}.{did_you_mean(split, known)} Its splits: {listed(known, 20)}"
+    )
 
 
 def parse_rows(text: str) -> slice:

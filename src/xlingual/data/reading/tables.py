@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xlingual.data.reading.problems import AT_ONCE, Reading
+from xlingual.data.reading.problems import AT_ONCE, Reading, first_line
 from xlingual.errors import InputError, did_you_mean, listed
 
 if TYPE_CHECKING:
@@ -25,11 +26,16 @@ class Table:
     n_rows: int
     load: Callable[[str], list[Any]]
     is_text: Callable[[str], bool]  # does the column hold strings, and nothing else but missing values?
-    image_folder: bool = False  # pictures are named by `file_name`, as in a Hugging Face image folder
     is_code: Callable[[str], bool] = lambda name: False  # whole numbers or truth values, or missing values?
     # the column as Arrow strings, which need no Python object each; None where it holds anything else
     arrow: Callable[[str], pa.ChunkedArray | None] = lambda name: None
     how: Reading = AT_ONCE  # which gathers what is wrong, or raises
+
+    @property
+    def image_folder(self) -> bool:
+        """Whether pictures are named by `file_name`, as in the metadata of a Hugging Face image folder."""
+        path = Path(self.source)
+        return path.stem == "metadata" and path.suffix != ""
 
     def where(self, row: int | None = None, column: str | None = None) -> str:
         """Return "file, row 3, column 'text'" for the 0-based row."""
@@ -38,23 +44,18 @@ class Table:
         parts += [f"column {column!r}"] if column is not None else []
         return ", ".join(parts)
 
-    def require(self, name: str, option: str) -> str:
+    def require(self, name: str, option: str = "") -> str:
         """Return the name; raise InputError where there is no such column."""
         if name not in self.names:
             raise InputError(
-                f"{self.source} has no column {name!r} ({option}).{did_you_mean(name, self.names)} "
+                f"{self.source} has no column {name!r}{option and f' ({option})'}."
+                f"{did_you_mean(name, self.names)} "
                 f"Its columns: {listed(self.names, 20)}"
             )
         return name
 
 
-def table_of_rows(
-    rows: Sequence[Mapping[str, Any]],
-    source: str,
-    folder: Path | None,
-    *,
-    image_folder: bool = False,
-) -> Table:
+def table_of_rows(rows: Sequence[Mapping[str, Any]], source: str, folder: Path | None) -> Table:
     """Return a table of mappings; a key that a row lacks is a missing value."""
     names: dict[str, None] = {}
     for number, row in enumerate(rows, 1):
@@ -78,48 +79,44 @@ def table_of_rows(
         len(rows),
         load,
         is_text=lambda name: holds(name, str),
-        image_folder=image_folder,
         is_code=lambda name: holds(name, (int, bool)),
     )
 
 
-def table_of_arrow(
-    table: pa.Table,
+def table_of_arrow(table: pa.Table, source: str, folder: Path | None, how: Reading = AT_ONCE) -> Table:
+    """Return a table over an Arrow table; a column is validated in full before its values are touched."""
+    columns = dict(zip(table.schema.names, table.columns, strict=True))
+    column = cache(lambda name: sound(columns[name], source, name))
+    return table_of_schema(table.schema, table.num_rows, column, source, folder, how)
+
+
+def table_of_schema(
+    schema: pa.Schema,
+    n_rows: int,
+    column: Callable[[str], pa.ChunkedArray],
     source: str,
     folder: Path | None,
-    *,
-    image_folder: bool = False,
-    how: Reading | None = None,
+    how: Reading,
 ) -> Table:
-    """Return a table over an Arrow table; a column is validated in full before its values are touched."""
-    names = tuple(table.schema.names)
+    """Return a table of a schema; `column` gives a sound column when it is asked for."""
+    names = tuple(schema.names)
     check_names(names, source)
-    columns = dict(zip(names, table.columns, strict=True))
-
-    checked: set[str] = set()
-
-    def column(name: str) -> pa.ChunkedArray:
-        if name not in checked:
-            check_sound(columns[name], source, name)
-            checked.add(name)
-        return columns[name]
-
+    types = dict(zip(names, schema.types, strict=True))
     return Table(
         source,
         folder,
         names,
-        table.num_rows,
-        load=lambda name: arrow_values(column(name), source, name),
-        is_text=lambda name: arrow_is_text(columns[name].type),
-        is_code=lambda name: arrow_is_code(columns[name].type),
-        image_folder=image_folder,
-        arrow=lambda name: column(name) if arrow_is_text(columns[name].type) else None,
-        how=how or AT_ONCE,
+        n_rows,
+        load=lambda name: _arrow_values(column(name), source, name),
+        is_text=lambda name: _is_text(types[name]),
+        is_code=lambda name: _is_code(types[name]),
+        arrow=lambda name: column(name) if _is_text(types[name]) else None,
+        how=how,
     )
 
 
-def check_sound(column: pa.ChunkedArray, source: str, name: str) -> None:
-    """Validate a column in full; raise InputError where it is damaged.
+def sound(column: pa.ChunkedArray, source: str, name: str) -> pa.ChunkedArray:
+    """Return a column, validated in full; raise InputError where it is damaged.
 
     Offsets of a damaged file that lead anywhere would end the interpreter when they are followed.
     """
@@ -127,33 +124,34 @@ def check_sound(column: pa.ChunkedArray, source: str, name: str) -> None:
 
     try:
         column.validate(full=True)
+        return column
     except pa.ArrowException as error:
-        reason = next(iter(str(error).splitlines()), "")[:200]
+        reason = first_line(error)
         if "UTF8" in reason:
-            raise refused_bytes(source, name) from error
+            raise _refused_bytes(source, name) from error
         raise InputError(
             f"{source}, column {name!r} cannot be read ({reason}): write the file again"
         ) from error
 
 
-def arrow_values(column: pa.ChunkedArray, source: str, name: str) -> list[Any]:
+def _arrow_values(column: pa.ChunkedArray, source: str, name: str) -> list[Any]:
     """Return a column as Python values; raise InputError where one has none in Python."""
     try:
         return list(column.to_pylist())
     except UnicodeDecodeError as error:
-        raise refused_bytes(source, name) from error
+        raise _refused_bytes(source, name) from error
     except Exception as error:  # dates before the year 1, unknown time zones, of damaged files: any kind
         raise InputError(
             f"{source}, column {name!r} cannot be read ({str(error)[:100]}): write the file again"
         ) from error
 
 
-def refused_bytes(source: str, name: str) -> InputError:
+def _refused_bytes(source: str, name: str) -> InputError:
     """Return the error for a column whose strings are not UTF-8."""
     return InputError(f"{source}, column {name!r} holds text that is not UTF-8: write it again as UTF-8")
 
 
-def arrow_is_text(kind: pa.DataType) -> bool:
+def _is_text(kind: pa.DataType) -> bool:
     """Return whether values of this Arrow type are strings (or all missing)."""
     import pyarrow as pa
 
@@ -162,7 +160,7 @@ def arrow_is_text(kind: pa.DataType) -> bool:
     return str(kind) in {"string", "large_string", "string_view", "null"}
 
 
-def arrow_is_code(kind: pa.DataType) -> bool:
+def _is_code(kind: pa.DataType) -> bool:
     """Return whether values of this Arrow type are whole numbers or truth values."""
     import pyarrow as pa
 

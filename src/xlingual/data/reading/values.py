@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence, Sized
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from xlingual.arrays import distinct_values
@@ -69,8 +69,8 @@ def nameless(row: int) -> str:
 
 def tell_empty_names(table: Table, name: str, rows: Sequence[int], what: str, remedy: str) -> None:
     """Tell the error for rows that lack a name."""
-    more = f" (and {len(rows) - 1} more rows)" if len(rows) > 1 else ""
-    table.how.error(f"empty {what}", f"{table.where(rows[0], name)}: empty {what}{more}: {remedy}", rows)
+    where = table.where(rows[0], name)
+    table.how.error(f"empty {what}", f"{where}: empty {what}{and_more(rows)}: {remedy}", rows)
 
 
 def is_many(value: Any) -> bool:  # noqa: ANN401
@@ -152,6 +152,11 @@ def shown(values: Sequence[object], most: int = 3) -> str:
     first = listed(f"{value!r:.60}" for value in values[:most])
     rest = len(values) - most
     return f"{first} and {rest} more" if rest > 0 else first
+
+
+def and_more(found: Sized, what: str = "rows") -> str:
+    """Return " (and 3 more rows)" where more than one was found."""
+    return f" (and {len(found) - 1} more {what})" if len(found) > 1 else ""
 
 
 def _is_nan(value: object) -> bool:

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from msgspec.structs import replace
 
 from xlingual.evaluation.scores import Score
 from xlingual.measures import MedianRank, RankMeasure, RecallShare, SuccessShare

@@ -16,7 +16,10 @@ from xlingual.evaluation.calibration.model import (
     leave_out,
 )
 from xlingual.records import Floats
+from xlingual.requests import answers
+from xlingual.requests.validating import CalibrateRequest
 from xlingual.results.calibration import (
+    FORM,
     MUST_EQUAL,
     PREDICTORS,
     Calibration,
@@ -37,6 +40,7 @@ _SAME = ("measure", "n_source", "n_target", "n_pictures", "conventions")
 _RANGES = {"XLR": (0.0, 1.0), "BkR": (0.0, 1.0), "SIM": (-1.0, 1.0)}
 
 
+@answers(CalibrateRequest)
 def calibrate(
     validations: Sequence[Validation | str | Path],
     *,
@@ -80,6 +84,7 @@ def calibrate(
     warnings += _flat(model, predictors)
     warnings += _few_families(data_sets, level)
     return Calibration(
+        form=FORM,
         predictors=predictors,
         family=family,
         level=level,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 
 from xlingual.errors import InputError
@@ -125,8 +126,8 @@ def with_estimates(results: Results, calibration: Calibration) -> Results:
             estimated = _of_pair(results, calibration, row)
             found.setdefault(row.encoder, []).append(estimated)
         if estimated is not None and calibration.xlr_measure != measure:
-            estimated = replace(estimated, measure=calibration.xlr_measure)
-        summary.append(replace(row, estimated_xlr=estimated))
+            estimated = msgspec.structs.replace(estimated, measure=calibration.xlr_measure)
+        summary.append(msgspec.structs.replace(row, estimated_xlr=estimated))
     return replace(results, summary=summary)
 
 

@@ -43,6 +43,8 @@ from xlingual.evaluation.setup import (
 from xlingual.measures import Measure, RankMeasure, SuccessAt, as_success, parse_rank_measures
 from xlingual.ranking import Pool, Ranker
 from xlingual.records import Ints
+from xlingual.requests import answers
+from xlingual.requests.evaluating import ImageSentenceRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
 
@@ -50,6 +52,7 @@ NAME = "image-sentence"
 MEASURES = ("Success@1", "Success@5", "Success@10", "MedR/floor")
 
 
+@answers(ImageSentenceRequest)
 def image_sentence(
     manifest: Manifest,
     *,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from xlingual.evaluation.scores import score
 from xlingual.measures import RankMeasure
 from xlingual.records import Ints, RankCounts
 from xlingual.results import Entry
+from xlingual.results.views import Against, ImageSentenceViews
 from xlingual.signature import CONVENTIONS, Signature
 
 IMAGE = "image"  # stands for the pictures as source or target
@@ -149,9 +149,7 @@ class NumberTable:
     def _entry(self, system: System, way: Way, measure: RankMeasure) -> Entry:
         found, answers = self.found[system.name, way], self.answers[system.name, way, measure.name]
         ahead = self.against(system, way, measure)
-        views: dict[str, Any] = {} if ahead is None else {"against": ahead}
-        if len(answers.scores) > 1:
-            views["folds"] = [one.value for one in answers.scores]
+        folds = [one.value for one in answers.scores] if len(answers.scores) > 1 else None
         return Entry(
             task=self.plan.task,
             source=way[0],
@@ -170,10 +168,10 @@ class NumberTable:
             n_tied=found.n_tied,
             seed=0,
             signature=str(self._signature(system, way, measure, found)),
-            views=views or None,
+            views=ImageSentenceViews(ahead, folds) if ahead or folds else None,
         )
 
-    def against(self, system: System, way: Way, measure: RankMeasure) -> dict[str, Any] | None:
+    def against(self, system: System, way: Way, measure: RankMeasure) -> Against | None:
         """Return the difference to the baseline of the language; None for the baseline itself."""
         name = self.plan.baselines[language_of(way)]
         if name is None or name == system.name:
@@ -228,10 +226,9 @@ class NumberTable:
         return table
 
 
-def as_view(baseline: str, found: Gap) -> dict[str, Any]:
+def as_view(baseline: str, found: Gap) -> Against:
     """Return a difference as results hold it."""
-    ci = None if found.ci is None else asdict(found.ci)
-    return {"baseline": baseline, "value": found.value, "ci": ci}
+    return Against(baseline, found.value, found.ci)
 
 
 def _chance(query: Ints, n_queries: int, pool: int) -> RankCounts:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from xlingual.evaluation.scores import Score, difference, mean_of
 from xlingual.evaluation.summary import behind
 from xlingual.measures import SuccessAt
 from xlingual.results import Summary
+from xlingual.results.views import Against, ImageSentenceViews
 
 RSUM = "rsum"
 Pair = tuple[str | None, str | None]
@@ -30,7 +30,7 @@ class _Line:
     chance: float
     n_ways: int
     note: str | None = None
-    against: Mapping[str, Any] | None = None
+    against: Against | None = None
 
 
 def summaries(table: NumberTable) -> Iterator[Summary]:
@@ -158,5 +158,5 @@ def _rows(
             sd_seeds=None,
             behind=behind(comparable, leader, name),
             note=line.note,
-            views=None if line.against is None else {"against": line.against},
+            views=None if line.against is None else ImageSentenceViews(line.against),
         )

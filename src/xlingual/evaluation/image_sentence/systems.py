@@ -9,10 +9,9 @@ from typing import cast
 from xlingual import encoders
 from xlingual.data.manifest import Manifest
 from xlingual.embed import fit_texts_for
-from xlingual.encoders import EncoderLike
+from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.evaluation.setup import EncoderSpecs
-from xlingual.records import Encoder
 
 
 @dataclass(frozen=True)
@@ -28,10 +27,7 @@ class System:
     @property
     def opens_pictures(self) -> bool:
         """Whether pictures are opened: not where vectors are given, be it for another encoder to stand on."""
-        encoder = self.images
-        while (base := getattr(encoder, "base", None)) is not None and not hasattr(encoder, "opens_pictures"):
-            encoder = base
-        return bool(getattr(encoder, "opens_pictures", True))
+        return self.images.opens_pictures
 
 
 def make_systems(
@@ -78,12 +74,9 @@ def _several(specs: Sequence[EncoderLike] | EncoderLike) -> list[EncoderLike]:
 
 
 def _languages_of(name: str, encoder: Encoder, languages: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the languages that an encoder has; one that lists none has all.
-
-    (A mapping is no list: networks that are told the language have their numbers there.)
-    """
-    has = getattr(encoder, "languages", None)
-    if not isinstance(has, list | tuple | set | frozenset) or not has:
+    """Return those of the languages that an encoder has; one that names none has all."""
+    has = encoder.languages
+    if has is None:
         return tuple(languages)
     found = tuple(language for language in languages if language in has)
     if not found:
@@ -96,8 +89,8 @@ def _languages_of(name: str, encoder: Encoder, languages: Sequence[str]) -> tupl
 
 def _refuse_other_space(system: System) -> None:
     """Raise InputError where the two encoders say that they are of different models."""
-    spaces = [getattr(encoder, "space", None) for encoder in (system.texts, system.images)]
-    if all(isinstance(space, str) for space in spaces) and spaces[0] != spaces[1]:
+    spaces = (system.texts.space, system.images.space)
+    if None not in spaces and spaces[0] != spaces[1]:
         raise InputError(
             f"text encoder {system.name!r} and image encoder {system.image_name!r} are of different models "
             f"({spaces[0]:.12} and {spaces[1]:.12}), so their vectors cannot be compared: pair each text "

@@ -104,9 +104,11 @@ class Assembly:
             columns = self._columns(NONE, pair, name)
             scores = {key: found.scores for key, found in columns.items()}
             normal, _ = normalised(columns["BkR"].mean, baselines)
-            encoders.append(EncoderScores(name, family, scores, normal))
-        return PairValidation(
-            *pair,
+            encoders.append(EncoderScores.of(name, family, scores, normal))
+        return PairValidation.of(
+            subsets(self._series(NONE, pair), threshold=threshold, seed=self._seed),
+            source=pair[0],
+            target=pair[1],
             n_source=len(tasks[0].sample.source),
             n_target=len(tasks[0].sample.target),
             n_matching=len(self.workspace.beside[self.numbers[pair][0]].sample.source),
@@ -117,7 +119,6 @@ class Assembly:
             oracle=_mean([None if b.oracle is None else b.oracle.value for b in baselines]),
             conditions=self._conditions(pair),
             encoders=encoders,
-            subsets=subsets(self._series(NONE, pair), threshold=threshold, seed=self._seed),
         )
 
     def _conditions(self, pair: tuple[str, str]) -> dict[str, str]:

@@ -32,6 +32,8 @@ from xlingual.evaluation.setup import (
 )
 from xlingual.measures import Measure, RecallAt, SuccessAt, parse_measure
 from xlingual.ranking import Ranker
+from xlingual.requests import answers
+from xlingual.requests.validating import ValidateBackretrievalRequest
 from xlingual.results.validation import Validation
 from xlingual.store import StoreLike, open_store
 
@@ -39,6 +41,7 @@ SEEDS = 25
 _FEWEST = 3  # encoders over which a correlation says anything
 
 
+@answers(ValidateBackretrievalRequest)
 def validate_backretrieval(
     manifest: Manifest,
     *,
@@ -125,16 +128,22 @@ def validate_backretrieval(
         families = {name: _family(pattern, name) for name in workspace.text_encoders}
         with workspace.timings.stage("agreement"), workspace.working("agreement over encoders"):
             assembly = Assembly(workspace, recall, found, families, images)
-            validation = Validation(
-                recall.name, image_name, threshold, family, assembly.pairs(threshold), assembly.directions()
-            )
-            first = at_1(recall)
-            validation.measure_at_1 = None if first is None else first.name
-            if degrade is not None:
-                validation.degradations = assembly.degradations(levels)
-    validation.warnings, validation.timings = warnings, dict(workspace.timings.seconds)
-    validation.truncated = workspace.truncated
-    return validation
+            pairs_found, turned = assembly.pairs(threshold), assembly.directions()
+            degraded = [] if degrade is None else assembly.degradations(levels)
+    first = at_1(recall)
+    return Validation(
+        recall.name,
+        image_name,
+        threshold,
+        family,
+        pairs_found,
+        turned,
+        degraded,
+        warnings,
+        timings=dict(workspace.timings.seconds),
+        measure_at_1=None if first is None else first.name,
+        truncated=workspace.truncated,
+    )
 
 
 def _both(manifest: Manifest, pairs: str | Sequence[str] | None) -> list[str]:

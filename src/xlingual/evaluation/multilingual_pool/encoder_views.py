@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ from xlingual.evaluation.multilingual_pool.views import (
 )
 from xlingual.measures import average_precision
 from xlingual.records import Ints, TargetCounts
+from xlingual.results.views import SpaceAxes
 
 
 @dataclass
@@ -158,7 +159,7 @@ class Identified:
 
     def intervals(self) -> dict[str, Any]:
         """Return the intervals, nested alike."""
-        return {"language_id_accuracy": {name: asdict(ci) for name, ci in self.found.ci.items()}}
+        return {"language_id_accuracy": dict(self.found.ci)}
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ class Pictured:
 
     def as_json(self) -> dict[str, Any]:
         """Return the values by name."""
-        return {"picture": {"languages": list(self.found.languages), "explained": list(self.found.explained)}}
+        return {"picture": SpaceAxes(list(self.found.languages), list(self.found.explained))}
 
     def intervals(self) -> dict[str, Any]:
         """Return none."""

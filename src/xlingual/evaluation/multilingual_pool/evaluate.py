@@ -14,6 +14,7 @@ from xlingual import encoders
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.samples import MOST_SEED
 from xlingual.embed import batch_identity, embed_pool, load_fit_texts, refuse_fitted_rows
+from xlingual.encoders.base import Encoder
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
 from xlingual.evaluation.approximation.choice import exact_only
@@ -43,7 +44,9 @@ from xlingual.evaluation.setup import (
 )
 from xlingual.measures import AveragePrecision, Measure, PoolMeasure, parse_pool_measures
 from xlingual.ranking import Ranker
-from xlingual.records import Encoder, Texts
+from xlingual.records import Texts
+from xlingual.requests import answers
+from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
 
@@ -54,6 +57,7 @@ NAME = "multilingual-pool"
 _AS_IN = ", as in vectors:model.{role}.{lang}.npy"
 
 
+@answers(MultilingualPoolRequest)
 def multilingual_pool(
     pool: MultilingualPool | str | Path,
     *,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from xlingual.evaluation.multilingual_pool.counts import PoolCounts
 from xlingual.evaluation.multilingual_pool.heads import Heads
@@ -15,6 +16,7 @@ from xlingual.evaluation.scores import Score
 from xlingual.measures.fairness import CUT, Peer, peer
 from xlingual.measures.hubness import Hubness, hubness
 from xlingual.records import Floats, Ints
+from xlingual.results.views import HubCounts
 
 SHARES_OF = 100  # best candidates whose languages are counted (the paper's Figure 6)
 HUBS_OF = 10
@@ -84,7 +86,7 @@ class LanguageShares:
         """Return the intervals, nested alike."""
         share = intervals(self.shares)
         ratio = {
-            pair: ci | {end: ci[end] / self._of_pool(pair) for end in ("low", "high")}
+            pair: replace(ci, low=ci.low / self._of_pool(pair), high=ci.high / self._of_pool(pair))
             for pair, ci in share.items()
         }
         return {"language_share_top100": share, "language_share_ratio_top100": ratio}
@@ -151,18 +153,18 @@ class Hubs:
     def as_json(self) -> dict[str, Any]:
         """Return the values by name."""
         return {
-            "hubs": {
-                "k": self.found.k,
-                "skewness": self.found.skewness,
-                "never": self.found.never,
-                "largest": self.found.largest,
-                "expected": self.found.expected,
-                "threshold": self.found.threshold,
-                "n": len(self.found.hubs),
-                "by_language": {
+            "hubs": HubCounts(
+                k=self.found.k,
+                skewness=self.found.skewness,
+                never=self.found.never,
+                largest=self.found.largest,
+                expected=self.found.expected,
+                threshold=self.found.threshold,
+                n=len(self.found.hubs),
+                by_language={
                     tag: float(self.found.by_language[code]) for tag, code in self.languages.items()
                 },
-            }
+            )
         }
 
     def intervals(self) -> dict[str, Any]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
+from msgspec.structs import replace
 
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.multilingual_pool.choice import Choice
 from xlingual.evaluation.multilingual_pool.encoder_views import Looked
-from xlingual.evaluation.multilingual_pool.views import QuestionLanguages, as_json, question_languages
+from xlingual.evaluation.multilingual_pool.views import QuestionLanguages, question_languages, record_of
 from xlingual.evaluation.near_duplicates import DECLARED, clusters_condition
 from xlingual.evaluation.perquery import PerQuery
 from xlingual.evaluation.scores import Score
@@ -75,7 +76,7 @@ class NumberTable:
             self.found.setdefault(measure.name, {})[encoder] = by_language
             views = [by_language, *(looked.views if measure == AveragePrecision() else [])]
             entry = self._entry(encoder, measure, by_language.overall, looked)
-            self.entries.append(replace(entry, views=as_json(self.pool.languages, views)))
+            self.entries.append(replace(entry, views=record_of(self.pool.languages, views)))
             self.per_query.add(
                 {
                     "task": self.task,

@@ -26,9 +26,9 @@ import numpy as np
 
 from xlingual.errors import InputError
 from xlingual.evaluation.multilingual_pool.ordered import ranked
+from xlingual.files import atomic_file, make_folder
 from xlingual.ranking import Cosine, Pool, UnitVectors
 from xlingual.records import Ints
-from xlingual.results.files import atomic_file, make_folder
 
 if TYPE_CHECKING:
     from xlingual.data.pools.pool import MultilingualPool

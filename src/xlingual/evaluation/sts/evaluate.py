@@ -13,6 +13,7 @@ from xlingual.data.languages import tag_problem
 from xlingual.data.samples import MOST_SEED
 from xlingual.data.sentence_pairs import SentencePairs, read_sentence_pairs
 from xlingual.embed import batch_identity, embed_batch, load_fit_texts, refuse_fitted_rows
+from xlingual.encoders.base import Encoder
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Timings, collected_warnings
@@ -21,7 +22,8 @@ from xlingual.evaluation.sts.numbers import PEARSON, SPEARMAN, NumberTable
 from xlingual.evaluation.sts.replicates import Ordered, pearson, spearman, weights
 from xlingual.evaluation.sts.sentences import Sentences, cosines
 from xlingual.evaluation.sts.tables import no_queries, pair_table
-from xlingual.records import Encoder
+from xlingual.requests import answers
+from xlingual.requests.evaluating import StsRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
 from xlingual.streams import stream
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from xlingual.records import Floats
 
 
+@answers(StsRequest)
 def sts(
     files: str | Path | SentencePairs | Sequence[str | Path | SentencePairs],
     *,
@@ -118,8 +121,7 @@ class _Run:
     def _encode(self, table: NumberTable, name: str, encoder: Encoder) -> None:
         """Take an encoder's cosines of all pairs; one that looks at its whole batch gets each file apart."""
         every = list(range(len(self.files)))
-        apart = getattr(encoder, "depends_on_batch", False)
-        for members in [[number] for number in every] if apart else [every]:
+        for members in [[number] for number in every] if encoder.depends_on_batch else [every]:
             texts, position = self.sentences.batch(members)
             found = embed_batch(texts, name, encoder, **self.options.embedding())
             for language, count in (found.truncated or {}).items():
@@ -186,8 +188,8 @@ def _refuse_unfit(name: str, encoder: Encoder, language: str) -> None:
             f"text encoder {name!r}: vectors: files have one row for each text of a manifest, which sentence "
             "pairs do not have: name a model, or a function with python:"
         )
-    known = getattr(encoder, "languages", None)
-    if isinstance(known, tuple | list) and language not in known:
+    known = encoder.languages
+    if known is not None and language not in known:
         raise InputError(
             f"text encoder {name!r} does not have the language {language!r} of --lang: it has "
             f"{listed(known, 20)}"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from xlingual.data.sentence_pairs import SentencePairs
 from xlingual.evaluation.sts.agreement import (
@@ -20,6 +21,7 @@ from xlingual.evaluation.sts.replicates import pearson
 from xlingual.measures.agreement import PearsonCorrelation, SpearmanCorrelation
 from xlingual.records import Floats
 from xlingual.results import Behind, Entry, Summary
+from xlingual.results.views import AgreementAgainst, StsViews
 from xlingual.signature import CONVENTIONS, Signature
 from xlingual.stats.corrections import holm
 
@@ -57,7 +59,7 @@ class NumberTable:
             for measure in MEASURES
         ]
 
-    def _entry(self, measure: str, encoder: str, number: int, views: Views | None) -> Entry:
+    def _entry(self, measure: str, encoder: str, number: int, views: StsViews | None) -> Entry:
         file, own = self.files[number], self.found[measure, encoder, number]
         conditions = {
             "task": NAME,
@@ -89,7 +91,7 @@ class NumberTable:
             views=views,
         )
 
-    def _views(self, measure: str) -> dict[tuple[str, int], Views]:
+    def _views(self, measure: str) -> dict[tuple[str, int], StsViews]:
         """Return what an entry says beside its number: differences to the baseline, per file and on average.
 
         p-values are corrected over all encoders and files (Holm).
@@ -97,21 +99,20 @@ class NumberTable:
         reference = self.baseline or self._leader(measure, range(len(self.files)))
         if reference is None:
             return {}
-        found: dict[tuple[str, int], Views] = {}
+        found: dict[tuple[str, int], StsViews] = {}
         for encoder in self.encoders:
             if encoder == reference:
                 continue
             over = self._difference(measure, encoder, reference, range(len(self.files)))
             for number in range(len(self.files)):
                 own = self._difference(measure, encoder, reference, [number])
-                found[encoder, number] = {
-                    "against": _against(reference, own),
-                    "against_mean": _against(reference, over) if len(self.files) > 1 else None,
-                }
-        tested = [views["against"] for views in found.values() if views["against"]]
-        tested = [one for one in tested if one["p"] is not None]
-        for one, p in zip(tested, holm(np.array([one["p"] for one in tested])), strict=True):
-            one["p_holm"] = float(p)
+                found[encoder, number] = StsViews(
+                    _against(reference, own), _against(reference, over) if len(self.files) > 1 else None
+                )
+        tested = {key: one.against for key, one in found.items() if one.against and one.against.p is not None}
+        corrected = holm(np.array([one.p for one in tested.values()]))
+        for (key, one), p in zip(tested.items(), corrected, strict=True):
+            found[key] = replace(found[key], against=replace(one, p_holm=float(p)))
         return found
 
     def summaries(self) -> list[Summary]:
@@ -172,9 +173,8 @@ class NumberTable:
         return dependent_difference(a, b, (x, y), self.files[number].score, r_ab)
 
 
-def _against(baseline: str, found: Difference | None) -> Views | None:
+def _against(baseline: str, found: Difference | None) -> AgreementAgainst | None:
     """Return a difference to the baseline as what results.json holds; None where there is none."""
     if found is None:
         return None
-    fields = asdict(found)
-    return {"baseline": baseline, **fields, "p_holm": None}
+    return AgreementAgainst(baseline, found.value, found.ci, found.p, found.test, found.note)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+import msgspec
 
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Cell
@@ -98,7 +99,7 @@ def _closest(board: Board, top: Sequence[Compared], margin: float | None) -> str
 def _gap(row: Compared, measure: str, margin: float | None) -> str:
     """Return how far a row is behind the baseline, with the interval turned round."""
     marks = (0.0,) if margin is None else (0.0, -margin, margin)
-    ci = None if row.ci is None else replace(row.ci, low=-row.ci.high, high=-row.ci.low)
+    ci = None if row.ci is None else msgspec.structs.replace(row.ci, low=-row.ci.high, high=-row.ci.low)
     return Cell.difference(
         None if row.difference is None else -row.difference, ci, measure, marks=marks
     ).plain

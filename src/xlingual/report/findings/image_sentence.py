@@ -20,6 +20,7 @@ from xlingual.report.findings.recalls import (
     is_recall,
     languages_of,
     measure_head,
+    n_folds,
     sums,
     systems_of,
     value_text,
@@ -84,7 +85,7 @@ def _headline(run: Results, language: str) -> _Headline:
 def _about(head: _Headline) -> list[str]:
     """Return what is to be said of one language."""
     where = f"In {named(head.language)}"
-    baseline = next((found["baseline"] for row in head.rows.values() if (found := against(row))), None)
+    baseline = next((one.baseline for row in head.rows.values() if (one := against(row))), None)
     if len(head.rows) == 1:
         name = next(iter(head.rows))
         chance = value_text(head.rows[name].chance, head.measure)
@@ -208,7 +209,7 @@ def _partial(run: Results) -> list[str]:
 
 def _remarks(run: Results) -> list[str]:
     own = [entry for entry in run.entries if entry.task == TASK.name]
-    folds = max((len((entry.views or {}).get("folds", ())) for entry in own), default=0)
+    folds = max(map(n_folds, own), default=0)
     images = [entry.n_source for entry in own if entry.source == IMAGE]
     found = []
     if folds:

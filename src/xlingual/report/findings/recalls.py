@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Cell
 from xlingual.results import Entry, Interval, Results, Summary
+from xlingual.results.views import Against, ImageSentenceViews
 from xlingual.tasks import TASKS
 
 TASK = TASKS["image-sentence"]
@@ -58,10 +58,14 @@ def sums(run: Results, language: str, measure: str = RSUM) -> dict[str, Summary]
     }
 
 
-def against(row: Entry | Summary) -> Mapping[str, Any] | None:
+def against(row: Entry | Summary) -> Against | None:
     """Return the difference to the baseline, None where there is none."""
-    found: Mapping[str, Any] | None = (row.views or {}).get("against")
-    return found
+    return row.views.against if isinstance(row.views, ImageSentenceViews) else None
+
+
+def n_folds(entry: Entry) -> int:
+    """Return over how many slices a number is a mean, 0 where over none."""
+    return len(entry.views.folds or ()) if isinstance(entry.views, ImageSentenceViews) else 0
 
 
 def value_text(value: float | None, measure: str, digits: int | None = None) -> str:
@@ -104,7 +108,7 @@ def difference_of(row: Entry | Summary, digits: int | None = None) -> Cell | Non
     found = against(row)
     if found is None:
         return None
-    value, ci = found["value"], _interval(found["ci"])
+    value, ci = found.value, found.ci
     real = ci is not None and not ci.low <= 0 <= ci.high
     text = value_text(value, row.measure, digits)
     signed = text if text.startswith("−") or not float(text) else f"+{text}"
@@ -139,7 +143,3 @@ def interval_text(ci: Interval | None, measure: str, digits: int | None = None) 
     if ci is None:
         return ""
     return f"[{value_text(ci.low, measure, digits)}, {value_text(ci.high, measure, digits)}]"
-
-
-def _interval(found: Any) -> Interval | None:  # noqa: ANN401  (an Interval, or one read from JSON)
-    return Interval(**found) if isinstance(found, Mapping) else found

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from xlingual.report import numbers
 from xlingual.report.findings import chance
 from xlingual.report.findings.leads import MOST_NAMED, lead, without_value
 from xlingual.report.leaders import Row
 from xlingual.results import Interval, Results, by_key
+from xlingual.results.views import AgreementAgainst, StsViews
 from xlingual.tasks import Task
 
 TASK = "sts"
@@ -22,15 +22,10 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Against:
-    """An encoder's agreement less the baseline's; `p_holm` is corrected over all encoders and files."""
+    """An encoder's agreement less the baseline's, with its interval."""
 
-    baseline: str
-    value: float
+    found: AgreementAgainst
     ci: Interval
-    p: float | None
-    p_holm: float | None
-    test: str | None
-    note: str | None
 
     @property
     def is_real(self) -> bool:
@@ -85,9 +80,10 @@ def grid_of(run: Results, measure: str) -> Grid | None:
     encoders = list(dict.fromkeys(entry.encoder for entry in entries))
     cells: dict[tuple[str | None, str], Cell] = {}
     for entry in entries:
-        own = _against((entry.views or {}).get("against"))
+        views = entry.views if isinstance(entry.views, StsViews) else StsViews()
+        own = _against(views.against)
         cells[entry.target, entry.encoder] = Cell(entry.value, entry.ci, entry.note, False, own)
-        over = _against((entry.views or {}).get("against_mean"))
+        over = _against(views.against_mean)
         for row in by_key(summary, source=None, encoder=entry.encoder):
             held = over if len(files) > 1 else own
             cells[MEAN, entry.encoder] = Cell(row.value, row.ci, row.note, False, held)
@@ -100,7 +96,7 @@ def grid_of(run: Results, measure: str) -> Grid | None:
             cell = cells.get((row, name))
             if cell is not None and known and len(encoders) > 1 and cell.value == max(known):
                 cells[row, name] = replace(cell, best=True)
-    named = [cell.against.baseline for cell in cells.values() if cell.against is not None]
+    named = [cell.against.found.baseline for cell in cells.values() if cell.against is not None]
     return Grid(
         measure,
         entries[0].source,
@@ -112,13 +108,8 @@ def grid_of(run: Results, measure: str) -> Grid | None:
     )
 
 
-def _against(found: Mapping[str, Any] | None) -> Against | None:
-    if not found or found["ci"] is None:
-        return None
-    ends = found["ci"]
-    ci = Interval(ends["low"], ends["high"], ends["level"], ends["method"])
-    more: Any = {name: found.get(name) for name in ("p", "p_holm", "test", "note")}
-    return Against(found["baseline"], found["value"], ci, **more)
+def _against(found: AgreementAgainst | None) -> Against | None:
+    return None if found is None or found.ci is None else Against(found, found.ci)
 
 
 def of_run(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> list[str]:
@@ -153,8 +144,8 @@ def _against_baseline(grid: Grid, leader: str) -> list[str]:
     if not found or [name for name, _ in found] == [leader]:  # the lead says it
         return []
     if len(found) > MOST_NAMED:
-        better = [name for name, one in found if one.is_real and one.value > 0]
-        worse = [name for name, one in found if one.is_real and one.value < 0]
+        better = [name for name, one in found if one.is_real and one.found.value > 0]
+        worse = [name for name, one in found if one.is_real and one.found.value < 0]
         parts = [f"{len(better)} better" if better else "", f"{len(worse)} worse" if worse else ""]
         parts.append(
             f"{rest} cannot be told apart" if (rest := len(found) - len(better) - len(worse)) else ""
@@ -166,8 +157,8 @@ def _against_baseline(grid: Grid, leader: str) -> list[str]:
 
 
 def _signed(one: Against) -> str:
-    text = numbers.difference(one.value, one.ci)
-    sign = "+" if one.value > 0 else ""
+    text = numbers.difference(one.found.value, one.ci)
+    sign = "+" if one.found.value > 0 else ""
     return f"{sign}{text}{'' if one.is_real else ' (may be zero)'}"
 
 
@@ -178,7 +169,7 @@ def _tested(grid: Grid, leader: str) -> list[str]:
     weak = [
         f"{name}{f' on {file}' if len(grid.files) > 1 else ''}"
         for file, name, one in grid.against
-        if one.is_real and one.p_holm is not None and one.p_holm >= ALPHA
+        if one.is_real and one.found.p_holm is not None and one.found.p_holm >= ALPHA
     ]
     if not weak:
         return []

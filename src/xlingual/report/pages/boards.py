@@ -41,9 +41,9 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
         rows = leaders.leaderboard(runs, task.name, measure)
         found = approximation.sentences(rows)
         ways |= dict.fromkeys(found)
-        own = [
+        own: list[Block] = [
             replace(board(runs, task, rows), where=where),
-            *(Prose(note, "note-line", "terminal") for note in _notes(rows)),
+            *(Prose(note, "note-line", "terminal") for note in notes(rows)),
             *(Prose(sentence, "note-line") for sentence in found),
         ]
         blocks += (
@@ -112,8 +112,8 @@ def _cells(row: Row, led: bool, several: bool, several_runs: bool, ceilings: boo
     )
     bar = Bar(
         row.value,
-        *(ends or (None, None)),
-        lines=lines,
+        ends,
+        lines,
         spoken=f"{row.label}: {row.value_text} {row.interval_text}",
     )
     return (
@@ -186,7 +186,7 @@ def _best(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> str:
     return f"best: {best.label}, {best.value_text}" if len(rows) > 1 else best.value_text
 
 
-def _notes(rows: Sequence[Row]) -> list[str]:
+def notes(rows: Sequence[Row]) -> list[str]:
     """Return what is to be said under a table, naming the encoders where it is not about all of them."""
     found: dict[str, list[str]] = {}
     for row in rows:

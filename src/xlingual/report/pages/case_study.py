@@ -154,9 +154,9 @@ def _method(study: CaseStudy, model: Model) -> tuple[Cell, ...]:
     values = [pair.value for pair in model.pairs]
     low, high = (min(values), max(values)) if len(values) > 1 else (None, None)
     value = Cell.by(times, model.value, model.ci, scale=SCALE)
-    least, most = value.ends or (None, None)
     marks = () if study.chance is None else (("chance", SCALE * study.chance),)
-    bar = Bar(SCALE * model.value if model.ci else None, least, most, marks, f"{label(model)}: {value.plain}")
+    at = SCALE * model.value if model.ci else None
+    bar = Bar(at, value.ends, marks, f"{label(model)}: {value.plain}")
     name = Cell(label(model))
     if model.role == BASE:
         name = replace(name, badges=(Badge("base", "soft", where="page"),), mark=" (base)")

@@ -15,7 +15,8 @@ from xlingual.errors import InputError
 from xlingual.report import conditions, leaders, numbers
 from xlingual.report.blocks import Finding, Page, Section
 from xlingual.report.examples import MOST_BYTES
-from xlingual.results import Results
+from xlingual.results import Entry, Results, Summary
+from xlingual.results.views import PoolViews
 from xlingual.tasks import Task, task_of
 
 
@@ -103,7 +104,7 @@ def _title(runs: Sequence[Results], parts: Sequence[Part]) -> str:
 
 
 def _facts(runs: Sequence[Results], parts: Sequence[Part]) -> list[tuple[str, str]]:
-    rows = [row for run in runs for row in (*run.entries, *run.summary)]
+    rows = [row for run in runs for row in _rows(run)]
     pairs = {
         (row.source, row.target)
         for row in rows
@@ -143,7 +144,7 @@ def _counted(amount: int, word: str) -> tuple[str, str]:
 def _languages(runs: Sequence[Results]) -> list[str]:
     found: set[str | None] = set()
     for run in runs:
-        for row in (*run.entries, *run.summary):
+        for row in _rows(run):
             task = task_of(row.task)
             found |= (
                 {row.source, row.target} if task.target_is_language else {row.source}
@@ -152,10 +153,15 @@ def _languages(runs: Sequence[Results]) -> list[str]:
     return sorted(language for language in found if language is not None)
 
 
+def _rows(run: Results) -> list[Entry | Summary]:
+    return [*run.entries, *run.summary]
+
+
 def _of_views(run: Results) -> Iterable[str]:
     """Give the languages that a multilingual pool holds."""
     for entry in run.entries:
-        yield from (entry.views or {}).get("languages", ())
+        if isinstance(entry.views, PoolViews):
+            yield from entry.views.languages
 
 
 def _how_ranked(run: Results) -> list[tuple[str, str]]:

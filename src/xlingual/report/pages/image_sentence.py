@@ -30,6 +30,7 @@ from xlingual.report.findings.recalls import (
     is_recall,
     languages_of,
     measure_head,
+    n_folds,
     sums,
     systems_of,
     value_text,
@@ -98,8 +99,8 @@ def _of_language(run: Results, task: Task, language: str, name: str) -> list[Blo
     rows = list(_numbers(run, task, language))
     entries = [one for _, _, found in rows for one in found.values() if isinstance(one, Entry)]
     sizes = {entry.target == IMAGE: entry.n_source for entry in entries}
-    n_folds = max(len((entry.views or {}).get("folds", ())) for entry in entries)
-    baseline = next((found["baseline"] for one in entries if (found := against(one))), None)
+    slices = max(map(n_folds, entries))
+    baseline = next((found.baseline for one in entries if (found := against(one))), None)
     amounts = f"{numbers.count(sizes.get(False, 0))} pictures, {numbers.count(sizes.get(True, 0))} sentences"
     table = Table(
         f"{named(language)}{f', {name}' if name else ''} · {amounts}",
@@ -117,7 +118,7 @@ def _of_language(run: Results, task: Task, language: str, name: str) -> list[Blo
     return [
         Heading(named(language)),
         table,
-        Legend(_legend(f"{amounts}{f', in {n_folds} slices' if n_folds else ''}", len(systems), baseline)),
+        Legend(_legend(f"{amounts}{f', in {slices} slices' if slices else ''}", len(systems), baseline)),
         *_terminal_legend(rows, len(systems), baseline),
         Fold(f"All numbers for {named(language)}", [_full(rows, systems, language)], "with their intervals"),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from xlingual.report import leaders, numbers
 from xlingual.report.blocks import (
@@ -118,12 +119,12 @@ def _cell(grid: Grid, row: str | None, encoder: str) -> Cell:
     if cell.against is not None:
         one = cell.against
         tone, mark = ("real", REAL) if one.is_real else ("quiet", "")
-        gap_to = Cell.difference(one.value, one.ci, signed=True, tone=tone, mark=mark)
-        if one.p_holm is not None:
-            title = f"p {numbers.p_value(one.p)}, corrected {numbers.p_value(one.p_holm)}"
+        gap_to = Cell.difference(one.found.value, one.ci, signed=True, tone=tone, mark=mark)
+        if one.found.p_holm is not None:
+            title = f"p {numbers.p_value(one.found.p)}, corrected {numbers.p_value(one.found.p_holm)}"
     elif encoder == grid.reference:
         gap_to = Cell("reference", tone="quiet")
-    best = {"tone": "best", "mark": BEST} if cell.best else {}
+    best: dict[str, Any] = {"tone": "best", "mark": BEST} if cell.best else {}
     return Cell.of(cell.value, cell.ci, gap=gap_to, title=title, **best)
 
 
@@ -168,7 +169,7 @@ def _long(grid: Grid, title: str) -> Table:
     for row in grid.rows:
         for place, encoder in enumerate(grid.encoders):
             shown, one = _cell(grid, row, encoder), grid.cells[row, encoder].against
-            p = Cell(numbers.p_value(None if one is None else one.p_holm))
+            p = Cell(numbers.p_value(None if one is None else one.found.p_holm))
             gap = shown.gap or Cell(numbers.MISSING)
             rows.append(Row((Cell(_name(row) if place == 0 else ""), Cell(encoder), shown.alone, gap, p)))
     return Table(title, columns, tuple(rows), looks=_LONG_LOOKS).without_empty()
@@ -187,10 +188,10 @@ def _tests(grid: Grid) -> Table:
         [
             name,
             file,
-            Cell.difference(one.value, one.ci),
-            numbers.p_value(one.p),
-            numbers.p_value(one.p_holm),
-            one.test or one.note or numbers.MISSING,
+            Cell.difference(one.found.value, one.ci),
+            numbers.p_value(one.found.p),
+            numbers.p_value(one.found.p_holm),
+            one.found.test or one.found.note or numbers.MISSING,
         ]
         for file, name, one in grid.against
     ]

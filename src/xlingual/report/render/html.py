@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.errors import InputError
+from xlingual.files import atomic_file, make_folder
 from xlingual.report import blocks, colours, marking
 from xlingual.report.axis import Axis
 from xlingual.report.blocks import STEPS, Bar, Block, Box, Page, Table
 from xlingual.report.shapes import Drawing, Shape, circle, line, rect, text
-from xlingual.results.files import atomic_file, make_folder, writing
 from xlingual.visible import visible, visible_value
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def write(page: Page, path: str | Path) -> None:
     if path.is_dir():
         raise InputError(f"{path} is a folder: give the name of the report's file, for example report.html")
     make_folder(path.parent)
-    with writing(path), atomic_file(path) as temporary:
+    with atomic_file(path) as temporary:
         temporary.write_bytes(render(page).encode("utf-8", "replace"))
 
 
@@ -112,13 +112,9 @@ def _svg(drawing: Drawing) -> Markup:
     """Return a drawing as SVG."""
     from markupsafe import Markup
 
-    size = (
-        {"width": "100%", "height": drawing.height}
-        if drawing.width is None
-        else {"viewBox": f"0 0 {drawing.width:g} {drawing.height:g}"}
-    )
-    if drawing.width is not None and not drawing.spoken:
-        size = {"width": drawing.width, "height": drawing.height}
+    size: dict[str, Any] = {"width": drawing.width or "100%", "height": drawing.height}
+    if drawing.width is not None and drawing.spoken:
+        size = {"viewBox": f"0 0 {drawing.width:g} {drawing.height:g}"}
     said = {"role": "img", "aria-label": drawing.spoken} if drawing.spoken else {"aria-hidden": "true"}
     inner = Markup("\n").join(map(_shape, drawing.shapes))
     style = {"class": drawing.style} if drawing.style else {}
@@ -166,15 +162,15 @@ def _bar(bar: Bar | Drawing, table: Table) -> Markup:
         raise ValueError(f"table {table.title!r} has bars and no axis")
     shapes = _grid(axis)
     shapes += [_upright(axis.at(value), kind) for kind, value in bar.lines if axis.holds(value)]
-    if bar.low is not None and bar.high is not None:
-        low, high = axis.at(bar.low), axis.at(bar.high)
+    if bar.ends is not None:
+        low, high = map(axis.at, bar.ends)
         shapes.append(rect(f"{low}%", 11, f"{round(high - low, 2)}%", 8, "ci", rx=4))
+        for end, x, aside, arrow in zip(bar.ends, ("0%", "100%"), (-8, 8), "‹›", strict=True):
+            if bar.arrows and not axis.holds(end):
+                at = {"x": x, "y": 20, "dx": aside, "text-anchor": "middle"}
+                shapes.append(Shape("text", at, "beyond", arrow))
     if bar.value is not None:
         shapes.append(circle(f"{axis.at(bar.value)}%", 15, 4, "dot"))
-    for end, x, aside, arrow in ((bar.low, 0, -8, "‹"), (bar.high, "100%", 8, "›")):
-        if bar.arrows and end is not None and not axis.holds(end):
-            at = {"x": x, "y": 20, "dx": aside, "text-anchor": "middle"}
-            shapes.append(Shape("text", at, "beyond", arrow))
     return _svg(Drawing(tuple(shapes), 30, style="bar", spoken=bar.spoken))
 
 

@@ -20,6 +20,7 @@ from xlingual.report.blocks import (
     Row,
     Section,
     Table,
+    meanings,
     walk,
 )
 from xlingual.report.marking import bare, in_quotes, parts
@@ -66,10 +67,15 @@ def show_section(console: Console, section: Section, *, instead: str = "--json")
 
 def show_table(console: Console, table: Table, *, instead: str = "--json") -> None:
     """Print a table in the widest look that fits, and its notes."""
+    from rich.measure import Measurement
+
     drawn, look = fitting(console, table)
     if drawn is None:
-        if table.instead is not None:
+        if isinstance(table.instead, Table):
             show_table(console, table.instead, instead=instead)
+            return
+        if table.instead is not None:
+            say(console, table.instead)
             return
         if table.splits and (parts := _split(console, table)):
             for part in parts:
@@ -78,9 +84,14 @@ def show_table(console: Console, table: Table, *, instead: str = "--json") -> No
         drawn, look = _drawn(table, table.looks[-1]), table.looks[-1]
     _say_lost(drawn, table, look, instead)
     console.print()
+    if len(table.title) > Measurement.get(console, console.options.update(width=10_000), drawn).maximum:
+        drawn.title = None  # it would be broken to the width of the table
+        say(console, table.title, "bold")
     console.print(drawn)
     for note in table.notes:
         say(console, note)
+    if said := meanings({column.key: column.meaning for _, column in shown_columns(table, look)}):
+        say(console, said, "dim")
 
 
 def fitting(console: Console, table: Table) -> tuple[RichTable | None, Look]:

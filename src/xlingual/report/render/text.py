@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from xlingual.report import numbers
-from xlingual.report.blocks import Cell, Heading, Page, Prose, Table, walk
+from xlingual.report.blocks import Cell, Heading, Page, Prose, Table, meanings, walk
 from xlingual.report.marking import bare, plain
 from xlingual.report.markup import latex_comment, latex_text, markdown_text
 from xlingual.report.render.terminal import remark, shown_columns
@@ -107,9 +107,7 @@ def _markdown_table(table: Table) -> str:
     rule = ["---:" if one else "---" for one in right]
     body = [" | ".join(map(markdown_text, line)) for line in (heads, *lines)]
     rows = "\n".join(f"| {row} |" for row in (body[0], " | ".join(rule), *body[1:]))
-    return "\n\n".join(
-        [f"**{markdown_text(table.title)}**", rows, *map(markdown_text, map(plain, table.notes))]
-    )
+    return "\n\n".join([f"**{markdown_text(table.title)}**", rows, *map(markdown_text, _notes(table))])
 
 
 def _latex_table(table: Table) -> str:
@@ -120,7 +118,7 @@ def _latex_table(table: Table) -> str:
     return "\n".join(
         [
             latex_comment(table.title),
-            *map(latex_comment, map(plain, table.notes)),
+            *map(latex_comment, _notes(table)),
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
             head,
@@ -132,6 +130,11 @@ def _latex_table(table: Table) -> str:
     )
 
 
+def _notes(table: Table) -> list[str]:
+    said = meanings({column.key: column.meaning for _, column in shown_columns(table)})
+    return [*map(plain, table.notes), *([said] if said else [])]
+
+
 def _records(table: Table) -> Sequence[Mapping[str, Any]]:
     """Return a table's rows for CSV: its own records, or its cells at full precision."""
     if table.records is not None:
@@ -139,7 +142,7 @@ def _records(table: Table) -> Sequence[Mapping[str, Any]]:
     rows = [row for row in table.rows if row.cells]
     found: list[dict[str, Any]] = [{} for _ in rows]
     for i, column in shown_columns(table):
-        name, _, error = (column.key or "rank").partition(" ± ")
+        name, _, error = (column.key or column.kind).partition(" ± ")
         ends = any(row.cells[i].ends for row in rows)
         spread = (error or f"{name}_sd") if any(row.cells[i].spread is not None for row in rows) else ""
         for record, cell in zip(found, (row.cells[i] for row in rows), strict=True):

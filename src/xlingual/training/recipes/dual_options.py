@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from msgspec import Meta
 
@@ -12,6 +12,10 @@ from xlingual.models.dual_encoder_config import MOST_SCALE
 from xlingual.requests.record import Record, option
 from xlingual.requests.values import Dropout, Natural, Positive, TwoOrMore
 from xlingual.training.options import Seed
+
+Regime: TypeAlias = Literal["en-en", "x-x", "x-x-mono", "x-y", "hybrid"]
+Positives: TypeAlias = Literal["inside", "outside"]
+REGIMES, POSITIVE = get_args(Regime), get_args(Positives)
 
 
 def lengths(text: str) -> list[int] | None:
@@ -28,7 +32,7 @@ class DualOptions(Record, frozen=True, kw_only=True):
     """Settings of the batches, of the loss and of the towers."""
 
     regime: Annotated[
-        Literal["en-en", "x-x", "x-x-mono", "x-y", "hybrid"],
+        Regime,
         option("Which languages meet in a batch: see docs/dual-encoder.md."),
     ] = "x-y"
     language: Annotated[str, option("Language that the regime en-en trains on.", metavar="TAG")] = "en"
@@ -37,9 +41,7 @@ class DualOptions(Record, frozen=True, kw_only=True):
         Positive | None,
         option("Number of batches of an epoch.", metavar="N", otherwise="one pass over the data"),
     ] = None
-    positive: Annotated[
-        Literal["inside", "outside"], option("Whether the right answer is in the softmax's sum.")
-    ] = "inside"
+    positive: Annotated[Positives, option("Whether the right answer is in the softmax's sum.")] = "inside"
     sub_batch: Annotated[
         TwoOrMore | None,
         option(

@@ -8,7 +8,7 @@ from xlingual.models.card import identity, signature
 from xlingual.models.folder import ModelFolder
 
 if TYPE_CHECKING:
-    from xlingual.encoders.triplet_network import TripletNetwork
+    from xlingual.encoders.trained_triplet import TripletNetwork
 
 
 def about(folder: ModelFolder, network: TripletNetwork) -> dict[str, str]:

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from xlingual.encoders import Encoder
 from xlingual.encoders.checkpoints import read_json
 from xlingual.encoders.huggingface import HuggingFaceEncoder
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder
 from xlingual.encoders.weights import model_files
 from xlingual.errors import InputError
-from xlingual.records import Encoder
 
 # names that every version of the library since 2.0 reads
 TRANSFORMER, POOLING, DENSE, NORMALIZE = (
@@ -84,7 +84,7 @@ def _copy_modules(base: SentenceTransformerEncoder, folder: Path) -> Listing:
 
 def _copy_network(base: HuggingFaceEncoder, folder: Path) -> Listing:
     _refuse(base.who, base.options, {"dtype": "float32", "long": "truncate", "layer": -1, "pair": None})
-    if base.pool not in _MODES or base.languages:
+    if base.pool not in _MODES or base.language_numbers:
         what = f"pool={base.pool}" if base.pool not in _MODES else "a network that is told the language"
         raise InputError(
             f"{base.who}: {what} has no like in sentence-transformers: export the layers alone, with --to "

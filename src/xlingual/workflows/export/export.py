@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xlingual import encoders
-from xlingual.encoders import EncoderLike
+from xlingual.encoders import Encoder, EncoderLike
 from xlingual.encoders.trained import check_base
-from xlingual.encoders.triplet_network import TripletNetwork
+from xlingual.encoders.trained_triplet import TripletNetwork
 from xlingual.errors import InputError, listed
 from xlingual.models.card import languages
 from xlingual.models.folder import CONFIG, ModelFolder
-from xlingual.records import Encoder
 
 FORMATS = ("sentence-transformers", "onnx")
 TITLE, BODY = "title", "body"

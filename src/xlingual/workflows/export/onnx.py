@@ -9,16 +9,16 @@ import numpy as np
 
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError
+from xlingual.files import atomic_file, make_folder
 from xlingual.models.folder import ModelFolder
 from xlingual.models.triplet_graph import INPUTS, triplet_graph
 from xlingual.records import Vectors
-from xlingual.results.files import atomic_file, make_folder
 from xlingual.streams import stream
 from xlingual.workflows.export.about import about
 from xlingual.workflows.export.same import check_same
 
 if TYPE_CHECKING:
-    from xlingual.encoders.triplet_network import TripletNetwork
+    from xlingual.encoders.trained_triplet import TripletNetwork
 
 _ROWS = 32  # texts that the graph is tried on
 

@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xlingual.encoders import Encoder
+from xlingual.encoders.networks import NetworkEncoder
+from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder
 from xlingual.encoders.torch_runtime import loading, require
 from xlingual.errors import DataWarning, InputError
+from xlingual.files import make_folder
 from xlingual.models.folder import CARD, CONFIG, WEIGHTS, ModelFolder
-from xlingual.records import Encoder, Texts, Vectors
-from xlingual.results import make_folder
+from xlingual.records import Texts, Vectors
 from xlingual.workflows.export.about import about
 from xlingual.workflows.export.checkpoint import (
     DENSE,
@@ -28,7 +31,7 @@ from xlingual.workflows.export.readme import readme
 from xlingual.workflows.export.same import check_same
 
 if TYPE_CHECKING:
-    from xlingual.encoders.triplet_network import TripletNetwork
+    from xlingual.encoders.trained_triplet import TripletNetwork
 
 WHAT = "an export to sentence-transformers"
 MARK = "xlingual.json"  # what was exported; only a folder with it is ever replaced
@@ -54,7 +57,7 @@ def export_sentence_transformers(
     unit length. It loads with `SentenceTransformer(out)`; no code comes with it.
     """
     require(WHAT, "st", "torch", "transformers", "sentence_transformers")
-    _check_out(out, replace, getattr(base, "folder", None))
+    _check_out(out, replace, base.folder if isinstance(base, NetworkEncoder) else None)
     parent = make_folder(out.parent)
     made = Path(mkdtemp(prefix=f".{out.name}.", dir=parent))
     try:
@@ -115,10 +118,11 @@ def _write_layers(
     write_modules(made, modules, added)
 
 
-def _width(base: Any, network: TripletNetwork) -> int:  # noqa: ANN401  (an encoder of either library)
+def _width(base: Encoder, network: TripletNetwork) -> int:
     """Return how many dimensions the base's own modules give, before any are cut off."""
-    model = getattr(base, "model", None)
-    return network.config.base_dim if model is None else whole_dim(model)
+    if isinstance(base, SentenceTransformerEncoder):
+        return whole_dim(base.model)
+    return network.config.base_dim
 
 
 def _expected(network: TripletNetwork, base: Encoder, tower: str) -> Vectors:

@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from xlingual.data.pools.describe import describe_pool
-from xlingual.data.pools.fit import read_pool_texts
 from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.reading import read_pool_texts
 from xlingual.data.pools.splitting import split_pool
 from xlingual.errors import InputError
 

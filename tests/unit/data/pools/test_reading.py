@@ -333,7 +333,7 @@ def test_an_unknown_format_and_a_failed_write_leave_what_was_there(pool_folder, 
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("xlingual.data.pools.writing.candidate_columns", fail)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(InputError, match=r"candidates\.parquet cannot be written \(No space left"):
         pool.write(tmp_path / "w", "parquet", overwrite=True)
     assert sorted(path.name for path in (tmp_path / "w").iterdir()) == ["candidates.jsonl", "questions.jsonl"]
     assert (tmp_path / "w" / "questions.jsonl").read_bytes() == before

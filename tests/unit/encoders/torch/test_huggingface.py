@@ -10,10 +10,10 @@ import pytest
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
-from xlingual.encoders import kind_of, text_encoders  # noqa: E402
+from xlingual.encoders import Encoder, kind_of, text_encoders  # noqa: E402
 from xlingual.encoders.huggingface import HuggingFaceEncoder  # noqa: E402
 from xlingual.errors import DataWarning, InputError, MissingExtraError  # noqa: E402
-from xlingual.records import Encoder, Texts  # noqa: E402
+from xlingual.records import Texts  # noqa: E402
 
 TEXTS = [
     "a red chair",

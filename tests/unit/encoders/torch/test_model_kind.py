@@ -9,7 +9,7 @@ pytest.importorskip("sentence_transformers")
 
 from xlingual.encoders import checkpoints as hub  # noqa: E402
 from xlingual.encoders import image_encoder, text_encoders  # noqa: E402
-from xlingual.encoders import sentence_transformer as module  # noqa: E402
+from xlingual.encoders import networks as module  # noqa: E402
 from xlingual.encoders.model_kind import check_dense  # noqa: E402
 from xlingual.errors import InputError  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
@@ -58,7 +58,7 @@ def test_modules_tell_where_the_settings_do_not(copied, kind):
 def test_modules_tell_after_loading_where_no_file_does(copied, monkeypatch):
     folder = copied("sparse_encoder")
     (folder / "config_sentence_transformers.json").unlink()
-    monkeypatch.setattr(module, "check_dense", lambda *_: None)
+    monkeypatch.setattr(module, "check_dense", lambda *_, **__: None)
     with pytest.raises(InputError, match=WORDS["sparse_encoder"]):
         encoder(f"st:{folder}").encode(BATCH)
 

@@ -9,12 +9,12 @@ import pytest
 torch = pytest.importorskip("torch")
 library = pytest.importorskip("sentence_transformers")
 
-from xlingual.encoders import kind_of, text_encoders  # noqa: E402
+from xlingual.encoders import Encoder, kind_of, text_encoders  # noqa: E402
 from xlingual.encoders.prompts import Prompts  # noqa: E402
 from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder, model_prompts  # noqa: E402
 from xlingual.encoders.torch_runtime import told_random  # noqa: E402
 from xlingual.errors import DataWarning, InputError, MissingExtraError  # noqa: E402
-from xlingual.records import Encoder, Texts  # noqa: E402
+from xlingual.records import Texts  # noqa: E402
 
 TEXTS = [
     "a red chair",

@@ -15,13 +15,13 @@ from xlingual.embed import (  # noqa: E402
     picture_vectors,
     refuse_fitted_rows,
 )
-from xlingual.encoders import image_encoder, kind_of, text_encoders  # noqa: E402
+from xlingual.encoders import Encoder, Stacked, adopt, image_encoder, kind_of, text_encoders  # noqa: E402
 from xlingual.errors import DataWarning, InputError, MissingExtraError  # noqa: E402
 from xlingual.models.folder import ModelFolder, write_model  # noqa: E402
 from xlingual.models.mlmme import Mlmme, MlmmeConfig  # noqa: E402
 from xlingual.models.vocabulary import Vocabulary  # noqa: E402
 from xlingual.pictures import read_bytes  # noqa: E402
-from xlingual.records import Encoder, Stacked, Texts  # noqa: E402
+from xlingual.records import Texts  # noqa: E402
 from xlingual.store import Store  # noqa: E402
 
 WORDS = {"en": ["a", "red", "chair", "blue", "table", "lamp"], "de": ["ein", "roter", "stuhl", "lampe"]}
@@ -127,7 +127,7 @@ def trained_on(folder, base):
     from xlingual.encoders.trained import build
 
     options = {"batch": 128, "device": "cpu", "base": "same"}
-    return build(str(folder.path), options, Context((), kind="pictures", base=base))
+    return build(str(folder.path), options, Context((), kind="pictures", base=adopt(base)))
 
 
 def manifest(tmp_path, count=9):

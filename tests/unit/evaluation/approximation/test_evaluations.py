@@ -1,7 +1,6 @@
 """Approximate evaluations: exact where everything is searched, and honest about how far off where not."""
 
 import json
-from importlib.resources import files
 
 import jsonschema
 import numpy as np
@@ -19,6 +18,7 @@ from xlingual.evaluation.metric_validation.validate import validate_backretrieva
 from xlingual.measures import parse_measure
 from xlingual.ranking.approximate import Approximate, Search
 from xlingual.results import Results
+from xlingual.results.schemas import schema_of
 from xlingual.signature import Signature
 
 pytest.importorskip("faiss", reason="the extra ann is not installed")
@@ -173,9 +173,8 @@ def test_estimates_from_a_sample_of_candidates_have_no_paired_test(manifest, tmp
 @pytest.mark.parametrize("task", TASKS)
 def test_results_follow_the_schema_and_can_be_read_back(hasty, task, tmp_path):
     hasty[task].write(tmp_path)
-    schema = files("xlingual") / "results" / "schemas" / "results-1.schema.json"
     content = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator(json.loads(schema.read_text(encoding="utf-8"))).validate(content)
+    jsonschema.Draft202012Validator(schema_of("results")).validate(content)
     assert Results.read(tmp_path).entries == hasty[task].entries
     assert Results.read(tmp_path).summary == hasty[task].summary
     assert content["diagnostics"]["ranking"]["search"] == "ivf,probes=2"

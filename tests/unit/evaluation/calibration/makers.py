@@ -47,7 +47,7 @@ def pair_validation(points: Sequence[Point], pair: str = "en-de", **changed) -> 
         "data": "0123456789ab", "sample": "365", "images": "pixels:v1", "measure": "R@10", "conventions": "1",
     } | changed.pop("conditions", {})  # fmt: skip
     encoders = [
-        EncoderScores(
+        EncoderScores.of(
             name,
             family,
             {"XLR": scores(xlr), "BkR": scores(bkr), "SIM": scores(0.5 + bkr / 3), "CORR": scores(0.1)},
@@ -60,7 +60,7 @@ def pair_validation(points: Sequence[Point], pair: str = "en-de", **changed) -> 
         "n_source": 365, "n_target": 365, "k": 10, "n_pictures": 365, "n_seeds": 5, "chance": 10 / 365,
         "oracle": 0.9,
     } | changed  # fmt: skip
-    return PairValidation(
+    return PairValidation.of(
         source=source, target=target, conditions=conditions, encoders=encoders, subsets=subsets, **given
     )
 

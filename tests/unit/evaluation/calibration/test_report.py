@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import csv
+from io import StringIO
 
 import pytest
+from msgspec.structs import replace
+from rich.console import Console
 
 from xlingual.evaluation.calibration.calibrate import calibrate
 from xlingual.evaluation.calibration.estimate import with_estimates
-from xlingual.report.calibration import (
-    calibration_verdict,
-    condition_lines,
-    estimate_rows,
-    estimate_sentences,
-    estimate_table,
-    left_out_lines,
-)
+from xlingual.report import page_of
+from xlingual.report import verdict as sentences_of
+from xlingual.report.findings.calibration import estimate_sentences
+from xlingual.report.pages.calibration import conditions, errors, estimate_table
+from xlingual.report.render import html, terminal, text
 from xlingual.results import Entry, Interval, Results, Summary
 
 DATA = "0123456789ab"
@@ -74,11 +74,11 @@ def test_the_error_on_data_left_out_is_said_where_known(made):
     error = next(e for e in found.errors if (e.left_out, e.form) == ("data", "angular"))
     span = f"the mean error was {error.least:.3f} to {error.most:.3f}"
     assert span in said(results({"mine": 0.2}, data="new"), found)
-    verdict = " ".join(calibration_verdict(found))
+    verdict = " ".join(sentences_of(found))
     assert "too few for a 90 % interval for other data, which takes 9" in verdict
     assert "within data d0" in verdict and "within data d1" in verdict
     many = calibrate([made.validation(*pairs)])
-    assert "too few" not in " ".join(calibration_verdict(many))
+    assert "too few" not in " ".join(sentences_of(many))
     text = said(results({"mine": 0.2}, data="new"), many)
     assert "Extrapolation to other data: the intervals (jackknife+ over 9 data sets" in text
     assert "that cannot be checked" in text
@@ -95,9 +95,9 @@ def test_the_mean_over_pairs_has_no_interval(made):
         [made.validation(made.pair(made.noisy(12, 1)), made.pair(made.noisy(12, 2), "de-en"))]
     )
     found = with_estimates(results({"mine": 0.2}, pairs=("en-de", "de-en")), calibration)
-    rows = estimate_rows(found)
-    assert [row.pair for row in rows] == ["en → de", "de → en", "mean of 2"]
-    assert [row.interval == "–" for row in rows] == [False, False, True]
+    rows = [row.cells for row in estimate_table(found).rows]
+    assert [pair.text for _, pair, *_ in rows] == ["en → de", "de → en", "mean of 2"]
+    assert [estimate.interval == "" for *_, estimate in rows] == [False, False, True]
     overall = found.summary[-1].estimated_xlr
     assert overall.ci is None and "see each pair" in overall.note
     said = estimate_sentences(found)
@@ -108,8 +108,11 @@ def test_the_mean_over_pairs_has_no_interval(made):
 def test_the_page_shows_the_estimates(calibration):
     found = with_estimates(results({"mine": 0.2, "<other>": 0.1}), calibration)
     table = estimate_table(found)
-    assert table.title == "Estimated XLR" and table.head[-2:] == ["estimated XLR", "90 % interval"]
-    assert [row[0] for row in table.rows] == ["mine", "<other>"]
+    assert table.title == "Estimated XLR" and (table.columns[-1].short, table.columns[-1].interval) == (
+        "estimated XLR",
+        "90 % interval",
+    )
+    assert [row.cells[0].text for row in table.rows] == ["mine", "<other>"]
     first = found.summary[0].estimated_xlr
     assert f"{first.value:.3f} [{first.ci.low:.3f}, {first.ci.high:.3f}]" in table.notes[0]
     assert "guaranteed 0.8" in table.notes[1] and table.notes[1].startswith("Within this data")
@@ -119,10 +122,11 @@ def test_the_page_shows_the_estimates(calibration):
 def test_lines_count_seeds_and_say_what_was_left_out(made):
     pairs = made.pair(made.noisy(12, 1), n_seeds=1), made.pair(made.noisy(12, 2), "de-en", n_seeds=2)
     found = calibrate([made.validation(*pairs)])
-    one, two = condition_lines(found)
+    (first, one), (second, two) = conditions(found)
+    assert (first, second) == ("en → de", "de → en")
     assert "1 seed," in one and "2 seeds," in two and "365 targets, 365 pictures" in one
-    assert [line.split(":")[0] for line in left_out_lines(found)] == ["direction"]
-    assert "its reverse stays in the fit" in left_out_lines(found)[0]
+    (note,) = errors(found).notes
+    assert note.startswith("direction: ") and "its reverse stays in the fit" in note
 
 
 def test_summaries_without_a_value_and_of_other_measures_get_none(calibration):
@@ -131,15 +135,35 @@ def test_summaries_without_a_value_and_of_other_measures_get_none(calibration):
     kept = with_estimates(found, calibration).summary
     assert [row.estimated_xlr is None for row in kept] == [False, False, True, True]
     empty = with_estimates(Results([], [], None), calibration)
-    assert estimate_sentences(empty) == ["No XLR can be estimated: no value of Backretrieval."]
+    assert estimate_sentences(empty) == [] and estimate_table(empty) is None
 
 
 def test_the_verdict_says_better_worse_or_cannot_tell(made):
-    exact = " ".join(calibration_verdict(calibrate([made.validation(made.pair(made.curve(20)))])))
+    exact = " ".join(sentences_of(calibrate([made.validation(made.pair(made.curve(20)))])))
     assert "It is better than a straight line" in exact
     straight = [(f"e{i}", f"e{i}", 0.03 + 0.015 * i, 0.1 + 0.04 * i) for i in range(20)]
-    line = " ".join(calibration_verdict(calibrate([made.validation(made.pair(straight))])))
+    line = " ".join(sentences_of(calibrate([made.validation(made.pair(straight))])))
     assert "It is worse than a straight line" in line
     assert "cannot be told apart" in " ".join(
-        calibration_verdict(calibrate([made.validation(made.pair(made.noisy(5)))]))
+        sentences_of(calibrate([made.validation(made.pair(made.noisy(5)))]))
     )
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_calibration_has_a_page_that_a_terminal_and_texts_show_too(made, width):
+    pairs = [made.pair(made.noisy(12, i), conditions={"data": f"d{i}"}) for i in range(2)]
+    found = calibrate([made.validation(*pairs)])
+    page = page_of(found)
+    out = StringIO()
+    terminal.show(Console(file=out, width=width, highlight=False), page)
+    lines = out.getvalue().splitlines()
+    assert max(map(len, lines)) <= width and "…" not in out.getvalue()
+    shown, texts = html.render(page), (text.markdown(page), text.latex(page))
+    for row in errors(found).rows:
+        for part in (part for cell in row.cells for part in (cell.text, cell.interval) if part):
+            assert part in shown and part in out.getvalue()
+    for name, condition in conditions(found):
+        assert condition in shown and condition in " ".join(out.getvalue().split())
+        assert all(name.split(" ")[0] in one for one in texts)
+    records = list(csv.DictReader(StringIO(text.as_csv(page))))
+    assert [float(one["error"]) for one in records] == [error.value for error in found.errors]

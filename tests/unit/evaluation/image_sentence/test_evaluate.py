@@ -79,7 +79,7 @@ def test_all_numbers_equal_slow_loops(fold: int | None) -> None:
             assert entry.n_source == len(np.concatenate(ranks))
             assert entry.n_target == (size if way == 0 else size * count)
             if fold:
-                assert entry.views is not None and len(entry.views["folds"]) == N // fold
+                assert entry.views is not None and len(entry.views.folds) == N // fold
         (rsum,) = by_key(results.summary, measure="rsum", source=language, encoder="model")
         assert rsum.value == pytest.approx(total)
         assert rsum.ci is not None and rsum.ci.low < total < rsum.ci.high <= 600
@@ -174,12 +174,12 @@ def test_a_system_is_evaluated_on_its_own_languages_only() -> None:
     for language in ("en", "de"):
         for source, target in ((language, "image"), ("image", language)):
             ahead = value(results, "both", source, target, "Success@1").views
-            assert ahead is not None and ahead["against"]["baseline"] == f"vse-{language}"
+            assert ahead is not None and ahead.against.baseline == f"vse-{language}"
             base = value(results, f"vse-{language}", source, target, "Success@1")
             assert base.views is None
             both = value(results, "both", source, target, "Success@1").value
             assert both is not None and base.value is not None
-            assert ahead["against"]["value"] == pytest.approx(both - base.value)
+            assert ahead.against.value == pytest.approx(both - base.value)
     (overall,) = by_key(results.summary, encoder="vse-en", source=None, measure="Success@1")
     assert overall.note is not None and "en only" in overall.note and overall.behind is None
 
@@ -196,9 +196,9 @@ def test_the_difference_to_a_system_itself_is_zero_and_its_interval_contains_zer
     assert len(rows) == 9
     for row in rows:
         assert row.views is not None
-        against = row.views["against"]
-        assert against["value"] == 0
-        assert against["ci"]["low"] <= 0 <= against["ci"]["high"]
+        against = row.views.against
+        assert against.value == 0
+        assert against.ci.low <= 0 <= against.ci.high
 
 
 def test_the_interval_of_a_difference_of_medians_follows_a_plain_bootstrap() -> None:
@@ -208,7 +208,7 @@ def test_the_interval_of_a_difference_of_medians_follows_a_plain_bootstrap() -> 
     )
     entry = value(results, "bad", "en", "image", "MedR/floor")
     assert entry.views is not None
-    against = entry.views["against"]
+    against = entry.views.against
     table = results.per_query.to_pylist()
     ranks = {
         name: np.array([
@@ -224,8 +224,8 @@ def test_the_interval_of_a_difference_of_medians_follows_a_plain_bootstrap() -> 
         medians = [np.floor(np.median(ranks[name][rows]) - 1) + 1 for name in ("bad", "good")]
         drawn.append(medians[0] - medians[1])
     low, high = np.quantile(drawn, [0.025, 0.975])
-    assert against["value"] > 0
-    assert abs(against["ci"]["low"] - low) <= 1 and abs(against["ci"]["high"] - high) <= 1
+    assert against.value > 0
+    assert abs(against.ci.low - low) <= 1 and abs(against.ci.high - high) <= 1
 
 
 def test_the_values_of_the_queries_make_the_entries_and_can_be_compared(tmp_path: Path) -> None:
@@ -343,8 +343,8 @@ def test_systems_that_tell_different_pictures_apart_are_not_paired() -> None:
         image_encoders=[Vectors(PICTURES), Vectors(merging)],
         baselines="a",
     )
-    against = [entry.views["against"] for entry in results.entries if entry.encoder == "b" and entry.views]
-    assert len(against) == 8 and all(view["ci"] is None for view in against)
+    against = [entry.views.against for entry in results.entries if entry.encoder == "b" and entry.views]
+    assert len(against) == 8 and all(view.ci is None for view in against)
     assert all(row.behind is None for row in results.summary)
     assert value(results, "b", "image", "en", "Success@1").n_source == N - 1
 

@@ -11,13 +11,14 @@ import pytest
 from xlingual.errors import InputError
 from xlingual.evaluation.multilingual_pool.views import (
     agnostic_views,
-    as_json,
     prefer_own,
     question_languages,
+    record_of,
     standings,
 )
 from xlingual.evaluation.multilingual_pool.views.remove_one import remove_one
 from xlingual.measures import AveragePrecision, MedianRank, ReciprocalRank
+from xlingual.results.document import plain
 
 pools = SimpleNamespace(**run_path(str(Path(__file__).with_name("pools.py"))))
 LANGUAGES = ("ar", "de", "en", "zh")
@@ -40,7 +41,9 @@ def counts_of(scores, **more):
 
 def views_of(counts, subsets=()):
     overall = question_languages(counts, AP, AP.per_query(counts.whole_pool()))
-    return as_json(counts.languages, [overall, *agnostic_views(standings(counts), chosen_subsets=subsets)])
+    return plain(
+        record_of(counts.languages, [overall, *agnostic_views(standings(counts), chosen_subsets=subsets)])
+    )
 
 
 def similarities(seed=0, noise=1.0):
@@ -189,7 +192,7 @@ def test_intervals_cluster_by_paragraph_and_by_article_beside():
     result = question_languages(counts, AP, values)
     alone = question_languages(replace(counts, cluster=counts.article, article=None), AP, values)
     assert result.by_article.interval() == alone.overall.interval() != result.overall.interval()
-    assert found["ci_by_article"] == {"value": as_json([], [result])["ci_by_article"]["value"]}
+    assert found["ci_by_article"] == {"value": plain(record_of([], [result]))["ci_by_article"]["value"]}
     assert alone.by_article is None and "ci_by_article" not in alone.as_json()
 
 
@@ -198,8 +201,8 @@ def test_other_measures_have_the_views_that_every_measure_has():
     best = counts.whole_pool().best()
     for measure in (ReciprocalRank(), MedianRank()):
         result = question_languages(counts, measure, measure.per_query(best))
-        written = as_json(counts.languages, [result])
-        assert list(written) == ["languages", "by_question_language", "macro", "ci"]
+        written = plain(record_of(counts.languages, [result]))
+        assert list(written) == ["task", "languages", "by_question_language", "macro", "ci"]
         assert written["ci"]["by_question_language"].keys() == set(LANGUAGES)
         assert result.macro.value == pytest.approx(np.mean(list(written["by_question_language"].values())))
 
@@ -207,7 +210,7 @@ def test_other_measures_have_the_views_that_every_measure_has():
 def test_views_that_were_not_asked_for_are_absent():
     s = standings(counts_of(similarities()))
     (view,) = agnostic_views(s, ["loss"])
-    assert as_json(LANGUAGES, [view]).keys() == {"languages", "loss", "ci"}
+    assert plain(record_of(LANGUAGES, [view])).keys() == {"task", "languages", "loss", "ci"}
 
 
 def test_many_lines_agree_with_the_measure_to_the_last_digits():

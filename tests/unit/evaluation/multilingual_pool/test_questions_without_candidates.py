@@ -8,7 +8,8 @@ import pytest
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.errors import InputError
 from xlingual.evaluation.multilingual_pool.evaluate import multilingual_pool
-from xlingual.report import page
+from xlingual.report import as_html
+from xlingual.results.document import plain
 
 N = 9  # items; each is asked for in English, in German and in Thai
 TEXTS = {"en": "Ann sang in town {i}.", "de": "Anna sang in Stadt {i}."}
@@ -50,7 +51,7 @@ def evaluated(pool, **options):
 
 
 def views(pool, **options):
-    return evaluated(pool, **options).entries[0].views
+    return plain(evaluated(pool, **options).entries[0].views)
 
 
 def test_intervals_that_allow_for_all_encoders(tmp_path):
@@ -92,16 +93,16 @@ def test_other_questions_are_scored_as_without_them(tmp_path):
 
 def test_only_other_languages_ask(tmp_path):
     results = evaluated(write_pool(tmp_path / "p", asked=("th",)))
-    found = results.entries[0].views
+    found = plain(results.entries[0].views)
     assert found["one_target"].keys() == {"th->en", "th->de"}
     assert not found.keys() & {"one_target_summary", "remove_one", "monolingual_pool"}
-    assert "th" in page.render([results])
+    assert "th" in as_html([results])
 
 
 def test_the_picture_is_of_languages_with_candidates(tmp_path):
     assert views(write_pool(tmp_path / "p"))["picture"]["languages"] == ["en", "de"]
     found = evaluated(write_pool(tmp_path / "q"), picture=("th", "en"))
-    assert found.entries[0].views["picture"]["languages"] == ["th", "en"]
+    assert found.entries[0].views.picture.languages == ["th", "en"]
     rows = found.tables["points"].to_pylist()
     assert {(row["language"], row["role"]) for row in rows} == {
         ("th", "question"),
@@ -130,7 +131,7 @@ def test_scores_are_those_of_the_whole_ranking(tmp_path):
 def test_own_language_first_leaves_out_questions_without_one(tmp_path):
     pool = write_pool(tmp_path / "p")
     entry = evaluated(pool, policy="prefer-own").entries[0]
-    assert entry.n_source == N and entry.views["errors_by_question_language"].keys() == {"en"}
+    assert entry.n_source == N and entry.views.errors_by_question_language.keys() == {"en"}
     with pytest.raises(InputError, match=r"no question has an answer in its own language.*agnostic"):
         evaluated(write_pool(tmp_path / "q", asked=("th",)), policy="prefer-own")
 

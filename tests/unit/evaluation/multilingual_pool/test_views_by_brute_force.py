@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from xlingual.evaluation.multilingual_pool.views import (
     agnostic_views,
-    as_json,
     own_language_targets,
     prefer_own,
     question_languages,
+    record_of,
     standings,
 )
 from xlingual.measures import AveragePrecision
+from xlingual.results.document import plain
 
 HERE = Path(__file__)
 oracle = SimpleNamespace(**run_path(str(HERE.with_name("oracle.py"))))
@@ -56,9 +57,9 @@ ALL_TIED = pool_and_counts([[0] * 6] * 2, [0, 1], [0, 0, 1, 1, 2, 2], [[1, 1, 1,
 
 def found(counts, view, subsets=()):
     """Return what one view writes, and check that its intervals are nested like its values."""
-    written = as_json(counts.languages, agnostic_views(standings(counts), [view], subsets))
+    written = plain(record_of(counts.languages, agnostic_views(standings(counts), [view], subsets)))
     intervals = written.pop("ci")
-    assert written.pop("languages") == list(counts.languages)
+    assert written.pop("languages") == list(counts.languages) and written.pop("task")
     shown = {k: v for k, v in written.items() if k not in ("loss", "monolingual_pool_questions")}
     if "remove_one" in shown:
         shown["remove_one"] = {k: v for k, v in shown["remove_one"].items() if k != "n_questions"}
@@ -90,7 +91,7 @@ def test_average_precision_by_question_language(case):
     by_language = oracle.by_question_language(pool, expected)
     result = question_languages(counts, AP, AP.per_query(counts.whole_pool()))
     assert result.overall.value == pytest.approx(fmean(expected.values()), abs=1e-9)
-    written = as_json(counts.languages, [result])
+    written = plain(record_of(counts.languages, [result]))
     assert_intervals_hold({k: written[k] for k in ("by_question_language", "macro")}, written["ci"])
     assert written["by_question_language"] == close(by_language)
     assert written["macro"] == pytest.approx(fmean(by_language.values()), abs=1e-9)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from xlingual.data.sentence_pairs import SentencePairs
 from xlingual.errors import InputError
 from xlingual.records import Texts
 from xlingual.results import Results, by_key
+from xlingual.results.schemas import schema_of
 from xlingual.stats.corrections import holm
 from xlingual.stats.dependent import williams, zou_overlapping
 
@@ -93,12 +93,12 @@ def test_values_and_tests_equal_those_computed_apart(sets: list[SentencePairs], 
                 assert entry.views is None
                 continue
             r = [pearsonr(*two).statistic for two in ((x, pairs.score), (base, pairs.score), (x, base))]
-            against = entry.views["against"]
-            n = int(against["test"].split("n = ")[1].split()[0])
-            assert against["baseline"] == "fair" and 0.9 * len(pairs) < n <= len(pairs)
-            assert against["p"] == pytest.approx(williams(*r, n)[1], rel=1e-5)
-            assert against["ci"]["low"] == pytest.approx(zou_overlapping(*r, n).low, abs=1e-7)
-            p.append((against["p"], against["p_holm"]))
+            against = entry.views.against
+            n = int(against.test.split("n = ")[1].split()[0])
+            assert against.baseline == "fair" and 0.9 * len(pairs) < n <= len(pairs)
+            assert against.p == pytest.approx(williams(*r, n)[1], rel=1e-5)
+            assert against.ci.low == pytest.approx(zou_overlapping(*r, n).low, abs=1e-7)
+            p.append((against.p, against.p_holm))
     assert [one for _, one in p] == pytest.approx(holm(np.array([one for one, _ in p])).tolist())
 
 
@@ -116,7 +116,7 @@ def test_summaries_are_means_over_files(run: Results) -> None:
                 )
     (good,) = by_key(run.entries, encoder="good", measure="Pearson", target="one")
     (fair,) = by_key(run.summary, encoder="fair", measure="Pearson", source=None)
-    assert good.views["against_mean"]["value"] == pytest.approx(fair.behind.value)
+    assert good.views.against_mean.value == pytest.approx(fair.behind.value)
 
 
 def test_intervals_that_allow_for_all_encoders_and_files(run: Results) -> None:
@@ -138,10 +138,7 @@ def test_the_pairs_are_kept_without_texts(sets: list[SentencePairs], run: Result
 
 
 def test_results_fit_the_published_schema(run: Results) -> None:
-    schema = json.loads(
-        (files("xlingual") / "results/schemas/results-1.schema.json").read_text(encoding="utf-8")
-    )
-    jsonschema.Draft202012Validator(schema).validate(run.to_dict())
+    jsonschema.Draft202012Validator(schema_of("results")).validate(run.to_dict())
 
 
 def same(one: Results, other: Results, **which: str) -> None:
@@ -222,7 +219,7 @@ def test_equal_cosines_have_no_value_but_a_note(sets: list[SentencePairs]) -> No
     found = sts(sets, language="en", text_encoders={"none": Constant(), "good": Given(0.9)}, store=None)
     for entry in by_key(found.entries, encoder="none"):
         assert (entry.value, entry.ci, entry.note) == (None, None, "no correlation: all cosines are equal")
-        assert entry.views["against"] is None
+        assert entry.views.against is None
     (mean,) = by_key(found.summary, encoder="none", source=None, measure="Pearson")
     assert (mean.value, mean.behind, mean.note) == (None, None, "no correlation: all cosines are equal")
     json.dumps(found.to_dict(), allow_nan=False)

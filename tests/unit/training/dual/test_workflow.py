@@ -106,7 +106,7 @@ def test_the_validation_is_the_evaluation_of_that_pool(folder, tmp_path):
 
 def test_resumed_it_is_the_same_model(folder, tmp_path, trained):
     options = DualOptions(**SMALL)
-    train_dual_encoder(folder, tmp_path / "m", options, fit=FitOptions(**{**vars(FIT), "epochs": 1}))
+    train_dual_encoder(folder, tmp_path / "m", options, fit=FIT.changed(epochs=1))
     (tmp_path / "m" / "config.json").unlink()
     again = train_dual_encoder(folder, tmp_path / "m", options, fit=FIT, resume=True)
     assert again.folder.digest == trained.folder.digest

@@ -281,12 +281,12 @@ def test_memory_that_runs_out_is_told_in_a_line(toy, tmp_path):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"epochs": 0}, "epochs must be 1 or more: found 0"),
-        ({"patience": 0}, "patience must be 1 or more"),
+        ({"epochs": 0}, "epochs must be a whole number of at least 1, found 0"),
+        ({"patience": 0}, "patience must be a whole number of at least 1"),
         ({"rate": 0.0}, "rate must be a number above 0"),
-        ({"rate": math.nan}, "rate must be a number above 0: found nan"),
+        ({"rate": math.nan}, "rate must be a number above 0, found NaN"),
         ({"clip": -1.0}, "clip must be a number above 0"),
-        ({"weight_decay": -0.1}, "weight_decay must be 0 or more"),
+        ({"weight_decay": -0.1}, "weight_decay must be a number of at least 0"),
         ({"warmup": 30.0}, "warmup is 30 epochs of 30"),
         ({"optimizer": "adm"}, "Did you mean 'adam'"),
         ({"precision": "float61"}, "Did you mean 'float16'"),

@@ -1,7 +1,7 @@
 """Views of language bias: what follows from the counts of one pass over a multilingual pool, one view a file.
 
 A view takes `Standings` (the counts, with the relevant candidates of each question put in order) and returns
-a small record of scores. `as_json` puts any number of them together as `views` of an entry.
+a small record of scores. `record_of` puts any number of them together as `views` of an entry.
 """
 
 from xlingual.evaluation.multilingual_pool.views.agnostic import LANGUAGE_BIAS, agnostic_views
@@ -15,7 +15,7 @@ from xlingual.evaluation.multilingual_pool.views.question_language import (
     question_languages,
 )
 from xlingual.evaluation.multilingual_pool.views.standings import Standings, standings
-from xlingual.evaluation.multilingual_pool.views.written import View, as_json
+from xlingual.evaluation.multilingual_pool.views.written import View, record_of
 
 __all__ = [
     "LANGUAGE_BIAS",
@@ -24,9 +24,9 @@ __all__ = [
     "Standings",
     "View",
     "agnostic_views",
-    "as_json",
     "own_language_targets",
     "prefer_own",
     "question_languages",
+    "record_of",
     "standings",
 ]

@@ -1,12 +1,13 @@
-"""Views as JSON: values, and their intervals nested alike under "ci"."""
+"""Views as results hold them: values, and their intervals nested alike under "ci"."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any, Protocol
 
 from xlingual.evaluation.scores import Score
+from xlingual.results import Interval
+from xlingual.results.views import PoolIntervals, PoolViews
 
 
 class View(Protocol):
@@ -19,7 +20,7 @@ class View(Protocol):
         """Return the intervals, nested like the values."""
 
 
-def as_json(languages: Iterable[str], views: Iterable[View]) -> dict[str, Any]:
+def record_of(languages: Iterable[str], views: Iterable[View]) -> PoolViews:
     """Return `views` of an entry: the values of all views, and "ci" with their intervals."""
     views = list(views)
     found: dict[str, Any] = {"languages": list(languages)}
@@ -27,7 +28,7 @@ def as_json(languages: Iterable[str], views: Iterable[View]) -> dict[str, Any]:
     for view in views:
         found |= view.as_json()
         intervals |= view.intervals()
-    return {**found, "ci": intervals}
+    return PoolViews(**found, ci=PoolIntervals(**intervals))
 
 
 def values(scores: Mapping[str, Score]) -> dict[str, float]:
@@ -35,11 +36,11 @@ def values(scores: Mapping[str, Score]) -> dict[str, float]:
     return {name: score.value for name, score in scores.items()}
 
 
-def intervals(scores: Mapping[str, Score]) -> dict[str, dict[str, Any]]:
+def intervals(scores: Mapping[str, Score]) -> dict[str, Interval]:
     """Return the interval of each score."""
     return {name: interval(score) for name, score in scores.items()}
 
 
-def interval(score: Score) -> dict[str, Any]:
-    """Return {low, high, level, method} of one score."""
-    return asdict(score.interval())
+def interval(score: Score) -> Interval:
+    """Return the interval of one score."""
+    return score.interval()

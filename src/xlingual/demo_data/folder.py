@@ -1,0 +1,81 @@
+"""Generated items as a folder of pictures and a manifest, and the checks of what every generator is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Protocol
+
+from xlingual.errors import InputError, did_you_mean
+from xlingual.files import atomic_file, make_folder
+
+MANIFEST = "manifest.parquet"
+BLOCK = 5000  # items in memory at a time
+SMALLEST, LARGEST = 16, 512  # side of a picture, in pixels
+
+
+class Row(Protocol):
+    """One row of a manifest."""
+
+    @property
+    def cells(self) -> Mapping[str, str | None]:
+        """Its texts by column; `image` is a path in the folder, or None where there is no picture."""
+
+    @property
+    def picture(self) -> bytes | None:
+        """The picture as PNG bytes."""
+
+
+def write_items(
+    out: str | Path, items: Iterator[Row], columns: Sequence[str], progress: Callable[[int], None] | None
+) -> Path:
+    """Write items into the folder `out` and return the path of its manifest.
+
+    The manifest is written last, and an older one is removed first, so that a manifest never describes other
+    pictures than those beside it. `progress` is called after each item with the number written so far.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    folder = make_folder(out)
+    manifest = folder / MANIFEST
+    manifest.unlink(missing_ok=True)
+    schema = pa.schema([(column, pa.string()) for column in columns])
+    done = 0
+    with (
+        atomic_file(manifest) as path,
+        pq.ParquetWriter(path, schema, compression="zstd") as writer,
+    ):
+        while block := [(item.cells, item) for item in islice(items, BLOCK)]:
+            for cells, item in block:
+                if cells["image"]:
+                    _write_picture(folder / cells["image"], item.picture)
+                done += 1
+                if progress is not None:
+                    progress(done)
+            writer.write_table(pa.Table.from_pylist([cells for cells, _ in block], schema=schema))
+    return manifest
+
+
+def _write_picture(path: Path, content: bytes | None) -> None:
+    make_folder(path.parent)
+    with atomic_file(path, durable=False) as temporary:
+        temporary.write_bytes(content or b"")
+
+
+def check_request(what: str, languages: Sequence[str], known: Sequence[str], size: int) -> None:
+    """Raise InputError unless the languages are known and named once, and a picture can have that size."""
+    names = ", ".join(known)
+    if isinstance(languages, str):
+        raise InputError(f"{what}: languages is the text {languages!r}: give a list, such as ['en', 'es']")
+    if not languages:
+        raise InputError(f"{what}: no language given: choose from {names}")
+    for language in languages:
+        if language not in known:
+            hint = did_you_mean(language, known)
+            raise InputError(f"{what}: unknown language {language!r}.{hint} Known: {names}")
+        if list(languages).count(language) > 1:
+            raise InputError(f"{what}: language {language!r} is given twice: name each language once")
+    if not SMALLEST <= size <= LARGEST:
+        raise InputError(f"{what}: size is {size}: give a picture side from {SMALLEST} to {LARGEST} pixels")

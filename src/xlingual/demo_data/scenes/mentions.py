@@ -1,0 +1,73 @@
+"""What one describer chooses to say about a scene, before any language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from xlingual.demo_data.draws import Draws, chance, pick, shuffled
+from xlingual.demo_data.scenes.scene import Group, Scene
+
+# How likely a describer is to say each thing.
+SAY_GROUP = 0.92
+SAY_COLOUR = 0.94
+SAY_SIZE = {"small": 0.65, "medium": 0.12, "big": 0.65}
+SAY_PATTERN = {"plain": 0.04, "striped": 0.75, "dotted": 0.75, "checked": 0.75}
+SAY_POSITION = 0.85
+SAY_BACKGROUND = 0.85
+EXACT_COUNT = 0.75
+
+
+@dataclass(frozen=True)
+class Mention:
+    """What is said of one group; None where nothing is said.
+
+    `number` says how the count is put: "exact" (three stars), "several" (of 3 or more), or "bare" (stars).
+    """
+
+    kind: str
+    count: int
+    number: str = "exact"
+    colour: str | None = None
+    size: str | None = None
+    pattern: str | None = None
+    position: str | None = None
+
+    @property
+    def amount(self) -> str:
+        """How many, as tables of numbers name it: "1" to "5", "several" or "bare"."""
+        return str(self.count) if self.number == "exact" else self.number
+
+    @property
+    def grammatical(self) -> str:
+        """The grammatical number, "one" or "many"."""
+        return "one" if self.count == 1 else "many"
+
+
+@dataclass(frozen=True)
+class Mentions:
+    """What is said of a scene, in the order in which it is said."""
+
+    groups: tuple[Mention, ...]
+    background: str | None = None
+
+
+def choose_mentions(scene: Scene, rng: Draws) -> Mentions:
+    """Choose what to say: a random subset of the groups (at least one) and of what could be said of them."""
+    said = [group for group in scene.groups if chance(rng, SAY_GROUP)] or [pick(rng, scene.groups)]
+    groups = tuple(_mention(group, rng) for group in shuffled(rng, said))
+    return Mentions(groups, scene.background if chance(rng, SAY_BACKGROUND) else None)
+
+
+def _mention(group: Group, rng: Draws) -> Mention:
+    mention = Mention(
+        kind=group.kind,
+        count=group.count,
+        colour=group.colour if chance(rng, SAY_COLOUR) else None,
+        size=group.size if chance(rng, SAY_SIZE[group.size]) else None,
+        pattern=group.pattern if chance(rng, SAY_PATTERN[group.pattern]) else None,
+        position=group.position if chance(rng, SAY_POSITION) else None,
+    )
+    if group.count == 1 or chance(rng, EXACT_COUNT):
+        return mention
+    vague = "several" if group.count >= 3 and chance(rng, 0.6) else "bare"
+    return replace(mention, number=vague)

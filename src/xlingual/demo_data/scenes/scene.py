@@ -1,0 +1,132 @@
+"""What is in a picture: groups of equal objects on a background, drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from xlingual.demo_data.draws import Draws, Item, chance, pick, weighted
+from xlingual.demo_data.words import Texts, read_toml
+
+
+class Habit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a kind usually looks and where it usually stands, the most usual first."""
+
+    colours: Texts
+    positions: Texts
+
+
+class Usual(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What goes with what, so that things recur as among real products: `themes.toml`."""
+
+    themes: dict[str, Texts]  # by their backgrounds, the kinds that belong to them, the most frequent first
+    habits: dict[str, Habit]  # of kinds
+
+
+USUAL = read_toml(Path(__file__).with_name("themes.toml"), Usual)
+KINDS, BACKGROUNDS = tuple(USUAL.habits), tuple(USUAL.themes)
+COLOURS = ("red", "blue", "green", "yellow", "orange", "purple", "pink", "brown", "black", "white")
+SIZES = ("small", "medium", "big")
+PATTERNS = ("plain", "striped", "dotted", "checked")
+POSITIONS = ("left", "right", "top", "bottom", "middle")
+MOST = 5  # objects in a group
+SPOTS = 7
+
+# How often things are as their theme or habit has it; otherwise they are anything.
+USUAL_KIND = 0.92
+USUAL_BACKGROUND = 0.92
+USUAL_COLOUR = 0.7
+USUAL_POSITION = 0.9
+
+_COUNT_WEIGHTS = (0.4, 0.22, 0.18, 0.12, 0.08)
+_PATTERN_WEIGHTS = (0.55, 0.17, 0.15, 0.13)
+_GROUP_WEIGHTS = (0.6, 0.34, 0.06)
+_SIZE_WEIGHTS = (0.2, 0.3, 0.5)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Equal objects in one part of the picture.
+
+    `jitter` holds one (right, down, tilt) in [-1, 1] for each object, in units of the room it has to move.
+    """
+
+    kind: str
+    colour: str
+    size: str
+    count: int
+    pattern: str
+    position: str
+    jitter: tuple[tuple[float, float, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One to three groups at different positions, and the colour of the background.
+
+    `spots` are pale discs on the background that no description mentions, each as (x, y, radius) in parts of
+    the picture's side: two pictures differ in more than words can say.
+    """
+
+    groups: tuple[Group, ...]
+    background: str
+    spots: tuple[tuple[float, float, float], ...] = ()
+
+
+def draw_scene(rng: Draws) -> Scene:
+    """Draw a scene of a theme; no two groups share a position or a kind.
+
+    Themes and habits make things recur: what the texts say goes together with how the pictures look, as it
+    does among real products. Without them, a text's likeness to another tells nothing about their pictures.
+    """
+    theme = weighted(rng, BACKGROUNDS, _skewed(len(BACKGROUNDS)))
+    background = theme if chance(rng, USUAL_BACKGROUND) else pick(rng, BACKGROUNDS)
+    groups: list[Group] = []
+    for _ in range(weighted(rng, (1, 2, 3), _GROUP_WEIGHTS)):
+        taken = {group.kind for group in groups}, {group.position for group in groups}
+        kind = _usually(rng, USUAL_KIND, USUAL.themes[theme], KINDS, taken[0])
+        position = _usually(rng, USUAL_POSITION, USUAL.habits[kind].positions, POSITIONS, taken[1])
+        groups.append(_draw_group(rng, kind, position))
+    spots = tuple((rng.random(), rng.random(), 0.05 + 0.12 * rng.random()) for _ in range(SPOTS))
+    return Scene(tuple(groups), background, spots)
+
+
+def _usually(
+    rng: Draws, how_often: float, usual: Sequence[Item], all_options: Sequence[Item], taken: set[Item]
+) -> Item:
+    """Return a usual option, the first ones more often, or sometimes any option; never one that is taken."""
+    while True:
+        if chance(rng, how_often):
+            option = weighted(rng, usual, _skewed(len(usual)))
+        else:
+            option = pick(rng, all_options)
+        if option not in taken:
+            return option
+
+
+def _draw_group(rng: Draws, kind: str, position: str) -> Group:
+    count = weighted(rng, range(1, MOST + 1), _COUNT_WEIGHTS)
+    size = weighted(rng, SIZES, _SIZE_WEIGHTS)
+    if size == "big" and count > 3:  # they would not fit, and then would not be big
+        size = "medium" if chance(rng, 0.5) else "small"
+    return Group(
+        kind=kind,
+        colour=_usually(rng, USUAL_COLOUR, USUAL.habits[kind].colours, COLOURS, set()),
+        size=size,
+        count=count,
+        pattern=weighted(rng, PATTERNS, _PATTERN_WEIGHTS),
+        position=position,
+        jitter=tuple((_offset(rng), _offset(rng), _offset(rng)) for _ in range(count)),
+    )
+
+
+def _offset(rng: Draws) -> float:
+    return 2 * rng.random() - 1
+
+
+def _skewed(number: int) -> list[float]:
+    """Return weights that fall by a factor of three from the first option to the last."""
+    return [3.0 ** (-i / max(number - 1, 1)) for i in range(number)]

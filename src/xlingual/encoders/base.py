@@ -1,0 +1,272 @@
+"""What every encoder is and may offer, what stands on another one, and the door for users' own objects."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+from xlingual.errors import InputError
+from xlingual.records import Encoded, Vectors
+
+E = TypeVar("E", bound="Encoder")
+
+
+class SupportsEncode(Protocol):
+    """Any object that has a method `encode`: `adopt` makes an `Encoder` of it."""
+
+    def encode(self, batch: Any, /) -> Any:  # noqa: ANN401  (Texts or Pictures → numbers [n, d])
+        """Return one vector for each row of the batch."""
+
+
+class Encoder(ABC):
+    """Turns texts or pictures into vectors: the one interface that every model has.
+
+    An encoder states its `identity` and has `encode` or `encode_noting`, each of which is made of the other.
+    Everything else may be left as it stands here, which is right for most.
+    """
+
+    # of vectors with the same `space` (the digest of a model) those of texts and of pictures are comparable
+    space: str | None = None
+    # whether it was trained on images too; None: not known
+    trained_on_images: bool | None = None
+    # whether it changes the vectors of the encoder below as it has learnt from data
+    fitted_transform: bool = False
+    # whether it opens picture files, so that missing and broken ones matter
+    opens_pictures: bool = True
+    # whether it reads languages and numberings of a batch only: texts may then stay out of memory
+    by_number: bool = False
+    # whether the identity tells two versions of it apart, so that its vectors may outlive the program
+    has_own_identity: bool = True
+    # whether `estimate` knows what encoding costs: a service does the work
+    has_estimate: bool = False
+    # how many copies share the work, each of which wants pieces of a batch
+    workers: int = 1
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """Everything that changes the vectors (name, revision, parameters, hash of files), in one line.
+
+        Equal identities give equal vectors.
+        """
+
+    def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401  (Texts or Pictures, as the encoder takes)
+        """Return float32 [n, d]: one vector for each row of the batch."""
+        return self.encode_noting(batch).vectors
+
+    def encode_noting(self, batch: Any, /) -> Encoded:  # noqa: ANN401
+        """Return the same vectors, and which texts were cut."""
+        return Encoded(self.encode(batch))
+
+    @property
+    def content(self) -> tuple[str, ...] | None:
+        """All of a row that its vector depends on; vectors of an encoder that says so are kept in the store.
+
+        Names among "text", "language", "role", "context" and "fields", or "bytes" of pictures; never ids,
+        items or numberings. None where it is not known, () where the vectors are not worth keeping.
+        """
+        return None
+
+    @property
+    def depends_on_batch(self) -> bool:
+        """Whether the vector of a text depends on the other texts of the batch."""
+        return False
+
+    @property
+    def fitted_on(self) -> frozenset[bytes]:
+        """Digests (`Texts.row_digests`) of the rows it is fitted on, which are never evaluated."""
+        return frozenset()
+
+    @property
+    def languages(self) -> tuple[str, ...] | None:
+        """The only languages whose texts it can encode; None: any."""
+        return None
+
+    @property
+    def piece(self) -> int | None:
+        """The most rows of one call, since what an interrupted call did is lost; None: any number."""
+        return None
+
+    def check_languages(self, tags: Iterable[str], /) -> None:  # noqa: B027  (a default)
+        """Raise InputError where it cannot encode texts of one of the languages; asked before any work."""
+
+    def fit_model(self) -> None:  # noqa: B027  (a default)
+        """Fit it now, where it is one that is fitted; asked before any other work."""
+
+    def estimate(self, batch: Any, /) -> str:  # noqa: ANN401
+        """Return what encoding a batch will cost, in a sentence; raise InputError where that is too much."""
+        return ""
+
+    def notes(self) -> list[str]:
+        """Return sentences on what was encoded since they were last asked for, to warn with."""
+        return []
+
+
+# what one encoder may say for another: all of the above but what is its own in any case
+ABILITIES = frozenset(name for name in vars(Encoder) if name[0] != "_") - {"identity", "encode", "workers"}
+
+
+def _asking(read: Callable[[str, Any], Any], *own: str) -> Callable[[type[E]], type[E]]:
+    """Return a decorator: abilities that the class does not have, nor `own` names, are what `read` says."""
+
+    def decorated(kind: type[E]) -> type[E]:
+        for name in ABILITIES - {*vars(kind), *own}:
+            setattr(kind, name, property(partial(read, name)))
+        return kind
+
+    return decorated
+
+
+@_asking(lambda name, encoder: getattr(encoder.base, name), "encode_noting", "by_number")
+class Adapter(Encoder):
+    """An encoder that stands on another one, its `base`: what it does not say itself, that one says."""
+
+    def __init__(self, base: Encoder) -> None:
+        self.base = base
+
+
+class Stacked(Adapter):
+    """An adapter whose vectors are made of its base's: `apply` to those of each of `inputs(batch)`.
+
+    Who calls `embed` has the base's vectors from the store, so that what is expensive is computed once for
+    all that stands on it; those of the stacked encoder itself are cheap and not kept.
+    """
+
+    space: str | None = None
+
+    @property
+    def content(self) -> tuple[str, ...]:
+        """Nothing: it is the base's vectors that are kept."""
+        return ()
+
+    def inputs(self, batch: Any, /) -> tuple[Any, ...]:  # noqa: ANN401
+        """Return what the base encodes for a batch of n rows: batches of n rows each."""
+        return (batch,)
+
+    @abstractmethod
+    def apply(self, *vectors: Vectors) -> Vectors:
+        """Return float32 [n, e] for the base's vectors float32 [n, d] of each input, row by row."""
+
+    def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401
+        """Return float32 [n, e]: one vector for each row of the batch."""
+        return self.apply(*(self.base.encode(part) for part in self.inputs(batch)))
+
+    def notes(self) -> list[str]:
+        """Return nothing: what the base has to say is told when it is asked for its vectors."""
+        return []
+
+
+def _of_target(name: str, encoder: Wrapped) -> Any:  # noqa: ANN401
+    """Return an ability as the object has it; where it has none, the default."""
+    own, usual = getattr(encoder.target, name, None), getattr(Encoder, name)
+    fits = isinstance(own, str) if name == "space" else callable(own) or not callable(usual)
+    if own is not None and fits:
+        return own
+    below = encoder.below if name in ("trained_on_images", "fitted_transform", "opens_pictures") else None
+    return getattr(super(Wrapped, encoder) if below is None else below, name)
+
+
+@_asking(_of_target)
+class Wrapped(Encoder):
+    """A user's own object that has `encode`; of the abilities of `Encoder` it may have any, by their names.
+
+    Without an `identity` its class stands for it. Where it has a `base`, another encoder, what is known of
+    the kind of that one holds for it too.
+    """
+
+    def __init__(self, target: Any) -> None:  # noqa: ANN401  (of any class)
+        self.target = target
+        base = getattr(target, "base", None)
+        has_base = callable(getattr(base, "encode", None)) and not isinstance(base, type)
+        self.below = adopt(base) if has_base else None
+
+    @property
+    def identity(self) -> str:
+        """Its own, or `python:` with its module and class, which cannot tell two versions of it apart."""
+        kind = type(self.target)
+        told: str | None = getattr(self.target, "identity", None)
+        return f"python:{kind.__module__}.{kind.__qualname__}" if told is None else told
+
+    def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401
+        """Return what the object returns."""
+        vectors: Vectors = self.target.encode(batch)
+        return vectors
+
+    @property
+    def has_own_identity(self) -> bool:  # type: ignore[override]
+        """Whether the object has an identity."""
+        return getattr(self.target, "identity", None) is not None
+
+    @property
+    def has_estimate(self) -> bool:  # type: ignore[override]
+        """Whether the object has a method `estimate`."""
+        return callable(getattr(self.target, "estimate", None))
+
+    @property
+    def languages(self) -> tuple[str, ...] | None:
+        """Its languages where it has a list of them; a mapping says something else."""
+        told = getattr(self.target, "languages", None)
+        return tuple(told) or None if isinstance(told, list | tuple | set | frozenset) else super().languages
+
+
+class WrappedStacked(Wrapped, Stacked):
+    """A user's own object that has `base`, `inputs` and `apply` besides `encode`."""
+
+    def __init__(self, target: Any) -> None:  # noqa: ANN401
+        super().__init__(target)
+        self.base = adopt(target.base)
+
+    def inputs(self, batch: Any, /) -> tuple[Any, ...]:  # noqa: ANN401
+        """Return what the object returns."""
+        return tuple(self.target.inputs(batch))
+
+    def apply(self, *vectors: Vectors) -> Vectors:
+        """Return what the object returns."""
+        found: Vectors = self.target.apply(*vectors)
+        return found
+
+
+def adopt(entry: object) -> Encoder:
+    """Return the encoder that an object stands for: the door through which users' own objects come in.
+
+    Raises InputError where it has no method `encode`, is a class, or has an identity that is none.
+    """
+    if isinstance(entry, Encoder):
+        kind = type(entry)
+        if kind.encode is Encoder.encode and kind.encode_noting is Encoder.encode_noting:
+            raise InputError(f"{kind.__name__} has neither a method encode nor encode_noting: give it one")
+        return entry
+    if isinstance(entry, type):
+        raise InputError(f"{entry.__name__} is a class: make an object of it, for example {entry.__name__}()")
+    if not callable(getattr(entry, "encode", None)):
+        raise InputError(
+            "an encoder is a spec, a path, or an object with a method encode(texts); "
+            f"found a value of the type {type(entry).__name__}"
+        )
+    identity = getattr(entry, "identity", None)
+    if identity is not None and (not isinstance(identity, str) or not identity):
+        raise InputError(f"the identity of {name_of(entry)} must be a non-empty str, found {identity!r}")
+    stacked = all(hasattr(entry, name) for name in ("base", "inputs", "apply"))
+    return WrappedStacked(entry) if stacked else Wrapped(entry)
+
+
+def given(encoder: object) -> Any:  # noqa: ANN401  (of any class)
+    """Return the object that a user gave, of which the encoder was made."""
+    return encoder.target if isinstance(encoder, Wrapped) else encoder
+
+
+def name_of(entry: object) -> str:
+    """Return what results call an object that nobody names: its own name, or that of its class."""
+    name = getattr(entry, "name", None)
+    return name if isinstance(name, str) and name else type(entry).__name__
+
+
+def kind_of(encoder: Encoder) -> dict[str, bool]:
+    """Return what is known of an encoder's kind: trained on images, or fitted on top of another; else empty.
+
+    Measures that use images in place of translations compare encoders of like kind only.
+    """
+    kind = {"trained_on_images": encoder.trained_on_images, "fitted_transform": encoder.fitted_transform}
+    return {name: True for name, holds in kind.items() if holds}

@@ -1,0 +1,71 @@
+"""What encoders share that run a network from a folder: its files, its options, its memory, its prompts."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from xlingual.encoders.base import Encoder
+from xlingual.encoders.batching import Memory, in_parts
+from xlingual.encoders.model_kind import check_dense
+from xlingual.encoders.prompts import Prompts
+from xlingual.encoders.weights import Watch, checkpoint_digest
+from xlingual.records import Encoded, Texts
+
+
+class NetworkEncoder(Encoder):
+    """A network in a folder, loaded when it is first used; `options` are those of its scheme."""
+
+    has_head = True  # whether the architecture in its settings tells what it gives
+
+    def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
+        self.folder, self.options, self.who = folder, options, who
+        self.memory = Memory()
+        self._watch = Watch()
+        check_dense(who, folder, heads=self.has_head)
+
+    @property
+    def digest(self) -> str:
+        """16 digits that change with every file that its vectors depend on, as they were at first."""
+        return self._watch.digest("", self._files_digest)[:16]
+
+    def _files_digest(self) -> str:
+        return checkpoint_digest(self.folder)
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Raise InputError where a file changes inside: what is read there is what the digest is of."""
+        self._watch.digest("", self._files_digest)
+        yield
+        self._watch.check("", self._files_digest, f"{self.who}: a file of the model")
+
+    def told(self, *names: str) -> str:
+        """Return the options of these names that are given, as an identity has them."""
+        given = ((name, self.options[name]) for name in names)
+        return "&".join(f"{name}={value}" for name, value in given if value is not None)
+
+
+class TextNetworkEncoder(NetworkEncoder):
+    """A network that reads texts, with what is put before them."""
+
+    def __init__(
+        self, folder: Path, options: Mapping[str, Any], who: str, model: Prompts | None = None
+    ) -> None:
+        super().__init__(folder, options, who)
+        self.prompts = Prompts.of(options, model)
+
+    @property
+    def content(self) -> tuple[str, ...]:
+        """All of a row that its vector depends on."""
+        return ("text", "role") if self.prompts.by_role else ("text",)
+
+    def encode_noting(self, batch: Texts, /) -> Encoded:
+        """Return float32 [n, d], and which texts were cut."""
+        return in_parts(self._encoded, batch)
+
+    @abstractmethod
+    def _encoded(self, batch: Texts) -> Encoded:
+        """Return the same for a part of the texts."""

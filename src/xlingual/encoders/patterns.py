@@ -1,0 +1,188 @@
+"""Patterns of files of vectors: the places `{lang}`, `{role}`, `{field}`, and `*` for several encoders."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Collection, Mapping, Sequence
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import TypeAlias
+
+from xlingual.encoders.vectorfile import SUFFIXES, placeholder_hint
+from xlingual.errors import InputError, listed
+
+ROLES = {"query": "questions", "candidate": "candidates"}  # role of a text → what stands for {role}
+FIELD = "{field}"  # stands for the field of a text that is encoded: "title", "body"
+Place: TypeAlias = tuple[str, str | None]  # language, role of a text; "" and None where a path has no place
+
+_MEANING = {"{role}": "questions or candidates", "{lang}": "the language of a text"}
+_MOST = 2  # patterns that are named in a message
+
+
+def places(
+    pattern: str, languages: Sequence[str], role_languages: Mapping[str, Sequence[str]] | None = None
+) -> list[Place]:
+    """Return the places of a pattern of which each has a file, by language in the order given.
+
+    `role_languages` tells which languages the texts of each role are in: where the pattern tells roles apart,
+    there is no file for a language without texts in a role. Without it every role has all languages.
+    """
+    roles = tuple(ROLES) if "{role}" in pattern else (None,)
+    if "{lang}" not in pattern:
+        return [("", role) for role in roles]
+    return [
+        (language, role)
+        for language in dict.fromkeys(languages)
+        for role in roles
+        if role is None or role_languages is None or language in role_languages.get(role, languages)
+    ]
+
+
+def language_at_end(name: str, languages: Sequence[str]) -> str | None:
+    """Return which of the languages a name is, or ends in after one of `. _ -`; None where none."""
+    ends = (tag for tag in languages if name == tag or name.endswith(tuple(mark + tag for mark in "._-")))
+    return max(ends, key=len, default=None)
+
+
+def filled(pattern: str, place: Place) -> str:
+    """Return the path of a place."""
+    language, role = place
+    return pattern.replace("{lang}", language).replace("{role}", ROLES.get(role or "", ""))
+
+
+def fields_there(pattern: str) -> list[str]:
+    """Return the fields of which a pattern with `{field}` and no other place has files, sorted."""
+    path = Path(pattern)
+    at = next((i for i, part in enumerate(path.parts) if FIELD in part), None)
+    if at is None:
+        return []
+    folder = Path(*path.parts[:at])
+    before, _, after = path.parts[at].partition(FIELD)
+    found = []
+    for other in folder.iterdir() if folder.is_dir() else ():
+        name = other.name[len(before) : len(other.name) - len(after)]
+        fits = other.name == f"{before}{name}{after}" and name
+        if fits and Path(pattern.replace(FIELD, name)).is_file():
+            found.append(name)
+    return sorted(found)
+
+
+def expand(
+    pattern: str,
+    languages: Sequence[str],
+    role_languages: Mapping[str, Sequence[str]] | None = None,
+    *,
+    of_texts: bool = True,
+) -> dict[str, str]:
+    """Return name → pattern without stars, sorted by name; `{lang}` and `{role}` are kept.
+
+    `role_languages` tells which languages the texts of a role are in, where not all in each. Several stars
+    are joined by `-` in the name. A star stays within one folder. Raises InputError where nothing matches, a
+    name lacks a file, two matches have one name, or a file `of_texts` of one language would serve all.
+    """
+    pattern = re.sub(r"\*+", "*", pattern)
+    found: dict[tuple[str, ...], str] = {}
+    wanted = places(pattern, languages, role_languages)
+    for variant in (filled(pattern, place) for place in wanted):
+        for stars in _matches(variant):
+            found.setdefault(stars, _starless(pattern, stars))
+    if not found:
+        raise InputError(
+            f"vectors:{pattern}: no file matches for the languages {', '.join(languages)}: correct "
+            f"the path; a star stands for part of one name, {{lang}} for a language."
+            f"{placeholder_hint(pattern) or fitting(pattern, languages, role_languages)}"
+        )
+    named: dict[str, str] = {}
+    for stars, path in sorted(found.items(), key=lambda pair: "-".join(pair[0])):
+        name = "-".join(stars)
+        if name in named:
+            raise InputError(f"vectors:{pattern}: {named[name]} and {path} would both be named {name!r}")
+        named[name] = path
+        for variant in (filled(path, place) for place in wanted):
+            if not Path(variant).is_file():
+                raise InputError(
+                    f"vectors:{pattern}: {variant} is missing, which {name!r} needs for the languages "
+                    f"{', '.join(languages)}: add it, or write a narrower pattern"
+                )
+    if of_texts:
+        _refuse_languages(pattern, named, languages)
+    return named
+
+
+def _refuse_languages(pattern: str, named: Collection[str], languages: Sequence[str]) -> None:
+    """Raise InputError where a star stands in the place of the language: each match would serve them all."""
+    if "{lang}" in pattern or len(set(languages)) < 2:
+        return
+    if len(set(named) & set(languages)) > 1:
+        right = pattern.replace("*", "{lang}") if pattern.count("*") == 1 else "{lang} in its place"
+        raise InputError(
+            f"vectors:{pattern}: the star matches languages ({listed(named)}) and would give one encoder for "
+            f"each: write {right}, or name each file to serve all languages"
+        )
+    for name in named:
+        language = language_at_end(name, languages)
+        if language is not None and name != language:
+            general = name.removesuffix(language) + "{lang}"
+            right = pattern.replace("*", general) if pattern.count("*") == 1 else f"{general} in its place"
+            raise InputError(
+                f"vectors:{pattern}: the star matches {name!r}, by its name the vectors of the language "
+                f"{language}, which would serve all languages: write {right}, or rename a file that has "
+                "vectors of all"
+            )
+
+
+def _matches(variant: str) -> list[tuple[str, ...]]:
+    """Return what the stars matched, for each file of vectors that the pattern matches."""
+    parts = variant.split("*")
+    stars = re.compile("([^/]*)".join(map(re.escape, parts)))
+    paths = glob.glob("*".join(map(glob.escape, parts)))
+    files = (path for path in paths if path.endswith(SUFFIXES) and Path(path).is_file())
+    found = (stars.fullmatch(path.replace("\\", "/") if "\\" not in variant else path) for path in files)
+    return [match.groups() for match in found if match]
+
+
+def _starless(pattern: str, stars: tuple[str, ...]) -> str:
+    """Put what the stars matched in their places."""
+    first, *rest = pattern.split("*")
+    return first + "".join(star + part for star, part in zip(stars, rest, strict=True))
+
+
+def fitting(
+    pattern: str, languages: Sequence[str], role_languages: Mapping[str, Sequence[str]] | None = None
+) -> str:
+    """Return " The files there fit …" for patterns in the same folder of which every file exists, or "".
+
+    `role_languages` as in `places`; without it, and without `{role}` in the pattern, there are no roles.
+    Patterns are those that the names of the files give when a language and a role in them stand for all; with
+    a star in `pattern`, what stands before them is a star too.
+    """
+    folder = Path(pattern).parent
+    try:
+        names = sorted(path.name for path in folder.iterdir() if path.suffix in SUFFIXES)
+    except OSError:
+        return ""
+    roles = tuple(ROLES.values()) if role_languages is not None or "{role}" in pattern else ()
+    found: dict[str, None] = {}
+    for name in names:
+        general = _general(_general(name, roles, "{role}"), languages, "{lang}")
+        if "{" not in general or (roles and "{role}" not in general):
+            continue
+        wanted = [filled(general, place) for place in places(general, languages, role_languages)]
+        if all((folder / variant).is_file() for variant in wanted):
+            found[re.sub(r"^[^{]+(?=[._-]\{)", "*", general) if "*" in pattern else general] = None
+    given = Path(pattern).name
+    near = sorted(found, key=lambda name: -SequenceMatcher(None, given, name).ratio())
+    if not near or given in near:
+        return ""
+    named = " or ".join(f"vectors:{folder / name}" for name in near[:_MOST])
+    new = [mark for mark in _MEANING if mark in near[0] and mark not in given]
+    meaning = " and ".join(f"{mark} for {_MEANING[mark]}" for mark in new)
+    return f" The files there fit {named}" + (f" ({meaning})" if meaning else "")
+
+
+def _general(name: str, words: Sequence[str], mark: str) -> str:
+    """Return a file's name with the last of the words in it, as a part of its own, replaced by the mark."""
+    either = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    found = list(re.finditer(rf"(?<![^._-])(?:{either})(?=[._-])", name)) if either else []
+    return name if not found else name[: found[-1].start()] + mark + name[found[-1].end() :]

@@ -1,0 +1,101 @@
+"""Files: what is read is a regular file, and what is written is there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from errno import ENOSPC
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from xlingual.errors import InputError, why
+
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
+
+def regular_file(path: str | Path, what: str) -> Path:
+    """Return `path` if it is a regular file, or a link to one; else raise InputError.
+
+    A device has no end, and a named pipe waits for ever.
+
+    `what` names the file's part in the sentence: "the manifest", "the picture of row 3".
+    """
+    path = Path(path)
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError as error:
+        raise InputError(f"{path} is missing: {what} must be a file that exists") from error
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+        reason = why(error) if isinstance(error, OSError) else str(error)
+        raise InputError(f"{path}: {what} cannot be read: {reason}") from error
+    if stat.S_ISREG(mode):
+        return path
+    kind = next((name for test, name in _KINDS if test(mode)), "no regular file")
+    raise InputError(f"{path} is {kind}: {what} must be a regular file")
+
+
+def make_folder(folder: str | Path) -> Path:
+    """Make an output folder and return it; raise InputError where that fails (a file is in the way)."""
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"cannot make the output folder {folder} ({why(error)}): choose another --out"
+        ) from error
+    return folder
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, have reached the disk."""
+    number = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what the system refuses while `path` is written into one InputError that names it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:  # numpy gives none where a write is cut short
+            error = OSError(ENOSPC, f"{error}, so the disk is full or a limit of the system is reached")
+        raise InputError(f"{path} cannot be written ({why(error)})") from error
+
+
+@contextmanager
+def atomic_file(path: Path, *, durable: bool = True, private: bool = False) -> Iterator[Path]:
+    """Give a temporary path beside `path`, moved there on success and removed on failure.
+
+    What was written reaches the disk before it is moved, so that a power failure leaves the old file or the
+    new one as well; with `durable=False`, for thousands of small files that can be made again, it need not.
+    With `private` only the file's owner can read it. Raises InputError that names `path`.
+    """
+    with writing(path), replacing(path, durable=durable, private=private) as temporary:
+        yield temporary
+
+
+@contextmanager
+def replacing(path: Path, *, durable: bool = True, private: bool = False) -> Iterator[Path]:
+    """Do the same as `atomic_file`, and leave what the system refuses (OSError) to the caller's own words."""
+    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as handle:
+        temporary = Path(handle.name)
+    try:
+        yield temporary
+        temporary.chmod(0o600 if private else 0o644)
+        if durable:
+            sync(temporary)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,262 @@
+"""Answers from a multilingual pool as drawings: own against other languages, losses, and the space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from xlingual.report import numbers, shapes
+from xlingual.report.axis import Axis, axis_for
+from xlingual.report.blocks import Block, Figure, Group, Heading, Key, Legend, Prose
+from xlingual.report.figures import frame
+from xlingual.report.figures.frame import Frame, Point, Size
+from xlingual.report.figures.labels import Box
+from xlingual.report.pool_views import Seen, amount, tables_of
+from xlingual.report.shapes import Drawing, Shape
+from xlingual.results import Results
+
+ROOMY: Size = (470, 420, 48, 12, 458, 374)
+NARROW: Size = (350, 380, 44, 14, 342, 336)  # for a telephone: the letters stay as large as on a wide page
+SUMMARY = "one_target_summary"
+
+KINDS = {"question": "in the question's language", "answer": "in the answer's", "third": "in a third one"}
+GROUPS = {"own": "answers in the question's language", "other": "answers in another language"}
+STACKS = (470.0, 350.0)  # widths of the drawing of losses
+BEFORE, BEHIND, HEAD, LINE = 46.0, 52.0, 26.0, 22.0  # beside and above its bars, and what each bar takes
+LETTER = 7.0  # at most, of the names in it
+
+MOST_POINTS = 800  # of the space in one drawing: more make the file large and the drawing no clearer
+MOST_DRAWINGS = 12
+WIDTH, HEIGHT = 1000, 800  # of a drawing, in its own units: whole numbers keep the paths short
+AIR = 30
+MARK = 11  # half the side of a question's cross
+ROLES = ("candidate", "question")  # in the order they are drawn: questions lie on top
+
+
+def trade_off(found: Sequence[Seen]) -> Figure | None:
+    """Return mAP with an only answer: in the question's language (across), in another (up).
+
+    None where no encoder has both.
+    """
+    drawn = [one for one in found if None not in (one.number(SUMMARY, "own"), one.number(SUMMARY, "other"))]
+    if not drawn:
+        return None
+    missing = [f"\u2068{one.row.label}\u2069" for one in found if one not in drawn]
+    notes = (f"not drawn, a number is missing: {', '.join(missing)}",) if missing else ()
+    legend = (
+        Key("one answer in the pool; lines: the intervals"),
+        Key("no bias; below it, the own language is preferred", frame.line_swatch("diagonal")),
+    )
+    return frame.fitted(partial(_scatter, drawn, notes), ROOMY, NARROW, legend=legend)
+
+
+def _scatter(drawn: Sequence[Seen], notes: tuple[str, ...], size: Size) -> Drawing:
+    cells = [one.cell(SUMMARY, name) for one in drawn for name in ("own", "other")]
+    held = [one.number(SUMMARY, name) for one in drawn for name in ("own", "other")]
+    axis = axis_for([*held, *(end for cell in cells for end in cell.ends or ())], floor=0.0)
+    here = Frame(*size, axis, axis)
+    points = [_point(here, one) for one in drawn]
+    diagonal = (here.left, here.bottom, here.right, here.top)
+    return frame.scatter(
+        here,
+        points,
+        [one.row.label for one in drawn],
+        across="mAP, answer in the question's language",
+        up="mAP, answer in another language",
+        spoken=f"mAP for answers in other languages against mAP for answers in the question's own language, "
+        f"{len(points)} encoders; below the diagonal the own language is preferred",
+        lines=[shapes.line(*diagonal, "diagonal")],
+        taken=[box for point in points for box in point.whiskers()],
+        avoided=_along(diagonal),
+        name="Own language against other languages",
+        notes=notes,
+    )
+
+
+def _point(here: Frame, one: Seen) -> Point:
+    own, other = (one.cell(SUMMARY, name) for name in ("own", "other"))
+    gap = numbers.number(one.number(SUMMARY, "gap"))
+    return here.point(
+        one.number(SUMMARY, "own") or 0.0,
+        one.number(SUMMARY, "other") or 0.0,
+        f"\u2068{one.row.label}\u2069: own {own.plain}, other {other.plain}, gap {gap}",
+        kind="leader" if one.row.rank == 1 else "other",
+        across=own.ends,
+        up=other.ends,
+    )
+
+
+def _along(line: tuple[float, float, float, float], steps: int = 60) -> list[Box]:
+    """Return small boxes along a line that names are to keep clear of."""
+    x1, y1, x2, y2 = line
+    spots = ((x1 + (x2 - x1) * i / steps, y1 + (y2 - y1) * i / steps) for i in range(steps + 1))
+    return [(x - 2, y - 2, x + 2, y + 2) for x, y in spots]
+
+
+class Stack(NamedTuple):
+    """The mean number of irrelevant candidates above one kind of answer, "own" or "other", by language."""
+
+    group: str
+    kinds: Mapping[str, float]
+
+    @property
+    def said(self) -> str:
+        """The parts in words."""
+        parts = [part_text(kind, value) for kind, value in self.kinds.items() if value > 0]
+        return f"{GROUPS[self.group]}: {', '.join(parts) or 'none above'}"
+
+
+def part_text(kind: str, value: float) -> str:
+    """Return what a part of a bar says."""
+    return f"{amount(value)} {KINDS[kind]}"
+
+
+def stacks(one: Seen) -> list[Stack]:
+    """Return what stands above own and other answers; each pair of languages counts the same."""
+    rows: dict[str, list[Mapping[str, float | None]]] = {group: [] for group in GROUPS}
+    for (asked, answer), kinds in one.pairs("loss").items():
+        rows["own" if asked == answer else "other"].append(kinds)
+    return [
+        Stack(group, {kind: fmean(kinds.get(kind) or 0.0 for kinds in own) for kind in KINDS})
+        for group, own in rows.items()
+        if own
+    ]
+
+
+def losses(found: Sequence[Seen]) -> Figure | None:
+    """Return where the loss comes from: a bar for each encoder and kind of answer, all on one axis.
+
+    None where no encoder was looked at.
+    """
+    shown = [(one.row.label, own) for one in found if (own := stacks(one))]
+    if not shown:
+        return None
+    there = {stack.group for _, own in shown for stack in own}
+    groups = "; ".join(f"{group}: {meaning}" for group, meaning in GROUPS.items() if group in there)
+    swatches = {kind: Drawing((shapes.rect(1, 1, 12, 10, f"part {kind}"),), 12, 14, "") for kind in KINDS}
+    legend = [*(Key(name, swatches[kind]) for kind, name in KINDS.items()), Key(groups)]
+    return frame.fitted(partial(_bars, shown), *STACKS, legend=tuple(legend), style="losses")
+
+
+def _bars(shown: Sequence[tuple[str, Sequence[Stack]]], width: float) -> Drawing:
+    axis = axis_for([0.0, *(sum(stack.kinds.values()) for _, own in shown for stack in own)], floor=0.0)
+    right = width - BEHIND
+    at = [(round(BEFORE + (right - BEFORE) * place / 100, 1), name) for place, name in axis.labels()]
+    drawn = [shapes.text(x, 12, name, "tick", anchor="middle") for x, name in at]
+    y, said = HEAD - 8, []
+    for label, own in shown:
+        y += HEAD
+        drawn.append(shapes.text(0, y - 7, _shortened(label, width), "stack-head"))
+        for stack in own:
+            drawn += [shapes.line(x, y, x, y + LINE, "grid") for x, _ in at]
+            drawn += _parts(stack, axis, y, right)
+            drawn.append(shapes.text(0, y + 15, stack.group, "stack-name"))
+            drawn.append(
+                shapes.text(width, y + 15, amount(sum(stack.kinds.values())), "stack-total", anchor="end")
+            )
+            said.append(f"{label}, {stack.said}")
+            y += LINE
+    return Drawing(
+        tuple(drawn),
+        y + 6,
+        width,
+        spoken=f"irrelevant candidates above an answer, by their language: {'; '.join(said)}",
+        name="Where the loss comes from",
+        notes=(
+            "Irrelevant candidates above an answer, mean number; each pair of languages counts the same.",
+        ),
+    )
+
+
+def _parts(stack: Stack, axis: Axis, y: float, right: float) -> list[Shape]:
+    """Return the parts of one bar, one behind the other."""
+    drawn, start = [], 0.0
+    for kind, value in stack.kinds.items():
+        left, end = (BEFORE + (right - BEFORE) * axis.at(place) / 100 for place in (start, start + value))
+        start += value
+        if value > 0:
+            size = (round(left, 2), y + 3, round(end - left, 2), LINE - 6)
+            drawn.append(shapes.rect(*size, f"part {kind}", title=part_text(kind, value)))
+    return drawn
+
+
+def _shortened(name: str, width: float) -> str:
+    room = int(width / LETTER)
+    return name if len(name) <= room else f"{name[: room - 1]}…"
+
+
+def space(runs: Sequence[Results], found: Sequence[Seen]) -> list[Block]:
+    """Return questions and candidates of two languages as points (Figure 5): a drawing for each encoder."""
+    own = tables_of(runs, found, "points")
+    if not own:
+        return []
+    languages = list(dict.fromkeys(row["language"] for _, rows in own for row in rows))
+    shown, left_out = own[:MOST_DRAWINGS], len(own) - MOST_DRAWINGS
+    keys = [
+        Key(f"{tag}, {role}s", Drawing((_cloud(role, [(7, 7)], languages, tag, 5),), 14, 14, "space key"))
+        for tag in languages
+        for role in reversed(ROLES)
+    ]
+    about = (
+        "Questions and candidates, drawn along the two directions in which they differ most. Where languages "
+        "form clouds of their own, the vectors hold the language beside the meaning."
+    )
+    if any(len(rows) > MOST_POINTS for _, rows in shown):
+        about += " An even part of the points is shown."
+    more = f"{left_out} more {'encoder is' if left_out == 1 else 'encoders are'} not drawn."
+    return [
+        Heading("The space in two dimensions"),
+        Prose(about, "about close"),
+        Group("spaces", [Figure(_points(one.row.label, rows, languages)) for one, rows in shown]),
+        Legend(tuple(keys)),
+        *([Prose(more, "note-line")] if left_out > 0 else []),
+    ]
+
+
+def _points(label: str, rows: Sequence[Mapping[str, Any]], languages: Sequence[str]) -> Drawing:
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((row["language"], row["role"]), []).append(row)
+    each = max(1, MOST_POINTS // len(groups))
+    kept = {key: _thinned(own, each) for key, own in groups.items()}
+    place = _placer([row for own in kept.values() for row in own])
+    clouds = [
+        _cloud(role, map(place, kept[language, role]), languages, language)
+        for role in ROLES
+        for language in languages
+        if (language, role) in kept
+    ]
+    here = [language for language in languages if any(key[0] == language for key in groups)]
+    spoken = f"{label}: vectors of {' and '.join(here)} in two dimensions"
+    return Drawing(tuple(clouds), HEIGHT, WIDTH, "space", spoken, label)
+
+
+def _thinned(rows: list[Mapping[str, Any]], most: int) -> list[Mapping[str, Any]]:
+    """Return at most that many rows, evenly picked in their order."""
+    return rows if len(rows) <= most else [rows[i * len(rows) // most] for i in range(most)]
+
+
+def _placer(rows: Sequence[Mapping[str, Any]]) -> Callable[[Mapping[str, Any]], tuple[int, int]]:
+    """Return what places a row in the drawing: centred, with one scale for both directions."""
+    xs, ys = [row["x"] for row in rows], [row["y"] for row in rows]
+    left, top = (min(xs) + max(xs)) / 2, (min(ys) + max(ys)) / 2
+    spans = ((WIDTH, max(xs) - min(xs)), (HEIGHT, max(ys) - min(ys)))
+    scale = min(((side - 2 * AIR) / span for side, span in spans if span > 0), default=1.0)
+
+    def place(row: Mapping[str, Any]) -> tuple[int, int]:
+        return round(WIDTH / 2 + (row["x"] - left) * scale), round(HEIGHT / 2 - (row["y"] - top) * scale)
+
+    return place
+
+
+def _cloud(
+    role: str, spots: Iterable[tuple[int, int]], languages: Sequence[str], language: str, mark: int = MARK
+) -> Shape:
+    """Return dots (lines of no length with round ends), for questions crosses, in the language's colour."""
+    if role == "question":
+        path = "".join(f"M{x - mark} {y}h{2 * mark}M{x} {y - mark}v{2 * mark}" for x, y in spots)
+    else:
+        path = "".join(f"M{x} {y}h0" for x, y in spots)
+    return shapes.path(path, f"s{languages.index(language) % 4} {role}")

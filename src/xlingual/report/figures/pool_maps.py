@@ -1,0 +1,237 @@
+"""Heat maps of a multilingual pool: question by answer language, all encoders on one colour scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import permutations
+from statistics import fmean
+from typing import Any
+
+from xlingual.languages import named
+from xlingual.report import numbers
+from xlingual.report.blocks import STEPS, Heat, HeatMap, Matrix
+from xlingual.report.pool_views import Pair, Seen, languages_of, share, sides_of, times
+from xlingual.tasks import Task
+
+BY_PAIR = "question ↓\nanswer →"
+SHARES, RATIOS = "language_share_top100", "language_share_ratio_top100"
+LEAST_REACH = 1.25  # of the scale of ratios: smaller deviations stay pale
+ROUNDING = 1e-9
+MEAN = "mean"
+FEW_COLUMNS = 8
+MANY_COLUMNS = 10  # from here on two maps in a row would both be cut
+SHOWN = 6  # maps; those of further encoders are folded
+
+
+def one_target(found: Sequence[Seen]) -> Matrix | None:
+    """Return Figure 4: mAP by question and answer language where that answer is the only one in the pool."""
+    return _by_value(
+        found,
+        [one.pairs("one_target") for one in found],
+        lambda one, pair: numbers.interval(one.interval("one_target", "->".join(pair))),
+        lambda pair: f"question in {named(pair[0])}, answer in {named(pair[1])}",
+        title="One target only",
+        about="mAP by the question's language (rows) and the language of the only answer in the pool "
+        "(columns). Framed: the question's own language.",
+        scale="mAP",
+    )
+
+
+def shares(found: Sequence[Seen]) -> Matrix | None:
+    """Return Figure 6: the shares of languages among the best candidates, each row summing to 1."""
+    values = [one.pairs(SHARES) for one in found]
+    most = max(_known(values), default=None)
+    if most is None:
+        return None
+
+    def cell(one: Seen, pair: Pair, value: float) -> Heat:
+        text = numbers.number(100 * value, digits=1 if value < 0.0995 else 0)
+        said = share(value, one.interval(SHARES, "->".join(pair))).plain
+        return Heat(text, text, f"{_asked_and_found(pair)}: {said}", _step(value / most if most > 0 else 0.0))
+
+    tops = [int(top) for one in found if (top := one.number("top")) is not None]
+    return _matrix(
+        _drawn(found, values, cell),
+        title=f"Languages of the {numbers.span(tops) if tops else '100'} best candidates",
+        about="The share of each language (columns) among the best candidates for questions in a language "
+        "(rows), in percent; each row sums to 100. Framed: the question's own language.",
+        scale="share",
+        ends=("0 %", numbers.percent(most)),
+    )
+
+
+def ratios(found: Sequence[Seen]) -> Matrix | None:
+    """Return Figure 6 divided by each language's share of the pool; 1 is no bias.
+
+    The scale of the colours ends at the number of languages, both ways: one that hardly ever occurs would
+    stretch it until all others look alike.
+    """
+    values = [one.pairs(RATIOS) for one in found]
+    known = [value for value in _known(values) if value]
+    if not known:
+        return None
+    low, high = min(known), max(known)
+    reach = max(LEAST_REACH, min(max(high, 1 / low), len(languages_of(found))))
+    end = f"{reach:.0f}" if float(reach).is_integer() else times(reach)
+    beyond_low = 0 in _known(values) or low * reach < 1 - ROUNDING
+
+    def cell(_: Seen, pair: Pair, value: float) -> Heat:
+        place = -1.0 if value <= 0 else min(1.0, max(-1.0, math.log(value) / math.log(reach)))
+        title = f"{_asked_and_found(pair)}: {numbers.number(value, digits=2)} times"
+        return Heat(times(value), times(value), title, _step((1 + place) / 2))
+
+    return _matrix(
+        _drawn(found, values, cell),
+        title="The same against the languages' shares of the pool",
+        about="How many times its share of the pool a language (columns) takes among the best candidates. "
+        "1 is no bias.",
+        scale="times its share of the pool",
+        ends=(
+            ("≤ " if beyond_low else "") + f"1/{end}",
+            "1",
+            ("≥ " if high > reach * (1 + ROUNDING) else "") + end,
+        ),
+        hue="d",
+    )
+
+
+def identification(found: Sequence[Seen]) -> Matrix | None:
+    """Return how well a linear model tells each pair of languages apart, from chance (pale) to always."""
+    keys = {id(one): _identified(one) for one in found}
+    chances = [c for one in found for name, c in one.mapping("language_id_chance").items() if name != "all"]
+    return _by_value(
+        found,
+        [{p: one.mapping("language_id_accuracy")[key] for p, key in keys[id(one)].items()} for one in found],
+        lambda one, pair: numbers.interval(one.interval("language_id_accuracy", keys[id(one)][pair])),
+        lambda pair: f"{named(pair[0])}, {named(pair[1])}",
+        within=(*chances, 1.0),
+        about="Accuracy of a linear model that tells two languages apart by the vectors of texts it was not "
+        "fitted on.",
+        scale="accuracy",
+        corner="",
+    )
+
+
+def _identified(one: Seen) -> dict[Pair, str]:
+    """Return the key of each pair, either way round: "de-en", or "de:zh-Hant" where a tag has a hyphen."""
+    accuracy = one.mapping("language_id_accuracy")
+    between = ":" if any(":" in key for key in accuracy) else "-"
+    spelt = [(pair, between.join(pair)) for pair in permutations(one.languages, 2)]
+    return {p: key for pair, key in spelt if key in accuracy for p in (pair, pair[::-1])}
+
+
+def by_question(found: Sequence[Seen], task: Task) -> Matrix | None:
+    """Return mAP by question language over the pool and in monolingual pools: encoders as rows."""
+    views = (
+        ("by_question_language", "macro", "Pool of all languages"),
+        ("monolingual_pool", "monolingual_pool_average", "Monolingual pools"),
+    )
+    shown = [view for view in views if any(one.mapping(view[0]) for one in found)]
+    held = _known(one.mapping(name) for name, _, _ in shown for one in found)
+    if not held:
+        return None
+    languages = languages_of(found)
+    maps = []
+    for name, mean, label in shown:
+        lines = []
+        for one in (one for one in found if one.mapping(name)):
+            values = dict(one.mapping(name))
+            average = one.number(mean)
+            known = _known([values])
+            values[MEAN] = average if average is not None or not known else fmean(known)
+            cells = [_cell(values[MEAN], held, MEAN, numbers.interval(one.interval(mean)))] + [
+                _cell(values.get(lang), held, named(lang), numbers.interval(one.interval(name, lang)))
+                for lang in languages
+            ]
+            lines.append((one.row.label, cells))
+        maps.append(HeatMap(label, [MEAN, *languages], lines))
+    measure = task.measure_name(found[0].row.measure)
+    alone = ", and with candidates of the question's language only." if len(shown) > 1 else "."
+    return _matrix(
+        maps,
+        title="By question language",
+        about=f"{measure} for questions in each language: over the pool of all languages{alone}",
+        scale=measure,
+        ends=(numbers.number(min(held)), numbers.number(max(held))),
+        corner="",
+    )
+
+
+def _by_value(
+    found: Sequence[Seen],
+    values: Sequence[Mapping[Pair, float | None]],
+    interval: Callable[[Seen, Pair], str],
+    name: Callable[[Pair], str],
+    *,
+    within: Iterable[float | None] = (),
+    **more: Any,  # noqa: ANN401  (fields of a matrix)
+) -> Matrix | None:
+    """Return one map for each encoder that has values, on a scale from the least to the most of them all."""
+    held = _known(values)
+    if not held:
+        return None
+    ends = [*held, *(value for value in within if value is not None)]
+    drawn = _drawn(
+        found, values, lambda one, pair, value: _cell(value, held, name(pair), interval(one, pair), ends)
+    )
+    return _matrix(drawn, ends=(numbers.number(min(ends)), numbers.number(max(ends))), **more)
+
+
+def _matrix(maps: Sequence[HeatMap], **more: Any) -> Matrix:  # noqa: ANN401  (its fields)
+    """Return maps in a layout: "free" has names as rows, "wide" room for two in a row, "single" for one."""
+    columns = maps[0].columns
+    styles = {
+        "free": MEAN in columns[:1],
+        "wide": len(columns) > FEW_COLUMNS,
+        "single": len(columns) >= MANY_COLUMNS,
+    }
+    style = " ".join(["close", *(name for name, has in styles.items() if has)])
+    return Matrix(maps, style=style, shown=SHOWN, **({"corner": BY_PAIR} | more))
+
+
+def _drawn(
+    found: Sequence[Seen],
+    values: Sequence[Mapping[Pair, float | None]],
+    cell: Callable[[Seen, Pair, float], Heat | None],
+) -> list[HeatMap]:
+    """Return a map for each encoder that has values, all with the rows and columns that any of them has."""
+    asked_in, answered_in = sides_of(languages_of(found), {pair for own in values for pair in own})
+
+    def at(one: Seen, pair: Pair, value: float | None) -> Heat | None:
+        return None if value is None else cell(one, pair, value)
+
+    return [
+        HeatMap(
+            one.row.label,
+            answered_in,
+            [(q, [at(one, (q, a), own.get((q, a))) for a in answered_in]) for q in asked_in],
+        )
+        for one, own in zip(found, values, strict=True)
+        if own
+    ]
+
+
+def _asked_and_found(pair: Pair) -> str:
+    return f"questions in {named(pair[0])}, candidates in {named(pair[1])}"
+
+
+def _cell(
+    value: float | None, held: Sequence[float], name: str, interval: str, ends: Sequence[float] = ()
+) -> Heat | None:
+    """Return a cell with two decimals, or three where half of the values or more are small."""
+    if value is None:
+        return None
+    low, high = min(ends or held), max(ends or held)
+    digits = 3 if sorted(held)[len(held) // 2] < 0.1 else 2
+    title = f"{name}: {numbers.number(value)} {interval}".rstrip()
+    place = (value - low) / (high - low) if high > low else 0.5
+    return Heat(numbers.number(value), numbers.number(value, digits=digits), title, _step(place))
+
+
+def _step(place: float) -> int:
+    return round(place * (STEPS - 1))
+
+
+def _known(values: Iterable[Mapping[Any, float | None]]) -> list[float]:
+    return [value for own in values for value in own.values() if value is not None]

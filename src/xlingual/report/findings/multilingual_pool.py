@@ -1,0 +1,295 @@
+"""The verdict about a multilingual pool: who finds answers across languages, and whose come first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from xlingual.languages import named
+from xlingual.report import numbers
+from xlingual.report.findings import chance, leads
+from xlingual.report.findings.retrieval import few_queries
+from xlingual.report.leaders import Row, contains
+from xlingual.report.pool_views import (
+    PREFER_OWN,
+    Seen,
+    amount,
+    entries_of,
+    policy_of,
+    seen,
+    share,
+    side,
+    times,
+)
+from xlingual.results import Results, by_key
+from xlingual.tasks import Task
+
+MUCH = (
+    1.25  # times its share of the pool: from here on a language is named as over-retrieved, 1/MUCH as under
+)
+SKEWED = 1.4  # skewness of the occurrences from which hubness counts as strong (Feldbauer and Flexer 2019)
+HUB = 20  # times the expected occurrences: so often does the largest hub come before it is an alarm
+GAP = ("one_target_summary", "gap")
+DELTA = ("remove_one", "relative_delta")
+ALONE = "monolingual_pool_average"
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
+
+def of_run(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> list[str]:
+    """Return the findings of one run, from the rows of its first measure, the most important first."""
+    run = runs[rows[0].run - 1]
+    name = task.measure_name(rows[0].measure)
+    if {policy_of(entry) for entry in by_key(run.entries, task=task.name)} == {PREFER_OWN}:
+        name += " (own-language answers only)"
+    found = [row for row in rows if row.value is not None]
+    leader = next((row for row in found if row.standing == "leader"), None)
+    sentences = []
+    if leader is not None:
+        where = _where(runs, leader)
+        if chance.none_above(found):
+            sentences += chance.nothing_found(found[0], found, name, where)
+        else:
+            every = seen(runs, found)
+            best = next(one for one in every if one.row is leader)
+            sentences += [leads.lead(leader, found, name, where), *leads.position(leader)]
+            sentences += leads.not_good_enough(task, leader, len(found) == 1)
+            sentences += [*bias(best, every), *order(every), *hardest(best), *shares(best), *hubs(every)]
+            sentences += own_first(seen(runs, [leader], PREFER_OWN)[0])
+    if not (chance.none_above(found) and all(row.at_chance for row in found)):
+        sentences += chance.at_or_below(found)
+    return sentences + leads.without_value(rows, name) + few_queries(run, task.name)
+
+
+def bias(best: Seen, every: Sequence[Seen]) -> list[str]:
+    """Return whether the leader prefers answers in the question's language, then what is known of others."""
+    facts = [*_gap(best), *_delta(best)]
+    if not facts:
+        return []
+    known = {side(best.interval(*keys)) for keys in (GAP, DELTA)} - {"unknown"}
+    name = best.row.encoder
+    if known == {"above"}:
+        head = f"{name} prefers the question's own language"
+    elif known == {"below"}:
+        head = f"{name} prefers other languages to the question's own"
+    elif known == {"holds"}:
+        head = f"{name} has no bias towards the question's own language that these data can show"
+    elif known:
+        head = f"Whether {name} prefers the question's own language depends on how it is measured"
+    else:
+        head = f"Whether {name} prefers the question's own language is not known without an interval"
+    return [f"{head}: {'; '.join(facts)}.", *_others(best, every)]
+
+
+def _gap(one: Seen) -> list[str]:
+    own, other = (one.number("one_target_summary", name) for name in ("own", "other"))
+    if own is None or other is None:
+        return []
+    return [
+        f"with a single answer in the pool, mAP is {numbers.finely(own)} where it is in the question's "
+        f"language and {numbers.finely(other)} where it is in another (gap {one.difference(*GAP).plain})"
+    ]
+
+
+def _delta(one: Seen) -> list[str]:
+    if one.number(*DELTA) is None:
+        return []
+    cost = one.share(*DELTA).plain
+    return [f"removing the own-language answer rather than another one costs {cost} of mAP (Δ)"]
+
+
+def _others(best: Seen, every: Sequence[Seen]) -> list[str]:
+    known = [one for one in every if one is not best and one.number(*DELTA) is not None]
+    if not known:
+        return []
+    free = [one.row.encoder for one in known if side(one.interval(*DELTA)) == "holds"]
+    if len(known) > leads.MOST_NAMED:
+        high = max(known, key=lambda one: one.number(*DELTA) or 0.0)
+        shown = f"; none can be shown for {numbers.in_words(free)}" if free else ""
+        most = f"{high.row.encoder} prefers its own language most: Δ {high.share(*DELTA).plain}"
+        return [f"Of the others, {most}{shown}."]
+    unshown = ", none that can be shown"
+    texts = [
+        f"{one.row.encoder} {one.share(*DELTA).plain}{unshown if one.row.encoder in free else ''}"
+        for one in known
+    ]
+    return [f"The same Δ for {'the other' if len(texts) == 1 else 'the others'}: {'; '.join(texts)}."]
+
+
+def monolingual_ranks(every: Sequence[Seen]) -> dict[int, tuple[int, int]]:
+    """Return (monolingual rank, rank over the whole pool) by place of those that have both.
+
+    Runs that are ranked apart are so here too. Who has nobody to be ranked against is left out.
+    """
+    both = [i for i, one in enumerate(every) if one.number(ALONE) is not None and one.row.value is not None]
+    apart = len({every[i].row.rank for i in both}) < len(both)
+    ranks: dict[int, tuple[int, int]] = {}
+    for run in sorted({every[i].row.run for i in both}) if apart else [None]:
+        own = [i for i in both if run in (None, every[i].row.run)]
+        alone = sorted(own, key=lambda i: (-(every[i].number(ALONE) or 0.0), i))
+        here = sorted(own, key=lambda i: (every[i].row.rank or 0, i))
+        if len(own) > 1:
+            ranks |= {i: (alone.index(i) + 1, here.index(i) + 1) for i in own}
+    return ranks
+
+
+def order(every: Sequence[Seen]) -> list[str]:
+    """Return whether the encoders come in another order where the pool holds one language only."""
+    ranks = monolingual_ranks(every)
+    if not ranks:
+        return []
+    moved = [i for i, (alone, here) in ranks.items() if alone != here]
+    if not moved:
+        return ["With candidates of the question's language only, the order of the encoders is the same."]
+    first = next(i for i, (alone, _) in ranks.items() if alone == 1)
+    best = next(i for i, (_, here) in ranks.items() if here == 1)
+    name, value = every[first].row.encoder, _alone(every[first])
+    if first == best:
+        names = numbers.in_words([every[i].row.encoder for i in moved])
+        return [
+            f"With candidates of the question's language only, {name} is first too ({value} on average), "
+            f"but the order of {names} changes."
+        ]
+    doubt = ": a difference that may be noise" if _overlap(every[first], every[best]) else ""
+    return [
+        f"The order changes where the pool holds the question's language only: there {name} is first with "
+        f"{value} on average, before {every[best].row.encoder} with {_alone(every[best])}{doubt}; over all "
+        f"languages it is {ordinal(ranks[first][1])} of {len(ranks)}."
+    ]
+
+
+def _alone(one: Seen) -> str:
+    return numbers.finely(one.number(ALONE), one.interval(ALONE))
+
+
+def _overlap(one: Seen, other: Seen) -> bool:
+    """Tell whether the interval of either average holds the other."""
+    ends = ((a.interval(ALONE), b.number(ALONE)) for a, b in ((one, other), (other, one)))
+    return any(ci is not None and value is not None and contains(ci, value) for ci, value in ends)
+
+
+def ordinal(place: int) -> str:
+    """Return "first", "second" … or "11th".
+
+    >>> ordinal(1), ordinal(12), ordinal(23)
+    ('first', '12th', '23rd')
+    """
+    if place <= len(ORDINALS):
+        return ORDINALS[place - 1]
+    ending = "th" if 10 < place % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place}{ending}"
+
+
+def hardest(best: Seen) -> list[str]:
+    """Return the hardest and easiest question language of the leader, and its hardest pair of languages."""
+    sentences = []
+    if ends := _ends(best.mapping("by_question_language")):
+        text, doubt = _compared(best, "by_question_language", *ends)
+        easy = numbers.finely(best.number("by_question_language", ends[1]))
+        sentences.append(
+            f"The hardest questions for {best.row.encoder} are those in {named(ends[0])} with {text}; "
+            f"the easiest those in {named(ends[1])} with {easy}{doubt}."
+        )
+    if ends := _ends(best.mapping("one_target")):
+        text, _ = _compared(best, "one_target", *ends)
+        question, _, answer = ends[0].partition("->")
+        sentences.append(
+            f"With a single answer in the pool, hardest is a question in {named(question)} with its answer "
+            f"in {named(answer)}: {text}."
+        )
+    return sentences
+
+
+def _ends(values: Mapping[str, float | None]) -> tuple[str, str] | None:
+    """Return the keys of the least and the greatest value; None where all are the same."""
+    known = {key: value for key, value in values.items() if value is not None}
+    ordered = sorted(known, key=lambda key: (known[key], key))
+    if len(ordered) < 2 or known[ordered[0]] == known[ordered[-1]]:
+        return None
+    return ordered[0], ordered[-1]
+
+
+def _compared(best: Seen, view: str, low: str, high: str) -> tuple[str, str]:
+    """Return the low value with its interval, and a remark where it may be no lower than the high one."""
+    both = [(best.interval(view, a), best.number(view, b)) for a, b in ((low, high), (high, low))]
+    alike = any(ci is not None and value is not None and contains(ci, value) for ci, value in both)
+    text = numbers.finely(best.number(view, low), best.interval(view, low))
+    return text, ", a difference that may be noise" if alike else ""
+
+
+def shares(best: Seen) -> list[str]:
+    """Return how much of the top the question's language takes, and which others take too much."""
+    ratios = best.pairs("language_share_ratio_top100")
+    own = [value for (asked, found), value in ratios.items() if asked == found and value is not None]
+    parts = [f"its own language has {times(fmean(own))} times its share of the pool"] if own else []
+    foreign = among_foreign(ratios)
+    over = [name for name, value in foreign.items() if value >= MUCH][:2]
+    under = [name for name, value in reversed(foreign.items()) if value <= 1 / MUCH][:2]
+    if over or under:
+        often = [f"{named(name)} comes {times(foreign[name])} times" for name in (*over, *under)]
+        parts.append(f"of the other languages, {numbers.in_words(often)} as often as the average one")
+    text = f"Among the {numbers.count(int(best.number('top') or 100))} best candidates of a question"
+    return [f"{text}, {'; '.join(parts)} (1 would be no bias)."] if parts else []
+
+
+def among_foreign(ratios: Mapping[tuple[str, str], float | None]) -> dict[str, float]:
+    """Return how much more than the average foreign language each one is found, the largest first.
+
+    Within the candidates that are not in the question's language: where that takes much, all others have less
+    than their share of the pool, which says nothing about any one of them.
+    """
+    rows: dict[str, dict[str, float]] = {}
+    for (asked, answer), value in ratios.items():
+        if asked != answer and value is not None:
+            rows.setdefault(asked, {})[answer] = value
+    found: dict[str, list[float]] = {}
+    for row in rows.values():
+        average = fmean(row.values())
+        for answer, value in row.items():
+            if average > 0 and len(row) > 1:
+                found.setdefault(answer, []).append(value / average)
+    means = {name: fmean(values) for name, values in found.items()}
+    return dict(sorted(means.items(), key=lambda item: (-item[1], item[0])))
+
+
+def own_first(best: Seen) -> list[str]:
+    """Return what stands first where answers in the question's language are wanted."""
+    kinds = [best.number("first", kind) for kind in ("right", "right_meaning_wrong_language", "own_wrong")]
+    if None in kinds:
+        return []
+    right, foreign, wrong = (share(value).text for value in kinds)
+    return [
+        f"Where only answers in the question's language count, {best.row.encoder} puts one first for "
+        f"{right} of the questions, a right one in another language for {foreign}, "
+        f"and a wrong one in the question's language for {wrong}."
+    ]
+
+
+def has_strong_hubs(one: Seen) -> bool:
+    """Tell whether few candidates crowd the top of many questions."""
+    skewness, largest, expected = (one.number("hubs", name) for name in ("skewness", "largest", "expected"))
+    if skewness is None or largest is None or not expected:
+        return False
+    return skewness > SKEWED and largest >= HUB * expected
+
+
+def hubs(every: Sequence[Seen]) -> list[str]:
+    """Return an alarm that names the encoders whose hubs are strong."""
+    strong = [one for one in every if has_strong_hubs(one)]
+    texts = [
+        f"{one.row.encoder} has one candidate among the {one.number('hubs', 'k'):.0f} best of "
+        f"{numbers.count(round(one.number('hubs', 'largest') or 0))} questions "
+        f"({amount(one.number('hubs', 'expected'))} expected)"
+        for one in strong[: leads.MOST_NAMED]
+    ]
+    more = len(strong) - len(texts)
+    rest = f"; {more} more {'encoder has' if more == 1 else 'encoders have'} such hubs" if more else ""
+    return [f"Hub alarm: {'; '.join(texts)}{rest}."] if texts else []
+
+
+def _where(runs: Sequence[Results], leader: Row) -> str:
+    entries = entries_of(runs, leader)
+    if not entries:
+        return ""
+    n_languages = len(Seen(leader, entries[0]).languages)
+    among = f" in {n_languages} languages" if n_languages > 1 else ""
+    return f" over {numbers.count(entries[0].n_source)} questions{among}"

@@ -1,0 +1,287 @@
+"""The tables about a multilingual pool, and those that a terminal shows instead of leaderboards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from xlingual.report import numbers
+from xlingual.report.blocks import Badge, Block, Cell, Column, Look, Prose, Table
+from xlingual.report.blocks import Row as TableRow
+from xlingual.report.findings.multilingual_pool import ALONE, DELTA, GAP, has_strong_hubs, monolingual_ranks
+from xlingual.report.pool_views import PREFER_OWN, Seen, amount, languages_of, share, sides_of
+from xlingual.results import Entry
+from xlingual.tasks import Task
+
+FOREIGN = "right_meaning_wrong_language"
+RANKS = "monolingual → here"
+SPARE = ("monolingual", RANKS, "behind")  # columns of a terminal that go one after the other
+LOOKS = (
+    Look(),
+    *(Look(dropped=SPARE[:n], names=width) for n in (1, 2, 3) for width in (28, 14)),
+    *(Look(dropped=SPARE, names=width, badges="none") for width in (28, 14)),
+)
+MOST_LANGUAGES = 8  # of the matrix in a terminal
+NO_ANSWER = "first is no answer, in the question's language or another"
+FIRSTS = (  # what stands first where the own language is wanted: its name on the page, in a terminal, meaning
+    ("right", "right", "right", "share of questions whose first candidate is an answer in their language"),
+    (FOREIGN, "right, but wrong language", "in another", "first is a right answer, but in another language"),
+    ("own_wrong", "wrong, own language", "wrong own", NO_ANSWER),
+    ("other_wrong", "wrong, another language", "wrong other", NO_ANSWER),
+    ("wrong_untold", "wrong, language not told", "wrong untold", "first is no answer, its language not told"),
+)
+
+Shown: TypeAlias = tuple[Column, Callable[[Seen], Cell]]  # a column, and its cell for an encoder
+ENCODER: Shown = (Column("encoder", "name", data=True), lambda one: Cell(one.row.label))
+
+
+def _by_encoder(title: str, found: Sequence[Seen], shown: Sequence[Shown], *notes: str) -> Table:
+    """Return a row for each encoder, without columns of numbers that say nothing."""
+    rows = tuple(TableRow(tuple(cell(one) for _, cell in shown)) for one in found)
+    return Table(title, tuple(column for column, _ in shown), rows, notes).without_empty()
+
+
+def _of(name: str, form: Callable[[float], str], *keys: str, meaning: str = "") -> Shown:
+    """Return the column of a number of the views, as `form` writes it."""
+
+    def cell(one: Seen) -> Cell:
+        value = one.number(*keys)
+        return Cell(numbers.MISSING if value is None else form(value), value=value)
+
+    return Column(name, meaning=meaning), cell
+
+
+def _share(value: float) -> str:
+    return share(value).text
+
+
+def _bias(found: Sequence[Seen]) -> dict[str, Shown]:
+    """Return the columns that show own and other languages, by name."""
+    ranks = monolingual_ranks(found)
+    moved = {id(one): dict.fromkeys(ranks.get(i, ())) for i, one in enumerate(found)}
+    known = [c for one in found if (c := one.number("language_id_chance", "all")) is not None]
+    chances = " / ".join(sorted({numbers.number(chance) for chance in known}))
+    told = "how often a linear model tells a text's language from its vector"
+    told += f" (chance {chances})" if chances else ""
+    only = "mAP with a single answer in the pool, in the question's language or another"
+    alone = "candidates of the question's language only"
+    cost = "what removing the own-language answer costs more than removing another"
+    order = f"rank with {alone}, and over the pool where it is another"
+    columns: list[Shown] = [
+        _of("macro", numbers.number, "macro", meaning="mean over question languages"),
+        _of("own", numbers.number, "one_target_summary", "own", meaning=only),
+        _of("other", numbers.number, "one_target_summary", "other", meaning=only),
+        (Column("gap", meaning="own minus other"), lambda one: one.difference(*GAP)),
+        (Column("Δ", meaning=cost), lambda one: one.share(*DELTA)),
+        _of("monolingual", numbers.number, ALONE, meaning=f"mAP with {alone}, mean over languages"),
+        (
+            Column(f"rank, {RANKS}", short=RANKS, meaning=order),
+            lambda one: Cell(" → ".join(map(str, moved[id(one)])) or numbers.MISSING),
+        ),
+        _of("language told", numbers.number, "language_id_accuracy", "all", meaning=told),
+    ]
+    return {column.key: (column, cell) for column, cell in columns}
+
+
+def glance(found: Sequence[Seen], task: Task) -> Table | None:
+    """Return the languages' side of every encoder in one row; None where there is none."""
+    columns = _bias(found)
+    macros = {(numbers.number(one.number("macro")), numbers.number(one.row.value)) for one in found}
+    if all(macro in (numbers.MISSING, value) for macro, value in macros):
+        del columns["macro"]
+    value = Column(task.measure_name(found[0].row.measure), main=True)
+    shown = [ENCODER, (value, lambda one: Cell.of(one.row.value)), *columns.values()]
+    table = _by_encoder("At a glance", found, shown)
+    heads = {column.key for column in table.columns}
+    if not heads & (set(columns) - {"macro"}):
+        return None
+    biased = "Δ" in heads or {"own", "other"} <= heads
+    return replace(table, title="Own and other languages") if biased else table
+
+
+def remove_one(found: Sequence[Seen]) -> Table | None:
+    """Return Table 3."""
+    own = [one for one in found if one.has("remove_one")]
+    columns: list[Shown] = [
+        ENCODER,
+        (Column("mAP −same"), lambda one: one.cell("remove_one", "same")),
+        (Column("mAP −rand"), lambda one: one.cell("remove_one", "rand")),
+        (Column("Δ"), lambda one: one.share(*DELTA)),
+        _of("questions", lambda value: numbers.count(int(value)), "remove_one", "n_questions"),
+    ]
+    note = (
+        "−same: without the answer in the question's language. −rand: without one in another language, "
+        "averaged over all of them. Δ = (rand − same)/rand; above 0 the question's language is preferred."
+    )
+    return _by_encoder("One answer removed", own, columns, note) if own else None
+
+
+def subsets(found: Sequence[Seen]) -> Table | None:
+    """Return Table 5: mAP where pool and questions hold some of the languages only."""
+    own = [one for one in found if one.has("subsets")]
+    if not own:
+        return None
+    languages = languages_of(found)
+    keys = list(dict.fromkeys(key for one in own for key in one.mapping("subsets")))
+    keys.sort(key=lambda key: len(languages) - len(key.split(",")))
+    columns = (Column("languages", "name"), *(Column(one.row.label, data=True) for one in own))
+    rows = [(Cell("all languages"), *(Cell.of(one.row.value, one.row.ci) for one in own))]
+    rows += [(Cell(_subset_name(key, languages)), *(one.cell("subsets", key) for one in own)) for key in keys]
+    return Table("Subsets of the languages", columns, tuple(map(TableRow, rows)), ("mAP.",), titled=False)
+
+
+def _subset_name(key: str, languages: list[str]) -> str:
+    """Return "all but hi" for all languages but one, else the languages.
+
+    >>> _subset_name("ar,de", ["ar", "de", "hi"]), _subset_name("ar,de", ["ar", "de", "hi", "zh"])
+    ('all but hi', 'ar, de')
+    """
+    names = key.split(",")
+    gone = [name for name in languages if name not in names]
+    return f"all but {gone[0]}" if len(gone) == 1 and len(names) > 1 else ", ".join(names)
+
+
+def fairness(found: Sequence[Seen]) -> Table | None:
+    """Return PEER: how equally the ranking treats the languages."""
+    rows: list[list[str | Cell]] = [
+        [one.row.label, name, *(Cell.of(value.get(part)) for part in ("value", "relevant", "other"))]
+        for one in found
+        for name, value in one.mapping("fairness").items()
+    ]
+    heads = ["encoder", "measure", "fairness", "among answers", "among other candidates"]
+    notes = ("1: the ranks of all languages' candidates look alike. 0: they do not.",)
+    table = Table.of_texts("Language fairness", heads, rows, names=2, data=True, notes=notes, titled=False)
+    return table if rows else None
+
+
+def hubs(found: Sequence[Seen]) -> Table | None:
+    """Return how strongly few candidates crowd the top of many questions."""
+    own = [one for one in found if one.has("hubs")]
+    languages = [
+        tag for tag in languages_of(own) if any(one.number("hubs", "by_language", tag) for one in own)
+    ]
+    columns: list[Shown] = [
+        ENCODER,
+        _of("skewness", lambda value: numbers.number(value, digits=1), "hubs", "skewness"),
+        _of("largest hub", amount, "hubs", "largest"),
+        _of("expected", amount, "hubs", "expected"),
+        _of("never found", lambda value: share(value, digits=0).text, "hubs", "never"),
+        *(_of(language, _share, "hubs", "by_language", language) for language in languages),
+        (Column("alarm"), lambda one: Cell("strong" if has_strong_hubs(one) else "")),
+    ]
+    k = numbers.span([int(value) for one in own if (value := one.number("hubs", "k")) is not None])
+    by = " By language: the share of all these places that its hubs hold." if languages else ""
+    note = (
+        f"How often a candidate is among the {k} best of a question: the largest hub, the mean, and the "
+        f"share of candidates that never are.{by}"
+    )
+    return _by_encoder("Hubs", own, columns, note) if own else None
+
+
+def own_first(found: Sequence[Seen], task: Task) -> Table | None:
+    """Return what was measured under the policy that wants answers in the question's language first."""
+    own = [_measured(one, one.entry) for one in found if one.entry is not None]
+    if not own:
+        return None
+    note = (
+        f"Policy {PREFER_OWN}: only answers in the question's language count as right. first: what stands "
+        "first, share of the questions. above: mean number of candidates above the best own-language answer."
+    )
+    columns = [
+        ENCODER,
+        _value(own, task),
+        *(_of(f"first: {name}", _share, "first", kind) for kind, name, _, _ in FIRSTS),
+        *(_of(f"above: {name}", amount, "errors", kind) for kind, name, _, _ in FIRSTS[1:4]),
+    ]
+    return _by_encoder("When the question's language must come first", own, columns, note)
+
+
+def _measured(one: Seen, entry: Entry) -> Seen:
+    """Return the row with what was measured under the policy of the entry, compared with nobody."""
+    bare = replace(one.row, rank=None, behind=None, standing="unknown", chance=None)
+    return replace(one, row=replace(bare, value=entry.value, ci=entry.ci))
+
+
+def in_terminal(found: Sequence[Seen], strict: Sequence[Seen], task: Task) -> list[Block]:
+    """Return what a terminal shows: the encoders side by side, the leader's languages, and what stands first.
+
+    `found` and `strict` are the same encoders as measured under either policy.
+    """
+    name = task.measure_name(found[0].row.measure)
+    both = list(zip(found, strict, strict=True))
+    merged = [own if one.entry is None else one for one, own in both]
+    best = next((one for one in found if one.pairs("one_target")), None)
+    twice = [_measured(own, own.entry) for one, own in both if one.entry and own.entry]
+    blocks: list[Block] = [_board(merged, f"{task.name} · {name}", task)]
+    blocks += [] if best is None else [_languages(best)]
+    if any(one.number("first", "right") is not None for one in twice):
+        blocks.append(_board(twice, f"own language wanted · {name}", task))
+    return blocks
+
+
+def _board(found: Sequence[Seen], title: str, task: Task) -> Table:
+    """Return the encoders side by side, for a terminal."""
+    bias = _bias(found)
+    shown = [
+        (Column("", "rank"), lambda one: Cell(one.row.rank_text, value=one.row.rank)),
+        (ENCODER[0], _named),
+        _value(found, task),
+        (Column("behind"), _behind),
+        bias["own"],
+        bias["other"],
+        (bias["Δ"][0], lambda one: replace(one.share(*DELTA), interval="")),
+        bias["monolingual"],
+        bias[RANKS],
+        *(_of(name, _share, "first", kind, meaning=meaning) for kind, _, name, meaning in FIRSTS),
+    ]
+    ranked = any(one.row.rank is not None for one in found)
+    table = _by_encoder(title, found, shown if ranked else shown[1:])
+    rows = tuple(
+        replace(
+            row,
+            tone=f"{one.row.standing}{' at-chance' if one.row.at_chance else ''}",
+            note="no value" if one.row.value is None else "",
+        )
+        for one, row in zip(found, table.rows, strict=True)
+    )
+    return replace(table, rows=rows, looks=LOOKS, where="terminal")
+
+
+def _value(found: Sequence[Seen], task: Task) -> Shown:
+    """Return the column of the number that a board is about."""
+    column = Column(task.measure_name(found[0].row.measure), main=True)
+    return column, lambda one: Cell.of(one.row.value, one.row.ci, one.row.measure)
+
+
+def _named(one: Seen) -> Cell:
+    """Return the name of an encoder with what is to be said of its place."""
+    remark = "at chance" if one.row.at_chance else "level" if one.row.standing == "level" else ""
+    return Cell(one.row.label, badges=(Badge(remark),) if remark else ())
+
+
+def _behind(one: Seen) -> Cell:
+    behind = one.row.behind
+    if behind is None:
+        return Cell(numbers.MISSING)
+    return replace(Cell.of(behind.value, behind.ci, one.row.measure), interval="")
+
+
+def _languages(best: Seen) -> Block:
+    """Return the leader's mAP by question and answer language, or where it can be seen."""
+    n, label = len(best.languages), best.row.label
+    said = f"{label} by language: {n} × {n} have no room here, --report shows them"
+    if n > MOST_LANGUAGES:
+        return Prose(said, "note-line", "terminal")
+    values = best.pairs("one_target")
+    asked_in, answered_in = sides_of(best.languages, values)
+    rows = [
+        [asked, *(_entry(values.get((asked, tag)), asked == tag) for tag in answered_in)]
+        for asked in asked_in
+    ]
+    title = f"{label}: questions in the language of the row, a single answer in that of the column"
+    return Table.of_texts(title, ["", *answered_in], rows, looks=(Look(),), instead=said, where="terminal")
+
+
+def _entry(value: float | None, own: bool) -> Cell:
+    return Cell(numbers.number(value, digits=2), value=value, tone="best" if own else "")

@@ -1,0 +1,116 @@
+"""How a result was made: what was asked, and what the run was like."""
+
+from __future__ import annotations
+
+import inspect
+import platform
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from functools import wraps
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import msgspec
+
+from xlingual.hidden import shown
+from xlingual.requests.record import Leaf, Record, Request, leaves, values
+
+P = ParamSpec("P")
+F = TypeVar("F")
+
+# packages whose versions may change a number in its last digits, if they were loaded
+_LIBRARIES = (
+    *("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "onnxruntime"),
+    *("faiss-cpu", "ray", "sacrebleu", "nltk"),
+)
+
+
+def signed(found: F, asked: Request, *, run: bool = True) -> F:
+    """Return what was found with the request that it answers, and what the run was like.
+
+    Without `run` equal requests give equal files, to the byte.
+    """
+    return sign(found, type(asked), values(asked), run=run)
+
+
+def answers(kind: type[Request]) -> Callable[[Callable[P, F]], Callable[P, F]]:
+    """Make a function sign what it finds with its arguments, as a request of a kind names them."""
+
+    def of(function: Callable[P, F]) -> Callable[P, F]:
+        wanted = inspect.signature(function)
+
+        @wraps(function)
+        def answered(*given: P.args, **more: P.kwargs) -> F:
+            found = function(*given, **more)
+            bound = wanted.bind(*given, **more)
+            bound.apply_defaults()
+            return sign(found, kind, bound.arguments)
+
+        return answered
+
+    return of
+
+
+def request_part(kind: type[Request], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was asked that changes a number, for JSON: never a secret, nothing that was left out."""
+    return {"command": kind.command, **_kept(kind, given, run=False)}
+
+
+def run_part(kind: type[Request], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the run was like, which changes no number: date, versions, threads, back end."""
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "xlingual": version("xlingual"),
+        "python": platform.python_version(),
+        "libraries": dict(_loaded()),
+        **_kept(kind, given, run=True),
+    }
+
+
+def sign(found: F, kind: type[Request], given: Mapping[str, Any], *, run: bool = True) -> F:
+    """Return what was found with values that were asked for, by the names of a request's fields."""
+    parts = {"request": request_part(kind, given)} | ({"run": run_part(kind, given)} if run else {})
+    if isinstance(found, msgspec.Struct):
+        return msgspec.structs.replace(found, **parts)
+    for name, part in parts.items():
+        setattr(found, name, part)
+    return found
+
+
+def _kept(kind: type[Record], given: Mapping[str, Any], *, run: bool) -> dict[str, Any]:
+    told = {
+        name: _named(given[name], leaf)
+        for name, leaf in leaves(kind).items()
+        if name in given and leaf.marks.run == run and not leaf.marks.secret
+    }
+    return {name: value for name, value in told.items() if value is not None and value != []}
+
+
+def _named(value: Any, leaf: Leaf) -> Any:  # noqa: ANN401
+    """Return a value as JSON holds it; an object is named by its identity, a spec stands without secrets."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str | Path):
+        return shown(value) if leaf.spec else str(value)
+    if isinstance(value, Mapping):
+        return {str(name): _named(part, leaf) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_named(part, leaf) for part in value]
+    for name in ("identity", "digest", "name"):
+        if isinstance(told := getattr(value, name, None), str):
+            return told
+    return type(value).__name__
+
+
+def _loaded() -> list[tuple[str, str]]:
+    found = []
+    for name in _LIBRARIES:
+        module = {"scikit-learn": "sklearn", "faiss-cpu": "faiss"}.get(name, name.replace("-", "_"))
+        if module in sys.modules:
+            try:
+                found.append((name, version(name)))
+            except PackageNotFoundError:  # installed under another name
+                continue
+    return found

@@ -1,0 +1,97 @@
+"""What commands of one word are asked: `embed`, `encoders`, `demo`, `report` and `run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from xlingual.requests.data import Table
+from xlingual.requests.encoding import Keeping
+from xlingual.requests.output import Quiet
+from xlingual.requests.ranking import Address, ExactRanking
+from xlingual.requests.record import Request, argument, option
+from xlingual.requests.values import Positive
+
+
+class EmbedRequest(Request, frozen=True, kw_only=True):
+    """Compute the vectors of texts and images, and write them to files."""
+
+    command = "embed"
+
+    data: Table
+    text_encoders: Annotated[
+        tuple[str, ...],
+        option("Encoder of the texts; repeat for several.", names=("--text-encoder",), metavar="SPEC"),
+    ] = ()
+    image_encoder: Annotated[str | None, option("Encoder of the images.", metavar="SPEC")] = None
+    candidate_text: Annotated[
+        Literal["sentence", "sentence+context"], option("What is encoded of a pool's candidates.")
+    ] = "sentence"
+    out: Annotated[Path, option("Write the files to the folder DIR.", metavar="DIR", run=True)]
+    half: Annotated[
+        bool, option("Use half precision in the files, and in a store that --store DIR begins.")
+    ] = False
+    keeping: Keeping
+    backend: Annotated[
+        Literal["auto", "ray"],
+        option(
+            "ray: copies of the encoders on the machines of a Ray cluster.",
+            otherwise="this machine",
+            run=True,
+        ),
+    ] = "auto"
+    address: Address = None
+    workers: Annotated[
+        Positive | None,
+        option(
+            "With --backend ray: number of copies of an encoder.",
+            metavar="N",
+            otherwise="one for each GPU, else for each machine",
+            run=True,
+        ),
+    ] = None
+    quiet: Quiet = False
+
+
+class EncodersRequest(Request, frozen=True, kw_only=True):
+    """List the encoders, and what is not installed for them."""
+
+    command = "encoders"
+
+    name: Annotated[str | None, argument("[NAME]", "The scheme that is shown.")] = None
+    as_json: Annotated[bool, option("Print the list as JSON.", names=("--json",), run=True)] = False
+
+
+class DemoRequest(Request, frozen=True, kw_only=True):
+    """Make built-in data, evaluate encoders of rising quality, and write a report."""
+
+    command = "demo"
+
+    out: Annotated[
+        Path, option("Write data, results and report to the folder DIR.", metavar="DIR", run=True)
+    ] = Path("xlingual-demo")
+    ranking: ExactRanking
+    quiet: Quiet = False
+
+
+class ReportRequest(Request, frozen=True, kw_only=True):
+    """Make one HTML report from folders of results."""
+
+    command = "report"
+
+    folders: Annotated[tuple[Path, ...], argument("DIR…", "Folders that were written with --out.")]
+    out: Annotated[Path, option("Write the report to the HTML file FILE.", metavar="FILE", run=True)]
+    title: Annotated[str | None, option("Title of the page.")] = None
+    quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False
+
+
+class RunRequest(Request, frozen=True, kw_only=True):
+    """Do what a file asks."""
+
+    command = "run"
+
+    file: Annotated[Path | None, argument("[FILE]", "A TOML file of one command or several.")] = None
+    schema: Annotated[
+        str | None,
+        option("Print the JSON Schema of what COMMAND may be asked instead.", metavar="COMMAND", run=True),
+    ] = None

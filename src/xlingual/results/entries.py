@@ -1,0 +1,215 @@
+"""The numbers of an evaluation: one record for each, and one for their means."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Struct
+
+from xlingual.results.values import Amount, Count, Interval, Number, Share, Size, Whole, about
+from xlingual.results.views import Views
+
+
+class Approximation(Struct, frozen=True):
+    """How a number was found without ranking everything, and how far it may be off.
+
+    By a search: `search`, `depth`, and what the `n_checked` queries that were evaluated exactly as well say.
+    By a uniform sample of the candidates: `candidates`, their number.
+    """
+
+    search: Annotated[
+        str | None,
+        about("The index and its settings, such as ivf; null where a sample of candidates was ranked."),
+    ]
+    depth: Annotated[
+        Whole | None, about("How many candidates of each query were found and scored; null as search.")
+    ]
+    candidates: Annotated[
+        Whole | None, about("Size of the uniform sample of candidates; null where an index was searched.")
+    ]
+    n_checked: Annotated[Whole | None, about("Queries that were evaluated exactly as well.")]
+    recall_nearest: Annotated[
+        Number | None, about("Share of the checked queries for which a nearest text was found.")
+    ]
+    recall_way_back: Annotated[
+        Number | None,
+        about(
+            "Share of the true nearest pictures of the retrieved texts' pictures that were found; null "
+            "without pictures."
+        ),
+    ]
+    difference: Annotated[
+        Number | None,
+        about("Approximate minus exact value, over the checked queries; null for a sample of candidates."),
+    ]
+    ci: Annotated[Interval | None, about("Interval of that difference over all queries; null as difference.")]
+    error: Annotated[Amount, about("The value is not further off than this; digits below it are not shown.")]
+    oracle_error: Annotated[Number | None, about("The same of the oracle.")] = None
+
+
+class Entry(Struct, frozen=True):
+    """One number: an encoder, a language pair, a measure and a seed. None where a key does not apply."""
+
+    task: Annotated[
+        str,
+        about(
+            "Name of the task: backretrieval, crosslingual-retrieval, distance-correlation, "
+            "multilingual-pool, sts."
+        ),
+    ]
+    source: Annotated[str, about("Language of the queries.")]
+    target: Annotated[str, about("Language of the candidates; of the task sts the file.")]
+    encoder: Annotated[str, about("Name of the text encoder.")]
+    image_encoder: Annotated[str | None, about("Name of the image encoder; null for tasks without pictures.")]
+    measure: Annotated[str, about("Canonical name of the measure: R@10, Success@10, RR, MedR, SIM, CORR.")]
+    value: Annotated[Number | None, about("The number; null where there is none, the note says why.")]
+    ci: Annotated[Interval | None, about("Interval of the value; null where there is no value.")]
+    chance: Annotated[Number | None, about("What an encoder that knows nothing scores on average.")]
+    oracle: Annotated[
+        Number | None, about("What perfect retrieval by pictures alone scores; not an upper bound.")
+    ]
+    ceiling: Annotated[Number | None, about("What no encoder can exceed.")]
+    normalized: Annotated[
+        Number | None,
+        about(
+            "(value - chance) / (oracle - chance); may exceed 1; null where oracle and chance are too close."
+        ),
+    ]
+    n_source: Annotated[Size, about("Source texts (queries).")]
+    n_target: Annotated[Size, about("Target texts (candidates).")]
+    n_tied: Annotated[
+        Count | None, about("Queries with a tie; they score the expectation under random tie-breaking.")
+    ]
+    seed: Annotated[Count, about("Seed of the sample; with --splits the row of S.")]
+    signature: Annotated[str, about("What the number depends on, key:value joined by |.")]
+    note: Annotated[
+        str | None, about("Why a number is missing, or how it was drawn; null where there is nothing to say.")
+    ] = None
+    views: Annotated[
+        Views | None,
+        about(
+            "Of the task multilingual-pool: further numbers by name, such as by_question_language and "
+            "one_target; of image-sentence: against (the difference to a baseline) and folds (the value "
+            "of each slice); of sts: against and against_mean, the differences to the baseline; null "
+            "elsewhere."
+        ),
+    ] = None
+    approximation: Annotated[
+        Approximation | None,
+        about(
+            "How far the number may be off, where not everything was ranked; null where the number was "
+            "found by exact ranking."
+        ),
+    ] = None
+
+
+class Behind(Struct, frozen=True):
+    """How far an encoder is behind the leading one, on the same queries: leader's value minus its own."""
+
+    leader: Annotated[str, about("Name of the leading encoder.")]
+    value: Annotated[Number, about("The leader's value minus its own.")]
+    ci: Annotated[Interval, about("Interval of the difference.")]
+    error: Annotated[
+        Number | None,
+        about(
+            "How far an approximate difference may be off; null where both numbers were found by exact "
+            "ranking."
+        ),
+    ] = None
+
+
+class EstimatedXLR(Struct, frozen=True):
+    """The true retrieval (XLR) that a BkR stands for by a calibration; `ci` is a prediction interval."""
+
+    value: Annotated[Share, about("The estimate.")]
+    ci: Annotated[
+        Interval | None,
+        about("Prediction interval of the true XLR; null where none is valid, the note says why."),
+    ]
+    note: Annotated[
+        str | None,
+        about(
+            "Why there is no interval, or what speaks against the value; null where there is nothing to say."
+        ),
+    ] = None
+    measure: Annotated[
+        str | None,
+        about("Measure of XLR, where it is not called as that of BkR: Success@10; null elsewhere."),
+    ] = None
+
+
+class Summary(Struct, frozen=True):
+    """Mean over seeds of one pair, or (source and target None) over seeds and pairs."""
+
+    task: Annotated[
+        str,
+        about(
+            "Name of the task: backretrieval, crosslingual-retrieval, distance-correlation, "
+            "multilingual-pool, sts."
+        ),
+    ]
+    source: Annotated[str | None, about("Language of the queries; null for the mean over pairs.")]
+    target: Annotated[
+        str | None,
+        about("Language of the candidates, of the task sts the file; null for the mean over pairs or files."),
+    ]
+    encoder: Annotated[str, about("Name of the text encoder.")]
+    image_encoder: Annotated[str | None, about("Name of the image encoder; null for tasks without pictures.")]
+    measure: Annotated[str, about("Canonical name of the measure: R@10, Success@10, RR, MedR, SIM, CORR.")]
+    value: Annotated[Number | None, about("The number; null where there is none, the note says why.")]
+    ci: Annotated[Interval | None, about("Interval of the value; null where there is no value.")]
+    chance: Annotated[Number | None, about("What an encoder that knows nothing scores on average.")]
+    oracle: Annotated[
+        Number | None, about("What perfect retrieval by pictures alone scores; not an upper bound.")
+    ]
+    ceiling: Annotated[Number | None, about("What no encoder can exceed.")]
+    normalized: Annotated[
+        Number | None,
+        about(
+            "(value - chance) / (oracle - chance); may exceed 1; null where oracle and chance are too close."
+        ),
+    ]
+    n_pairs: Annotated[Size, about("Language pairs in the mean.")]
+    n_seeds: Annotated[Size, about("Seeds in the mean.")]
+    sd_seeds: Annotated[
+        Number | None,
+        about(
+            "Standard deviation over seeds of the mean over pairs; null for one seed. Samples overlap, so "
+            "it is no standard error."
+        ),
+    ]
+    behind: Annotated[
+        Behind | None,
+        about(
+            "Distance to the leading encoder; null for the leader itself and where no paired difference "
+            "is known."
+        ),
+    ]
+    note: Annotated[
+        str | None, about("Why a number is missing, or how it was drawn; null where there is nothing to say.")
+    ] = None
+    estimated_xlr: Annotated[
+        EstimatedXLR | None,
+        about(
+            "True cross-lingual retrieval that this Backretrieval stands for; null without a calibration "
+            "(--calibration)."
+        ),
+    ] = None
+    views: Annotated[
+        Views | None,
+        about("Of the task image-sentence: against, the difference to a baseline; null elsewhere."),
+    ] = None
+    approximation: Annotated[
+        Approximation | None,
+        about(
+            "How far the number may be off, where not everything was ranked; null where all numbers of "
+            "the mean were found by exact ranking."
+        ),
+    ] = None
+    ci_simultaneous: Annotated[
+        Interval | None,
+        about(
+            "The interval that holds its target at once with those of all encoders (of one language pair: "
+            "all encoders and pairs); chance is judged by it. Null where one number stands alone."
+        ),
+    ] = None

@@ -1,0 +1,159 @@
+"""What entries of some tasks say beside their number, one record for each task.
+
+In `results.json` they stand as `views`, and the entry's `task` tells their kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, TypeAlias
+
+from msgspec import Struct
+
+from xlingual.results.values import Interval, Number, Share, Whole, about
+
+ByLanguage: TypeAlias = dict[str, Number | None]  # by language, pair of languages ("en->de") or subset
+Intervals: TypeAlias = dict[str, Interval | None]  # by the same keys as the numbers
+
+
+class PoolIntervals(Struct, frozen=True, omit_defaults=True):
+    """Intervals of the views of a multilingual pool, under the same names."""
+
+    by_question_language: Intervals | None = None
+    macro: Interval | None = None
+    one_target: Intervals | None = None
+    one_target_summary: Intervals | None = None
+    remove_one: Intervals | None = None
+    monolingual_pool: Intervals | None = None
+    monolingual_pool_average: Interval | None = None
+    subsets: Intervals | None = None
+    language_share_top100: Intervals | None = None
+    language_share_ratio_top100: Intervals | None = None
+    language_id_accuracy: Intervals | None = None
+    errors: Intervals | None = None
+    first: Intervals | None = None
+
+
+class HubCounts(Struct, frozen=True):
+    """How unevenly the first places are divided among the candidates."""
+
+    k: Annotated[Whole | None, about("First places of each question that are counted.")] = None
+    skewness: Annotated[Number | None, about("Skewness of how often candidates are found.")] = None
+    never: Annotated[Number | None, about("Share of the candidates that are never found.")] = None
+    largest: Annotated[Number | None, about("How often the most frequent one is found.")] = None
+    expected: Annotated[Number | None, about("How often a candidate is found on average.")] = None
+    threshold: Annotated[
+        Number | None, about("What a hub exceeds: the mean and two standard deviations.")
+    ] = None
+    n: Annotated[Whole | None, about("Number of hubs.")] = None
+    by_language: Annotated[ByLanguage, about("Share of all places that hubs of the language hold.")] = {}
+
+
+class SpaceAxes(Struct, frozen=True):
+    """What the drawing of the vectors of two languages shows; its points are a table of their own."""
+
+    languages: Annotated[list[str], about("The two languages.")] = []
+    explained: Annotated[list[Number | None], about("Share of the variance by axis.")] = []
+
+
+class PoolViews(Struct, frozen=True, omit_defaults=True, tag_field="task", tag="multilingual-pool"):
+    """Views of language bias of one encoder over a multilingual pool; None: not looked at, or not possible.
+
+    Each is explained in docs/multilingual-pool.md.
+    """
+
+    languages: Annotated[list[str], about("Languages of the pool.")] = []
+    by_question_language: Annotated[ByLanguage | None, about("The measure by question language.")] = None
+    macro: Annotated[Number | None, about("Its mean over question languages.")] = None
+    ci_by_article: Annotated[Intervals | None, about("The interval with articles as clusters.")] = None
+    one_target: Annotated[
+        ByLanguage | None, about("Score where one right answer alone is in the pool, by pair.")
+    ] = None
+    one_target_summary: Annotated[ByLanguage | None, about("Its means: own, other, gap.")] = None
+    remove_one: Annotated[
+        dict[str, Number | Whole | None] | None, about("What removing one right answer leaves.")
+    ] = None
+    monolingual_pool: Annotated[
+        ByLanguage | None, about("Score in the pool of the question's language, by language.")
+    ] = None
+    monolingual_pool_average: Annotated[Number | None, about("Its mean over languages.")] = None
+    monolingual_pool_questions: Annotated[dict[str, Whole] | None, about("Questions that it is of.")] = None
+    subsets: Annotated[ByLanguage | None, about("Score in pools of some of the languages.")] = None
+    loss: Annotated[
+        dict[str, ByLanguage] | None, about("Wrong candidates above each right one, by pair, then kind.")
+    ] = None
+    top: Annotated[Whole | None, about("First candidates that language shares are of.")] = None
+    language_share_top100: Annotated[
+        ByLanguage | None, about("Share of a language among the first candidates, by pair.")
+    ] = None
+    language_share_ratio_top100: Annotated[
+        ByLanguage | None, about("The same over its share of the pool.")
+    ] = None
+    fairness: Annotated[dict[str, ByLanguage] | None, about("PEER of the ranking's head.")] = None
+    hubs: Annotated[HubCounts | None, about("How unevenly first places are divided.")] = None
+    language_id_accuracy: Annotated[
+        ByLanguage | None, about("How well vectors tell their language: all, and by pair.")
+    ] = None
+    language_id_chance: Annotated[ByLanguage | None, about("The same by guessing.")] = None
+    language_id_notes: Annotated[dict[str, str] | None, about("What must be known about these.")] = None
+    picture: Annotated[SpaceAxes | None, about("What the drawing of two languages shows.")] = None
+    errors: Annotated[ByLanguage | None, about("Questions by kind of error, own language preferred.")] = None
+    errors_by_question_language: Annotated[
+        dict[str, ByLanguage] | None, about("The same by question language.")
+    ] = None
+    first: Annotated[ByLanguage | None, about("What stands first: share by kind.")] = None
+    ci: Annotated[PoolIntervals | None, about("Intervals, under the same names.")] = None
+
+
+class Against(Struct, frozen=True):
+    """The difference to the baseline, on the same queries."""
+
+    baseline: Annotated[str, about("Name of the baseline.")]
+    value: Annotated[Number, about("Own value minus the baseline's.")]
+    ci: Annotated[Interval | None, about("Interval of the difference.")]
+
+
+class AgreementAgainst(Against, frozen=True):
+    """The difference to the baseline, with a test."""
+
+    p: Annotated[Share | None, about("Two-sided p; null where there is no test.")] = None
+    test: Annotated[str | None, about("Name of the test.")] = None
+    note: Annotated[str | None, about("Why something is missing.")] = None
+    p_holm: Annotated[Share | None, about("p corrected over all encoders and files (Holm).")] = None
+
+
+class ImageSentenceViews(Struct, frozen=True, omit_defaults=True, tag_field="task", tag="image-sentence"):
+    """What image–sentence ranking says beside a number."""
+
+    against: Annotated[Against | None, about("The difference to the baseline of the language.")] = None
+    folds: Annotated[Sequence[Number | None] | None, about("The value of each slice.")] = None
+
+
+class StsViews(Struct, frozen=True, tag_field="task", tag="sts"):
+    """What textual similarity says beside an agreement."""
+
+    against: Annotated[AgreementAgainst | None, about("The difference to the baseline on the file.")] = None
+    against_mean: Annotated[
+        AgreementAgainst | None, about("The same of the means over files; null where there is one.")
+    ] = None
+
+
+Views: TypeAlias = PoolViews | ImageSentenceViews | StsViews
+VIEWS: Mapping[str, type[Views]] = {  # by task
+    str(kind.__struct_config__.tag): kind for kind in (PoolViews, ImageSentenceViews, StsViews)
+}
+
+
+def tagged(row: Any) -> Any:  # noqa: ANN401  (a row of results.json, perhaps a damaged one)
+    """Return a row whose views name their task; views of a task that has none here are left out."""
+    if not isinstance(row, Mapping) or not isinstance(views := row.get("views"), Mapping):
+        return row
+    task = row.get("task")
+    return {**row, "views": {**views, "task": task} if isinstance(task, str) and task in VIEWS else None}
+
+
+def untagged(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row as results.json has it: the task stands in the row, not in its views."""
+    if row["views"]:
+        row["views"].pop("task")
+    return row

@@ -1,0 +1,103 @@
+"""What results keep of how they were made, and `xlingual run`, which does what a TOML file asks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+refused = SimpleNamespace(**run_path(str(Path(__file__).with_name("refusals.py")))).refused
+
+XLR = ("evaluate", "xlr", "s", "--text-encoder", "v/good.{lang}.npy", "--pairs", "en-de,de-en")
+
+
+def written(request: dict[str, Any], **more: Any) -> str:
+    """Return a request as TOML; JSON writes lists, texts and numbers in the same way."""
+    return "\n".join(f"{name} = {json.dumps(value)}" for name, value in {**request, **more}.items())
+
+
+def test_what_results_keep_can_be_run_again(xlingual: Any, work: Path) -> None:
+    assert xlingual(*XLR, "--threads", "1", "--sample-size", "50", "--out", "r").code == 0
+    first = json.loads(Path("r/results.json").read_text(encoding="utf-8"))
+    assert first["request"] == {
+        "command": "evaluate crosslingual-retrieval",
+        "manifest": "s",
+        "text_encoders": ["v/good.{lang}.npy"],
+        "pairs": ["en-de", "de-en"],
+        "sample_size": 50,
+        "seed": 0,
+        "seeds": 1,
+        "cluster": "declared",
+        "approximate": False,
+    }
+    assert first["run"]["threads"] == 1 and first["run"]["backend"] == "auto" and first["run"]["out"] == "r"
+    Path("again.toml").write_text(written(first["request"], out="again", quiet=True), encoding="utf-8")
+    done = xlingual("run", "again.toml")
+    assert done.code == 0, done.err
+    second = json.loads(Path("again/results.json").read_text(encoding="utf-8"))
+    for content in (first, second):
+        del content["timings"], content["run"]
+    assert second == first
+
+
+def test_paths_count_from_the_file_and_tables_run_in_order(
+    xlingual: Any, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (work / "all.toml").write_text(
+        '[first]\ncommand = "evaluate xlr"\nmanifest = "s"\n'
+        'text-encoder = ["v/good.{lang}.npy", "v/bad.{lang}.npy"]\npairs = "en-de"\nout = "r"\nquiet = true\n'
+        '[second]\ncommand = "gate"\ncandidate = "r#bad"\nbaseline = "r#good"\nmargin = 0.01\n'
+        '[third]\ncommand = "compare"\nresults = ["r"]\nformat = "csv"\n'
+    )
+    (work / "elsewhere").mkdir()
+    monkeypatch.chdir(work / "elsewhere")
+    done = xlingual("run", "../all.toml")
+    assert done.code == 1, done.err  # the gate fails, the others go on
+    assert (work / "r" / "results.json").is_file() and "good" in done.out
+    assert f"paths count from {work}" in done.err
+    assert Path.cwd() == work / "elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", ["asks for nothing", "evaluate bkr"]),
+        ('manifest = "s"', ["manifest stands outside a table", "command ="]),
+        ('command = "evaluate bk"', ["no command 'evaluate bk'"]),
+        ('command = "evaluate"', ["name a whole one"]),
+        ('command = "gat"', ["no command 'gat'", "Did you mean 'gate'?"]),
+        (
+            '[a]\ncommand = "gate"\nmargn = 1',
+            ["[a]: unknown option 'margn'", "Did you mean 'margin'?"],
+        ),
+        ('command = "gate"\nmargin = "much"', ['margin must be a number, found "much"']),
+        ('command = "gate"\nmargin = 1', ["candidate is missing"]),
+        ('command = "evaluate sts"\nlang = "en"\nfiles = []\ntext-encoder = []\nalpha = 1', ["'alpha'"]),
+    ],
+)
+def test_files_that_ask_for_what_there_is_not(xlingual: Any, work: Path, text: str, words: list[str]) -> None:
+    Path("x.toml").write_text(text)
+    refused(xlingual("run", "x.toml"), *words)
+
+
+def test_schemas(xlingual: Any) -> None:
+    found = json.loads(xlingual("run", "--schema", "evaluate bkr").out)
+    assert found["title"] == "BackretrievalRequest" and "manifest" in found["required"]
+    refused(xlingual("run", "--schema", "evaluate"), "name a whole one")
+    refused(xlingual("run"), "FILE is missing")
+    refused(xlingual("run", "none.toml"), "cannot read none.toml")
+
+
+def test_a_study_keeps_its_request_in_its_key_alone(xlingual: Any, work: Path) -> None:
+    given = ("--system", "good=v/good.{lang}.npy", "--system", "bad=v/bad.{lang}.npy", "--queries", "5")
+    done = xlingual("study", "new", "s", "--source", "en", "--target", "de", *given, "--out", "st", "--quiet")
+    assert done.code == 0, done.err
+    key = json.loads(Path("st/secret/key.json").read_text(encoding="utf-8"))
+    assert key["request"]["text_encoders"] == ["good=v/good.{lang}.npy", "bad=v/bad.{lang}.npy"]
+    assert key["request"]["queries"] == 5 and key["run"]["threads"] >= 1
+    served = [path for path in Path("st").rglob("*") if path.is_file() and "secret" not in path.parts]
+    assert served and not any(b"good" in path.read_bytes() for path in served if path.suffix != ".png")

@@ -1,0 +1,88 @@
+import errno
+import os
+import re
+
+import pytest
+
+from xlingual.errors import InputError
+from xlingual.files import atomic_file, regular_file
+from xlingual.models.vocabulary import Vocabulary
+from xlingual.nbest.apply import write_texts
+from xlingual.nbest.format import write_lines
+from xlingual.results import write_json
+
+
+def test_a_file_and_a_link_to_one_are_returned(tmp_path):
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "link").symlink_to("file")
+    assert regular_file(tmp_path / "file", "the list") == tmp_path / "file"
+    assert regular_file(str(tmp_path / "link"), "the list") == tmp_path / "link"
+
+
+def test_what_has_no_end_or_waits_is_refused_without_being_opened(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zeros").symlink_to("/dev/zero")
+    for name, kind in (("pipe", "a named pipe"), ("zeros", "a device"), (".", "a folder")):
+        sentence = f"is {kind}: the list must be a regular file"
+        with pytest.raises(InputError, match=sentence):
+            regular_file(tmp_path / name, "the list")
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("absent", "absent is missing: the list must be a file that exists"),
+        ("n" * 300, "the list cannot be read: File name too long"),
+        ("zero\0byte", "the list cannot be read: embedded null byte"),
+    ],
+)
+def test_what_cannot_be_looked_at_is_told_in_one_line(tmp_path, name, sentence):
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        regular_file(tmp_path / name, "the list")
+
+
+WRITERS = {
+    "a vocabulary": lambda path: Vocabulary(["word"]).write(path),
+    "texts": lambda path: write_texts(["a text"], path),
+    "lists": lambda path: write_lines(path, ["a line"]),
+    "lists.gz": lambda path: write_lines(path, ["a line"]),
+    "results": lambda path: write_json(path, {}),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("step", ["NamedTemporaryFile", "sync", "os.replace", "os.fsync"])
+def test_what_cannot_be_written_is_named_not_its_temporary_file(tmp_path, monkeypatch, name, step):
+    def refuse(*paths, **_):
+        temporary = next((str(path) for path in paths if not isinstance(path, int)), ".hidden")
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), temporary)
+
+    monkeypatch.setattr(f"xlingual.files.{step}", refuse)
+    with pytest.raises(InputError) as raised:
+        WRITERS[name](tmp_path / name)
+    assert str(raised.value) == (
+        f"{tmp_path / name} cannot be written (Read-only file system: choose a place that can be written to)"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_weights_that_cannot_be_written_is_named(tmp_path, monkeypatch):
+    torch = pytest.importorskip("torch")
+    from safetensors import SafetensorError
+    from safetensors import torch as tensors
+
+    from xlingual.models.folder import write_model
+
+    def full(*_):
+        raise SafetensorError("I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr(tensors, "save_file", full)
+    with pytest.raises(InputError, match=r"safetensors cannot be written \(I/O error: No space left"):
+        write_model(tmp_path, {"kind": "triplet", "model": {}}, {"a": torch.ones(1)})
+
+
+def test_a_private_file_is_its_owners_alone(tmp_path):
+    for private, mode in ((True, 0o600), (False, 0o644)):
+        with atomic_file(tmp_path / "file", private=private) as temporary:
+            temporary.write_text("x")
+        assert (tmp_path / "file").stat().st_mode & 0o777 == mode
