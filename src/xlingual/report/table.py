@@ -210,7 +210,7 @@ class Table:
 
     @classmethod
     def of_texts(
-        cls, title: str, heads: Sequence[object], rows: Iterable[Sequence[object]], *,
+        cls, title: str, heads: Sequence[object], rows: Iterable[Iterable[object]], *,
         names: int = 1, words: Iterable[str] = (), data: bool = False, **more: Any,  # noqa: ANN401
     ) -> Table:  # fmt: skip
         """Return a table of texts; the first `names` columns and those of `words` are no numbers.

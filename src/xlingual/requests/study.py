@@ -18,8 +18,8 @@ Study: TypeAlias = Annotated[Path, argument("STUDY", "Folder of the study.")]
 Part: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 
 
-class LayoutOptions(Record, frozen=True, kw_only=True):
-    """What is asked of raters, and how often."""
+class Layout(Record, frozen=True, kw_only=True):
+    """How a study is laid out. Shares are of the queries, 0 to 1."""
 
     queries: Annotated[int, option("Number of queries that are asked.", metavar="N")] = 20
     per_system: Annotated[int, option("Number of suggestions of each system.", metavar="N")] = 5
@@ -71,7 +71,7 @@ class NewStudyRequest(Request, frozen=True, kw_only=True):
             metavar="SPEC",
         ),
     ] = None
-    layout: LayoutOptions
+    layout: Layout
     out: Annotated[Path, option("Write the study to the folder STUDY.", metavar="STUDY", run=True)]
     keeping: Keeping
     ranking: ExactRanking

@@ -296,3 +296,8 @@ def test_wide_maps_show_that_they_scroll(made):
 def test_the_first_row_of_boxes_stands_clear_of_the_axis(made):
     style = as_html([made.synthetic(1, ["en", "de"])])
     assert ".line.head { padding-bottom: 8px; }" in style
+
+
+def test_the_function_that_gives_html_is_not_hidden_by_a_package():
+    code = "import xlingual.report.render.html, xlingual.report as r; assert callable(r.as_html)"
+    subprocess.run([sys.executable, "-c", code], check=True)

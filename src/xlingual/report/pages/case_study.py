@@ -155,8 +155,7 @@ def _method(study: CaseStudy, model: Model) -> tuple[Cell, ...]:
     low, high = (min(values), max(values)) if len(values) > 1 else (None, None)
     value = Cell.by(times, model.value, model.ci, scale=SCALE)
     marks = () if study.chance is None else (("chance", SCALE * study.chance),)
-    at = SCALE * model.value if model.ci else None
-    bar = Bar(at, value.ends, marks, f"{label(model)}: {value.plain}")
+    bar = Bar(SCALE * model.value if model.ci else None, value.ends, marks, f"{label(model)}: {value.plain}")
     name = Cell(label(model))
     if model.role == BASE:
         name = replace(name, badges=(Badge("base", "soft", where="page"),), mark=" (base)")

@@ -85,8 +85,7 @@ def systems(analysis: StudyAnalysis, shown: Sequence[SystemScores]) -> list[Bloc
 def _bar(name: str, value: Cell, *lines: tuple[str, float]) -> Bar | None:
     if not isinstance(value.value, float | int):
         return None
-    spoken = f"{name}: {value.plain}"
-    return Bar(value.value, value.ends, lines, spoken, arrows=bool(lines))
+    return Bar(value.value, value.ends, lines, f"{name}: {value.plain}", arrows=bool(lines))
 
 
 def _board(title: str, columns: Iterable[Column], rows: Iterable[Row], **more: Any) -> Table:  # noqa: ANN401
@@ -170,7 +169,7 @@ def _pair(analysis: StudyAnalysis, pair: PairDifference, several: bool) -> Row:
 
 def _grid(title: str, rows: Sequence[dict[str, object]], *notes: str, **more: Any) -> Table:  # noqa: ANN401
     """Return a table of texts, each row by its heads; columns that say nothing are left out."""
-    heads, cells = list(rows[0]) if rows else [], [list(row.values()) for row in rows]
+    heads, cells = list(rows[0]) if rows else [], [row.values() for row in rows]
     remarks = ("remark", "same direction")
     table = Table.of_texts(title, heads, cells, words=remarks, notes=notes, **_IN_TERMINAL, **more)
     return table.without_empty()

@@ -14,7 +14,7 @@ from xlingual.files import atomic_file, make_folder
 from xlingual.report import blocks, colours, marking
 from xlingual.report.axis import Axis
 from xlingual.report.blocks import STEPS, Bar, Block, Box, Page, Table
-from xlingual.report.shapes import Drawing, Shape, circle, line, rect, text
+from xlingual.report.shapes import Drawing, Place, Shape, circle, line, rect, text
 from xlingual.visible import visible, visible_value
 
 if TYPE_CHECKING:
@@ -50,10 +50,11 @@ def render(page: Page) -> str:
     )
 
 
-def fragment(shown: Iterable[Block], names: Iterable[str] = ()) -> str:
-    """Return blocks as HTML without a page around them, for a notebook."""
-    environment = _environment(names)
-    return "".join(str(environment.globals["show"](block)) for block in _on_page(shown))  # type: ignore[operator]
+def fragment(page: Page) -> str:
+    """Return the verdict and the tables of a page as HTML to be put into another page, such as a notebook."""
+    found = (block for section in page.sections for block in blocks.walk(section.blocks))
+    tables = [block for block in found if isinstance(block, Table) and block.where == "both"]
+    return _environment(page.names).get_template("fragment.html").render(page=page, tables=tables)
 
 
 def _on_page(shown: Iterable[Block]) -> list[Block]:
@@ -165,12 +166,12 @@ def _bar(bar: Bar | Drawing, table: Table) -> Markup:
     if bar.ends is not None:
         low, high = map(axis.at, bar.ends)
         shapes.append(rect(f"{low}%", 11, f"{round(high - low, 2)}%", 8, "ci", rx=4))
-        for end, x, aside, arrow in zip(bar.ends, ("0%", "100%"), (-8, 8), "‹›", strict=True):
-            if bar.arrows and not axis.holds(end):
-                at = {"x": x, "y": 20, "dx": aside, "text-anchor": "middle"}
-                shapes.append(Shape("text", at, "beyond", arrow))
     if bar.value is not None:
         shapes.append(circle(f"{axis.at(bar.value)}%", 15, 4, "dot"))
+    for end, x, aside, arrow in zip(bar.ends or (), (0, "100%"), (-8, 8), "‹›", strict=False):
+        if bar.arrows and not axis.holds(end):
+            at: dict[str, Place] = {"x": x, "y": 20, "dx": aside, "text-anchor": "middle"}
+            shapes.append(Shape("text", at, "beyond", arrow))
     return _svg(Drawing(tuple(shapes), 30, style="bar", spoken=bar.spoken))
 
 
