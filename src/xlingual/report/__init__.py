@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import xlingual.report.render  # first, so that it does not take the place of the function later  # noqa: F401
 from xlingual.report.blocks import Page
 from xlingual.report.leaders import Row, leaderboard
 from xlingual.report.marking import plain

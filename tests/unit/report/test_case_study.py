@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from xlingual.errors import InputError
-from xlingual.report import page_of, render, verdict, write_report
+from xlingual.report import as_html, page_of, verdict, write_report
 from xlingual.report.blocks import Table
 from xlingual.report.figures.case_study import NARROW, ROOMY, drawing, spread
 from xlingual.report.findings.case_study import gain, pairs_below
@@ -205,17 +205,17 @@ def test_the_table_has_chance_first_and_marks_the_best() -> None:
     assert [row.tone for row in table.rows] == ["unled", "behind", "behind", "behind", "leader"]
     assert [badge.text for badge in rows["labse"].cells[0].badges] == ["base"]
     assert rows["chance"].cells[1].text == "1.0" and rows["chance"].cells[2].bar is not None
-    assert rows["chance"].cells[2].bar.low is None and table.columns[-1].head == "SD of trainings"
+    assert rows["chance"].cells[2].bar.ends is None and table.columns[-1].head == "SD of trainings"
     assert "chance" not in shown(study(chance=None), 120).split()
 
 
 def test_the_page_needs_nothing_else_and_escapes_names(tmp_path: Any) -> None:
     hostile = named(HOSTILE)
-    page = render(hostile)
+    page = as_html(hostile)
     assert "<b>base</b>" not in page and "&lt;b&gt;base&lt;/b&gt;" in page
     assert re.search(r"""(src|href)\s*=\s*["']?http""", page) is None and "<script" not in page
     assert page.count('class="plot ') == 2 and "Triplet&#39;s worst pairs" in page
-    assert page == render(hostile)
+    assert page == as_html(hostile)
     write_report(study(), tmp_path / "sub" / "report.html", title="My title")
     assert "<title>My title</title>" in (tmp_path / "sub" / "report.html").read_text(encoding="utf-8")
     with pytest.raises(InputError, match="is a folder"):
@@ -223,16 +223,16 @@ def test_the_page_needs_nothing_else_and_escapes_names(tmp_path: Any) -> None:
 
 
 def test_names_are_set_apart_where_they_stand_not_where_they_look_alike() -> None:
-    page = render(replace(named("small"), base_given=False))
+    page = as_html(replace(named("small"), base_given=False))
     assert "<bdi>small</bdi> was chosen as base" in page and "rather too small than too large" in page
 
 
 def test_a_page_without_trainings_or_with_one_pair() -> None:
     nothing = Worst(0, [], [], False, None, None, "none")
     bare = study(models=study().models[:2], differences=[], worst=nothing, trainings=[], n_trainings=1)
-    assert "Nothing was trained" in render(bare) and "worst at are followed" not in render(bare)
+    assert "Nothing was trained" in as_html(bare) and "worst at are followed" not in as_html(bare)
     pair = [replace(m, pairs=m.pairs[:1], sd_pairs=None) for m in study().models]
-    assert 'class="plot ' not in render(study(models=pair, n_pairs=1, worst=nothing))
+    assert 'class="plot ' not in as_html(study(models=pair, n_pairs=1, worst=nothing))
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from xlingual.cli.report import report
 from xlingual.errors import InputError
-from xlingual.report import page_of, render, verdict, write_report
+from xlingual.report import as_html, page_of, verdict, write_report
 from xlingual.report.axis import log_axis_for
 from xlingual.report.blocks import Row, Table
 from xlingual.report.colours import contrast
@@ -180,7 +180,7 @@ def test_zero_counts_have_their_reason() -> None:
     )
     assert "0.90 against 0.00 per query (p = 0.004). 0.5 was added to both sums." in verdict(one)[0]
     assert "very relevant suggestions with ‘b’ only (as a ratio 56 times" in verdict(one)[0]
-    assert "Neither system has any" not in render(one) and render(both).count("Neither system has any") == 2
+    assert "Neither system has any" not in as_html(one) and as_html(both).count("Neither system has any") == 2
     no_ratio = replace(one.pairs[0], ratio=None, ratio_ci=None, ratio_note=None)
     lead = verdict(replace(one, pairs=[no_ratio]))[0]
     assert lead.startswith("People found more very relevant suggestions with ‘b’ than with ‘a’, 0.90")
@@ -225,7 +225,7 @@ def test_an_unfinished_study_warns_of_stopping_early() -> None:
 def test_flagged_raters_are_named_with_the_reason() -> None:
     analysis = made.many_raters()
     assert "1 rater of 7 looks inattentive: ‘7’ (40 % of controls passed, under 75 %). All" in told(analysis)
-    assert "40 % of controls passed, under 75 %" in render(analysis)
+    assert "40 % of controls passed, under 75 %" in as_html(analysis)
     assert "inattentive" not in told(made.analysis())
 
 
@@ -264,10 +264,10 @@ def test_the_axis_of_ratios_is_even_around_one(ratios: list[float]) -> None:
 
 def test_an_interval_beyond_the_axis_is_marked() -> None:
     wide = made.analysis(pairs=[made.pair("a", "b", ratio=0.01, ratio_ci=made.ci(0.001, 0.2))])
-    bar = re.search(r'<svg class="bar"[^>]*aria-label="b against a.*?</svg>', render(wide), re.DOTALL)
+    bar = re.search(r'<svg class="bar"[^>]*aria-label="b against a.*?</svg>', as_html(wide), re.DOTALL)
     assert bar is not None and "›" in bar[0] and "‹" not in bar[0] and 'cx="100.0%"' in bar[0]
-    assert "goes on beyond the axis" in render(wide)
-    assert "goes on beyond the axis" not in render(made.analysis())
+    assert "goes on beyond the axis" in as_html(wide)
+    assert "goes on beyond the axis" not in as_html(made.analysis())
 
 
 def test_the_bars_hold_all_scores_and_the_best_comes_first() -> None:
@@ -282,7 +282,7 @@ def test_the_bars_hold_all_scores_and_the_best_comes_first() -> None:
     (part,) = scores_bar(made.system("a", 0, 4.0, counts=[0, 0, 0, 12]), made.LABELS).shapes
     assert [shape.text for shape in part.inside] == ["", "100 %"] and part.title == "Not relevant: 12 (100 %)"
     nothing = made.analysis(systems=[made.system("a", 0, 4.0, counts=[0] * 4)], pairs=[])
-    assert rows_of(nothing, "All scores") == [] and "All scores" not in render(nothing)
+    assert rows_of(nothing, "All scores") == [] and "All scores" not in as_html(nothing)
     assert [row.tone for row in rows_of(made.three(), "Systems")] == ["leader", "level", "behind"]
 
 
@@ -307,17 +307,17 @@ def of_style(found: Drawing, style: str) -> list[Shape]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_page_is_whole_and_needs_nothing_else(kind: str) -> None:
-    page = render(made.ALL[kind]())
+    page = as_html(made.ALL[kind]())
     parsed = balanced.parsed(page)
     assert re.search(r"""(src|href)\s*=\s*["']?http""", page) is None and "<script" not in page
     assert not any(name.startswith("on") for _, attributes in parsed.tags for name in attributes)
-    assert page == render(made.ALL[kind]()) and "None" not in "".join(parsed.texts)
+    assert page == as_html(made.ALL[kind]()) and "None" not in "".join(parsed.texts)
     assert "nan" not in page.lower().split() and "\x02" not in page and "\x03" not in page
     assert "Verdict" in page and "Raters" in page and "How to read this" in page
 
 
 def test_hostile_and_right_to_left_texts_are_shown_as_they_are() -> None:
-    page = render(made.hostile())
+    page = as_html(made.hostile())
     assert "<b onclick" not in page and "&lt;b onclick=&#34;x&#34;&gt;é&lt;/b&gt; &amp; &#39;co&#39;" in page
     for text in ("<i>", "<u>1", "<s>", "<em>", "<script", "<k>", "<v>", "<p>warned", "<b>ممتاز"):
         assert text not in page
@@ -326,7 +326,7 @@ def test_hostile_and_right_to_left_texts_are_shown_as_they_are() -> None:
 
 
 def test_names_are_set_apart_where_they_stand_not_where_they_look_alike() -> None:
-    page = render(made.analysis())
+    page = as_html(made.analysis())
     assert "<bdi>a</bdi>, 2.30 against 1.10" in page and "<bdi>a</bdi> difference" not in page
     sentence = f"{said('a')} & {said('long <name>')}"
     shown_on_page = html._environment([]).from_string("{{ x | apart }}").render(x=sentence)
@@ -357,11 +357,11 @@ def test_long_names_do_not_cut_numbers() -> None:
     text = shown(found, 80)
     for number in ("2.30", "[1.80, 2.80]", "2.1", "[1.3, 3.4]", "−0.52"):
         assert number in text
-    assert long in render(found)
+    assert long in as_html(found)
 
 
 def test_percentages_on_the_bars_can_be_read_in_both_colour_schemes() -> None:
-    rules = re.findall(r"--part: #(\w{6}); --on: #(\w{6})", render(made.analysis()))
+    rules = re.findall(r"--part: #(\w{6}); --on: #(\w{6})", as_html(made.analysis()))
     assert len(rules) == 8
     for ground, ink in rules:
         one, other = (tuple(int(text[i : i + 2], 16) for i in (0, 2, 4)) for text in (ground, ink))
@@ -374,7 +374,7 @@ def test_the_report_command_makes_the_page_of_an_analysis(tmp_path: Path, given_
     out = tmp_path / "sub" / "page.html"
     done = CliRunner().invoke(report, [str(tmp_path / given_as), "--out", str(out), "--title", "Ours"])
     assert done.exit_code == 0, done.output
-    assert out.read_text(encoding="utf-8") == render(made.three(), title="Ours")
+    assert out.read_text(encoding="utf-8") == as_html(made.three(), title="Ours")
     both = CliRunner().invoke(report, [str(tmp_path / "out"), str(tmp_path), "--out", str(out)])
     assert isinstance(both.exception, InputError) and "holds a study analysis" in str(both.exception)
     (tmp_path / "out" / "analysis.json").rename(tmp_path / "out" / "mine.json")

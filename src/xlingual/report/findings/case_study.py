@@ -6,7 +6,8 @@ Models have the paper's names, and numbers are those of its Table 2: times 1000.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from xlingual.report import numbers, words
 from xlingual.report.marking import said
