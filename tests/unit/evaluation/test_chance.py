@@ -11,8 +11,7 @@ import pytest
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sampler
 from xlingual.errors import InputError
-from xlingual.evaluation import nearest
-from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.evaluation.backretrieval import backretrieval, nearest
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.distance_correlation import distance_correlation
 

@@ -12,7 +12,7 @@ from xlingual import InputError, Validation, validate_backretrieval
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sampler
 from xlingual.errors import DataWarning
-from xlingual.evaluation import correlate
+from xlingual.evaluation import distance_correlation as corr
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.distance_correlation import distance_correlation
@@ -216,7 +216,7 @@ def test_every_text_and_picture_is_encoded_once(case):
 
 
 def test_threads_and_the_order_of_encoders_change_nothing(case, found, monkeypatch):
-    monkeypatch.setattr(correlate, "_UNION_BYTES", 0)
+    monkeypatch.setattr(corr, "_UNION_BYTES", 0)
     apart = validate(case, both_directions=True)
     for name in NAMES:
         values = scores_of(found, "en-de", name)["CORR"].per_seed
@@ -345,8 +345,8 @@ def test_fewer_than_three_encoders_are_refused(case):
 
 @pytest.mark.parametrize("pair", ["en-de", "de-en"])
 def test_the_influence_of_clusters_has_the_variance_of_the_interval(case, pair):
+    from xlingual.evaluation.estimates import Score
     from xlingual.evaluation.metric_validation.seed_scores import influence
-    from xlingual.evaluation.scores import Score
     from xlingual.stats import Part, variance
 
     rng = np.random.default_rng(1)

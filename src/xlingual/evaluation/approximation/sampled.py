@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from xlingual.evaluation.scores import Score
+from xlingual.evaluation.estimates import Score
 from xlingual.measures import MedianRank, RankMeasure, RecallShare, SuccessShare
 from xlingual.records import Floats, Ints
 from xlingual.results import Interval

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.evaluation.scores import Score, mean_of
+from xlingual.evaluation.estimates import Score, mean_of
 from xlingual.records import Floats
 from xlingual.results.validation import SeedScores
 from xlingual.stats import variance

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.multilingual_pool.counts import PoolCounts
 from xlingual.evaluation.multilingual_pool.heads import Heads
 from xlingual.evaluation.multilingual_pool.views.means import by_pair
 from xlingual.evaluation.multilingual_pool.views.written import intervals, values
-from xlingual.evaluation.scores import Score
 from xlingual.measures.fairness import CUT, Peer, peer
 from xlingual.measures.hubness import Hubness, hubness
 from xlingual.records import Floats, Ints

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.multilingual_pool.counts import PoolCounts
-from xlingual.evaluation.scores import Score, score
 from xlingual.measures.precision import AveragePrecision
 from xlingual.records import Floats, Ints
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.evaluation.estimates import Score, mean_of
 from xlingual.evaluation.multilingual_pool.views.means import by_question_language
 from xlingual.evaluation.multilingual_pool.views.precision import precision_at
 from xlingual.evaluation.multilingual_pool.views.standings import Standings
 from xlingual.evaluation.multilingual_pool.views.written import interval, intervals, values
-from xlingual.evaluation.scores import Score, mean_of
 from xlingual.records import Floats
 
 

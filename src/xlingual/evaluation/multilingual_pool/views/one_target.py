@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.evaluation.estimates import Score, difference
 from xlingual.evaluation.multilingual_pool.views.means import by_pair, compact, mean_score
 from xlingual.evaluation.multilingual_pool.views.precision import reciprocal_rank
 from xlingual.evaluation.multilingual_pool.views.standings import Standings, own_and_other
 from xlingual.evaluation.multilingual_pool.views.written import intervals, values
-from xlingual.evaluation.scores import Score, difference
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.evaluation.estimates import Score, mean_of, score
 from xlingual.evaluation.multilingual_pool.counts import PoolCounts
 from xlingual.evaluation.multilingual_pool.views.written import interval, intervals, values
-from xlingual.evaluation.scores import Score, mean_of, score
 from xlingual.measures import QueryMeasure
 from xlingual.records import Floats, Ints
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.multilingual_pool.views.means import mean_score
 from xlingual.evaluation.multilingual_pool.views.precision import precision_at
 from xlingual.evaluation.multilingual_pool.views.standings import Standings, own_and_other
 from xlingual.evaluation.multilingual_pool.views.written import intervals, values
-from xlingual.evaluation.scores import Score
 from xlingual.records import Floats, Ints
 from xlingual.stats import Part
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from xlingual.errors import InputError
+from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.multilingual_pool.views.means import compact, mean_score
 from xlingual.evaluation.multilingual_pool.views.precision import precision_at
 from xlingual.evaluation.multilingual_pool.views.standings import Flags, Standings
 from xlingual.evaluation.multilingual_pool.views.written import intervals, values
-from xlingual.evaluation.scores import Score
 from xlingual.records import Floats, Ints
 
 

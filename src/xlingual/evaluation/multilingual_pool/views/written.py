@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any, Protocol
 
-from xlingual.evaluation.scores import Score
+from xlingual.evaluation.estimates import Score
 
 
 class View(Protocol):

@@ -1,9 +1,15 @@
-"""Scores: a number with what is needed for its interval, for the mean of several, and for a difference."""
+"""Estimates: a number with its interval, the mean of several (seeds, pairs), the paired difference of two.
+
+`Score` is the estimate whose error comes from its queries; a task whose numbers are no means over queries has
+an estimate of its own (`sts.agreement`).
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -11,21 +17,64 @@ from xlingual.measures import MedianRank, QueryMeasure
 from xlingual.records import Floats, Ints
 from xlingual.results import Interval
 from xlingual.stats import Part, interval, median_interval, standard_error
-from xlingual.stats.checked import Stratum, weighted, with_error
+from xlingual.stats.checked import Stratum, error_interval, weighted, with_error
 from xlingual.stats.corrections import simultaneous_level
 from xlingual.stats.intervals import LEVEL, t_quantile
 
 
 @dataclass(frozen=True)
-class Score:
-    """An estimate, and what its interval and those of means and differences are made of.
+class Gap:
+    """One estimate less another on the same queries; p is two-sided, None where there is no test.
+
+    `error`: how far the difference of approximate values may be off.
+    """
+
+    value: float
+    ci: Interval
+    p: float | None = None
+    test: str | None = None
+    note: str | None = None
+    error: float | None = None
+
+
+@dataclass(frozen=True)
+class Estimate(ABC):
+    """A number and what its interval is made of."""
+
+    value: float
+
+    @property
+    def note(self) -> str | None:
+        """Why there is no interval."""
+        return None
+
+    @abstractmethod
+    def interval(self, level: float = LEVEL) -> Interval | None:
+        """Return the confidence interval, None where there is none."""
+
+    @classmethod
+    @abstractmethod
+    def mean(cls, several: Sequence[Any]) -> Estimate:
+        """Return the mean of the estimates of several samples; what recurs in them is one."""
+
+    @abstractmethod
+    def minus(self, other: Any) -> Gap | None:  # noqa: ANN401  (an estimate of its own kind)
+        """Return how far this is above another on the same queries; None where that is not known."""
+
+    def simultaneous(self, n: int) -> Interval | None:
+        """Return the interval that holds its target together with those of `n` − 1 others; None of one."""
+        return None if n < 2 else self.interval(simultaneous_level(n, LEVEL))
+
+
+@dataclass(frozen=True)
+class Score(Estimate):
+    """The estimate of a number over queries, and what its interval is made of.
 
     `parts` are the residuals of its queries and the nodes they hang on; nodes mean the same in every score it
     is combined with. A median has no residuals; its interval is `fixed`. `counted_twice`: see
     `stats.interval`. `errors`: of an approximate value, how far it is off (`stats.checked`).
     """
 
-    value: float
     parts: tuple[Part, ...]
     bounds: tuple[float, float] | None
     span: float = 1.0
@@ -56,9 +105,18 @@ class Score:
             return wider
         return replace(wider, low=max(wider.low, self.bounds[0]), high=min(wider.high, self.bounds[1]))
 
-    def simultaneous(self, n: int) -> Interval | None:
-        """Return the interval that holds its target together with those of `n` − 1 others; None of one."""
-        return None if n < 2 else self.interval(simultaneous_level(n, LEVEL))
+    @classmethod
+    def mean(cls, several: Sequence[Score]) -> Score:
+        """Return the mean of the scores of several samples: see `mean_of`."""
+        return mean_of(several)
+
+    def minus(self, other: Score) -> Gap | None:
+        """Return the difference on the same queries; None for medians."""
+        gap = difference(self, other)
+        if gap is None:
+            return None
+        off = error_interval(gap.errors) if gap.errors else None
+        return Gap(gap.value, gap.interval(), error=None if off is None else max(-off.low, off.high))
 
     def standard_error(self) -> float:
         """Return the standard error."""
@@ -128,3 +186,14 @@ def difference(a: Score, b: Score) -> Score | None:
     negated = tuple(Part(-part.residuals, part.ways, part.weights) for part in b.parts)
     errors = a.errors + weighted(b.errors, -1.0)
     return Score(a.value - b.value, a.parts + negated, None, a.span, errors=errors)
+
+
+def mean_known(values: Sequence[float | None]) -> float | None:
+    """Return the mean of the values, None where one is."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known and len(known) == len(values) else None
+
+
+def as_dict(ci: Interval) -> dict[str, Any]:
+    """Return an interval as results hold it among views."""
+    return {"low": ci.low, "high": ci.high, "level": ci.level, "method": ci.method}

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
-from xlingual.evaluation.matches import match_requests, rank_matches
-from xlingual.evaluation.nearest import Nearest, NearestRequest, TextUnion, nearest_texts
-from xlingual.evaluation.setup import one_pass
+from xlingual.evaluation.backretrieval.nearest import Nearest, NearestRequest, nearest_texts
+from xlingual.evaluation.crosslingual_retrieval.matches import match_requests, rank_matches
+from xlingual.evaluation.passes import TextUnion, one_pass
 from xlingual.ranking import CPU, Progress, Ranker, Reduction
 from xlingual.records import RankCounts
 

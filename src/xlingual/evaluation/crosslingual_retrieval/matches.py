@@ -9,10 +9,10 @@ import numpy as np
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
-from xlingual.evaluation.nearest import TextUnion
+from xlingual.evaluation.passes import TextUnion, one_pass
 from xlingual.evaluation.ragged import members
-from xlingual.evaluation.setup import Report, Tally, one_pass
-from xlingual.ranking import CPU, Counts, Ranker
+from xlingual.evaluation.run import Tally
+from xlingual.ranking import CPU, Counts, Progress, Ranker
 from xlingual.records import Ints, TargetCounts
 
 
@@ -22,23 +22,18 @@ def rank_matches(
     samples: Sequence[Sample],
     *,
     ranker: Ranker = CPU,
-    progress: Report | None = None,
-    what: str = "ranking texts",
+    progress: Progress | None = None,
     tally: Tally | None = None,
 ) -> list[TargetCounts]:
     """Return where every matching target of each source stands, for each sample of one language pair."""
     if not one_pass([(sample.source, sample.target) for sample in samples]):
         return [
-            rank_matches(manifest, vectors, [s], ranker=ranker, progress=progress, what=what, tally=tally)[0]
+            rank_matches(manifest, vectors, [s], ranker=ranker, progress=progress, tally=tally)[0]
             for s in samples
         ]
     union = TextUnion(vectors, samples)
     requests = match_requests(union, samples, manifest)
-    ranker.scan(
-        union.similarity,
-        [request.counts for request in requests],
-        progress=None if progress is None else lambda done, total: progress(what, done, total),
-    )
+    ranker.scan(union.similarity, [request.counts for request in requests], progress=progress)
     if tally is not None:
         tally.add(union.similarity)
     return [request.result() for request in requests]

@@ -10,9 +10,10 @@ import numpy as np
 from xlingual.arrays import distinct_values
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
+from xlingual.evaluation.passes import TextUnion, one_pass
 from xlingual.evaluation.ragged import members
-from xlingual.evaluation.setup import Tally, one_pass
-from xlingual.ranking import CPU, Cosine, Progress, Ranker, Top, TopK
+from xlingual.evaluation.run import Tally
+from xlingual.ranking import CPU, Progress, Ranker, Top, TopK
 from xlingual.records import Floats, Ints
 from xlingual.streams import stream
 
@@ -68,23 +69,6 @@ def nearest_texts(
     if tally is not None:
         tally.add(union.similarity)
     return found
-
-
-class TextUnion:
-    """The similarity of all sources with all targets of some samples, equal vectors collapsed."""
-
-    def __init__(self, vectors: TextVectors, samples: Sequence[Sample]) -> None:
-        self._source_rows = distinct_values(np.concatenate([sample.source for sample in samples]))
-        self._target_rows = distinct_values(np.concatenate([sample.target for sample in samples]))
-        self.sources, self.targets = vectors.pool(self._source_rows), vectors.pool(self._target_rows)
-        self.similarity = Cosine(self.sources.vectors, self.targets.vectors)
-
-    def codes(self, sample: Sample) -> tuple[Ints, Ints]:
-        """Return the numbers of the distinct vectors of a sample's sources and targets."""
-        return (
-            self.sources.code[np.searchsorted(self._source_rows, sample.source)],
-            self.targets.code[np.searchsorted(self._target_rows, sample.target)],
-        )
 
 
 class NearestRequest:

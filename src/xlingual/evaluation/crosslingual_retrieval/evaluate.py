@@ -15,21 +15,12 @@ import numpy as np
 from xlingual.data.manifest import Manifest
 from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.approximation.choice import approximate
-from xlingual.evaluation.approximation.retrieval import RetrievalCheck
-from xlingual.evaluation.matches import rank_matches
+from xlingual.evaluation.crosslingual_retrieval.approximate import CheckedRetrieval, RetrievalScorer
+from xlingual.evaluation.crosslingual_retrieval.matches import rank_matches
 from xlingual.evaluation.near_duplicates import DECLARED
-from xlingual.evaluation.perquery import PerQuery
-from xlingual.evaluation.scores import score
-from xlingual.evaluation.setup import (
-    EncoderSpecs,
-    Options,
-    Report,
-    Task,
-    Workspace,
-    by_pair,
-    collected_warnings,
-)
-from xlingual.evaluation.summary import Baseline, Scored, ScoreTable
+from xlingual.evaluation.numbers import Baseline, Number, Numbers
+from xlingual.evaluation.pair_run import PairRun, Task, by_pair
+from xlingual.evaluation.run import EncoderSpecs, Options, Report, collected_warnings
 from xlingual.measures import (
     Measure,
     RankMeasure,
@@ -96,12 +87,13 @@ def crosslingual_retrieval(
         cluster=cluster,
     )
     with collected_warnings() as told:
-        workspace = Workspace(NAME, manifest, options, text_encoders, matching=True)
-        if not several_answers(manifest, workspace.tasks):
+        run = PairRun(NAME, manifest, options, matching=True)
+        run.prepare(text_encoders)
+        if not several_answers(manifest, run.tasks):
             ranked = as_recall(ranked)
         elif not named:
             ranked = as_success(ranked)
-        results = _evaluate(workspace, ranked)
+        results = _evaluated(run, ranked)
     results.warnings = told
     return results
 
@@ -130,91 +122,75 @@ def _tell_set_recall(measures: Sequence[RankMeasure], *, searched: bool) -> None
     )
 
 
-def _evaluate(workspace: Workspace, measures: Sequence[RankMeasure]) -> Results:
-    workspace.join_near_duplicates()
-    manifest, tasks = workspace.manifest, workspace.tasks
-    refuse_small_pools(tasks, measures)
-    ranker = approximate(workspace.options, measures)
-    if several_answers(manifest, tasks):
+def _evaluated(run: PairRun, measures: Sequence[RankMeasure]) -> Results:
+    run.join_near_duplicates()
+    refuse_small_pools(run.tasks, measures)
+    ranker = approximate(run.options, measures)
+    if several_answers(run.manifest, run.tasks):
         _tell_set_recall(measures, searched=ranker is not None)
-    check = None if ranker is None else RetrievalCheck(ranker, manifest, tasks, measures, workspace.tally)
-    table = ScoreTable(NAME, None, tasks, list(workspace.text_encoders), measures)
-    per_query = PerQuery(manifest)
-    for name, vectors in workspace.encoded():
+    scorer = RetrievalScorer() if ranker is None else CheckedRetrieval(run, ranker, measures)
+    numbers = Numbers(NAME, measures, run.places)
+    for name, vectors in run.encoded():
         found: dict[int, TargetCounts] = {}
-        with workspace.timings.stage("texts: rank"), one_library_thread():
-            for numbers in by_pair(tasks).values():
+        with run.stage("texts: rank"), one_library_thread():
+            for chosen in by_pair(run.tasks).values():
                 ranked = rank_matches(
-                    manifest,
+                    run.manifest,
                     vectors,
-                    [tasks[number].sample for number in numbers],
-                    ranker=workspace.options.ranker,
-                    progress=workspace.options.report,
-                    what=f"ranking texts: {name}",
-                    tally=workspace.tally,
+                    [run.tasks[number].sample for number in chosen],
+                    ranker=run.options.ranker,
+                    progress=run.progress(f"ranking texts: {name}"),
+                    tally=run.tally,
                 )
-                found.update(zip(numbers, ranked, strict=True))
-        if check is not None:
-            with workspace.timings.stage("texts: check"), one_library_thread():
-                check.texts(name, vectors)
+                found.update(zip(chosen, ranked, strict=True))
+        scorer.texts(name, vectors)
         for number, targets in sorted(found.items()):
-            counts = targets.best()
             for measure in measures:
-                _score(workspace, table, per_query, name, number, measure, targets, counts, check)
-    with workspace.timings.stage("statistics"), workspace.working("computing intervals"):
-        results = Results(table.entries(), table.summaries(), per_query.table())
-    return workspace.finished(results)
+                _enter(run, numbers, scorer, (name, number, measure), targets)
+    with run.stage("statistics", "computing intervals"):
+        results = numbers.results(run.manifest)
+    return run.finished(results)
 
 
-def _score(
-    workspace: Workspace,
-    table: ScoreTable,
-    per_query: PerQuery,
-    name: str,
-    number: int,
-    measure: RankMeasure,
+def _enter(
+    run: PairRun,
+    numbers: Numbers,
+    scorer: RetrievalScorer,
+    what: tuple[str, int, RankMeasure],
     targets: TargetCounts,
-    counts: RankCounts,
-    check: RetrievalCheck | None,
 ) -> None:
-    """Enter one encoder's number of one task and measure."""
-    task = workspace.tasks[number]
-    by_chance = _chance_counts(workspace.manifest, task)
-    of_all = isinstance(measure, Recall) and several_answers(workspace.manifest, [task])
-    ways = [workspace.manifest.cluster[task.sample.source]]
-    sampled = None if check is None else check.sampled(name, number, measure, ways)
-    conditions = {} if check is None else dict(check.conditions(number, sampled))
-    if of_all:
-        conditions["answers"] = "several"
-    signature = workspace.signature(task, measure.name, name, **conditions)
-    searched = None if check is None else check.searched(name, number, sampled)
-    if sampled is not None:
-        values = sampled.values
-        scored = Scored(sampled.score, None, signature, sampled.note, searched)
-    else:
-        values = (
-            measure.per_query(targets)
-            if isinstance(measure, Recall) and of_all
-            else measure.per_query(counts)
-        )
-        found = score(measure, values, ways)
-        if check is not None:
-            found = check.checked(name, number, measure, found, values)
-        tied = int((counts.tied > counts.relevant).sum())
-        scored = Scored(found, tied, signature, searched=searched)
-    table.scored[name, measure.name, number] = scored
+    """Enter the number of one encoder, task and measure."""
+    (name, number, measure), counts = what, targets.best()
+    task, place = run.tasks[number], numbers.places[number]
+    of_all = isinstance(measure, Recall) and several_answers(run.manifest, [task])
+    values = (
+        measure.per_query(targets) if isinstance(measure, Recall) and of_all else measure.per_query(counts)
+    )
+    ways = [run.manifest.cluster[task.sample.source]]
+    scored = scorer.score(name, number, measure, values, ways, int((counts.tied > counts.relevant).sum()))
+    conditions = {**scored.conditions, **({"answers": "several"} if of_all else {})}
+    by_chance = _chance_counts(run.manifest, task)
     if of_all:  # all are tied: each match is among the first k with the same chance, however many there are
         by_chance = replace(by_chance, relevant=np.ones_like(by_chance.relevant))
-    chance = measure.aggregate(measure.per_query(by_chance))
-    table.baselines[measure.name, number] = Baseline(chance=chance)
-    per_query.add(
-        workspace.labels(task, name, measure.name),
-        task.sample.seed,
+    numbers.numbers[name, measure.name, place] = Number(
+        scored.score,
+        run.signed(task, measure.name, name, **conditions),
+        n_source=len(task.sample.source),
+        n_target=len(task.sample.target),
+        n_tied=scored.n_tied,
+        note=scored.note,
+        baseline=Baseline(measure.aggregate(measure.per_query(by_chance))),
+        searched=scored.searched,
+    )
+    known = scored.n_tied is not None
+    numbers.add_queries(
+        name,
+        measure,
+        place,
         query=task.sample.source,
-        retrieved=None,
-        above=None if sampled else counts.above,
-        tied=None if sampled else counts.tied,
-        value=values,
+        above=counts.above if known else None,
+        tied=counts.tied if known else None,
+        value=scored.values,
     )
 
 

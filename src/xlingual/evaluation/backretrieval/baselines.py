@@ -1,4 +1,4 @@
-"""What pictures alone say about a task: oracle, ceiling and chance, the same for every encoder."""
+"""Baselines of Backretrieval, from pictures alone: chance, oracle and ceiling, the same for every encoder."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.evaluation.backretrieval.way_back import SideRanks
 from xlingual.evaluation.ragged import members, sums
-from xlingual.evaluation.side_ranks import SideRanks
 from xlingual.measures import RankMeasure, RecallAt
 from xlingual.ranking import pairs
 from xlingual.records import Floats, Ints

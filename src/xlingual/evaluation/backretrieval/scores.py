@@ -1,4 +1,4 @@
-"""What one encoder found in one sample of Backretrieval: values of queries, and what makes them dependent."""
+"""Scores of Backretrieval: values of queries, what makes them dependent, and the oracle beside them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ import numpy as np
 
 from xlingual.arrays import distinct_values
 from xlingual.data.manifest import Manifest
+from xlingual.embed import TextVectors
 from xlingual.errors import InputError
-from xlingual.evaluation.nearest import Nearest
-from xlingual.evaluation.picture_space import PictureSpace
+from xlingual.evaluation.backretrieval.baselines import Reference
+from xlingual.evaluation.backretrieval.images import PictureSpace
+from xlingual.evaluation.backretrieval.nearest import Nearest
+from xlingual.evaluation.backretrieval.way_back import Routes, SideRanks
+from xlingual.evaluation.estimates import score
+from xlingual.evaluation.numbers import Baseline
+from xlingual.evaluation.pair_run import Task
 from xlingual.evaluation.ragged import sums
-from xlingual.evaluation.setup import Task
-from xlingual.evaluation.side_ranks import Routes
+from xlingual.evaluation.scorer import Scorable, Scorer
 from xlingual.measures import PictureSimilarity, RankMeasure, RecallAt
 from xlingual.records import Floats, Ints
 
@@ -26,7 +31,7 @@ class Found:
     nearest: Nearest
     routes: Routes
 
-    def values(self, measure: RankMeasure | PictureSimilarity) -> Floats:
+    def values(self, measure: Scorable) -> Floats:
         """Return the value of each query, float64 [n]."""
         if isinstance(measure, PictureSimilarity):
             return self.mean(self.routes.similarity)
@@ -48,6 +53,29 @@ class Found:
         tied = self.nearest.n_tied > 1
         tied[self.nearest.query[self.routes.counts.tied > 1]] = True
         return int(tied.sum())
+
+
+class BackretrievalScorer(Scorer):
+    """Scores what exact ranking found; one that checks a search looks at what was found on the way."""
+
+    def texts(self, encoder: str, vectors: TextVectors, found: Sequence[Nearest]) -> None:
+        """Take the nearest texts of an encoder, of each task."""
+
+    def pictures(self, ranks: SideRanks, task: int) -> None:
+        """Take the ranks of a task, while they are at hand."""
+
+    def knows_ranks(self, encoder: str, task: int, measure: Scorable) -> bool:
+        """Return whether the rank of every single query is known."""
+        return True
+
+    def baseline(self, task: int, measure: Scorable, found: Reference, ways: Sequence[Ints]) -> Baseline:
+        """Return chance, oracle and ceiling of a task; the oracle's queries hang on the nodes `ways`."""
+        values, ceiling = found.oracle.get(measure.name), found.ceiling.get(measure.name)
+        return Baseline(
+            found.chance[measure.name],
+            None if values is None else score(measure, values, ways),
+            None if ceiling is None else float(ceiling.mean()),
+        )
 
 
 def nodes(manifest: Manifest, number: int, task: Task, retrieved: Ints) -> tuple[Ints, Ints]:

@@ -1,23 +1,132 @@
-"""Ways back over pictures: exactly for checked queries, and for all queries among a sample of candidates."""
+"""Backretrieval by a search, checked: some queries of each task go the exact way, there and back."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from xlingual.arrays import distinct_values
+from xlingual.embed import TextVectors
+from xlingual.evaluation.approximation.checked import CheckedScorer, recall_of_nearest
+from xlingual.evaluation.approximation.choice import (
+    Recall,
+    by_sample,
+    checked_sample,
+    stratum,
+    warn_of_misses,
+)
 from xlingual.evaluation.approximation.sampled import SampledRanks, estimated_ranks
-from xlingual.evaluation.asked_ways import nearest_targets
-from xlingual.evaluation.nearest import Nearest
+from xlingual.evaluation.backretrieval.baselines import Reference
+from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts
+from xlingual.evaluation.backretrieval.scores import BackretrievalScorer, Found
+from xlingual.evaluation.backretrieval.way_back import Routes, SideRanks, nearest_targets
+from xlingual.evaluation.numbers import Baseline
+from xlingual.evaluation.pair_run import PairRun, by_pair
 from xlingual.evaluation.ragged import sums
-from xlingual.evaluation.setup import Tally
-from xlingual.evaluation.side_ranks import Routes, SideRanks
-from xlingual.measures import RecallAt
-from xlingual.ranking import Counts, PictureScores, Ranker, Reduction, Top, TopK, as_scores
+from xlingual.evaluation.run import Tally
+from xlingual.evaluation.scorer import Scorable
+from xlingual.measures import RankMeasure, RecallAt
+from xlingual.ranking import (
+    Counts,
+    PictureScores,
+    Ranker,
+    Reduction,
+    Top,
+    TopK,
+    as_scores,
+    one_library_thread,
+)
+from xlingual.ranking.approximate import Approximate
 from xlingual.records import Floats, Ints
+from xlingual.stats.intervals import LEVEL, wilson
 from xlingual.streams import stream
+
+
+class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
+    """Scores of a search, by the checked queries: their nearest texts, then their ways back."""
+
+    def __init__(self, run: PairRun, ranker: Approximate, measures: Sequence[RankMeasure]) -> None:
+        super().__init__(run, ranker, measures, pictures=True)
+        self._nearest: dict[tuple[str, int], Nearest] = {}  # exact, of the checked queries
+        self._ways: dict[int, ExactWays] = {}
+        self._found_back: dict[str, list[Recall]] = {}  # by encoder, of each task
+        self._approximate: dict[str, Sequence[Nearest]] = {}
+
+    @property
+    def _encoders(self) -> list[str]:
+        return list(self.run.text_encoders)
+
+    def texts(self, encoder: str, vectors: TextVectors, found: Sequence[Nearest]) -> None:
+        """Find the nearest texts of the checked queries exactly; `found` [tasks] are those of the search."""
+        self._approximate[encoder] = found
+        tasks, recalls = self.run.tasks, []
+        with self.run.stage("texts: check"), one_library_thread():
+            for numbers in by_pair(tasks).values():
+                chosen = [number for number in numbers if number in self.queries]
+                samples = [checked_sample(tasks[number], self.queries[number]) for number in chosen]
+                if not chosen:
+                    continue
+                exact = nearest_texts(vectors, samples, ranker=self.ranker.inner, tally=self.run.tally)
+                for number, nearest in zip(chosen, exact, strict=True):
+                    task, queries = tasks[number], self.queries[number]
+                    recall = recall_of_nearest(vectors, task.sample, queries, found[number], nearest)
+                    self._nearest[encoder, number], self.recall[encoder, number] = nearest, recall
+                    recalls.append(Recall(task, recall, len(queries), len(task.sample.target)))
+            warn_of_misses("the nearest texts", encoder, recalls, self.ranker)
+
+    def pictures(self, ranks: SideRanks, task: int) -> None:
+        """Go the checked queries' ways back exactly, while the ranks of a task are at hand."""
+        if task not in self.queries:
+            return
+        queries, inner, tally = self.queries[task], self.ranker.inner, self.run.tally
+        exact = [self._nearest[name, task] for name in self._encoders]
+        recalls_at = [measure for measure in self.measures if isinstance(measure, RecallAt)]
+        ways = exact_ways(ranks, task, queries, exact, recalls_at, inner, tally)
+        self._ways[task] = ways
+        pool = len(ranks.sides.sources)
+        for name, found in zip(self._encoders, ways.recall, strict=True):
+            self.recall_back[name, task] = found
+            recall = Recall(self.run.tasks[task], found, len(queries), pool)
+            self._found_back.setdefault(name, []).append(recall)
+        if len(self._ways) == len(self.queries):
+            for name, recalls in self._found_back.items():
+                what = "the pictures nearest to those of the retrieved texts"
+                warn_of_misses(what, name, recalls, self.ranker)
+        if any(by_sample(self.ranker, measure, pool) for measure in self.measures):
+            nearest = [self._approximate[name][task] for name in self._encoders]
+            several = sampled_ranks(ranks, task, nearest, self.ranker.candidates, inner, tally)
+            for name, one in zip(self._encoders, several, strict=True):
+                self.sampled[name, task] = replace(one, missed=self._missed(name, task))
+
+    def _missed(self, name: str, number: int) -> float:
+        """Return which share of all queries has the wrong text, at most."""
+        checked, n = len(self.queries[number]), len(self.run.tasks[number].sample.source)
+        miss = 1 - self.recall[name, number]
+        if checked == n:
+            return miss
+        return wilson(miss, miss * (1 - miss) / checked, checked, LEVEL)[1]
+
+    def exact_values(self, encoder: str, task: int, measure: Scorable) -> Floats:
+        """Return the values of the checked queries, found exactly."""
+        routes = self._ways[task].routes[self._encoders.index(encoder)]
+        return Found(self._nearest[encoder, task], routes).values(measure)
+
+    def knows_ranks(self, encoder: str, task: int, measure: Scorable) -> bool:
+        """Return whether the rank of every single query is known: not from a sample of candidates."""
+        return not self.is_sampled(encoder, task, measure)
+
+    def baseline(self, task: int, measure: Scorable, found: Reference, ways: Sequence[Ints]) -> Baseline:
+        """Return chance, and the oracle with its error; no ceiling: what a search misses might exceed it."""
+        exactly = super().baseline(task, measure, found, ways)
+        if task not in self.queries:
+            return exactly
+        values, exact = found.oracle.get(measure.name), self._ways[task].oracle.get(measure.name)
+        if exactly.oracle is None or values is None or exact is None:
+            return Baseline(exactly.chance)
+        error = stratum(self.run.tasks[task], measure, values, self.queries[task], exact)
+        return Baseline(exactly.chance, replace(exactly.oracle, errors=(error,)))
 
 
 @dataclass(frozen=True)
