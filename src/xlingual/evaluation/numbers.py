@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.evaluation.approximation.searched import Searched, approximation
 from xlingual.evaluation.estimates import Estimate, Score, mean_known, mean_of
 from xlingual.evaluation.perquery import Asked, PerQuery
+from xlingual.evaluation.scorer import Searched, approximation
 from xlingual.measures import Measure
 from xlingual.measures.agreement import Agreement as Correlation
 from xlingual.records import Floats, Ints

@@ -6,19 +6,12 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from xlingual.data.samples import Sample
-from xlingual.embed import TextVectors
 from xlingual.evaluation.approximation.choice import by_sample, conditions, queries_of, stratum
 from xlingual.evaluation.approximation.sampled import SampledRanks, SampledScore, sampled_score
-from xlingual.evaluation.approximation.searched import Searched
-from xlingual.evaluation.backretrieval.nearest import Nearest
 from xlingual.evaluation.estimates import score
 from xlingual.evaluation.pair_run import PairRun
-from xlingual.evaluation.scorer import Scorable, Scored, Scorer
+from xlingual.evaluation.scorer import Scorable, Scored, Scorer, Searched
 from xlingual.measures import PictureSimilarity, RankMeasure
-from xlingual.ranking import Cosine
 from xlingual.ranking.approximate import Approximate
 from xlingual.records import Floats, Ints
 
@@ -81,22 +74,3 @@ class CheckedScorer(Scorer):
             recall_way_back=self.recall_back.get((encoder, task)) if sampled is None else None,
             error=None if sampled is None else sampled.error,
         )
-
-
-def recall_of_nearest(
-    vectors: TextVectors, sample: Sample, queries: Ints, found: Nearest, exact: Nearest
-) -> float:
-    """Return the share of the checked queries whose text found is as near as the truly nearest; ties count.
-
-    `found` is of all sources of the sample, `exact` of the checked ones.
-    """
-    place = np.searchsorted(found.query, queries)
-    present = place < len(found.query)
-    present[present] = found.query[place[present]] == queries[present]
-    first = np.searchsorted(exact.query, np.arange(len(queries)))
-    ours, theirs = found.target[place[present]], exact.target[first[present]]
-    used, number = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
-    similarity = Cosine(vectors.unit(sample.source[queries]), vectors.unit(sample.target[used]))
-    asked = np.flatnonzero(present)
-    keys = [similarity.exact(asked, which) for which in np.split(number, 2)]
-    return float(np.count_nonzero(keys[0] >= keys[1]) / len(queries))

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xlingual.arrays import distinct_values
+from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
-from xlingual.evaluation.approximation.checked import CheckedScorer, recall_of_nearest
+from xlingual.evaluation.approximation.checked import CheckedScorer
 from xlingual.evaluation.approximation.choice import (
     Recall,
     by_sample,
@@ -29,6 +30,7 @@ from xlingual.evaluation.run import Tally
 from xlingual.evaluation.scorer import Scorable
 from xlingual.measures import RankMeasure, RecallAt
 from xlingual.ranking import (
+    Cosine,
     Counts,
     PictureScores,
     Ranker,
@@ -127,6 +129,25 @@ class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
             return Baseline(exactly.chance)
         error = stratum(self.run.tasks[task], measure, values, self.queries[task], exact)
         return Baseline(exactly.chance, replace(exactly.oracle, errors=(error,)))
+
+
+def recall_of_nearest(
+    vectors: TextVectors, sample: Sample, queries: Ints, found: Nearest, exact: Nearest
+) -> float:
+    """Return the share of the checked queries whose text found is as near as the truly nearest; ties count.
+
+    `found` is of all sources of the sample, `exact` of the checked ones.
+    """
+    place = np.searchsorted(found.query, queries)
+    present = place < len(found.query)
+    present[present] = found.query[place[present]] == queries[present]
+    first = np.searchsorted(exact.query, np.arange(len(queries)))
+    ours, theirs = found.target[place[present]], exact.target[first[present]]
+    used, number = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
+    similarity = Cosine(vectors.unit(sample.source[queries]), vectors.unit(sample.target[used]))
+    asked = np.flatnonzero(present)
+    keys = [similarity.exact(asked, which) for which in np.split(number, 2)]
+    return float(np.count_nonzero(keys[0] >= keys[1]) / len(queries))
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ import numpy as np
 
 from xlingual.data.manifest import Manifest
 from xlingual.embed import TextVectors
-from xlingual.evaluation.approximation.checked import CheckedScorer, recall_of_nearest
+from xlingual.evaluation.approximation.checked import CheckedScorer
 from xlingual.evaluation.approximation.choice import Recall, by_sample, checked_sample, warn_of_misses
 from xlingual.evaluation.approximation.sampled import SampledRanks, estimated_ranks
+from xlingual.evaluation.backretrieval.approximate import recall_of_nearest
 from xlingual.evaluation.backretrieval.nearest import nearest_texts
 from xlingual.evaluation.crosslingual_retrieval.matches import match_requests, rank_matches
 from xlingual.evaluation.pair_run import PairRun, Task
