@@ -13,9 +13,14 @@ from ir_measures import AP, RR, Success
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.errors import DataWarning, InputError
-from xlingual.evaluation.multilingual_pool import ordered, trec, trec_size
-from xlingual.evaluation.multilingual_pool.trec import TrecFolder, write_qrels, write_run
-from xlingual.evaluation.multilingual_pool.trec_size import run_bytes, warn_of_size
+from xlingual.evaluation.multilingual_pool import ordered, trec
+from xlingual.evaluation.multilingual_pool.trec import (
+    TrecFolder,
+    run_bytes,
+    warn_of_size,
+    write_qrels,
+    write_run,
+)
 from xlingual.ranking import Cosine, UnitVectors
 
 LANGUAGES = ("en", "de", "zh-Hant")
@@ -266,7 +271,7 @@ def test_the_size_of_a_run_is_known_beforehand(tmp_path, depth):
 def test_large_runs_are_announced(monkeypatch):
     pool, *_ = random_case(np.random.default_rng(5), 12, 140)
     size = run_bytes(pool, None, "a")
-    monkeypatch.setattr(trec_size, "GIB", 2 * size)
+    monkeypatch.setattr(trec, "GIB", 2 * size)
     warn_of_size(pool, None, ["a", "b"])
     with pytest.warns(
         DataWarning, match="runs of 3 encoders will take about 1.5 GiB: a smaller --trec-depth"

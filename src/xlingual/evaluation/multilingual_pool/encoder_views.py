@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.multilingual_pool.choice import FROM_VECTORS, Choice
-from xlingual.evaluation.multilingual_pool.counts import PoolCounts
-from xlingual.evaluation.multilingual_pool.heads import Heads
-from xlingual.evaluation.multilingual_pool.language_identification import (
-    LanguageIdentification,
-    language_identification,
-)
+from xlingual.evaluation.multilingual_pool.language_bias import agnostic_views
+from xlingual.evaluation.multilingual_pool.language_identification import language_identification
 from xlingual.evaluation.multilingual_pool.lists import (
-    Hubs,
     Named,
     fairness,
     hubs,
+    hubs_view,
     language_shares,
     named,
     nearest_own,
 )
-from xlingual.evaluation.multilingual_pool.one_pass import Passed
+from xlingual.evaluation.multilingual_pool.one_pass import Heads, Passed, PoolCounts
+from xlingual.evaluation.multilingual_pool.prefer_own import own_language_targets, prefer_own
 from xlingual.evaluation.multilingual_pool.space import SpaceStatistics, space_statistics
 from xlingual.evaluation.multilingual_pool.space_picture import SpacePicture, most_apart, picture
+from xlingual.evaluation.multilingual_pool.standings import Standings, standings
 from xlingual.evaluation.multilingual_pool.texts import Rows, hub_rows, point_rows, worst_rows
-from xlingual.evaluation.multilingual_pool.views import (
-    Standings,
-    View,
-    agnostic_views,
-    own_language_targets,
-    prefer_own,
-    standings,
-)
+from xlingual.evaluation.multilingual_pool.views import View
 from xlingual.measures import average_precision
+from xlingual.measures.hubness import Hubness
 from xlingual.records import Ints, TargetCounts
 
 
@@ -54,7 +45,7 @@ class Looked:
     n_tied: int
     views: list[View] = field(default_factory=list)
     lines: Named | None = None  # the best candidates one by one, for the worst questions
-    hubs: Hubs | None = None
+    hubs: Hubness | None = None
     picture: SpacePicture | None = None
 
     @property
@@ -116,7 +107,7 @@ def _look_at_lists(looked: Looked, choice: Choice, heads: Heads) -> None:
         looked.views.append(fairness(looked.counts, lines))
     if "hubs" in choice.views:
         looked.hubs = hubs(looked.counts, lines)
-        looked.views.append(looked.hubs)
+        looked.views.append(hubs_view(looked.counts, looked.hubs))
     looked.lines = lines if "worst" in choice.views else None
 
 
@@ -136,41 +127,7 @@ def _look_at_vectors(
     looked: Looked, choice: Choice, space: SpaceStatistics, pair: tuple[str, str] | None
 ) -> None:
     if "language-id" in choice.views:
-        looked.views.append(Identified(language_identification(space)))
+        looked.views.append(language_identification(space).view())
     if "picture" in choice.views and np.count_nonzero(space.sizes) >= 2:
         looked.picture = picture(space, pair or most_apart(space))
-        looked.views.append(Pictured(looked.picture))
-
-
-@dataclass(frozen=True)
-class Identified:
-    """Language identification as a view."""
-
-    found: LanguageIdentification
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the values by name."""
-        shown: dict[str, Any] = {
-            "language_id_accuracy": self.found.accuracy,
-            "language_id_chance": self.found.chance,
-        }
-        return {**shown, "language_id_notes": self.found.notes} if self.found.notes else shown
-
-    def intervals(self) -> dict[str, Any]:
-        """Return the intervals, nested alike."""
-        return {"language_id_accuracy": {name: asdict(ci) for name, ci in self.found.ci.items()}}
-
-
-@dataclass(frozen=True)
-class Pictured:
-    """What the picture of the space shows; its points are a table of their own."""
-
-    found: SpacePicture
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the values by name."""
-        return {"picture": {"languages": list(self.found.languages), "explained": list(self.found.explained)}}
-
-    def intervals(self) -> dict[str, Any]:
-        """Return none."""
-        return {}
+        looked.views.append(looked.picture.view())

@@ -21,8 +21,7 @@ from xlingual.evaluation.multilingual_pool.encoder_views import Looked, look
 from xlingual.evaluation.multilingual_pool.numbers import PoolNumbers
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
 from xlingual.evaluation.multilingual_pool.texts import Rows, joined, occurrence_table, table_of
-from xlingual.evaluation.multilingual_pool.trec import TrecFolder, trec_folder
-from xlingual.evaluation.multilingual_pool.trec_size import warn_of_size
+from xlingual.evaluation.multilingual_pool.trec import TrecFolder, trec_folder, warn_of_size
 from xlingual.evaluation.near_duplicates import (
     DECLARED,
     NEAR_DUPLICATES,

@@ -39,7 +39,7 @@ class PoolNumbers:
             values = per_question(measure, looked.targets)
             by_language = question_languages(looked.counts, measure, values, looked.questions)
             self.found.setdefault(measure.name, {})[encoder] = by_language
-            views = [by_language, *(looked.views if measure == AveragePrecision() else [])]
+            views = [by_language.view(), *(looked.views if measure == AveragePrecision() else [])]
             chance = measure.aggregate(per_question(measure, _by_chance(looked.targets)))
             self.numbers.numbers[encoder, measure.name, self.place] = Number(
                 by_language.overall,

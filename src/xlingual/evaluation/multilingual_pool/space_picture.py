@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.evaluation.multilingual_pool.space import Side, SpaceStatistics
+from xlingual.evaluation.multilingual_pool.views import View
 from xlingual.ranking import UnitVectors, one_library_thread
 from xlingual.records import Floats, Ints, Vectors
 from xlingual.streams import stream
@@ -34,6 +35,10 @@ class SpacePicture:
     x: Vectors  # [p]
     y: Vectors  # [p]
     explained: tuple[float, float]  # shares of the variance, 0 to 1
+
+    def view(self) -> View:
+        """Return what an entry says of it; its points are a table of their own."""
+        return View({"picture": {"languages": list(self.languages), "explained": list(self.explained)}})
 
 
 def most_apart(space: SpaceStatistics) -> tuple[str, str]:

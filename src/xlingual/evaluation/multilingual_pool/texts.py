@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.evaluation.multilingual_pool.counts import PoolCounts
-from xlingual.evaluation.multilingual_pool.lists import Hubs, Named
+from xlingual.evaluation.multilingual_pool.lists import Named
+from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.evaluation.multilingual_pool.space_picture import ROLES, SpacePicture
+from xlingual.measures.hubness import Hubness
 from xlingual.records import Floats, Ints
 
 if TYPE_CHECKING:
@@ -46,22 +47,22 @@ def point_rows(pool: MultilingualPool, encoder: str, picture: SpacePicture) -> R
     ]
 
 
-def hub_rows(pool: MultilingualPool, encoder: str, hubs: Hubs) -> Rows:
+def hub_rows(pool: MultilingualPool, encoder: str, hubs: Hubness) -> Rows:
     """Return a row for each of the largest hubs of an encoder."""
     answers = np.bincount(pool.relevant[1], minlength=len(pool.candidates))
     return [
         {
             "encoder": encoder,
             **_candidate(pool, row, ("id", "language", "text")),
-            "count": float(hubs.found.occurrences[row]),
-            "expected": hubs.found.expected,
+            "count": float(hubs.occurrences[row]),
+            "expected": hubs.expected,
             "relevant_to": int(answers[row]),
         }
-        for row in hubs.found.hubs[:MOST_HUBS].tolist()
+        for row in hubs.hubs[:MOST_HUBS].tolist()
     ]
 
 
-def occurrence_table(pool: MultilingualPool, encoder: str, hubs: Hubs) -> pa.Table:
+def occurrence_table(pool: MultilingualPool, encoder: str, hubs: Hubness) -> pa.Table:
     """Return how often each candidate is among the first k, in the pool's order; without texts."""
     import pyarrow as pa
 
@@ -71,7 +72,7 @@ def occurrence_table(pool: MultilingualPool, encoder: str, hubs: Hubs) -> pa.Tab
         "encoder": pa.repeat(pa.scalar(encoder), len(c)),
         "id": pa.array(c.ids, type=pa.string()),
         "language": tags.take(pa.array(c.language)),
-        "count": pa.array(hubs.found.occurrences, type=pa.float64()),
+        "count": pa.array(hubs.occurrences, type=pa.float64()),
     }
     return pa.table(columns)
 

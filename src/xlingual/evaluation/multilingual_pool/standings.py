@@ -1,4 +1,4 @@
-"""Where the relevant candidates of each question stand among themselves: what every view starts from."""
+"""Where the relevant candidates of each question stand among themselves, and the precision at their ranks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from xlingual.evaluation.multilingual_pool.counts import PoolCounts
+from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.evaluation.ragged import sums
+from xlingual.measures.harmonic import harmonic_difference
 from xlingual.records import Floats, Ints
 
 if TYPE_CHECKING:
@@ -146,3 +147,31 @@ def _divided(total: Floats, count: Ints) -> Floats:
     """Return total / count, NaN where there is nothing to count."""
     means: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
     return means
+
+
+def precision_at(above: Ints, tied: Ints, relevant_above: Ints, relevant_tied: Ints) -> Floats:
+    """Return the expected precision at the rank of each relevant candidate, float64 [p] in 0..1.
+
+    A candidate with G candidates above, ρ of them relevant, in a tie group of n, r of them relevant (itself
+    included): c + (ρ + 1 − c(G + 1))·(H(G + n) − H(G))/n, c = (r − 1)/(n − 1) or 0: at place j of its group
+    there are G + j candidates, of which ρ + 1 + c(j − 1) are expected to be relevant, and each j is equally
+    likely. The mean over the R relevant candidates of a question is its average precision.
+    """
+    found = np.asarray((relevant_above + 1.0) / (above + 1.0), dtype=np.float64)
+    several = np.flatnonzero(tied > 1)
+    if len(several):  # the rest needs no harmonic numbers, and ties are rare
+        G, n = above[several], tied[several]
+        beside = (relevant_tied[several] - 1) / (n - 1)
+        weight = relevant_above[several] + 1 - beside * (G + 1.0)
+        found[several] = beside + weight * reciprocal_rank(G, n)
+    return found
+
+
+def reciprocal_rank(above: Ints, tied: Ints) -> Floats:
+    """Return E[1/rank] = (H(G + n) − H(G))/n of a candidate with G above in a tie group of n, float64 [p]."""
+    found = np.asarray(1.0 / (above + 1.0), dtype=np.float64)
+    several = np.flatnonzero(tied > 1)
+    if len(several):
+        G, n = above[several], tied[several]
+        found[several] = harmonic_difference(G, n) / n
+    return found

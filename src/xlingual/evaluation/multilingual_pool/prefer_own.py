@@ -2,45 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
-from xlingual.evaluation.multilingual_pool.views.standings import Standings
+from xlingual.evaluation.multilingual_pool.standings import Standings
+from xlingual.evaluation.multilingual_pool.views import View
 from xlingual.records import Floats, Ints, TargetCounts
 
 KINDS = ("own_wrong", "other_wrong", "right_meaning_wrong_language")
-
-
-@dataclass(frozen=True)
-class PreferOwn:
-    """What stands above the best own-language answer, and what stands first, by kind; means over questions.
-
-    Kinds: "own_wrong" is irrelevant and in the question's language, "other_wrong" irrelevant and in another,
-    "right_meaning_wrong_language" a relevant candidate in another language. Questions without an answer in
-    their own language are left out. `first` are shares that sum to 1; where the counts do not tell in which
-    language the first candidate is, that is "wrong_untold".
-    """
-
-    errors: dict[str, float]
-    errors_by_question_language: dict[str, dict[str, float]]
-    first: dict[str, float]
-    n_questions: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the values by name."""
-        if not self.n_questions:
-            return {}
-        return {
-            "errors": self.errors,
-            "errors_by_question_language": self.errors_by_question_language,
-            "first": self.first,
-        }
-
-    def intervals(self) -> dict[str, Any]:
-        """Return none: these numbers explain the score, which has an interval."""
-        return {}
 
 
 def own_language_targets(standings: Standings) -> tuple[Ints, TargetCounts]:
@@ -52,8 +20,14 @@ def own_language_targets(standings: Standings) -> tuple[Ints, TargetCounts]:
     return questions, TargetCounts(query.astype(np.int64), s.above[rows], s.tied[rows], pool)
 
 
-def prefer_own(standings: Standings, nearest_own: Floats | None = None) -> PreferOwn:
-    """Return the errors by kind.
+def prefer_own(standings: Standings, nearest_own: Floats | None = None) -> View:
+    """Return what stands above the best own-language answer, and what stands first, by kind; means.
+
+    Kinds: "own_wrong" is irrelevant and in the question's language, "other_wrong" irrelevant and in another,
+    "right_meaning_wrong_language" a relevant candidate in another language. Questions without an answer in
+    their own language are left out. "first" are shares that sum to 1; where the counts do not tell in which
+    language the first candidate is, that is "wrong_untold". These numbers explain the score, which has an
+    interval.
 
     `nearest_own` [n]: the share of each question's first place (of its tied nearest candidates) that is in
     its own language; without it, what stands first is told from the counts where they can tell.
@@ -61,7 +35,7 @@ def prefer_own(standings: Standings, nearest_own: Floats | None = None) -> Prefe
     s = standings
     own = np.flatnonzero(s.own)
     if not len(own):
-        return PreferOwn({}, {}, {}, 0)
+        return View()
     best = own[np.flatnonzero(np.diff(s.question[own], prepend=-1))]
     errors = _above_best(s, best)
     asked_in = s.asked_in[best]
@@ -71,7 +45,8 @@ def prefer_own(standings: Standings, nearest_own: Floats | None = None) -> Prefe
         if (asked_in == code).any()
     }
     first = _first_place(s, s.first[best], nearest_own)
-    return PreferOwn(_means(errors), by_language, _means(first), len(best))
+    shown = {"errors": _means(errors), "errors_by_question_language": by_language, "first": _means(first)}
+    return View(shown)
 
 
 def _above_best(s: Standings, best: Ints) -> dict[str, Floats]:
