@@ -20,6 +20,7 @@ from xlingual.evaluation.multilingual_pool.standings import (
     reciprocal_rank,
 )
 from xlingual.evaluation.multilingual_pool.views import (
+    Scores,
     View,
     by_pair,
     by_question_language,
@@ -156,8 +157,7 @@ def monolingual_pool(standings: Standings) -> View:
     if not found:
         return View()
     counted = {language: len(one.parts[0].residuals) for language, one in found.items()}
-    average = mean_of(list(found.values()))
-    shown = {"monolingual_pool": found, "monolingual_pool_average": average}
+    shown: Scores = {"monolingual_pool": found, "monolingual_pool_average": mean_of(list(found.values()))}
     return View.of(shown, monolingual_pool_questions=counted)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from xlingual.measures.precision import AveragePrecision
 from xlingual.records import Floats, Ints
 
 AP = AveragePrecision()
+Scores: TypeAlias = Mapping[str, Score | Mapping[str, Score]]  # or groups of scores
 
 
 @dataclass(frozen=True)
@@ -25,17 +26,17 @@ class View:
     intervals: Mapping[str, Any] = field(default_factory=dict)  # nested like the values
 
     @classmethod
-    def of(cls, scores: Mapping[str, Score | Mapping[str, Score]], **more: object) -> View:
+    def of(cls, scores: Scores, **more: object) -> View:
         """Return scores, or groups of scores, with their intervals; `more` are values that have none."""
         return cls({**values(scores), **more}, intervals(scores))
 
 
-def values(scores: Mapping[str, Score | Mapping[str, Score]]) -> dict[str, Any]:
+def values(scores: Scores) -> dict[str, Any]:
     """Return the value of each score, nested alike."""
     return {name: one.value if isinstance(one, Score) else values(one) for name, one in scores.items()}
 
 
-def intervals(scores: Mapping[str, Score | Mapping[str, Score]]) -> dict[str, Any]:
+def intervals(scores: Scores) -> dict[str, Any]:
     """Return {low, high, level, method} of each score, nested alike."""
     return {
         name: as_dict(one.interval()) if isinstance(one, Score) else intervals(one)
