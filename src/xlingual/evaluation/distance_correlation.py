@@ -92,7 +92,7 @@ def _evaluated(run: PairRun) -> Results:
         tell = run.progress(f"correlating distances: {name}")
         for number, found in _correlations(run, vectors, pairs, ranks):
             task = run.tasks[number]
-            numbers.numbers[name, measure.name, numbers.places[number]] = Number(
+            numbers[name, measure.name, numbers.places[number]] = Number(
                 found.score,
                 run.signed(task, measure.name, name, images=image_identity),
                 n_source=len(task.sample.source),

@@ -16,7 +16,6 @@ from xlingual.measures.agreement import Agreement as Correlation
 from xlingual.records import Floats, Ints
 from xlingual.results import Behind, Entry, Results, Summary
 
-_SHOWN_PAIRS = 20  # language pairs with examples
 _ENOUGH = 3.0  # standard errors that the oracle must be above chance for a normalised value
 _ROUNDING = 1e-9  # what rounding may leave of an oracle equal to chance
 
@@ -36,6 +35,9 @@ class Place:
     def pair(self) -> tuple[str, str]:
         """Source and target."""
         return self.source, self.target
+
+
+Key = tuple[str, str, Place]  # encoder, measure name, place
 
 
 @dataclass(frozen=True)
@@ -100,8 +102,14 @@ class Numbers:
     partial: Mapping[str, str] = field(default_factory=dict)
     compared: int | None = None
     same_queries: Callable[[str, str], bool] = lambda one, other: True
-    numbers: dict[tuple[str, str, Place], Number] = field(default_factory=dict)
+    _numbers: dict[Key, Number] = field(default_factory=dict)
     per_query: PerQuery = field(default_factory=PerQuery)
+
+    def __getitem__(self, key: Key) -> Number:
+        return self._numbers[key]
+
+    def __setitem__(self, key: Key, number: Number) -> None:
+        self._numbers[key] = number
 
     def add_queries(
         self,
@@ -127,7 +135,7 @@ class Numbers:
 
     def entries(self) -> list[Entry]:
         """Return one entry for each number, in the order in which they were entered."""
-        return [self._entry(*key, number) for key, number in self.numbers.items()]
+        return [self._entry(*key, number) for key, number in self._numbers.items()]
 
     def _entry(self, encoder: str, measure: str, place: Place, number: Number) -> Entry:
         estimate, baseline = number.estimate, number.baseline
@@ -167,16 +175,16 @@ class Numbers:
         self, measure: Measure | Correlation, pair: Pair, places: Sequence[Place]
     ) -> Iterator[Summary]:
         lines = {}
-        for encoder in dict.fromkeys(encoder for encoder, *_ in self.numbers):
+        for encoder in dict.fromkeys(encoder for encoder, *_ in self._numbers):
             keys = [(encoder, measure.name, place) for place in places]
-            own = {key[2]: self.numbers[key] for key in keys if key in self.numbers}
+            own = {key[2]: self._numbers[key] for key in keys if key in self._numbers}
             if own:
                 lines[encoder] = self._line(own, self.partial.get(encoder) if pair == OVERALL else None)
         return self.leaderboard(measure.name, pair, lines, higher=measure.higher_is_better)
 
     def mean(self, encoder: str, measure: str, places: Sequence[Place]) -> Estimate | None:
         """Return the mean of an encoder's numbers; None where one of them is."""
-        return _mean([self.numbers[encoder, measure, place].estimate for place in places])
+        return _mean([self._numbers[encoder, measure, place].estimate for place in places])
 
     def _line(self, own: Mapping[Place, Number], partial: str | None) -> Line:
         """Return the mean of an encoder's numbers; None where one of them is."""
@@ -284,23 +292,3 @@ def normalised(found: Estimate | None, baselines: Sequence[Baseline]) -> tuple[f
             f"chance ({chance:.3f}), so these pictures cannot tell texts apart"
         )
     return (found.value - chance) / (oracle.value - chance), None
-
-
-def leading_encoder(summary: Sequence[Summary], measure: Measure) -> str:
-    """Return the encoder that is best by a measure over all pairs."""
-    overall = [s for s in summary if s.source is None and s.measure == measure.name and s.value is not None]
-    best = max if measure.higher_is_better else min
-    return best(overall, key=lambda s: s.value or 0.0).encoder
-
-
-def telling_pairs(summary: Sequence[Summary], encoder: str, measure: Measure) -> list[tuple[str, str]]:
-    """Return the language pairs worth looking at, hardest first: all, or the hardest and easiest of many."""
-    rows = [
-        (s.value, s.source, s.target)
-        for s in summary
-        if s.encoder == encoder and s.measure == measure.name and s.value is not None
-    ]
-    rows.sort(key=lambda row: row[0], reverse=not measure.higher_is_better)
-    pairs = [(source, target) for _, source, target in rows if source is not None and target is not None]
-    half = _SHOWN_PAIRS // 2
-    return pairs if len(pairs) <= _SHOWN_PAIRS else pairs[:half] + pairs[-half:]

@@ -21,8 +21,8 @@ from xlingual.evaluation.approximation.choice import (
 from xlingual.evaluation.approximation.sampled import SampledRanks, estimated_ranks
 from xlingual.evaluation.backretrieval.baselines import Reference
 from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts
-from xlingual.evaluation.backretrieval.scores import BackretrievalScorer, Found
-from xlingual.evaluation.backretrieval.way_back import Routes, SideRanks, nearest_targets
+from xlingual.evaluation.backretrieval.scores import BackretrievalScorer
+from xlingual.evaluation.backretrieval.way_back import Found, Routes, SideRanks, nearest_targets
 from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.pair_run import PairRun, by_pair
 from xlingual.evaluation.ragged import sums

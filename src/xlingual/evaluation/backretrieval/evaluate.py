@@ -17,13 +17,18 @@ from xlingual.encoders import ImageModelLike
 from xlingual.evaluation.approximation.choice import approximate
 from xlingual.evaluation.backretrieval.approximate import CheckedBackretrieval
 from xlingual.evaluation.backretrieval.baselines import Reference, reference
-from xlingual.evaluation.backretrieval.examples import ExampleRows, examples_table
-from xlingual.evaluation.backretrieval.images import PictureSpace, picture_space
-from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts
-from xlingual.evaluation.backretrieval.scores import BackretrievalScorer, Found, nodes, refuse_small_pools
-from xlingual.evaluation.backretrieval.way_back import ways_back
+from xlingual.evaluation.backretrieval.examples import (
+    ExampleRows,
+    examples_table,
+    leading_encoder,
+    telling_pairs,
+)
+from xlingual.evaluation.backretrieval.images import PictureSpace, picture_space, refuse_small_pools
+from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts, nodes
+from xlingual.evaluation.backretrieval.scores import BackretrievalScorer
+from xlingual.evaluation.backretrieval.way_back import Found, ways_back
 from xlingual.evaluation.near_duplicates import DECLARED
-from xlingual.evaluation.numbers import Number, Numbers, leading_encoder, telling_pairs
+from xlingual.evaluation.numbers import Number, Numbers
 from xlingual.evaluation.pair_run import PairRun, Task, by_pair
 from xlingual.evaluation.run import EncoderSpecs, Options, Report, collected_warnings
 from xlingual.evaluation.scorer import Scorable, Scored
@@ -196,7 +201,7 @@ class _Backretrieval:
                 ways, tied = nodes(self.run.manifest, number, task, one.nearest.single()), one.n_tied()
                 for measure in self.measures:
                     scored = self.scorer.score(name, number, measure, one.values(measure), ways, tied)
-                    numbers.numbers[name, measure.name, numbers.places[number]] = Number(
+                    numbers[name, measure.name, numbers.places[number]] = Number(
                         scored.score,
                         self.run.signed(
                             task, measure.name, name, images=self.image_identity, **scored.conditions

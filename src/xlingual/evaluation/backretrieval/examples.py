@@ -12,12 +12,15 @@ import numpy as np
 
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
+from xlingual.measures import Measure
 from xlingual.pictures import open_picture
 from xlingual.records import Floats, Ints
+from xlingual.results import Summary
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+SHOWN_PAIRS = 20  # language pairs with examples
 SHOWN = 4  # best and worst queries for each language pair
 LONGEST = 1000  # characters of a text; a report is read, and its file stays small
 _SIDE = 144  # pixels: sharp at 72 CSS pixels on a dense display
@@ -61,6 +64,26 @@ class ExampleRows:
                     shown.append((kind, place, query))
                     place += 1
         return shown
+
+
+def leading_encoder(summary: Sequence[Summary], measure: Measure) -> str:
+    """Return the encoder that is best by a measure over all pairs."""
+    overall = [s for s in summary if s.source is None and s.measure == measure.name and s.value is not None]
+    best = max if measure.higher_is_better else min
+    return best(overall, key=lambda s: s.value or 0.0).encoder
+
+
+def telling_pairs(summary: Sequence[Summary], encoder: str, measure: Measure) -> list[tuple[str, str]]:
+    """Return the language pairs worth looking at, hardest first: all, or the hardest and easiest of many."""
+    rows = [
+        (s.value, s.source, s.target)
+        for s in summary
+        if s.encoder == encoder and s.measure == measure.name and s.value is not None
+    ]
+    rows.sort(key=lambda row: row[0], reverse=not measure.higher_is_better)
+    pairs = [(source, target) for _, source, target in rows if source is not None and target is not None]
+    half = SHOWN_PAIRS // 2
+    return pairs if len(pairs) <= SHOWN_PAIRS else pairs[:half] + pairs[-half:]
 
 
 def examples_table(manifest: Manifest, blocks: Sequence[ExampleRows]) -> pa.Table:

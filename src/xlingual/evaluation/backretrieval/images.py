@@ -12,8 +12,10 @@ from xlingual import encoders
 from xlingual.arrays import distinct_values
 from xlingual.encoders.decoding import distinct
 from xlingual.encoders.own_similarity import OwnSimilarity
+from xlingual.errors import InputError
 from xlingual.evaluation.pair_run import PairRun, Task, pictured_rows
 from xlingual.evaluation.passes import one_pass
+from xlingual.measures import RankMeasure, RecallAt
 from xlingual.ranking import Cosine, GivenScores, PictureScores, Progress
 from xlingual.records import Ints, Pictures
 
@@ -152,3 +154,19 @@ class PicturePass:
     def columns(self, pictures: Ints) -> Ints:
         """Return the columns of source pictures."""
         return np.searchsorted(self._columns, self._code[pictures])
+
+
+def refuse_small_pools(
+    pictures: PictureSpace, tasks: Sequence[Task], measures: Sequence[RankMeasure]
+) -> None:
+    """Raise InputError where every query would be a hit: k is not below the number of distinct pictures."""
+    depth = max((m.k for m in measures if isinstance(m, RecallAt)), default=0)
+    for task in tasks:
+        count = len(distinct_values(pictures.code[task.sample.pool]))
+        if depth >= count:
+            raise InputError(
+                f"R@{depth} needs more than {depth} distinct source pictures, pair "
+                f"{task.source}-{task.target} has {count} (items with both languages are divided between "
+                "sources and targets): every query would be a hit; give more items, "
+                "a smaller k (--measure R@k), or name other pairs (--pairs)"
+            )

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.arrays import distinct_values
+from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
+from xlingual.evaluation.pair_run import Task
 from xlingual.evaluation.passes import TextUnion, one_pass
 from xlingual.evaluation.ragged import members
 from xlingual.evaluation.run import Tally
@@ -43,6 +45,18 @@ class Nearest:
         """Return the text row of each query's nearest target, -1 for ties; `targets` [m] are rows."""
         nearest = self.single()
         return np.where(nearest >= 0, targets[np.maximum(nearest, 0)], -1)
+
+
+def nodes(manifest: Manifest, number: int, task: Task, retrieved: Ints) -> tuple[Ints, Ints]:
+    """Return what makes the queries of a task dependent: their own cluster, and that of the retrieved text.
+
+    `retrieved` [n] are positions among the targets. A query for which several texts tie (-1) is alone in the
+    second: its node is negative.
+    """
+    source, target = task.sample.source, task.sample.target
+    alone = -1 - (number * len(manifest) + source)
+    cluster = manifest.cluster
+    return cluster[source], np.where(retrieved >= 0, cluster[target[np.maximum(retrieved, 0)]], alone)
 
 
 def nearest_texts(

@@ -17,8 +17,10 @@ from xlingual.arrays import distinct_values
 from xlingual.evaluation.backretrieval.images import PicturePass, PictureSpace, Sides, grouped, sides_of
 from xlingual.evaluation.backretrieval.nearest import Nearest, tie_cap
 from xlingual.evaluation.pair_run import Task
+from xlingual.evaluation.ragged import sums
 from xlingual.evaluation.run import Tally
-from xlingual.measures import RankMeasure, RecallAt, RecallShare
+from xlingual.evaluation.scorer import Scorable
+from xlingual.measures import PictureSimilarity, RankMeasure, RecallAt, RecallShare
 from xlingual.ranking import (
     CPU,
     Counts,
@@ -69,6 +71,37 @@ class Routes:
 
     counts: RankCounts  # [e]
     similarity: Floats  # [e] of the query's own picture and the target's
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one encoder found in one task: nearest texts and the ways back."""
+
+    nearest: Nearest
+    routes: Routes
+
+    def values(self, measure: Scorable) -> Floats:
+        """Return the value of each query, float64 [n]."""
+        if isinstance(measure, PictureSimilarity):
+            return self.mean(self.routes.similarity)
+        return self.mean(measure.per_query(self.routes.counts))
+
+    def mean(self, values: Floats) -> Floats:
+        """Return the mean of values of entries over the texts that tie for nearest, per query."""
+        share = self.nearest.share * values
+        return sums(self.nearest.query, share, len(self.nearest.n_tied))
+
+    def single(self, values: Ints) -> Ints:
+        """Return the value of each query's one entry, -1 where several texts tie for nearest."""
+        found = np.full(len(self.nearest.n_tied), -1, dtype=np.int64)
+        found[self.nearest.query] = values
+        return np.where(self.nearest.n_tied == 1, found, -1)
+
+    def n_tied(self) -> int:
+        """Return how many queries have a tie, for nearest text or on the way back."""
+        tied = self.nearest.n_tied > 1
+        tied[self.nearest.query[self.routes.counts.tied > 1]] = True
+        return int(tied.sum())
 
 
 class SideRanks:

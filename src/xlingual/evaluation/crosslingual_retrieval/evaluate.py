@@ -172,7 +172,7 @@ def _enter(
     by_chance = _chance_counts(run.manifest, task)
     if of_all:  # all are tied: each match is among the first k with the same chance, however many there are
         by_chance = replace(by_chance, relevant=np.ones_like(by_chance.relevant))
-    numbers.numbers[name, measure.name, place] = Number(
+    numbers[name, measure.name, place] = Number(
         scored.score,
         run.signed(task, measure.name, name, **conditions),
         n_source=len(task.sample.source),

@@ -131,7 +131,7 @@ class ImageNumbers:
         for measure, signature in signatures.items():
             values = [measure.per_query(one) for one in way.counts]
             scores = [score(measure, each, [nodes]) for each, nodes in zip(values, way.nodes, strict=True)]
-            self.numbers.numbers[system, measure.name, way.place] = Number(
+            self.numbers[system, measure.name, way.place] = Number(
                 mean_of(scores),
                 signature,
                 n_source=sum(len(rows) for rows in way.rows),
@@ -161,7 +161,7 @@ class ImageNumbers:
         return all(self.found[one, place].same_queries(self.found[other, place]) for place in places)
 
     def _score(self, system: str, measure: str, place: Place) -> Score:
-        found = self.numbers.numbers[system, measure, place].estimate
+        found = self.numbers[system, measure, place].estimate
         assert isinstance(found, Score)
         return found
 
@@ -178,7 +178,7 @@ class ImageNumbers:
                         ci = self._interval(measure, name, baseline, place)
                     against = _against(baseline, own.value - other.value, ci)
                     key = name, measure.name, place
-                    self.numbers.numbers[key] = replace(self.numbers.numbers[key], against=against)
+                    self.numbers[key] = replace(self.numbers[key], against=against)
 
     def _interval(self, measure: RankMeasure, name: str, baseline: str, place: Place) -> Interval | None:
         """Return the interval of a difference query by query; of medians by the bootstrap."""

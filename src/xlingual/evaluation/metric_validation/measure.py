@@ -15,9 +15,8 @@ import numpy as np
 
 from xlingual.embed import PictureIndex, TextVectors
 from xlingual.evaluation.backretrieval.baselines import Reference, reference
-from xlingual.evaluation.backretrieval.nearest import Nearest
-from xlingual.evaluation.backretrieval.scores import Found, nodes
-from xlingual.evaluation.backretrieval.way_back import ways_back
+from xlingual.evaluation.backretrieval.nearest import Nearest, nodes
+from xlingual.evaluation.backretrieval.way_back import Found, ways_back
 from xlingual.evaluation.distance_correlation import (
     KEPT_BYTES,
     Correlation,

@@ -16,7 +16,7 @@ from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError
 from xlingual.evaluation.approximation.choice import exact_only
 from xlingual.evaluation.backretrieval.evaluate import NAME
-from xlingual.evaluation.backretrieval.scores import refuse_small_pools
+from xlingual.evaluation.backretrieval.images import refuse_small_pools
 from xlingual.evaluation.crosslingual_retrieval.evaluate import refuse_small_pools as refuse_small_truth
 from xlingual.evaluation.metric_validation.degrade import NONE, Level, parse_levels
 from xlingual.evaluation.metric_validation.measure import ValidationPass, at_1

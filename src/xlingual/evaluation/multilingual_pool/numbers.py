@@ -41,7 +41,7 @@ class PoolNumbers:
             self.found.setdefault(measure.name, {})[encoder] = by_language
             views = [by_language.view(), *(looked.views if measure == AveragePrecision() else [])]
             chance = measure.aggregate(per_question(measure, _by_chance(looked.targets)))
-            self.numbers.numbers[encoder, measure.name, self.place] = Number(
+            self.numbers[encoder, measure.name, self.place] = Number(
                 by_language.overall,
                 self._signature(encoder, measure),
                 n_source=len(looked.questions),
@@ -84,7 +84,7 @@ class PoolNumbers:
                 if all(tag in one.languages for one in found.values()):
                     lines = {name: Line(one.languages[tag]) for name, one in found.items()}
                     yield from self.numbers.leaderboard(measure.name, (tag, POOL), lines, higher=higher)
-            numbers = {name: self.numbers.numbers[name, measure.name, self.place] for name in found}
+            numbers = {name: self.numbers[name, measure.name, self.place] for name in found}
             lines = {name: Line(one.estimate, one.baseline.chance) for name, one in numbers.items()}
             yield from self.numbers.leaderboard(measure.name, OVERALL, lines, higher=higher)
 

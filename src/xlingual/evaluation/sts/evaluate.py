@@ -20,11 +20,12 @@ from xlingual.evaluation.estimates import Estimate, as_dict
 from xlingual.evaluation.numbers import Baseline, Number, Numbers, Place
 from xlingual.evaluation.perquery import repeated
 from xlingual.evaluation.run import EncoderSpecs, Options, Report, Run, collected_warnings
-from xlingual.evaluation.sts.agreement import Agreement, Ordered, pearson, spearman, weights
+from xlingual.evaluation.sts.agreement import Agreement
 from xlingual.measures.agreement import PearsonCorrelation, SpearmanCorrelation
 from xlingual.records import Encoder, Floats, Ints, Texts
 from xlingual.results import Results
 from xlingual.stats.corrections import holm
+from xlingual.stats.weighted import Ordered, pearson, spearman, weights
 from xlingual.store import StoreLike, open_store
 from xlingual.streams import stream
 
@@ -118,7 +119,7 @@ class _Sts(Run):
                 for number, place in enumerate(places):
                     for measure in MEASURES:
                         one = self._number(measure.name, number, name, found[measure.name, name, number])
-                        numbers.numbers[name, measure.name, place] = one
+                        numbers[name, measure.name, place] = one
             for measure in MEASURES:
                 self._hold_against_baseline(numbers, measure.name)
             results = numbers.results()
@@ -204,12 +205,12 @@ class _Sts(Run):
                 continue
             over = _against(baseline, means[name], means[baseline]) if len(self.files) > 1 else None
             for place in numbers.places:
-                own = numbers.numbers[name, measure, place]
-                other = numbers.numbers[baseline, measure, place].estimate
+                own = numbers[name, measure, place]
+                other = numbers[baseline, measure, place].estimate
                 against = _against(baseline, own.estimate, other)
                 tested += [against] if against and against["p"] is not None else []
                 views = {"against": against, "against_mean": over}
-                numbers.numbers[name, measure, place] = replace(own, views=views)
+                numbers[name, measure, place] = replace(own, views=views)
         for one, p in zip(tested, holm(np.array([one["p"] for one in tested])), strict=True):
             one["p_holm"] = float(p)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xlingual.evaluation.sts.agreement import Agreement, pearson, weights
+from xlingual.evaluation.sts.agreement import Agreement
+from xlingual.stats.weighted import pearson, weights
 
 PAIRS, FILES = 250, 200
 TRUTH = 0.687  # of files of 20,000 pairs

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
 
-from xlingual.evaluation.sts import agreement as module
-from xlingual.evaluation.sts.agreement import Ordered, influence, pearson, spearman, weights
+from xlingual.stats import weighted as module
+from xlingual.stats.weighted import Ordered, influence, pearson, spearman, weights
 
 few = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 3)), min_size=3, max_size=12)
 
