@@ -15,7 +15,7 @@ from xlingual.evaluation.backretrieval import backretrieval, nearest
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.distance_correlation import distance_correlation
 
-shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("cases.py"))))
+shared = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "cases.py")))
 pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
 EXACT = {"rel": 0, "abs": 1e-12}
 N = 31

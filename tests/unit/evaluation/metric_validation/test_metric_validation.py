@@ -23,7 +23,7 @@ from xlingual.report.validation import verdict
 from xlingual.results import by_key
 
 HERE = Path(__file__)
-shared = SimpleNamespace(**run_path(str(HERE.with_name("cases.py"))))
+shared = SimpleNamespace(**run_path(str(HERE.parents[1] / "cases.py")))
 ITEMS = 60
 NAMES = ("a-1", "a-2", "b-1", "b-2", "c")
 

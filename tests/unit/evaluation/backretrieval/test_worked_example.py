@@ -10,7 +10,7 @@ import pytest
 from xlingual.data.manifest import Manifest
 from xlingual.evaluation.backretrieval import backretrieval
 
-shared = SimpleNamespace(**run_path(str(Path(__file__).with_name("cases.py"))))
+shared = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "cases.py")))
 
 # Pictures are angles in degrees; sources a b c, targets x y z.
 ANGLES = {"a": 0, "b": 40, "c": 90, "x": 5, "y": 70, "z": 88}
