@@ -13,10 +13,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from xlingual.data.manifest import Manifest
+from xlingual.data.samples import Sample
 from xlingual.embed import PictureIndex, TextVectors
 from xlingual.evaluation.backretrieval.baselines import Reference, reference
-from xlingual.evaluation.backretrieval.nearest import Nearest, nodes
+from xlingual.evaluation.backretrieval.nearest import Nearest, NearestRequest, nearest_texts, nodes
 from xlingual.evaluation.backretrieval.way_back import Found, ways_back
+from xlingual.evaluation.crosslingual_retrieval.matches import match_requests, rank_matches
 from xlingual.evaluation.distance_correlation import (
     KEPT_BYTES,
     Correlation,
@@ -27,10 +30,10 @@ from xlingual.evaluation.distance_correlation import (
 )
 from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.metric_validation.degrade import Level, Weakened, neighbours_kept
-from xlingual.evaluation.metric_validation.text_steps import text_steps
 from xlingual.evaluation.pair_run import PairRun, Task, by_pair
+from xlingual.evaluation.passes import TextUnion, one_pass
 from xlingual.measures import PictureSimilarity, RecallAt, SuccessAt
-from xlingual.ranking import one_library_thread
+from xlingual.ranking import CPU, Progress, Ranker, Reduction, one_library_thread
 from xlingual.records import Ints, RankCounts
 
 _RANK_BYTES = 4  # of a pair in a ranked table
@@ -237,3 +240,41 @@ class ValidationPass:
 
     def _nodes(self, number: int, retrieved: Ints) -> tuple[Ints, Ints]:
         return nodes(self._run.manifest, number, self.tasks[number], retrieved)
+
+
+@dataclass(frozen=True)
+class TextSteps:
+    """What one encoder's texts say in each sample of one language pair."""
+
+    nearest: list[Nearest]  # on the non-matching samples
+    matches: list[RankCounts]  # on the matching ones: the best match of each source
+
+
+def text_steps(
+    manifest: Manifest,
+    vectors: TextVectors,
+    non_matching: Sequence[Sample],
+    matching: Sequence[Sample],
+    *,
+    ranker: Ranker = CPU,
+    progress: Progress | None = None,
+) -> TextSteps:
+    """Return nearest targets and ranks of matches of one language pair.
+
+    All samples share one product of the union of their texts where that is cheaper than a product for each.
+    """
+    samples = [*non_matching, *matching]
+    if not one_pass([(sample.source, sample.target) for sample in samples]):
+        return TextSteps(
+            nearest_texts(vectors, non_matching, ranker=ranker, progress=progress),
+            [found.best() for found in rank_matches(manifest, vectors, matching, ranker=ranker)],
+        )
+    union = TextUnion(vectors, samples)
+    nearest = [NearestRequest(union, sample) for sample in non_matching]
+    matches = match_requests(union, matching, manifest)
+    reductions: list[Reduction] = [request.top for request in nearest]
+    reductions += [request.counts for request in matches]
+    ranker.scan(union.similarity, reductions, progress=progress)
+    return TextSteps(
+        [request.result() for request in nearest], [request.result().best() for request in matches]
+    )

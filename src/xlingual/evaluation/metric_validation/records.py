@@ -15,8 +15,8 @@ from xlingual.evaluation.metric_validation.agreement import (
     subsets,
 )
 from xlingual.evaluation.metric_validation.degrade import NONE, Level
+from xlingual.evaluation.metric_validation.encoder_scores import Column, column, influence
 from xlingual.evaluation.metric_validation.measure import Measured
-from xlingual.evaluation.metric_validation.seed_scores import Column, column, influence
 from xlingual.evaluation.numbers import Baseline, normalised
 from xlingual.evaluation.pair_run import PairRun, Task, by_pair
 from xlingual.measures import RecallAt, SuccessAt

@@ -13,14 +13,21 @@ from scipy import stats
 from xlingual.errors import InputError
 from xlingual.evaluation.metric_validation.agreement import (
     EncoderSeries,
+    _interval_and_p,
     agreement_by_seed_and_mean,
     directions,
     subsets,
 )
-from xlingual.evaluation.metric_validation.coefficients import accuracy, midranks, pearson, spearman
-from xlingual.evaluation.metric_validation.differences import _interval_and_p
-from xlingual.evaluation.metric_validation.seed_scores import spread
-from xlingual.evaluation.metric_validation.two_way import OnZ, draw_families, draw_items
+from xlingual.evaluation.metric_validation.encoder_scores import spread
+from xlingual.evaluation.metric_validation.two_way import (
+    OnZ,
+    accuracy,
+    draw_families,
+    draw_items,
+    midranks,
+    pearson,
+    spearman,
+)
 from xlingual.results.validation import COEFFICIENTS, MEASURES
 
 NAMES = ("XLR", *MEASURES)

@@ -346,7 +346,7 @@ def test_fewer_than_three_encoders_are_refused(case):
 @pytest.mark.parametrize("pair", ["en-de", "de-en"])
 def test_the_influence_of_clusters_has_the_variance_of_the_interval(case, pair):
     from xlingual.evaluation.estimates import Score
-    from xlingual.evaluation.metric_validation.seed_scores import influence
+    from xlingual.evaluation.metric_validation.encoder_scores import influence
     from xlingual.stats import Part, variance
 
     rng = np.random.default_rng(1)
