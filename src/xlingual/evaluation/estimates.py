@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -101,9 +101,8 @@ class Score(Estimate):
         if not self.errors:
             return found
         wider = with_error(self.value, found, self.errors)
-        if self.bounds is None:
-            return wider
-        return replace(wider, low=max(wider.low, self.bounds[0]), high=min(wider.high, self.bounds[1]))
+        least, most = self.bounds or (wider.low, wider.high)
+        return Interval(max(wider.low, least), min(wider.high, most), wider.level, wider.method)
 
     @classmethod
     def mean(cls, several: Sequence[Score]) -> Score:
@@ -130,7 +129,7 @@ def _at_level(value: float, ci: Interval, level: float) -> Interval:
     many = float("inf")
     wider = t_quantile(level, many) / t_quantile(ci.level, many)
     low, high = (value + (end - value) * wider for end in (ci.low, ci.high))
-    return replace(ci, low=max(low, 1.0), high=high, level=level)  # ranks begin at 1
+    return Interval(max(low, 1.0), high, level, ci.method)  # ranks begin at 1
 
 
 def score(measure: QueryMeasure, values: Floats, ways: Sequence[Ints]) -> Score:
@@ -139,7 +138,8 @@ def score(measure: QueryMeasure, values: Floats, ways: Sequence[Ints]) -> Score:
     low, high = measure.bounds
     if isinstance(measure, MedianRank):
         found = median_interval(values, ways)
-        ends = replace(found, low=measure.rounded(found.low), high=measure.rounded(found.high))
+        low, high = measure.rounded(found.low), measure.rounded(found.high)
+        ends = Interval(low, high, found.level, found.method)
         return Score(value, (), None, fixed=ends)
     part = Part((values - value) / len(values), tuple(ways))
     return Score(value, (part,), measure.bounds, high - low)

@@ -53,7 +53,7 @@ class Baseline:
 class Number:
     """One number of one encoder: its estimate (None with a note where there is none) and what it is made of.
 
-    `against`: its difference to a baseline that was named, which its row of the leaderboard shows too.
+    `views` is what its entry says beside it, `row_views` what its row of the leaderboard does.
     """
 
     estimate: Estimate | None
@@ -64,8 +64,8 @@ class Number:
     note: str | None = None
     baseline: Baseline = field(default_factory=Baseline)
     searched: Searched | None = None  # of a number that was not found by ranking everything
-    against: Mapping[str, Any] | None = None
     views: Mapping[str, Any] | None = None
+    row_views: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Line:
     n_seeds: int = 1
     sd_seeds: float | None = None
     note: str | None = None
-    against: Mapping[str, Any] | None = None
+    views: Mapping[str, Any] | None = None
     searched: Sequence[Searched | None] = ()
     oracles: Sequence[Score | None] = ()
 
@@ -140,7 +140,6 @@ class Numbers:
     def _entry(self, encoder: str, measure: str, place: Place, number: Number) -> Entry:
         estimate, baseline = number.estimate, number.baseline
         normalized, why = normalised(estimate, [baseline])
-        against = {} if number.against is None else {"against": number.against}
         return Entry(
             task=self.task,
             source=place.source,
@@ -160,7 +159,7 @@ class Numbers:
             seed=place.seed,
             signature=number.signature,
             note=number.note or (estimate and estimate.note) or why,
-            views={**against, **(number.views or {})} or None,
+            views=number.views,
             approximation=approximation(estimate, [number.searched], [baseline.oracle]),
         )
 
@@ -204,7 +203,7 @@ class Numbers:
             n_seeds=len({place.seed for place in own}),
             sd_seeds=_spread(own),
             note=next((note for note in notes if note), None),
-            against=numbers[0].against if len(numbers) == 1 else None,
+            views=numbers[0].row_views if len(numbers) == 1 else None,
             searched=[number.searched for number in numbers],
             oracles=oracles,
         )
@@ -247,7 +246,7 @@ class Numbers:
                 sd_seeds=line.sd_seeds,
                 behind=self._behind(known, leader, name),
                 note=line.note,
-                views=None if line.against is None else {"against": line.against},
+                views=line.views,
                 approximation=approximation(mean, line.searched, line.oracles),
             )
 

@@ -88,13 +88,13 @@ def test_who_has_fewer_pairs_neither_leads_nor_is_behind():
     assert one(list(numbers.summaries()), encoder="whole", source="en").behind is None
 
 
-def test_what_is_against_a_baseline_stands_in_entry_and_row_but_not_in_means():
+def test_views_of_a_row_are_of_one_number_and_not_of_means():
     numbers = Numbers("some-task", [R10], [EN_DE, DE_EN])
     for place in (EN_DE, DE_EN):
-        numbers["a", "R@10", place] = number(hits(1, 0), against={"value": 1}, views={"folds": [2]})
-    assert numbers.entries()[0].views == {"against": {"value": 1}, "folds": [2]}
+        numbers["a", "R@10", place] = number(hits(1, 0), views={"folds": [2]}, row_views={"against": 1})
+    assert numbers.entries()[0].views == {"folds": [2]}
     rows = list(numbers.summaries())
-    assert one(rows, source="en").views == {"against": {"value": 1}}
+    assert one(rows, source="en").views == {"against": 1}
     assert one(rows, source=None).views is None
 
 

@@ -138,7 +138,7 @@ class ImageNumbers:
                 n_target=way.pool,
                 n_tied=way.n_tied,
                 baseline=Baseline(way.chance(measure)),
-                views={"folds": [one.value for one in scores]} if len(scores) > 1 else None,
+                views=_views(None, [one.value for one in scores] if len(scores) > 1 else None),
             )
             for rows, counts, each in zip(way.rows, way.counts, values, strict=True):
                 self.numbers.add_queries(
@@ -177,8 +177,11 @@ class ImageNumbers:
                     if self.found[name, place].same_queries(self.found[baseline, place]):
                         ci = self._interval(measure, name, baseline, place)
                     against = _against(baseline, own.value - other.value, ci)
-                    key = name, measure.name, place
-                    self.numbers[key] = replace(self.numbers[key], against=against)
+                    number = self.numbers[name, measure.name, place]
+                    folds = number.views["folds"] if number.views else None
+                    self.numbers[name, measure.name, place] = replace(
+                        number, views=_views(against, folds), row_views=_views(against)
+                    )
 
     def _interval(self, measure: RankMeasure, name: str, baseline: str, place: Place) -> Interval | None:
         """Return the interval of a difference query by query; of medians by the bootstrap."""
@@ -216,7 +219,7 @@ class ImageNumbers:
                 gap = difference(summed, scores[baseline]) if same else None
                 ci = None if gap is None else gap.interval()
                 against = _against(baseline, summed.value - scores[baseline].value, ci)
-            lines[name] = Line(summed, chance, n_pairs=2, against=against)
+            lines[name] = Line(summed, chance, n_pairs=2, views=_views(against))
         return lines
 
     def _sum(self, system: str, language: str) -> tuple[Score, float]:
@@ -225,6 +228,12 @@ class ImageNumbers:
         chances = [self.found[system, place].chance(measure) for place, measure in cells]
         scores = [self._score(system, measure.name, place) for place, measure in cells]
         return summed(scores, PERCENT), PERCENT * sum(chances)
+
+
+def _views(against: Mapping[str, Any] | None, folds: Sequence[float] | None = None) -> dict[str, Any] | None:
+    """Return what an entry or a row says beside its number; None for nothing."""
+    shown = {"against": against, "folds": folds}
+    return {name: one for name, one in shown.items() if one is not None} or None
 
 
 def _against(baseline: str, value: float, ci: Interval | None) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from xlingual.data.sentence_pairs import SentencePairs, read_sentence_pairs
 from xlingual.embed import embed_batch, load_fit_texts
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError, did_you_mean, listed
-from xlingual.evaluation.estimates import Estimate, as_dict
+from xlingual.evaluation.estimates import Estimate, Gap, as_dict
 from xlingual.evaluation.numbers import Baseline, Number, Numbers, Place
 from xlingual.evaluation.perquery import repeated
 from xlingual.evaluation.run import EncoderSpecs, Options, Report, Run, collected_warnings
@@ -199,20 +199,23 @@ class _Sts(Run):
         baseline = self.baseline or max(known, key=lambda name: known[name], default=None)
         if baseline is None:
             return
-        tested = []
-        for name in self.text_encoders:
-            if name == baseline:
-                continue
-            over = _against(baseline, means[name], means[baseline]) if len(self.files) > 1 else None
-            for place in numbers.places:
-                own = numbers[name, measure, place]
-                other = numbers[baseline, measure, place].estimate
-                against = _against(baseline, own.estimate, other)
-                tested += [against] if against and against["p"] is not None else []
-                views = {"against": against, "against_mean": over}
-                numbers[name, measure, place] = replace(own, views=views)
-        for one, p in zip(tested, holm(np.array([one["p"] for one in tested])), strict=True):
-            one["p_holm"] = float(p)
+        gaps = {
+            (name, place): _gap(
+                numbers[name, measure, place].estimate, numbers[baseline, measure, place].estimate
+            )
+            for name in self.text_encoders
+            for place in numbers.places
+            if name != baseline
+        }
+        p = {key: gap.p for key, gap in gaps.items() if gap is not None and gap.p is not None}
+        corrected = dict(zip(p, holm(np.array(list(p.values()))).tolist(), strict=True))
+        for (name, place), gap in gaps.items():
+            over = _gap(means[name], means[baseline]) if len(self.files) > 1 else None
+            views = {
+                "against": _against(baseline, gap, corrected.get((name, place))),
+                "against_mean": _against(baseline, over),
+            }
+            numbers[name, measure, place] = replace(numbers[name, measure, place], views=views)
 
     def _pair_table(self) -> pa.Table:
         """Return a row for each encoder, file and pair: what people said and what the encoder says."""
@@ -236,12 +239,15 @@ class _Sts(Run):
         return pa.concat_tables(parts).unify_dictionaries()
 
 
-def _against(baseline: str, own: Estimate | None, other: Estimate | None) -> dict[str, Any] | None:
+def _gap(own: Estimate | None, other: Estimate | None) -> Gap | None:
+    return None if own is None or other is None else own.minus(other)
+
+
+def _against(baseline: str, gap: Gap | None, p_holm: float | None = None) -> dict[str, Any] | None:
     """Return a difference to the baseline as results hold it; None where there is none."""
-    gap = None if own is None or other is None else own.minus(other)
     if gap is None:
         return None
-    tested = {"p": gap.p, "test": gap.test, "note": gap.note, "p_holm": None}
+    tested = {"p": gap.p, "test": gap.test, "note": gap.note, "p_holm": p_holm}
     return {"baseline": baseline, "value": gap.value, "ci": as_dict(gap.ci), **tested}
 
 
