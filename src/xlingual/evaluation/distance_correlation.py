@@ -21,11 +21,12 @@ from xlingual.embed import PictureIndex, TextVectors
 from xlingual.encoders import EncoderLike
 from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.near_duplicates import DECLARED
-from xlingual.evaluation.numbers import Baseline, Number, Numbers
+from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, Task, by_pair
 from xlingual.evaluation.passes import one_pass
 from xlingual.evaluation.ragged import sums
 from xlingual.evaluation.run import EncoderSpecs, Options, Report, collected_warnings
+from xlingual.evaluation.scorer import Scored
 from xlingual.measures import DistanceCorrelation
 from xlingual.ranking import UNIT, Cosine, UnitVectors, one_library_thread
 from xlingual.records import Floats, Ints
@@ -92,13 +93,9 @@ def _evaluated(run: PairRun) -> Results:
         tell = run.progress(f"correlating distances: {name}")
         for number, found in _correlations(run, vectors, pairs, ranks):
             task = run.tasks[number]
-            numbers[name, measure.name, numbers.places[number]] = Number(
-                found.score,
-                run.signed(task, measure.name, name, images=image_identity),
-                n_source=len(task.sample.source),
-                n_target=len(task.sample.target),
-                note=found.note,
-                baseline=Baseline(chance=0.0),
+            scored = Scored(found.score, np.empty(0), None, found.note)
+            numbers[name, measure.name, numbers.places[number]] = run.number(
+                task, measure.name, name, scored, Baseline(chance=0.0), images=image_identity
             )
             tell(number + 1, len(run.tasks))
     return run.finished(numbers.results(run.manifest))

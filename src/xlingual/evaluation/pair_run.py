@@ -17,8 +17,9 @@ from xlingual.encoders import ImageModelLike
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.evaluation.broken import counted_out, usable_rows
 from xlingual.evaluation.near_duplicates import with_near_duplicates
-from xlingual.evaluation.numbers import Place
+from xlingual.evaluation.numbers import Baseline, Number, Place
 from xlingual.evaluation.run import EncoderSpecs, Options, Run
+from xlingual.evaluation.scorer import Scored
 from xlingual.records import Encoder, Ints
 from xlingual.results import Results
 
@@ -220,6 +221,21 @@ class PairRun(Run):
             **more,
         }
         return self.signature(conditions, measure, encoder=self.identities[encoder])
+
+    def number(
+        self, task: Task, measure: str, encoder: str, found: Scored, baseline: Baseline, **conditions: str
+    ) -> Number:
+        """Return what was scored in a task as a number, with its signature."""
+        return Number(
+            found.score,
+            self.signed(task, measure, encoder, **conditions, **found.conditions),
+            n_source=len(task.sample.source),
+            n_target=len(task.sample.target),
+            n_tied=found.n_tied,
+            note=found.note,
+            baseline=baseline,
+            searched=found.searched,
+        )
 
     def finished(self, results: Results, *, ranked: bool = True) -> Results:
         """Return the results with what is known about the run and its encoders."""

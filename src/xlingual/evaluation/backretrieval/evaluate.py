@@ -28,7 +28,7 @@ from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts, no
 from xlingual.evaluation.backretrieval.scores import BackretrievalScorer
 from xlingual.evaluation.backretrieval.way_back import Found, ways_back
 from xlingual.evaluation.near_duplicates import DECLARED
-from xlingual.evaluation.numbers import Number, Numbers
+from xlingual.evaluation.numbers import Numbers
 from xlingual.evaluation.pair_run import PairRun, Task, by_pair
 from xlingual.evaluation.run import EncoderSpecs, Options, Report, collected_warnings
 from xlingual.evaluation.scorer import Scorable, Scored
@@ -201,17 +201,9 @@ class _Backretrieval:
                 ways, tied = nodes(self.run.manifest, number, task, one.nearest.single()), one.n_tied()
                 for measure in self.measures:
                     scored = self.scorer.score(name, number, measure, one.values(measure), ways, tied)
-                    numbers[name, measure.name, numbers.places[number]] = Number(
-                        scored.score,
-                        self.run.signed(
-                            task, measure.name, name, images=self.image_identity, **scored.conditions
-                        ),
-                        n_source=len(task.sample.source),
-                        n_target=len(task.sample.target),
-                        n_tied=scored.n_tied,
-                        note=scored.note,
-                        baseline=baselines[number, measure],
-                        searched=scored.searched,
+                    beside = baselines[number, measure]
+                    numbers[name, measure.name, numbers.places[number]] = self.run.number(
+                        task, measure.name, name, scored, beside, images=self.image_identity
                     )
                     self._add_queries(numbers, name, number, measure, one, scored)
         return numbers

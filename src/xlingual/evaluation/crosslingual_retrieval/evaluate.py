@@ -18,7 +18,7 @@ from xlingual.evaluation.approximation.choice import approximate
 from xlingual.evaluation.crosslingual_retrieval.approximate import CheckedRetrieval, RetrievalScorer
 from xlingual.evaluation.crosslingual_retrieval.matches import rank_matches
 from xlingual.evaluation.near_duplicates import DECLARED
-from xlingual.evaluation.numbers import Baseline, Number, Numbers
+from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, Task, by_pair
 from xlingual.evaluation.run import EncoderSpecs, Options, Report, collected_warnings
 from xlingual.measures import (
@@ -168,20 +168,13 @@ def _enter(
     )
     ways = [run.manifest.cluster[task.sample.source]]
     scored = scorer.score(name, number, measure, values, ways, int((counts.tied > counts.relevant).sum()))
-    conditions = {**scored.conditions, **({"answers": "several"} if of_all else {})}
     by_chance = _chance_counts(run.manifest, task)
-    if of_all:  # all are tied: each match is among the first k with the same chance, however many there are
+    if of_all:
+        scored = replace(scored, conditions={**scored.conditions, "answers": "several"})
+        # all are tied: each match is among the first k with the same chance, however many there are
         by_chance = replace(by_chance, relevant=np.ones_like(by_chance.relevant))
-    numbers[name, measure.name, place] = Number(
-        scored.score,
-        run.signed(task, measure.name, name, **conditions),
-        n_source=len(task.sample.source),
-        n_target=len(task.sample.target),
-        n_tied=scored.n_tied,
-        note=scored.note,
-        baseline=Baseline(measure.aggregate(measure.per_query(by_chance))),
-        searched=scored.searched,
-    )
+    baseline = Baseline(measure.aggregate(measure.per_query(by_chance)))
+    numbers[name, measure.name, place] = run.number(task, measure.name, name, scored, baseline)
     known = scored.n_tied is not None
     numbers.add_queries(
         name,

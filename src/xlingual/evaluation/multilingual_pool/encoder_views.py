@@ -24,9 +24,7 @@ from xlingual.evaluation.multilingual_pool.prefer_own import own_language_target
 from xlingual.evaluation.multilingual_pool.space import SpaceStatistics, space_statistics
 from xlingual.evaluation.multilingual_pool.space_picture import SpacePicture, most_apart, picture
 from xlingual.evaluation.multilingual_pool.standings import Standings, standings
-from xlingual.evaluation.multilingual_pool.texts import Rows, hub_rows, point_rows, worst_rows
 from xlingual.evaluation.multilingual_pool.views import View
-from xlingual.measures import average_precision
 from xlingual.measures.hubness import Hubness
 from xlingual.records import Ints, TargetCounts
 
@@ -47,25 +45,6 @@ class Looked:
     lines: Named | None = None  # the best candidates one by one, for the worst questions
     hubs: Hubness | None = None
     picture: SpacePicture | None = None
-
-    @property
-    def picture_of(self) -> tuple[str, str] | None:
-        """The languages of the picture."""
-        return None if self.picture is None else self.picture.languages
-
-    def point_rows(self, pool: MultilingualPool, encoder: str) -> Rows:
-        """Return the points of the picture."""
-        return [] if self.picture is None else point_rows(pool, encoder, self.picture)
-
-    def hub_rows(self, pool: MultilingualPool, encoder: str) -> Rows:
-        """Return the largest hubs."""
-        return [] if self.hubs is None else hub_rows(pool, encoder, self.hubs)
-
-    def worst_rows(self, pool: MultilingualPool, encoder: str) -> Rows:
-        """Return the questions of lowest average precision."""
-        if self.lines is None:
-            return []
-        return worst_rows(pool, encoder, self.counts, average_precision(self.targets), self.lines)
 
 
 def look(

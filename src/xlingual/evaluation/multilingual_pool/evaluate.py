@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +16,10 @@ from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
 from xlingual.evaluation.approximation.choice import exact_only
 from xlingual.evaluation.multilingual_pool.choice import Choice, choose
-from xlingual.evaluation.multilingual_pool.encoder_views import Looked, look
+from xlingual.evaluation.multilingual_pool.encoder_views import look
 from xlingual.evaluation.multilingual_pool.numbers import PoolNumbers
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
-from xlingual.evaluation.multilingual_pool.texts import Rows, joined, occurrence_table, table_of
+from xlingual.evaluation.multilingual_pool.texts import PoolTables
 from xlingual.evaluation.multilingual_pool.trec import TrecFolder, trec_folder, warn_of_size
 from xlingual.evaluation.near_duplicates import (
     DECLARED,
@@ -36,9 +35,6 @@ from xlingual.ranking import Ranker
 from xlingual.records import Encoder
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 NAME = "multilingual-pool"
 _AS_IN = ", as in vectors:model.{role}.{lang}.npy"
@@ -186,8 +182,7 @@ class _MultilingualPool(Run):
         joined_by = self.near.clusters
         cluster = self.pool.questions.cluster if joined_by is None else joined_by.cluster
         numbers = PoolNumbers(self, self.pool, self.choice, measures, cluster)
-        tables: dict[str, Rows] = {"points": [], "hubs": [], "worst": []}
-        occurrences: list[pa.Table] = []
+        tables = PoolTables(self.pool, examples)
         top, depth = self.choice.heads(len(self.pool.candidates))
         for name, questions, candidates in self.encoded():
             with self.stage("texts: rank"):
@@ -207,20 +202,15 @@ class _MultilingualPool(Run):
                 looked = look(
                     self.pool, self.choice, passed, (questions, candidates), self.options.seed, self.picture
                 )
-                self.picture = self.picture or looked.picture_of
+                if looked.picture is not None:
+                    self.picture = looked.picture.languages
                 numbers.add(name, looked)
-                _collect(tables, looked, name, self.pool, examples)
-                if looked.hubs is not None:
-                    occurrences.append(occurrence_table(self.pool, name, looked.hubs))
+                tables.add(name, looked)
             if rankings is not None:
                 with self.stage("trec", f"writing rankings: {name}"):
                     rankings.write(name, questions, candidates)
         results = numbers.results()
-        results.tables = {
-            name: table for name, rows in tables.items() if (table := table_of(rows)) is not None
-        }
-        if occurrences:
-            results.tables["occurrences"] = joined(occurrences)
+        results.tables = tables.tables()
         return self.finished(results)
 
     def _near_duplicates(self) -> NearDuplicates:
@@ -247,13 +237,3 @@ def _refuse_without_role(text_encoders: Mapping[str, Encoder]) -> None:
                 "questions or candidates: give each a file"
                 f"{'.' + there if (there := encoder.patterns_there()) else _AS_IN}"
             )
-
-
-def _collect(
-    tables: dict[str, Rows], looked: Looked, name: str, pool: MultilingualPool, examples: bool
-) -> None:
-    """Add an encoder's points, hubs and worst questions; texts only where examples are kept."""
-    tables["points"] += looked.point_rows(pool, name)
-    if examples:
-        tables["hubs"] += looked.hub_rows(pool, name)
-        tables["worst"] += looked.worst_rows(pool, name)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xlingual.data.pools.pool import MultilingualPool
+from xlingual.evaluation.multilingual_pool.encoder_views import Looked
 from xlingual.evaluation.multilingual_pool.lists import Named
 from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.evaluation.multilingual_pool.space_picture import ROLES, SpacePicture
+from xlingual.measures import average_precision
 from xlingual.measures.hubness import Hubness
 from xlingual.records import Floats, Ints
 
@@ -22,6 +25,36 @@ MOST_WORST = 10  # questions
 MOST_ABOVE = 5  # candidates that are shown above a question's answers
 
 Rows = list[dict[str, Any]]
+
+
+@dataclass
+class PoolTables:
+    """Collects what a person looks at, encoder by encoder; texts only where `examples` are kept."""
+
+    pool: MultilingualPool
+    examples: bool
+    rows: dict[str, Rows] = field(default_factory=lambda: {"points": [], "hubs": [], "worst": []})
+    occurrences: list[pa.Table] = field(default_factory=list)
+
+    def add(self, encoder: str, looked: Looked) -> None:
+        """Add what is known of one encoder."""
+        if looked.picture is not None:
+            self.rows["points"] += point_rows(self.pool, encoder, looked.picture)
+        if looked.hubs is not None:
+            self.occurrences.append(occurrence_table(self.pool, encoder, looked.hubs))
+            self.rows["hubs"] += hub_rows(self.pool, encoder, looked.hubs) if self.examples else []
+        if looked.lines is not None and self.examples:
+            values = average_precision(looked.targets)
+            self.rows["worst"] += worst_rows(self.pool, encoder, looked.counts, values, looked.lines)
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Return the tables that have rows."""
+        import pyarrow as pa
+
+        found = {name: pa.Table.from_pylist(rows) for name, rows in self.rows.items() if rows}
+        if self.occurrences:
+            found["occurrences"] = pa.concat_tables(self.occurrences)
+        return found
 
 
 def point_rows(pool: MultilingualPool, encoder: str, picture: SpacePicture) -> Rows:
@@ -142,17 +175,3 @@ def _shown(pool: MultilingualPool, candidate: int, place: float, kind: str) -> d
 def _candidate(pool: MultilingualPool, row: int, names: tuple[str, str, str]) -> dict[str, str]:
     c = pool.candidates
     return dict(zip(names, (c.ids[row], pool.languages[c.language[row]], c.text[row]), strict=True))
-
-
-def table_of(rows: Rows) -> pa.Table | None:
-    """Return the rows as an Arrow table, None where there are none."""
-    import pyarrow as pa
-
-    return pa.Table.from_pylist(rows) if rows else None
-
-
-def joined(tables: Sequence[pa.Table]) -> pa.Table:
-    """Return the rows of all tables as one."""
-    import pyarrow as pa
-
-    return pa.concat_tables(tables)
