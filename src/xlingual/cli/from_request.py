@@ -11,7 +11,6 @@ import click
 from click.core import ParameterSource
 from msgspec import inspect as types
 
-from xlingual.cli.sections import Sectioned
 from xlingual.errors import InputError
 from xlingual.requests import Record, Request, checked, leaves, made, values
 from xlingual.requests.record import Leaf, refused
@@ -27,8 +26,10 @@ _SINGLE: dict[type[types.Type], Any] = {
 }
 
 
-class RequestCommand(Sectioned):
+class RequestCommand(click.Command):
     """A command whose options are the fields of a request; `answer` does what one asks.
+
+    Its help shows the options of records inside the request under their headings, its own come first.
 
     `presets` gives defaults that depend on other values, such as those of a named recipe.
     """
@@ -57,6 +58,18 @@ class RequestCommand(Sectioned):
             found = checked(self.kind, read_toml(config), str(config)) | found
         return made(self.kind, {**self.presets(found), **found}, where)
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, section by section."""
+        rows: dict[str, list[tuple[str, str]]] = {"": []}
+        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
+        for option in options:
+            if record := option.get_help_record(ctx):
+                rows.setdefault(getattr(option, "heading", ""), []).append(record)
+        for heading, records in rows.items():
+            if records:
+                with formatter.section(heading or "Options"):
+                    formatter.write_dl(records)
+
     def _asked(self, **given: Any) -> Any:  # noqa: ANN401
         context = click.get_current_context()
         _refuse_extra(context, self.kind)
@@ -83,7 +96,7 @@ class _Option(click.Option):
     """An option that has old names too, which are understood and not shown."""
 
     old_names: tuple[str, ...] = ()
-    section: str
+    heading = ""
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:  # noqa: ANN401
         """Tell the parser all names."""
@@ -148,9 +161,7 @@ def _parameter(leaf: Leaf) -> click.Parameter:
         help=leaf.sentence + (f"  [default: {otherwise}]" if otherwise else ""),
         **more,
     )
-    made.old_names = marks.old_names
-    if leaf.heading:
-        made.section = leaf.heading
+    made.old_names, made.heading = marks.old_names, leaf.heading
     return made
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from xlingual.cli.sections import Sectioned
 from xlingual.errors import did_you_mean
 
 _SHORT = {
@@ -17,8 +16,6 @@ _SHORT = {
 
 class Tasks(click.Group):
     """A group that knows the short names of tasks."""
-
-    command_class = Sectioned
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a task's name or short name."""

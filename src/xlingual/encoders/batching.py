@@ -109,6 +109,12 @@ def distinct_rows(rows: Iterable[T]) -> tuple[list[T], Ints]:
     return list(number), index
 
 
+def rows_by_language(batch: Texts) -> list[tuple[str, Ints]]:
+    """Return each language of a batch, in the order of their first texts, with its rows."""
+    tags, code = distinct_rows(batch.language)
+    return [(tag, np.flatnonzero(code == number)) for number, tag in enumerate(tags)]
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Tell whether an exception of numpy, torch or onnxruntime says that memory ran out."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.encoders.base import Encoder
+from xlingual.encoders.batching import rows_by_language
 from xlingual.encoders.schemes import Context
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.words import is_spaced, words
@@ -119,10 +120,8 @@ class LsaEncoder(Encoder):
             )
         dim = self.model.axes[self.languages[0]].shape[1]
         vectors = np.zeros((len(batch), dim), dtype=np.float32)
-        language = np.asarray(batch.language, dtype=object)
-        for tag in dict.fromkeys(batch.language):
-            rows = np.flatnonzero(language == tag)
-            vectors[rows] = self.model.fold_in([batch.text[int(row)] for row in rows], tag)
+        for tag, rows in rows_by_language(batch):
+            vectors[rows] = self.model.fold_in([batch.text[row] for row in rows.tolist()], tag)
         return vectors
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.batching import Memory, in_batches
+from xlingual.encoders.batching import Memory, in_batches, rows_by_language
 from xlingual.encoders.schemes import PICTURES, Context
 from xlingual.encoders.trained import OnBase, TrainedNetwork, check_base
 from xlingual.encoders.unknown_words import UnknownWords
@@ -98,9 +98,7 @@ class MlmmeTexts(Encoder):
         """Return float32 [n, joint]; words and texts that it does not know are counted for `notes`."""
         self.check_languages(batch.language)
         vectors = np.zeros((len(batch), self.network.config.joint_dim), dtype=np.float32)
-        language = np.asarray(batch.language, dtype=object)
-        for tag in dict.fromkeys(batch.language):
-            rows = np.flatnonzero(language == tag)
+        for tag, rows in rows_by_language(batch):
             numbers = [self._numbers(batch.text[row], tag) for row in rows.tolist()]
             self._count(tag, numbers)
             vectors[rows] = self._encoded(tag, numbers)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.encoders.base import Adapter, Encoder
-from xlingual.encoders.batching import distinct_rows
+from xlingual.encoders.batching import distinct_rows, rows_by_language
 from xlingual.encoders.dictionary import DictionaryTranslator, Translator
 from xlingual.encoders.schemes import SCHEMES, Context
 from xlingual.encoders.unknown_words import UnknownWords
@@ -75,10 +75,10 @@ class TranslatingEncoder(Adapter):
         reads = self.base.content or ("context",)
         columns = [batch.text, *([batch.context] if batch.context and "context" in reads else [])]
         answer, cut = [list(column) for column in columns], np.zeros(len(batch), dtype=np.bool_)
-        for tag in dict.fromkeys(batch.language):
+        for tag, where in rows_by_language(batch):
             if _is_same(tag, self.to):
                 continue
-            rows = [row for row, other in enumerate(batch.language) if other == tag]
+            rows = where.tolist()
             distinct, index = distinct_rows(column[row] for column in columns for row in rows)
             found = self.translator.translate(distinct, tag)
             targets = ((target, row) for target in answer for row in rows)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from xlingual.encoders.base import Encoder
-from xlingual.encoders.batching import distinct_rows
+from xlingual.encoders.batching import distinct_rows, rows_by_language
 from xlingual.encoders.schemes import Context
 from xlingual.encoders.segment import lookups, pieces, segment
 from xlingual.encoders.unknown_words import UnknownWords
@@ -81,13 +81,13 @@ class WordvecEncoder(Encoder):
 
     def encode(self, batch: Texts, /) -> Vectors:
         """Return float32 [n, d]; words without a vector are counted for `notes`."""
-        tags = tuple(dict.fromkeys(batch.language))
-        dims = {file.path: file.dim for file in map(self.files.of, tags or self.files.tags)}
+        parts = rows_by_language(batch)
+        dims = {
+            file.path: file.dim for file in map(self.files.of, [tag for tag, _ in parts] or self.files.tags)
+        }
         dim = one_size(dims, "lie in one space; take files that were aligned with each other")
         vectors = np.zeros((len(batch), dim), dtype=np.float32)
-        language = np.asarray(batch.language, dtype=object)
-        for tag in tags:
-            rows = np.flatnonzero(language == tag)
+        for tag, rows in parts:
             distinct, same = distinct_rows(batch.text[row] for row in rows.tolist())
             words, missing = self._words(distinct, tag)
             weight = _weights(self.weight, words) if self.fit is None else self._fitted_weights(tag)

@@ -22,15 +22,9 @@ F = TypeVar("F")
 
 # packages whose versions may change a number in its last digits, if they were loaded
 _LIBRARIES = (
-    "numpy",
-    "scipy",
-    "scikit-learn",
-    "torch",
-    "transformers",
-    "sentence-transformers",
-    "onnxruntime",
+    *("numpy", "scipy", "scikit-learn", "torch", "transformers", "sentence-transformers", "onnxruntime"),
+    *("faiss-cpu", "ray", "sacrebleu", "nltk"),
 )
-_LIBRARIES += ("faiss-cpu", "ray", "sacrebleu", "nltk")
 
 
 def signed(found: F, asked: Request, *, run: bool = True) -> F:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from msgspec import Meta, Struct, field, structs
+from msgspec import Struct, field, structs
 
 from xlingual.results.document import Answer
-from xlingual.results.values import Amount, Count, Interval, Level, Note, Number, Share, Size, about
+from xlingual.results.values import Amount, Count, Interval, Level, Note, Number, Positive, Share, Size, about
 
 SCHEMA = "xlingual/plan/1"
 FILE = "plan.json"
@@ -101,7 +101,7 @@ class Plan(Answer, frozen=True, tag=SCHEMA):
     ] = None
 
     k_over_pool: Annotated[
-        Annotated[float, Meta(gt=0)] | None,
+        Positive | None,
         about(
             "K/N, the part of the pool that counts as found; null for other measures than R@k and Success@k."
         ),

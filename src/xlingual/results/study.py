@@ -77,7 +77,7 @@ class RaterScores(Struct, frozen=True):
 class Agreement(Struct, frozen=True):
     """Krippendorff's alpha for ordinal scores over all raters."""
 
-    alpha: Annotated[Annotated[float, Meta(le=1)] | None, about("1 is perfect agreement, 0 luck.")]
+    alpha: Annotated[Annotated[float, Meta(ge=-1e100, le=1)] | None, about("1 is perfect agreement, 0 luck.")]
     ci: Annotated[Interval | None, about("Its interval.")]
     n_units: Annotated[Count, about("Suggestions that two raters or more scored.")]
     note: Annotated[str | None, about("Why there is no alpha.")] = None

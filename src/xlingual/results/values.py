@@ -22,6 +22,7 @@ def among(*values: str) -> Meta:
 
 Number: TypeAlias = Annotated[float, Meta(ge=-_LARGE, le=_LARGE)]
 Amount: TypeAlias = Annotated[float, Meta(ge=0, le=_LARGE)]
+Positive: TypeAlias = Annotated[float, Meta(gt=0, le=_LARGE)]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Level: TypeAlias = Annotated[float, Meta(gt=0, lt=1)]
 Bleu: TypeAlias = Annotated[float, Meta(ge=0, le=100)]

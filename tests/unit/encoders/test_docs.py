@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from xlingual.encoders import SCHEMES, pixels, token_estimate
+from xlingual.encoders.base import ABILITIES
 
 PAGE = (Path(__file__).parents[3] / "docs/encoders.md").read_text(encoding="utf-8")
 
@@ -28,3 +29,11 @@ def test_the_page_has_the_weights_of_pixels():
 def test_the_page_has_the_rates_of_tokens():
     for script, rate in token_estimate.RATES.items():
         assert f"| {script} | {rate} |" in PAGE
+
+
+def test_the_page_has_all_that_an_object_may_offer():
+    table = PAGE.partition("| attribute or method |")[2].partition("\n\n")[0]
+    offered = set(
+        re.findall(r"`(\w+)(?:\(\w*\))?`", "".join(row.split("|")[1] for row in table.split("\n")[2:]))
+    )
+    assert offered - {"identity", "name"} == ABILITIES - {"has_own_identity", "has_estimate"}

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from xlingual.cli import screen
-from xlingual.report import page_of, render, write_report
+from xlingual.report import as_html, page_of, write_report
 from xlingual.report.pages.gate import junit, summary
 from xlingual.report.render import html
 from xlingual.report.render.text import as_text
@@ -74,7 +74,7 @@ def test_a_comparison_on_the_screen_and_as_a_page(comparison, capsys):
     out = capsys.readouterr().out
     check(out)
     assert "[red]" in re.sub(r"\s+", "", out) and ":no:" in out
-    check_page(render(comparison))
+    check_page(as_html(comparison))
 
 
 @pytest.fixture

@@ -1,6 +1,9 @@
 """The written-out keywords of Python functions are the fields of their requests, with the same defaults."""
 
+import ast
 import inspect
+import subprocess
+import sys
 from importlib import import_module
 
 import click
@@ -96,3 +99,16 @@ def test_every_command_is_made_of_a_request(path, found):
     for field in leaves(found.kind).values():
         sentence = field.sentence
         assert sentence.endswith((".", "…", "]")) and len(sentence.split()) > 2, (field.key, sentence)
+
+
+def test_requests_load_msgspec_alone():
+    code = """
+import sys
+before = set(sys.modules)
+import xlingual.requests, xlingual.requests.evaluating, xlingual.training.requests
+loaded = {name.partition(".")[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names)
+print(sorted(loaded))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(ast.literal_eval(done.stdout)) - {"typing_extensions"}  # msgspec's own choice
+    assert loaded == {"msgspec", "xlingual"}

@@ -39,7 +39,7 @@ def heat_maps(rows: Sequence[Row], pairs: Mapping[System, Pairs]) -> list[HeatMa
     sources = [name for name in languages if any(key[0] == name for key in keys)]
     targets = [name for name in languages if any(key[1] == name for key in keys)]
     small = bool(values) and median(map(abs, values)) < SMALL
-    maps = []
+    maps: list[HeatMap] = []
     for row in rows:
         own = pairs.get(row.system, {})
         if own:

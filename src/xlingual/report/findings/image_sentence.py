@@ -85,7 +85,7 @@ def _headline(run: Results, language: str) -> _Headline:
 def _about(head: _Headline) -> list[str]:
     """Return what is to be said of one language."""
     where = f"In {named(head.language)}"
-    baseline = next((found.baseline for row in head.rows.values() if (found := against(row))), None)
+    baseline = next((one.baseline for row in head.rows.values() if (one := against(row))), None)
     if len(head.rows) == 1:
         name = next(iter(head.rows))
         chance = value_text(head.rows[name].chance, head.measure)

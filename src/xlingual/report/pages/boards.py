@@ -41,7 +41,7 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
         rows = leaders.leaderboard(runs, task.name, measure)
         found = approximation.sentences(rows)
         ways |= dict.fromkeys(found)
-        own = [
+        own: list[Block] = [
             replace(board(runs, task, rows), where=where),
             *(Prose(note, "note-line", "terminal") for note in notes(rows)),
             *(Prose(sentence, "note-line") for sentence in found),
@@ -112,8 +112,8 @@ def _cells(row: Row, led: bool, several: bool, several_runs: bool, ceilings: boo
     )
     bar = Bar(
         row.value,
-        *(ends or (None, None)),
-        lines=lines,
+        ends,
+        lines,
         spoken=f"{row.label}: {row.value_text} {row.interval_text}",
     )
     return (

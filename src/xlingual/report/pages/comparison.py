@@ -131,7 +131,7 @@ def _table(board: Board, comparison: Comparison) -> Table:
         gap = difference(row, board.measure, margin)
         bar = Bar(
             row.difference,
-            *(gap.ends or (None, None)),
+            gap.ends,
             (*lines, ("chance", 0.0)),
             f"{row.encoder}: {gap.plain}",
         )

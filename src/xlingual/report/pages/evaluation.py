@@ -15,7 +15,7 @@ from xlingual.errors import InputError
 from xlingual.report import conditions, leaders, numbers
 from xlingual.report.blocks import Finding, Page, Section
 from xlingual.report.examples import MOST_BYTES
-from xlingual.results import Results
+from xlingual.results import Entry, Results, Summary
 from xlingual.results.views import PoolViews
 from xlingual.tasks import Task, task_of
 
@@ -104,7 +104,7 @@ def _title(runs: Sequence[Results], parts: Sequence[Part]) -> str:
 
 
 def _facts(runs: Sequence[Results], parts: Sequence[Part]) -> list[tuple[str, str]]:
-    rows = [row for run in runs for row in (*run.entries, *run.summary)]
+    rows = [row for run in runs for row in _rows(run)]
     pairs = {
         (row.source, row.target)
         for row in rows
@@ -144,13 +144,17 @@ def _counted(amount: int, word: str) -> tuple[str, str]:
 def _languages(runs: Sequence[Results]) -> list[str]:
     found: set[str | None] = set()
     for run in runs:
-        for row in (*run.entries, *run.summary):
+        for row in _rows(run):
             task = task_of(row.task)
             found |= (
                 {row.source, row.target} if task.target_is_language else {row.source}
             ) - task.no_languages
         found.update(_of_views(run))
     return sorted(language for language in found if language is not None)
+
+
+def _rows(run: Results) -> list[Entry | Summary]:
+    return [*run.entries, *run.summary]
 
 
 def _of_views(run: Results) -> Iterable[str]:

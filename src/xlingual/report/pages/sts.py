@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from xlingual.report import leaders, numbers
 from xlingual.report.blocks import (
@@ -123,7 +124,7 @@ def _cell(grid: Grid, row: str | None, encoder: str) -> Cell:
             title = f"p {numbers.p_value(one.found.p)}, corrected {numbers.p_value(one.found.p_holm)}"
     elif encoder == grid.reference:
         gap_to = Cell("reference", tone="quiet")
-    best = {"tone": "best", "mark": BEST} if cell.best else {}
+    best: dict[str, Any] = {"tone": "best", "mark": BEST} if cell.best else {}
     return Cell.of(cell.value, cell.ci, gap=gap_to, title=title, **best)
 
 

@@ -50,10 +50,11 @@ def render(page: Page) -> str:
     )
 
 
-def fragment(shown: Iterable[Block], names: Iterable[str] = ()) -> str:
-    """Return blocks as HTML without a page around them, for a notebook."""
-    environment = _environment(names)
-    return "".join(str(environment.globals["show"](block)) for block in _on_page(shown))  # type: ignore[operator]
+def fragment(page: Page) -> str:
+    """Return the verdict and the tables of a page as HTML to be put into another page, such as a notebook."""
+    found = (block for section in page.sections for block in blocks.walk(section.blocks))
+    tables = [block for block in found if isinstance(block, Table) and block.where == "both"]
+    return _environment(page.names).get_template("fragment.html").render(page=page, tables=tables)
 
 
 def _on_page(shown: Iterable[Block]) -> list[Block]:
@@ -112,13 +113,9 @@ def _svg(drawing: Drawing) -> Markup:
     """Return a drawing as SVG."""
     from markupsafe import Markup
 
-    size = (
-        {"width": "100%", "height": drawing.height}
-        if drawing.width is None
-        else {"viewBox": f"0 0 {drawing.width:g} {drawing.height:g}"}
-    )
-    if drawing.width is not None and not drawing.spoken:
-        size = {"width": drawing.width, "height": drawing.height}
+    size: dict[str, Any] = {"width": drawing.width or "100%", "height": drawing.height}
+    if drawing.width is not None and drawing.spoken:
+        size = {"viewBox": f"0 0 {drawing.width:g} {drawing.height:g}"}
     said = {"role": "img", "aria-label": drawing.spoken} if drawing.spoken else {"aria-hidden": "true"}
     inner = Markup("\n").join(map(_shape, drawing.shapes))
     style = {"class": drawing.style} if drawing.style else {}
@@ -164,8 +161,8 @@ def _bar(bar: Bar, table: Table) -> Markup:
         raise ValueError(f"table {table.title!r} has bars and no axis")
     shapes = _grid(axis)
     shapes += [_upright(axis.at(value), kind) for kind, value in bar.lines if axis.holds(value)]
-    if bar.low is not None and bar.high is not None:
-        low, high = axis.at(bar.low), axis.at(bar.high)
+    if bar.ends is not None:
+        low, high = map(axis.at, bar.ends)
         shapes.append(rect(f"{low}%", 11, f"{round(high - low, 2)}%", 8, "ci", rx=4))
     if bar.value is not None:
         shapes.append(circle(f"{axis.at(bar.value)}%", 15, 4, "dot"))

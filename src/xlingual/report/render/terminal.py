@@ -74,7 +74,7 @@ def show_table(console: Console, table: Table, *, instead: str = "--json") -> No
             show_table(console, table.instead, instead=instead)
             return
         if table.instead is not None:
-            say(console, table.instead.text)
+            say(console, table.instead)
             return
         if table.splits and (parts := _split(console, table)):
             for part in parts:
