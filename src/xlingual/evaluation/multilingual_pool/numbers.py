@@ -9,7 +9,7 @@ import numpy as np
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.multilingual_pool.choice import Choice
 from xlingual.evaluation.multilingual_pool.encoder_views import Looked
-from xlingual.evaluation.multilingual_pool.views import QuestionLanguages, as_json, question_languages
+from xlingual.evaluation.multilingual_pool.views import QuestionLanguages, question_languages, record_of
 from xlingual.evaluation.numbers import OVERALL, Baseline, Line, Number, Numbers, Place
 from xlingual.evaluation.perquery import AskedRows
 from xlingual.evaluation.run import Run
@@ -48,7 +48,7 @@ class PoolNumbers:
                 n_target=len(self.pool.candidates),
                 n_tied=looked.n_tied,
                 baseline=Baseline(chance),
-                views=as_json(self.pool.languages, views),
+                views=record_of(self.pool.languages, views),
             )
             self.numbers.add_queries(
                 encoder,

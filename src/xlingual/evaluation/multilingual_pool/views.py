@@ -44,7 +44,7 @@ def intervals(scores: Scores) -> dict[str, Any]:
     }
 
 
-def as_json(languages: Iterable[str], views: Iterable[View]) -> dict[str, Any]:
+def record_of(languages: Iterable[str], views: Iterable[View]) -> dict[str, Any]:
     """Return `views` of an entry: the values of all views, and "ci" with their intervals."""
     found: dict[str, Any] = {"languages": list(languages)}
     nested: dict[str, Any] = {}

@@ -12,7 +12,7 @@ from xlingual.errors import InputError
 from xlingual.evaluation.multilingual_pool.language_bias import agnostic_views, removals
 from xlingual.evaluation.multilingual_pool.prefer_own import prefer_own
 from xlingual.evaluation.multilingual_pool.standings import standings
-from xlingual.evaluation.multilingual_pool.views import as_json, question_languages
+from xlingual.evaluation.multilingual_pool.views import question_languages, record_of
 from xlingual.measures import AveragePrecision, MedianRank, ReciprocalRank
 
 pools = SimpleNamespace(**run_path(str(Path(__file__).with_name("pools.py"))))
@@ -36,7 +36,7 @@ def counts_of(scores, **more):
 
 def views_of(counts, subsets=()):
     overall = question_languages(counts, AP, AP.per_query(counts.whole_pool()))
-    return as_json(
+    return record_of(
         counts.languages, [overall.view(), *agnostic_views(standings(counts), chosen_subsets=subsets)]
     )
 
@@ -187,7 +187,7 @@ def test_intervals_cluster_by_paragraph_and_by_article_beside():
     result = question_languages(counts, AP, values)
     alone = question_languages(replace(counts, cluster=counts.article, article=None), AP, values)
     assert result.by_article.interval() == alone.overall.interval() != result.overall.interval()
-    assert found["ci_by_article"] == {"value": as_json([], [result.view()])["ci_by_article"]["value"]}
+    assert found["ci_by_article"] == {"value": record_of([], [result.view()])["ci_by_article"]["value"]}
     assert alone.by_article is None and "ci_by_article" not in alone.view().values
 
 
@@ -196,7 +196,7 @@ def test_other_measures_have_the_views_that_every_measure_has():
     best = counts.whole_pool().best()
     for measure in (ReciprocalRank(), MedianRank()):
         result = question_languages(counts, measure, measure.per_query(best))
-        written = as_json(counts.languages, [result.view()])
+        written = record_of(counts.languages, [result.view()])
         assert list(written) == ["languages", "by_question_language", "macro", "ci"]
         assert written["ci"]["by_question_language"].keys() == set(LANGUAGES)
         assert result.macro.value == pytest.approx(np.mean(list(written["by_question_language"].values())))
@@ -205,7 +205,7 @@ def test_other_measures_have_the_views_that_every_measure_has():
 def test_views_that_were_not_asked_for_are_absent():
     s = standings(counts_of(similarities()))
     (view,) = agnostic_views(s, ["loss"])
-    assert as_json(LANGUAGES, [view]).keys() == {"languages", "loss", "ci"}
+    assert record_of(LANGUAGES, [view]).keys() == {"languages", "loss", "ci"}
 
 
 def test_many_lines_agree_with_the_measure_to_the_last_digits():

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from xlingual.evaluation.multilingual_pool.language_bias import agnostic_views
 from xlingual.evaluation.multilingual_pool.prefer_own import own_language_targets, prefer_own
 from xlingual.evaluation.multilingual_pool.standings import standings
-from xlingual.evaluation.multilingual_pool.views import as_json, question_languages
+from xlingual.evaluation.multilingual_pool.views import question_languages, record_of
 from xlingual.measures import AveragePrecision
 
 HERE = Path(__file__)
@@ -52,7 +52,7 @@ ALL_TIED = pool_and_counts([[0] * 6] * 2, [0, 1], [0, 0, 1, 1, 2, 2], [[1, 1, 1,
 
 def found(counts, view, subsets=()):
     """Return what one view writes, and check that its intervals are nested like its values."""
-    written = as_json(counts.languages, agnostic_views(standings(counts), [view], subsets))
+    written = record_of(counts.languages, agnostic_views(standings(counts), [view], subsets))
     intervals = written.pop("ci")
     assert written.pop("languages") == list(counts.languages)
     shown = {k: v for k, v in written.items() if k not in ("loss", "monolingual_pool_questions")}
@@ -86,7 +86,7 @@ def test_average_precision_by_question_language(case):
     by_language = oracle.by_question_language(pool, expected)
     result = question_languages(counts, AP, AP.per_query(counts.whole_pool()))
     assert result.overall.value == pytest.approx(fmean(expected.values()), abs=1e-9)
-    written = as_json(counts.languages, [result.view()])
+    written = record_of(counts.languages, [result.view()])
     assert_intervals_hold({k: written[k] for k in ("by_question_language", "macro")}, written["ci"])
     assert written["by_question_language"] == close(by_language)
     assert written["macro"] == pytest.approx(fmean(by_language.values()), abs=1e-9)
