@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -103,6 +104,7 @@ class Numbers:
     compared: int | None = None
     same_queries: Callable[[str, str], bool] = lambda one, other: True
     _numbers: dict[Key, Number] = field(default_factory=dict)
+    _encoders: dict[str, None] = field(default_factory=dict)  # in the order of entry
     per_query: PerQuery = field(default_factory=PerQuery)
 
     def __getitem__(self, key: Key) -> Number:
@@ -110,6 +112,7 @@ class Numbers:
 
     def __setitem__(self, key: Key, number: Number) -> None:
         self._numbers[key] = number
+        self._encoders[key[0]] = None
 
     def add_queries(
         self,
@@ -166,15 +169,22 @@ class Numbers:
     def summaries(self) -> Iterator[Summary]:
         """Yield means over seeds for each pair, then means over seeds and pairs, measure by measure."""
         for measure in self.measures:
-            for pair in dict.fromkeys(place.pair for place in self.places):
-                yield from self._means(measure, pair, [p for p in self.places if p.pair == pair])
+            for pair, places in self._by_pair.items():
+                yield from self._means(measure, pair, places)
             yield from self._means(measure, OVERALL, self.places)
+
+    @cached_property
+    def _by_pair(self) -> dict[tuple[str, str], list[Place]]:
+        found: dict[tuple[str, str], list[Place]] = {}
+        for place in self.places:
+            found.setdefault(place.pair, []).append(place)
+        return found
 
     def _means(
         self, measure: Measure | Correlation, pair: Pair, places: Sequence[Place]
     ) -> Iterator[Summary]:
         lines = {}
-        for encoder in dict.fromkeys(encoder for encoder, *_ in self._numbers):
+        for encoder in self._encoders:
             keys = [(encoder, measure.name, place) for place in places]
             own = {key[2]: self._numbers[key] for key in keys if key in self._numbers}
             if own:
@@ -220,7 +230,8 @@ class Numbers:
         }
         best = max if higher else min
         leader = best(known, key=lambda name: known[name].value) if known else None
-        beside = len(dict.fromkeys(p.pair for p in self.places)) if self.compared is None else self.compared
+        compared = len(self._by_pair) if self.compared is None else self.compared
+        beside = len(lines) * (1 if pair == OVERALL else compared)
         for name, line in lines.items():
             mean = line.estimate
             yield Summary(
@@ -236,11 +247,7 @@ class Numbers:
                 oracle=line.oracle,
                 ceiling=line.ceiling,
                 normalized=line.normalized,
-                ci_simultaneous=(
-                    None
-                    if mean is None
-                    else mean.simultaneous(len(lines) * (1 if pair == OVERALL else beside))
-                ),
+                ci_simultaneous=None if mean is None else mean.simultaneous(beside),
                 n_pairs=line.n_pairs,
                 n_seeds=line.n_seeds,
                 sd_seeds=line.sd_seeds,
