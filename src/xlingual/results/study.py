@@ -8,7 +8,18 @@ from msgspec import Meta, Struct, field
 
 from xlingual.results.document import FolderDocument, unknown
 from xlingual.results.files import REPORT
-from xlingual.results.values import Amount, Count, Interval, Level, Number, Share, Size, about, among
+from xlingual.results.values import (
+    Amount,
+    Count,
+    Interval,
+    Level,
+    Number,
+    Share,
+    Size,
+    Warnings,
+    about,
+    among,
+)
 
 SCHEMA = "xlingual/study_analysis/1"
 FILE = "analysis.json"
@@ -169,7 +180,7 @@ class StudyAnalysis(FolderDocument, frozen=True, tag=SCHEMA):
         default_factory=list
     )
     conditions: Annotated[dict[str, str], about("How the study was made.")] = field(default_factory=dict)
-    warnings: Annotated[list[str], about("What was warned of.")] = field(default_factory=list)
+    warnings: Warnings = field(default_factory=list)
     seed: Annotated[Count, about("Seed of the random numbers.")] = 0
     replicates: Annotated[Count, about("Replicates of tests and intervals.")] = 0
 

@@ -9,7 +9,20 @@ from msgspec import UNSET, Struct, UnsetType, field, structs
 
 from xlingual.results.document import FolderDocument
 from xlingual.results.files import REPORT
-from xlingual.results.values import Amount, Count, Interval, Note, Number, Positive, Share, Size, about, among
+from xlingual.results.values import (
+    Amount,
+    Count,
+    Interval,
+    Note,
+    Number,
+    Positive,
+    Share,
+    Size,
+    Timings,
+    Warnings,
+    about,
+    among,
+)
 
 SCHEMA = "xlingual/validation/1"
 TRUTH = "XLR"
@@ -254,12 +267,8 @@ class Validation(FolderDocument, frozen=True, tag=SCHEMA):
     degradations: Annotated[list[Degradation], about("Agreement with weakened image vectors.")] = field(
         default_factory=list
     )
-    warnings: Annotated[list[str], about("What deserved a look, one sentence each.")] = field(
-        default_factory=list
-    )
-    timings: Annotated[
-        dict[str, Number], about("Seconds by stage; the only part that differs between equal runs.")
-    ] = field(default_factory=dict)
+    warnings: Warnings = field(default_factory=list)
+    timings: Timings = field(default_factory=dict)
     measure_at_1: Annotated[
         str | None, about("Canonical name of the measure of XLR@1: R@1; null where K is 1 already.")
     ] = None
