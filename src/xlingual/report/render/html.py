@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import jinja2
     from markupsafe import Markup
 
+_EDGES: tuple[Place, Place] = (0, "100%")  # of an axis
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 
 
@@ -168,7 +169,7 @@ def _bar(bar: Bar | Drawing, table: Table) -> Markup:
         shapes.append(rect(f"{low}%", 11, f"{round(high - low, 2)}%", 8, "ci", rx=4))
     if bar.value is not None:
         shapes.append(circle(f"{axis.at(bar.value)}%", 15, 4, "dot"))
-    for end, x, aside, arrow in zip(bar.ends or (), ("0%", "100%"), (-8, 8), "‹›", strict=False):
+    for end, x, aside, arrow in zip(bar.ends or (), _EDGES, (-8, 8), "‹›", strict=False):
         if bar.arrows and not axis.holds(end):
             at: dict[str, Place] = {"x": x, "y": 20, "dx": aside, "text-anchor": "middle"}
             shapes.append(Shape("text", at, "beyond", arrow))
