@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-RENDERER = "xlingual.report.render.notebook:as_html"  # of a room above, so it is named and loaded late
+RENDERER = "xlingual.report.notebook:as_html"  # of a room above, so it is named and loaded late
 
 
 @dataclass(frozen=True)

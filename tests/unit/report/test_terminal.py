@@ -3,7 +3,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from xlingual.report.blocks import Badge, Cell, Column, Finding, Look, Page, Prose, Row, Section, Table
+from xlingual.report.blocks import Badge, Cell, Column, Finding, Look, Page, Row, Section, Table
 from xlingual.report.render import terminal, text
 
 NAME = "wordvec_identical_1000"
@@ -147,5 +147,5 @@ def test_a_title_wider_than_its_table_is_not_broken_to_its_width():
 
 def test_a_sentence_may_stand_for_a_table_without_room():
     wide = Column("value " * 9)
-    shown = Table("t", (wide,), (Row((Cell("1" * 60),)),), looks=(Look(),), instead=Prose("See the page."))
+    shown = Table("t", (wide,), (Row((Cell("1" * 60),)),), looks=(Look(),), instead="See the page.")
     assert printed(40, shown).strip() == "See the page."
