@@ -71,6 +71,13 @@ LOOKS = narrower("sd of pairs", "highest pair", "lowest pair", "chosen", "in the
 
 def page(study: CaseStudy, *, title: str | None = None) -> Page:
     """Return the page of a case study."""
+    facts = numbers.facts(
+        (len(study.models), "model", "models"),
+        (study.n_pairs, "language pair", "language pairs"),
+        (study.n_queries, "query", "queries"),
+        (study.n_seeds, "sample", "samples"),
+        (study.n_trainings, "training of each", "trainings of each"),
+    )
     about = "Mean over language pairs. Chance is what an encoder that knows nothing scores."
     intervals = [*(model.ci for model in study.models), *(asked.ci for asked in study.differences)]
     return Page(
@@ -82,7 +89,7 @@ def page(study: CaseStudy, *, title: str | None = None) -> Page:
             *_over_pairs(study),
             _changes(study),
         ],
-        facts=_facts(study),
+        facts=[*facts, ("measure", study.measure)],
         terms=(*words.terms("BkR"), *TERMS, *words.terms("Chance")),
         warnings=study.warnings,
         conditions=_conditions(study),
@@ -90,17 +97,6 @@ def page(study: CaseStudy, *, title: str | None = None) -> Page:
         methods=sorted({ci.method for ci in intervals if ci}),
         timings=[(name, numbers.duration(seconds)) for name, seconds in study.timings.items()],
     )
-
-
-def _facts(study: CaseStudy) -> list[tuple[str, str]]:
-    facts = numbers.facts(
-        (len(study.models), "model", "models"),
-        (study.n_pairs, "language pair", "language pairs"),
-        (study.n_queries, "query", "queries"),
-        (study.n_seeds, "sample", "samples"),
-        (study.n_trainings, "training of each", "trainings of each"),
-    )
-    return [*facts, ("measure", study.measure)]
 
 
 def _conditions(study: CaseStudy) -> list[tuple[str, list[str]]]:
@@ -183,48 +179,48 @@ def _over_pairs(study: CaseStudy) -> list[Section]:
             "values shown here, so part of what any other model gains on them is luck: the verdict and the "
             "table below judge them by other queries"
         )
-    keys = [
-        Key("box: the middle half of the pairs, with the median as a line"),
-        Key("whiskers: pairs within 1.5 box lengths"),
-    ]
+    keys = [Key("box: the middle half of the pairs, with the median as a line")]
+    keys += [Key("whiskers: pairs within 1.5 box lengths")]
     keys += [] if study.chance is None else [Key("chance", SWATCHES["chance"])]
     return [Section("Over language pairs", [figure, Legend(tuple(keys))], f"{about}.")]
 
 
 def _changes(study: CaseStudy) -> Section:
-    if study.differences:
-        over = " and over all trainings" if any(one.sd_training is not None for one in study.models) else ""
-        about = (
-            f"The first model's value less the other's, on the same queries{over}. Worst pairs are "
-            "Triplet's, judged on queries that did not choose them."
-        )
-    else:
-        about = "Nothing was trained."
-    pairs = _pairs(study)
-    blocks: list[Block] = [*_questions(study), *_worst(study), Fold(pairs.title, [pairs])]
-    if trainings := [training for training in study.trainings if training.seed is not None]:
-        table = Table.of_texts(
-            "Trainings",
-            ["model", "seed", "best epoch", "validation", "time"],
-            [
-                [
-                    training.encoder,
-                    str(training.seed),
-                    f"{training.best_epoch} of {training.epochs}",
-                    numbers.number(training.score, digits=1),
-                    MISSING if training.seconds is None else numbers.duration(training.seconds),
-                ]
-                for training in trainings
-            ],
-            data=True,
-            titled=False,
-            notes=(
-                "validation: own titles found by bodies and the reverse, sum of R@1, R@5 and R@10, at most "
-                "600.",
-            ),
-        )
-        blocks.append(Fold(table.title, [table]))
-    return Section("What the trainings changed", blocks, about)
+    over = " and over all trainings" if any(one.sd_training is not None for one in study.models) else ""
+    about = (
+        f"The first model's value less the other's, on the same queries{over}. Worst pairs are Triplet's, "
+        "judged on queries that did not choose them."
+    )
+    folded = [table for table in (_pairs(study), _trainings(study)) if table.rows]
+    blocks = [*_questions(study), *_worst(study), *(Fold(table.title, [table]) for table in folded)]
+    return Section(
+        "What the trainings changed", blocks, about if study.differences else "Nothing was trained."
+    )
+
+
+def _trainings(study: CaseStudy) -> Table:
+    """Return how those models came to be that were trained here."""
+    rows = [
+        [
+            training.encoder,
+            training.seed,
+            f"{training.best_epoch} of {training.epochs}",
+            numbers.number(training.score, digits=1),
+            Cell.by(numbers.duration, training.seconds),
+        ]
+        for training in study.trainings
+        if training.seed is not None
+    ]
+    return Table.of_texts(
+        "Trainings",
+        ["model", "seed", "best epoch", "validation", "time"],
+        rows,
+        data=True,
+        titled=False,
+        notes=(
+            "validation: own titles found by bodies and the reverse, sum of R@1, R@5 and R@10, at most 600.",
+        ),
+    )
 
 
 def _questions(study: CaseStudy) -> list[Block]:
