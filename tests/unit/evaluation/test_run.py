@@ -2,19 +2,13 @@
 
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 
+from xlingual.encoders import text_encoders
 from xlingual.evaluation.run import Options, Run
 from xlingual.records import Texts
 from xlingual.results import Results
-
-
-class Lengths:
-    identity = "lengths"
-
-    def encode(self, batch):
-        return np.array([[len(text), 1.0] for text in batch.text], np.float32)
+from xlingual.signature import Signature
 
 
 @dataclass
@@ -24,7 +18,8 @@ class Cut:
 
 def run_of(**options):
     run = Run("some-task", Options(**options))
-    run.fit({"a": Lengths(), "b": Lengths()}, Texts(text=["x"], language=["en"], ids=["1"]))
+    made = text_encoders({"a": "random:?dim=4", "b": "random:?dim=8"}, languages=["en"])
+    run.fit(made, Texts(text=["x"], language=["en"], ids=["1"]))
     return run
 
 
@@ -56,7 +51,8 @@ def test_a_signature_begins_with_the_task_and_ends_with_the_system():
     run = run_of()
     signed = run.signature({"source": "en"}, "R@10", encoder=run.identities["a"])
     assert signed.startswith("task:some-task|source:en|measure:R@10|ties:expected|conventions:")
-    assert "ties" not in run.signature({}, "Pearson", ties=None, encoder="e") and "lengths" in signed
+    assert Signature.parse(signed).system == {"encoder": run.identities["a"]}
+    assert "ties" not in run.signature({}, "Pearson", ties=None, encoder="e")
 
 
 def test_what_was_ranked_is_told_only_where_something_was():
