@@ -104,6 +104,11 @@ class Cell:
         )
 
     @classmethod
+    def count(cls, amount: int, **more: Any) -> Cell:  # noqa: ANN401
+        """Return the cell of a whole number."""
+        return cls(numbers.count(amount), value=amount, **more)
+
+    @classmethod
     def mean(cls, mean: float | None, spread: float | None, **more: Any) -> Cell:  # noqa: ANN401
         """Return the cell of a mean with ± a standard deviation or error."""
         text, _, after = numbers.plus_minus(mean, spread).partition(" ")
@@ -375,6 +380,7 @@ class Prose:
 
     text: str
     style: Literal["about", "about close", "note-line", "legend"] = "about"
+    whole: bool = False  # in a terminal one line, however long: it is to be copied
     where: Where = "page"
 
 

@@ -58,7 +58,7 @@ def show_section(console: Console, section: Section, *, instead: str = "--json")
         if isinstance(block, Table):
             show_table(console, block, instead=instead)
         elif isinstance(block, Prose):
-            say(console, block.text)
+            say(console, block.text, whole=block.whole)
         elif isinstance(block, Heading):
             console.print()
             say(console, block.text, "bold underline")
@@ -131,11 +131,14 @@ def _of(table: Table, places: list[int]) -> Table:
     return replace(table, columns=tuple(table.columns[i] for i in places), rows=rows)
 
 
-def say(console: Console, sentence: str, style: str = "") -> None:
-    """Print a sentence, one column in from the edge."""
+def say(console: Console, sentence: str, style: str = "", *, whole: bool = False) -> None:
+    """Print a sentence, one column in from the edge; `whole` in one line, however long."""
     from rich.padding import Padding
     from rich.text import Text
 
+    if whole:
+        console.print(Text(f" {sentence}", style=style), soft_wrap=True)
+        return
     console.print(Padding(Text(sentence, style=style), (0, 0, 0, 1)))
 
 
@@ -192,7 +195,7 @@ def _drawn(table: Table, look: Look) -> RichTable:
     from rich.text import Text
 
     columns = shown_columns(table, look)
-    made = plain_table(table.title)
+    made = plain_table(table.title or None, header=any(column.key for _, column in columns))
     for i, column in columns:
         _add_column(made, table, i, column, look)
     rows, remarks = table.rows, [remark(row, look) for row in table.rows]
