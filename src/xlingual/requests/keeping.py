@@ -79,6 +79,7 @@ class ShowModelRequest(Request, frozen=True, kw_only=True):
 
     folder: Model
     markdown: Annotated[bool, option("Print the card as its README.md has it.", run=True)] = False
+    form: Form = "table"
     as_json: Annotated[
         bool, option("Print config.json, with digest and signature.", names=("--json",), run=True)
     ] = False
