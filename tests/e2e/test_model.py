@@ -29,8 +29,9 @@ def test_training_leaves_a_card_and_show_tells_it(trained: Any) -> None:
     for word in ("MLMME", "en, de, es", config["data"]["digest"], f"{config['training']['score']:.1f}", "16"):
         assert word in text and word in outcome.out
     assert "--image-encoder model:m::SPEC" in outcome.out and "model:DIR::SPEC" in text
-    assert all(len(line) <= 110 for line in outcome.out.splitlines() if "kind:mlmme" not in line)
+    assert all(len(line) <= 120 for line in outcome.out.splitlines() if "kind:mlmme" not in line)
     assert trained("model", "show", "m", "--markdown").out == text
+    assert trained("model", "show", "m", "--format", "markdown").out == text
 
 
 def test_show_as_json(trained: Any) -> None:

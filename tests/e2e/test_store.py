@@ -18,6 +18,7 @@ from xlingual.data.pools.pool import MultilingualPool
 from xlingual.encoders.pixels import PixelsEncoder
 from xlingual.encoders.random import RandomEncoder
 from xlingual.records import Encoded
+from xlingual.report.render.terminal import show_table
 from xlingual.store import Store
 from xlingual.store.care import holdings
 
@@ -205,15 +206,17 @@ def test_looking_after_the_store(xlingual: Any, keeping: dict[str, int]) -> None
     assert (refused.code, "has no vectors of 'nothing'" in refused.err) == (2, True)
 
 
-def test_a_listing_of_80_columns_cuts_identities_only(tmp_path: Path) -> None:
+def test_a_listing_of_80_columns_folds_identities_only(tmp_path: Path) -> None:
     long = "st:" + "0123456789abcdef" * 5
     vectors = Encoded(np.ones((1, 8), dtype=np.float32))
     Store(tmp_path).collection(long).add([bytes(16)], vectors)
     console = Console(file=io.StringIO(), width=80)
-    console.print(store_commands._listing(Store(tmp_path), holdings(Store(tmp_path))))
+    show_table(console, store_commands._listing(Store(tmp_path), holdings(Store(tmp_path))))
     lines = console.file.getvalue().splitlines()
-    (row,) = [line for line in lines if "st:" in line]
-    assert "…" in row and re.search(r"… +1 +8 +\d+ B +\d{4}-\d\d-\d\d \d\d:\d\d +–", row)
+    place = next(i for i, line in enumerate(lines) if "st:" in line)
+    assert re.search(r" +1 +8 +\d+ B +\d{4}-\d\d-\d\d \d\d:\d\d +–", lines[place])
+    folded = [lines[place].split()[0], *(line.strip() for line in lines[place + 1 :])]
+    assert "".join(folded) == long and max(map(len, lines)) <= 80
 
 
 @pytest.mark.parametrize("verb", [["ls"], ["verify"], ["gc"], ["export", "--out", "x"]])

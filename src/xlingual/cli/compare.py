@@ -22,7 +22,7 @@ def compare(asked: CompareRequest) -> None:
     out = asked.out
     if out is not None and out.exists() and not out.is_dir():
         raise InputError(f"--out {out} is a file: name a folder")
-    silent = asked.quiet or asked.as_json or asked.form == "json"
+    silent = screen.silent(asked)
     with screen.warnings_as_lines(), screen.progress(silent) as progress:
         found = signed(run(**keywords(asked, run), progress=progress), asked)
     if out is not None:

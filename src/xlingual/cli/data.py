@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,12 +12,11 @@ from xlingual.cli.from_request import command
 from xlingual.cli.mixing import mix_pool
 from xlingual.cli.opening import columns
 from xlingual.cli.scenes import scenes
-from xlingual.report.terminal import fitting, plain_table
+from xlingual.report.blocks import Cell, Column, Page, Section, Table, narrower
+from xlingual.report.numbers import counted
 from xlingual.requests.making import CheckRequest
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from xlingual.data.checks.findings import Finding
     from xlingual.data.checks.records import Check
     from xlingual.evaluation.near_duplicates import NearDuplicates
@@ -38,27 +36,30 @@ def check(asked: CheckRequest) -> int:
     Errors stop every command that reads the manifest; rows that have one are not counted. Warnings and notes
     stop none. The exit code is 2 where there are errors.
     """
+    from dataclasses import asdict
+
     from xlingual.data.checks.check import check
     from xlingual.data.checks.findings import findings_of, ordered
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.near_duplicates import manifest_near_duplicates, near_duplicates_finding
 
-    data, quiet, as_json = asked.data, asked.quiet, asked.as_json
+    data = asked.data
     read, problems = Manifest.read_gathering(data.manifest, **columns(data), split=data.split, rows=data.rows)
     found, near, findings = None, None, findings_of(problems)
     if read is not None:
-        with screen.progress(quiet or as_json) as progress:
+        with screen.progress(screen.silent(asked)) as progress:
             tell = None if progress is None else lambda done, total: progress("opening pictures", done, total)
             found = check(read, tell, problems=problems)
             near = manifest_near_duplicates(read, found.pictures, progress)
         findings = [*found.findings, *near_duplicates_finding(near, read)]
     findings = ordered(findings)
-    if as_json:
-        _print_json(data.manifest, found, near, findings)
-    else:
-        if not quiet and found is not None and near is not None:
-            _print_tables(found, near)
-        _print_findings(findings, quiet)
+    content, page = {"source": str(data.manifest)}, Page("check", str(data.manifest), [], [])
+    if found is not None and near is not None:  # else no row could be read
+        content, page = _content(found, near), _page(found, near)
+    content["findings"] = [asdict(finding) for finding in findings]
+    screen.show_page(page, content, form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
+    if not (asked.as_json or asked.form == "json"):
+        _print_findings(findings, asked.quiet)
     return 2 if any(finding.severity == "error" for finding in findings) else 0
 
 
@@ -66,20 +67,13 @@ for one in (pools.describe, pools.squad_to_pool, mix_pool, scenes, check):
     data.add_command(one)
 
 
-def _print_json(
-    manifest: Path, found: Check | None, near: NearDuplicates | None, findings: Sequence[Finding]
-) -> None:
+def _content(found: Check, near: NearDuplicates) -> dict[str, Any]:
     from dataclasses import asdict
 
-    if found is None or near is None:  # no row could be read
-        screen.print_json({"source": str(manifest), "findings": [asdict(finding) for finding in findings]})
-        return
     content = asdict(found)
     for name in ("pairs", "shared_texts"):
         content[name] = {f"{a}-{b}": count for (a, b), count in content[name].items()}
-    content["findings"] = [asdict(finding) for finding in findings]
-    content["near_duplicates"] = near.about()
-    screen.print_json(content)
+    return content | {"near_duplicates": near.about()}
 
 
 def _print_findings(findings: Sequence[Finding], quiet: bool) -> None:
@@ -96,79 +90,60 @@ def _print_findings(findings: Sequence[Finding], quiet: bool) -> None:
         screen.say(line, err=True)
 
 
-def _print_tables(found: Check, near: NearDuplicates) -> None:
-    output = screen.console()
-    output.print()
-    output.print(_overview(found, near))
-    output.print(fitting(output, (_languages(found, most) for most in (9, 8, 5))))
-    if found.directions:
-        output.print(_directions(found))
+def _page(found: Check, near: NearDuplicates) -> Page:
+    blocks = [_overview(found, near), _languages(found)]
+    return Page(
+        "check", found.source, [], [Section("", blocks + [_directions(found)] * bool(found.directions))]
+    )
 
 
 def _overview(found: Check, near: NearDuplicates) -> Table:
-    table = plain_table(found.source, header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    table.add_column()
-    n = len(found.languages)
-    rows = [
-        ("rows", found.n_table_rows, ""),
-        ("items", found.n_items, f"{found.n_items_multilingual:,} with texts in several languages"),
-        ("texts", found.n_texts, f"in {n} {'language' if n == 1 else 'languages'}"),
-    ]
-    if found.pictures is None:
-        rows.append(("pictures", 0, "none named: bkr and corr need vectors of them (vectors:PATH)"))
-    else:
-        pictures = found.pictures
-        rows.append(
-            (
-                "pictures",
-                pictures.n_distinct + len(pictures.same_bytes),
-                f"{pictures.n_distinct:,} distinct, {len(pictures.missing):,} missing, "
-                f"{len(pictures.unreadable):,} unreadable",
-            )
+    pictures, several = found.pictures, f"{found.n_items_multilingual:,} with texts in several languages"
+    n_pictures, remark = 0, "none named: bkr and corr need vectors of them (vectors:PATH)"
+    if pictures is not None:
+        n_pictures = pictures.n_distinct + len(pictures.same_bytes)
+        remark = (
+            f"{pictures.n_distinct:,} distinct, {len(pictures.missing):,} missing, "
+            f"{len(pictures.unreadable):,} unreadable"
         )
     joined = "" if near.clusters is None else f", {near.clusters.n_joined:,} clusters"
-    rows.append(("near-duplicates", near.n_near, f"of {near.n_looked:,} items looked at{joined}"))
-    for name, count, remark in rows:
-        table.add_row(name, f"{count:,}", remark)
-    return table
+    rows = [
+        ("rows", found.n_table_rows, ""),
+        ("items", found.n_items, several),
+        ("texts", found.n_texts, f"in {counted(len(found.languages), 'language')}"),
+        ("pictures", n_pictures, remark),
+        ("near-duplicates", near.n_near, f"of {near.n_looked:,} items looked at{joined}"),
+    ]
+    columns = (Column("", "name"), Column(""), Column("", "words"))
+    cells = [(name, Cell.count(count), remark) for name, count, remark in rows]
+    return Table.of_texts(found.source, columns, cells, where="both")
 
 
-def _languages(found: Check, most: int) -> Table:
-    """Return the table of languages with so many of its columns; a narrow screen has room for few."""
-    from rich.text import Text
-
-    columns = ("texts", "items", "empty", "repeated", "other script", "median length", "longest")
-    table = plain_table()
-    for column in ("language", *columns, "longest text")[:most]:
-        table.add_column(column, justify="right" if column in columns else "left", no_wrap=True)
+def _languages(found: Check) -> Table:
+    heads = ("texts", "items", "empty", "repeated", "other script", "median length", "longest")
+    rows = []
     for language in found.languages:
         longest_id, longest = language.longest[0] if language.longest else ("", 0)
         lists = (language.empty, language.repeated, language.other_script)
-        counts = (language.n_texts, language.n_items, *map(len, lists), language.median_length, longest)
-        cells = (language.language, *(f"{count:,.0f}" for count in counts), longest_id)
-        table.add_row(*map(Text, cells[:most]))
-    return table
+        counts = (language.n_texts, language.n_items, *map(len, lists))
+        median = Cell(f"{language.median_length:,.0f}", value=language.median_length)
+        rows.append((language.language, *map(Cell.count, counts), median, Cell.count(longest), longest_id))
+    return Table.of_texts(
+        "languages", ("language", *heads, "longest text"), rows, words=["longest text"], where="both",
+        looks=narrower("longest text", "longest", "median length", "other script"),
+    )  # fmt: skip
 
 
 def _directions(found: Check) -> Table:
     """Return the table of the language pairs with the fewest sources."""
-    from rich.text import Text
-
-    shown = found.directions[:_MOST_PAIRS]
-    fewest = (
-        f", the smallest {len(shown)} of {len(found.directions)}"
-        if len(found.directions) > len(shown)
-        else ""
-    )
-    table = plain_table(f"items per language pair{fewest}")
-    table.add_column("source-target", no_wrap=True)
-    columns = ["with both", "bkr sources", "bkr targets", "source pictures"]
-    for column in columns if found.pictures is not None else columns[:3]:
-        table.add_column(column, justify="right")
+    shown, pictured = found.directions[:_MOST_PAIRS], found.pictures is not None
+    of = len(found.directions)
+    fewest = f", the smallest {len(shown)} of {of}" if of > len(shown) else ""
+    heads = ["source-target", "with both", "bkr sources", "bkr targets", "source pictures"]
+    rows = []
     for pair in shown:
-        counts = [pair.n_both, pair.n_sources, pair.n_targets]
-        counts += [pair.n_pictures] if found.pictures is not None else []
-        table.add_row(*map(Text, (f"{pair.source}-{pair.target}", *(f"{count:,}" for count in counts))))
-    return table
+        counts = [pair.n_both, pair.n_sources, pair.n_targets, pair.n_pictures]
+        rows.append([f"{pair.source}-{pair.target}", *map(Cell.count, counts)][: len(heads) - (not pictured)])
+    return Table.of_texts(
+        f"items per language pair{fewest}", heads if pictured else heads[:-1], rows, where="both"
+    )

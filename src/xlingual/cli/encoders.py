@@ -10,14 +10,14 @@ from xlingual.cli import screen
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.extras import missing, packages, pip_line
-from xlingual.report.terminal import fitting, plain_table
+from xlingual.report.blocks import Block, Column, Finding, Look, Page, Prose, Section, Table
 from xlingual.requests.single import EncodersRequest
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
     from xlingual.encoders import Scheme
+
+
+_FOLDED = Column("what it is", "name", data=True)
 
 
 @dataclass(frozen=True)
@@ -79,15 +79,11 @@ def encoders(asked: EncodersRequest) -> None:
     with screen.warnings_as_lines():
         rows = _rows()
         chosen = _chosen(asked.name, rows) if asked.name is not None else None
-    if asked.as_json:
-        screen.print_json(chosen.to_dict() if chosen else {"schemes": [row.to_dict() for row in rows]})
-        return
-    output = screen.console()
-    output.print()
-    if chosen is not None:
-        _show_one(output, chosen)
-    else:
-        _show_all(output, rows)
+    content = chosen.to_dict() if chosen else {"schemes": [row.to_dict() for row in rows]}
+    page = (
+        _page_of_all(rows) if chosen is None or chosen.scheme is None else _page_of_one(chosen, chosen.scheme)
+    )
+    screen.show_page(page, content, form=asked.form, as_json=asked.as_json)
 
 
 def _rows() -> list[Row]:
@@ -112,43 +108,30 @@ def _chosen(name: str, rows: Sequence[Row]) -> Row:
     return found[word]
 
 
-def _show_all(output: Console, rows: Sequence[Row]) -> None:
-    usable = [row for row in rows if row.scheme is not None]
-    output.print(fitting(output, [_all_table(usable, full) for full in (True, False)], unsaid=["spec"]))
-    for row in usable:
-        if row.pip:
-            output.print(
-                f" {row.name} needs {' and '.join(row.missing)}: {row.pip}", markup=False, soft_wrap=True
-            )
-    for row in rows:
-        if row.problem:
-            output.print(
-                f" {row.name}, a scheme of {row.package}, cannot be used: {row.problem}",
-                markup=False,
-                soft_wrap=True,
-            )
-    output.print(" options of one: xlingual encoders NAME; how specs are written: docs/encoders.md")
+def _page_of_all(rows: Sequence[Row]) -> Page:
+    said = [
+        f"{row.name} needs {' and '.join(row.missing)}: {row.pip}" for row in rows if row.scheme and row.pip
+    ]
+    said += [
+        f"{row.name}, a scheme of {row.package}, cannot be used: {row.problem}" for row in rows if row.problem
+    ]
+    said.append("options of one: xlingual encoders NAME; how specs are written: docs/encoders.md")
+    blocks = [_all_table(rows, full=True), *(Prose(line, whole=True, where="both") for line in said)]
+    return Page("encoders", "Encoders", [], [Section("", blocks)])
 
 
 def _all_table(rows: Sequence[Row], full: bool) -> Table:
     """Return the table of schemes; in the short form a scheme is its name only."""
-    from rich.text import Text
-
-    table = plain_table()
-    table.add_column("spec" if full else "scheme", no_wrap=True)
-    table.add_column("encodes", no_wrap=True)
-    table.add_column("what it is", overflow="fold", max_width=24)
-    table.add_column("packages", no_wrap=True)
-    for row in rows:
-        if row.scheme is not None:
-            cells = (
-                row.form if full else row.name,
-                ", ".join(row.scheme.takes),
-                row.scheme.summary,
-                _state(row),
-            )
-            table.add_row(*(Text(cell) for cell in cells))
-    return table
+    cells = [
+        (row.form if full else row.name, ", ".join(row.scheme.takes), row.scheme.summary, _state(row))
+        for row in rows
+        if row.scheme is not None
+    ]
+    heads = ("spec" if full else "scheme", Column("encodes", "words"), _FOLDED, Column("packages", "words"))
+    return Table.of_texts(
+        "Encoders", heads, cells, looks=(Look(names=24),), where="both",
+        instead=_all_table(rows, full=False) if full else None,
+    )  # fmt: skip
 
 
 def _state(row: Row) -> str:
@@ -160,13 +143,7 @@ def _state(row: Row) -> str:
     return "installed" if row.scheme and row.scheme.extra else "–"
 
 
-def _show_one(output: Console, row: Row) -> None:
-    from rich.padding import Padding
-    from rich.text import Text
-
-    scheme = row.scheme
-    if scheme is None:
-        return
+def _page_of_one(row: Row, scheme: Scheme) -> Page:
     options = "?key=value&…" if scheme.options else ""
     plain = f"{row.name}:{scheme.argument or ''}"
     lines = [f"{plain}{options}{scheme.form.removeprefix(plain)}", scheme.summary]
@@ -176,19 +153,12 @@ def _show_one(output: Console, row: Row) -> None:
     if scheme.extra:
         state = f"not installed: {', '.join(row.missing)}; {row.pip}" if row.missing else "installed"
         lines.append(f"needs {', '.join(packages(scheme.extra))} ({state})")
-    for i, line in enumerate(lines):
-        output.print(Padding(Text(line, style="bold" if i == 0 else ""), (0, 0, 0, 1)))
-    if not scheme.options:
-        output.print(" it has no options")
-        return
-    table = plain_table()
-    table.add_column("option", no_wrap=True)
-    table.add_column("default", no_wrap=True)
-    table.add_column("what it is", overflow="fold", max_width=40)
-    for option in scheme.options:
-        table.add_row(*(Text(cell) for cell in (option.name, _default(option.default), option.summary)))
-    output.print()
-    output.print(fitting(output, [table]))
+    block: Block = Prose("it has no options", where="both")
+    if scheme.options:
+        cells = [(option.name, _default(option.default), option.summary) for option in scheme.options]
+        heads = ("option", Column("default", "words"), _FOLDED)
+        block = Table.of_texts("options", heads, cells, looks=(Look(names=40),), where="both")
+    return Page("encoders", row.name, [Finding(lines)], [Section("", [block])])
 
 
 def _default(value: object) -> str:

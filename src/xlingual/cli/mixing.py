@@ -9,13 +9,11 @@ from xlingual.cli.checks import check_pool_folder
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import read_manifest
 from xlingual.errors import InputError
-from xlingual.report.terminal import plain_table
+from xlingual.report.blocks import Cell, Page, Section, Table
 from xlingual.requests.making import MixPoolRequest
 from xlingual.requests.values import comma_list
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from xlingual.data.pools.pool import MultilingualPool
 
 
@@ -41,12 +39,7 @@ def mix_pool(asked: MixPoolRequest) -> None:
             seed=asked.seed,
         )
         pool.write(asked.out, format=asked.file_format, overwrite=asked.force)
-    if not asked.quiet:
-        output = screen.console()
-        n, m, relevant = len(pool.questions), len(pool.candidates), len(pool.relevant[0])
-        output.print()
-        output.print(f"{n:,} questions, {m:,} candidates, {relevant / n:.2f} relevant to a question")
-        output.print(_table(pool))
+    screen.show_page(_page(pool), {}, quiet=asked.quiet)
     screen.wrote(asked.out, quiet=asked.quiet, replaced=replaced)
 
 
@@ -69,19 +62,19 @@ def _shares(text: str) -> dict[str, float]:
     return shares
 
 
-def _table(pool: MultilingualPool) -> Table:
+def _page(pool: MultilingualPool) -> Page:
     """Return questions and candidates of each language."""
     import numpy as np
-    from rich.text import Text
 
-    table = plain_table()
-    table.add_column("language", no_wrap=True)
-    for column in ("questions", "candidates", "share"):
-        table.add_column(column, justify="right")
+    n, m, relevant = len(pool.questions), len(pool.candidates), len(pool.relevant[0])
     counts = (
         np.bincount(side.language, minlength=len(pool.languages)).tolist()
         for side in (pool.questions, pool.candidates)
     )
-    for tag, asked, held in zip(pool.languages, *counts, strict=True):
-        table.add_row(Text(tag), f"{asked:,}", f"{held:,}", f"{held / len(pool.candidates):.1%}")
-    return table
+    rows = [
+        (tag, Cell.count(asked), Cell.count(held), f"{held / m:.1%}")
+        for tag, asked, held in zip(pool.languages, *counts, strict=True)
+    ]
+    title = f"{n:,} questions, {m:,} candidates, {relevant / n:.2f} relevant to a question"
+    table = Table.of_texts(title, ("language", "questions", "candidates", "share"), rows, where="both")
+    return Page("pool", title, [], [Section("", [table])])

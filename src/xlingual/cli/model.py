@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-import textwrap
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from xlingual.cli import screen
 from xlingual.cli.from_request import command
+from xlingual.report.blocks import Block, Column, Finding, Heading, Page, Prose, Section, Table
 from xlingual.requests.keeping import ExportModelRequest, ShowModelRequest
 
 if TYPE_CHECKING:
-    from xlingual.models.card import Card, Section
-
-_WIDEST = 110
+    from xlingual.models.card import Card
 
 
 @click.group()
@@ -31,14 +27,14 @@ def show(asked: ShowModelRequest) -> None:
     from xlingual.models.folder import ModelFolder
 
     found = ModelFolder.read(asked.folder)
-    if asked.as_json:
-        told = {"identity": identity(found), "digest": found.digest, "signature": str(signature(found))}
-        screen.print_json({**found.config, **told, "parameters": parameters(found)})
-    elif asked.markdown:
+    told = {"identity": identity(found), "digest": found.digest, "signature": str(signature(found))}
+    content = {**found.config, **told, "parameters": parameters(found)}
+    if asked.markdown or asked.form == "markdown":
         click.echo(card(found).markdown().encode(), nl=False)
     else:
-        for line in _lines(card(found, str(asked.folder))):
-            screen.say(line)
+        screen.show_page(
+            _page(card(found, str(asked.folder))), content, form=asked.form, as_json=asked.as_json
+        )
 
 
 @command(ExportModelRequest)
@@ -67,30 +63,18 @@ for one in (show, export):
     model.add_command(one)
 
 
-def _lines(card: Card) -> Iterator[str]:
-    """Give a card as lines that fit the terminal; commands and signatures are left whole."""
-    width = min(shutil.get_terminal_size((_WIDEST, 24)).columns, _WIDEST)
-    yield from ("", f" {card.title}")
+def _page(card: Card) -> Page:
+    """Return a card as a page; commands and signatures are left whole."""
+    sections = []
     for section in card.sections:
-        yield from ("", f" {section.title}", *_section(section, width))
-
-
-def _section(section: Section, width: int) -> Iterator[str]:
-    for sentence in section.sentences:
-        yield from _wrapped(sentence.replace("`", ""), "   ", "   ", width)
-    for line in section.code:
-        yield f"     {line}"
-    column = max((len(name) for name, _ in section.rows), default=0)
-    for name, value in section.rows:
-        yield from _wrapped(value, f"   {name:<{column}}  ", " " * (column + 5), width)
-
-
-def _wrapped(text: str, first: str, later: str, width: int) -> list[str]:
-    return textwrap.wrap(
-        text,
-        max(width, len(later) + 20),
-        initial_indent=first,
-        subsequent_indent=later,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+        titled = bool(section.sentences or section.code)
+        blocks: list[Block] = [Heading(section.title, where="both")] * titled
+        blocks += [Prose(sentence.replace("`", ""), where="both") for sentence in section.sentences]
+        blocks += [Prose(f"  {line}", whole=True, where="both") for line in section.code]
+        if section.rows:
+            columns = (Column("", "name"), Column("", "name", data=True))
+            blocks.append(
+                Table.of_texts("" if titled else section.title, columns, section.rows, where="both")
+            )
+        sections.append(Section(section.title, blocks))
+    return Page("model", card.title, [Finding([card.title])], sections)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
 from xlingual.cli.checks import check_pool_folder
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError
-from xlingual.report.numbers import counted
-from xlingual.report.terminal import fitting, plain_table
+from xlingual.report.blocks import Cell, Page, Prose, Section, Table, narrower
+from xlingual.report.numbers import MISSING, counted
 from xlingual.requests.making import DescribeRequest, SquadToPoolRequest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.table import Table
 
     from xlingual.data.pools.describe import LanguageDescription, PoolDescription
     from xlingual.data.pools.paragraphs import LanguageFacts
@@ -25,21 +24,14 @@ if TYPE_CHECKING:
 @command(DescribeRequest, short_help="Count what a multilingual pool holds.")
 def describe(asked: DescribeRequest) -> None:
     """Count questions and candidates of POOL: a pool folder, or SQuAD-style files with sentence breaks."""
-    from rich.padding import Padding
-
     from xlingual.data.pools.describe import describe_pool
     from xlingual.data.pools.reading import read_pool
 
     with screen.warnings_as_lines():
         found = describe_pool(read_pool(asked.pool, asked.languages, asked.split))
-    if asked.as_json:
-        screen.print_json(found.to_dict())
-        return
-    output = screen.console()
-    output.print()
-    output.print(fitting(output, (_languages(found, most) for most in (8, 7, 6, 4))))
-    for sentence in _sentences(found):
-        output.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
+    said = [Prose(sentence, where="both") for sentence in _sentences(found)]
+    page = Page("pool", found.source, [], [Section("", [_languages(found), *said])])
+    screen.show_page(page, found.to_dict(), form=asked.form, as_json=asked.as_json)
 
 
 @command(SquadToPoolRequest, short_help="Make a multilingual pool of SQuAD-style files.")
@@ -67,49 +59,34 @@ def squad_to_pool(asked: SquadToPoolRequest) -> None:
         if train is not None:
             pool = split_pool(pool, train, asked.seed, asked.train_by)
     write_pool(pool, out, asked.file_format, overwrite=asked.force)
-    if not asked.quiet:
-        output = screen.console()
-        output.print()
-        output.print(_made(pool, rows.facts))
-        if any(fact.segmented for fact in rows.facts):
-            output.print(
-                " made here: paragraphs that had no sentence breaks; see docs/pools.md for the rules"
-            )
+    screen.show_page(_made(pool, rows.facts), {}, quiet=asked.quiet)
     screen.wrote(out, quiet=asked.quiet, replaced=replaced)
 
 
-def _languages(found: PoolDescription, most: int) -> Table:
-    """Return the table of languages with so many of its columns; a narrow screen has room for few."""
-    columns = (
-        "questions",
-        "candidates",
-        "relevant",
-        "share of pool",
-        "own language",
-        "repeated texts",
-        "least–most",
-    )
-    table = plain_table(found.source)
-    for column in ("language", *columns)[:most]:
-        table.add_column(column, justify="left" if column == "language" else "right", no_wrap=True)
-    for language in (*found.languages, found.total):
-        if language is found.total:
-            table.add_section()
-        table.add_row(*_cells(language)[:most])
-    return table
+def _languages(found: PoolDescription) -> Table:
+    heads = ("language", "questions", "candidates", "relevant", "share of pool", "own language")
+    spare = ("least–most", "repeated texts", "own language", "share of pool")
+    made = Table.of_texts(
+        found.source, (*heads, "repeated texts", "least–most"), map(_cells, (*found.languages, found.total)),
+        looks=narrower(*spare), where="both",
+    )  # fmt: skip
+    return replace(made, rows=(*made.rows[:-1], replace(made.rows[-1], begins=True)))
 
 
-def _cells(language: LanguageDescription) -> Sequence[str]:
-    asked = language.relevant_mean is not None
+def _cells(language: LanguageDescription) -> Sequence[Cell]:
+    relevant, span = Cell(MISSING), MISSING
+    if language.relevant_mean is not None:
+        relevant = Cell(f"{language.relevant_mean:.2f}", value=language.relevant_mean)
+        span = f"{language.relevant_least}–{language.relevant_most}"
     return (
-        language.language,
-        f"{language.n_questions:,}",
-        f"{language.n_candidates:,}",
-        f"{language.relevant_mean:.2f}" if asked else "–",
-        f"{language.pool_share:.1%}",
-        f"{language.n_own_language:,}",
-        f"{language.n_repeated_texts:,}",
-        f"{language.relevant_least}–{language.relevant_most}" if asked else "–",
+        Cell(language.language),
+        Cell.count(language.n_questions),
+        Cell.count(language.n_candidates),
+        relevant,
+        Cell(f"{language.pool_share:.1%}", value=language.pool_share),
+        Cell.count(language.n_own_language),
+        Cell.count(language.n_repeated_texts),
+        Cell(span),
     )
 
 
@@ -131,17 +108,14 @@ def _sentences(found: PoolDescription) -> list[str]:
     return sentences
 
 
-def _made(pool: PoolRows, facts: Sequence[LanguageFacts]) -> Table:
-    """Return the table of what the files held."""
+def _made(pool: PoolRows, facts: Sequence[LanguageFacts]) -> Page:
+    """Return what the files held."""
     import numpy as np
 
     n = len(pool.languages)
     questions = np.bincount(pool.questions.language, minlength=n).tolist()
     candidates = np.bincount(pool.candidates.language, minlength=n).tolist()
-    table = plain_table()
-    columns = ("questions", "candidates", "paragraphs", "made here", "crossing answers", "gaps")
-    for column in ("language", *columns):
-        table.add_column(column, justify="left" if column == "language" else "right")
+    rows = []
     for fact in facts:
         code = pool.languages.index(fact.language)
         counts = (
@@ -152,5 +126,9 @@ def _made(pool: PoolRows, facts: Sequence[LanguageFacts]) -> Table:
             fact.crossing,
             fact.gaps,
         )
-        table.add_row(fact.language, *(f"{count:,}" for count in counts))
-    return table
+        rows.append((fact.language, *map(Cell.count, counts)))
+    heads = ("questions", "candidates", "paragraphs", "made here", "crossing answers", "gaps")
+    rule = "made here: paragraphs that had no sentence breaks; see docs/pools.md for the rules"
+    notes = (rule,) if any(fact.segmented for fact in facts) else ()
+    table = Table.of_texts("", ("language", *heads), rows, notes=notes, where="both")
+    return Page("pool", "", [], [Section("", [table])])

@@ -11,7 +11,7 @@ from xlingual.cli.rerank_ablate import ablate
 from xlingual.cli.rerank_features import features
 from xlingual.cli.rerank_generate import generate
 from xlingual.cli.rerank_settings import chosen_settings
-from xlingual.cli.rerank_tables import show_scores, show_weights
+from xlingual.cli.rerank_tables import scores_page, weights_page
 from xlingual.errors import InputError
 from xlingual.requests import signed
 from xlingual.requests.rerank import ApplyRequest, ScoreRequest, TuneRequest
@@ -40,16 +40,15 @@ def tune(asked: TuneRequest) -> None:
 
     check_file(asked.out)
     settings = chosen_settings(asked.tuning)
-    with screen.warnings_as_lines(), screen.progress(asked.quiet or asked.as_json) as report:
+    with screen.warnings_as_lines(), screen.progress(screen.silent(asked)) as report:
         lists = read_nbest(asked.nbest)
         texts = [read_texts(path) for path in asked.references]
         given = keywords(asked, find) | {"references": texts}
         found = signed(find(lists, settings=settings, progress=report, **given), asked, run=False)
     found.write(asked.out)
-    if asked.as_json:
-        screen.print_json(found.to_dict())
-    elif not asked.quiet:
-        show_weights(found)
+    screen.show_page(
+        weights_page(found), found.to_dict(), form=asked.form, as_json=asked.as_json, quiet=asked.quiet
+    )
     screen.wrote(asked.out, quiet=asked.quiet)
 
 
@@ -89,7 +88,7 @@ def score(asked: ScoreRequest) -> None:
         raise InputError("--test compares with --baseline: give both or none")
     if len({str(path) for path in best}) < len(best):
         raise InputError("a file of translations is given twice: give each once")
-    with screen.warnings_as_lines(), screen.progress(asked.quiet or asked.as_json) as report:
+    with screen.warnings_as_lines(), screen.progress(screen.silent(asked)) as report:
         found = measure(
             {str(path): read_texts(path) for path in best},
             [read_texts(path) for path in asked.references],
@@ -106,10 +105,9 @@ def score(asked: ScoreRequest) -> None:
     found = signed(found, asked, run=False)
     if out is not None:
         found.write(out)
-    if asked.as_json:
-        screen.print_json(found.to_dict())
-    elif not asked.quiet:
-        show_scores(found)
+    screen.show_page(
+        scores_page(found), found.to_dict(), form=asked.form, as_json=asked.as_json, quiet=asked.quiet
+    )
     if out is not None:
         screen.wrote(out, quiet=asked.quiet)
 

@@ -1,128 +1,151 @@
-"""Tables of weights and of scores for a terminal."""
+"""Pages of weights, scores and ablations: tables of numbers under a verdict."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from xlingual.cli import screen
-
-CHANCE = 0.05  # below it a difference is called told from chance
+from xlingual.report import numbers
+from xlingual.report.blocks import Block, Cell, Column, Finding, Page, Prose, Row, Section, Table
 
 if TYPE_CHECKING:
-    from xlingual.nbest.score import Scores, System
+    from xlingual.nbest.ablation import Ablation
+    from xlingual.nbest.paired import Difference
+    from xlingual.nbest.score import Score, Scores
     from xlingual.nbest.weights import Spread, Weights
 
+CHANCE = 0.05  # below it a difference is called told from chance
+_TUNINGS = 5  # whose weights are shown
+_CI = "95 % interval"
 
-def show_weights(found: Weights) -> None:
-    """Print what a tuning found: BLEU between its bounds, and the weights of each run."""
-    from rich.padding import Padding
-    from rich.text import Text
 
-    from xlingual.report.terminal import plain_table
+def weights_page(found: Weights) -> Page:
+    """Return what a tuning found: BLEU between its bounds, and the weights of each run."""
+    bounds, tunings = found.bounds, found.tunings[:_TUNINGS]
+    n, validated = found.bleu.n, found.cross_validated
+    how = f"{found.algorithm}, " + (f"mean of {n} tunings ± sd" if n > 1 else "one tuning")
+    rows = [
+        ("decoder's choice", _value(bounds.decoder)),
+        (how, _spread(found.bleu)),
+        *([("the same, cross-validated", _spread(validated))] if validated else []),
+        ("oracle (best sentence BLEU)", _value(bounds.oracle)),
+        ("anti-oracle (worst sentence BLEU)", _value(bounds.anti_oracle)),
+        (f"random choice, {bounds.random.n} times ± sd", _spread(bounds.random)),
+    ]
+    title = f"BLEU on {found.n_lists:,} lists"
+    weights = [
+        [name, *(Cell(numbers.number(one.weights[i], digits=4), value=one.weights[i]) for one in tunings)]
+        for i, name in enumerate(found.features)
+    ]
+    heads = ["feature", *(f"seed {one.seed}" for one in tunings)]
+    scaled = any(size != 1 for size in found.scale)
+    divided = ("Weights are of features divided by their spread.",) if scaled else ()
+    return _page(
+        "weights",
+        _of_tuning(found),
+        Table.of_texts(title, ("choice", Column("BLEU", interval="± sd")), rows, where="both"),
+        Table.of_texts("Weights", heads, weights, data=True, notes=(*divided, *found.notes), where="both"),
+    )
 
-    console = screen.console()
-    console.print()
+
+def scores_page(found: Scores) -> Page:
+    """Return the systems with their measures, intervals and p-values, and the signatures."""
+    signatures = (
+        Prose(f"{measure}: {signature}", whole=True, where="both")
+        for measure, signature in found.signatures.items()
+    )
+    notes = (Prose(note, where="both") for note in found.notes)
+    return _page(
+        "scores", _gain(found), *(_measure(found, one) for one in found.signatures), *signatures, *notes
+    )
+
+
+def _measure(found: Scores, measure: str) -> Table:
+    """Return the table of the systems by one measure."""
+    better = " (smaller is better)" if measure == "TER" else ""
+    columns = [Column("system", "name", data=True), Column("value", interval=_CI)]
+    columns += [] if found.test is None else [Column(f"p ({found.test})")]
+    rows = []
+    for system in found.systems:
+        score, name = (
+            system.scores[measure],
+            Cell(system.name, tone="quiet" if system.kind == "bound" else ""),
+        )
+        p = Cell("baseline") if system.kind == "baseline" else Cell(numbers.p_value(score.p), value=score.p)
+        rows.append((name, _scored(score), p))
+    if mean := found.mean.get(measure):
+        rows.append((Cell(f"mean of {mean.n} systems ± sd", tone="best"), _spread(mean), Cell()))
+    made = tuple(Row(cells[: len(columns)]) for cells in rows)
+    return Table(f"{measure}{better}", tuple(columns), made, where="both")
+
+
+def ablation_page(found: Ablation) -> Page:
+    """Return BLEU without each set of features, and what having them gains."""
+    rows = [Row((Cell("all"), _spread(found.bleu), Cell(), Cell()), tone="leader")]
+    for row in found.rows:
+        p = Cell(numbers.p_value(row.gain.p), value=row.gain.p)
+        rows.append(Row((Cell(f"without {grouped(row.without)}"), _spread(row.bleu), _scored(row.gain), p)))
+    columns = (
+        Column("features", "name", data=True),
+        Column("BLEU", interval="± sd"),
+        Column("gain of having them", interval=_CI),
+        Column("p"),
+    )
+    title = f"BLEU on {found.n_lists:,} lists, {found.judged}"
     bounds = found.bounds
-    table = plain_table(f"BLEU on {found.n_lists:,} lists")
-    several = found.bleu.n > 1
-    how = (
-        f"{found.algorithm}, mean of {found.bleu.n} tunings ± sd"
-        if several
-        else f"{found.algorithm}, one tuning"
+    said = (
+        f"Bounds: decoder's choice {bounds.decoder:.2f}, oracle {bounds.oracle:.2f}, anti-oracle "
+        f"{bounds.anti_oracle:.2f}, random choice {_spread(bounds.random).plain}."
     )
-    validated = found.cross_validated
-    rows = (
-        ("decoder's choice", f"{bounds.decoder:.2f}"),
-        (how, spread_text(found.bleu)),
-        *([("the same, cross-validated", spread_text(validated))] if validated else []),
-        ("oracle (best sentence BLEU)", f"{bounds.oracle:.2f}"),
-        ("anti-oracle (worst sentence BLEU)", f"{bounds.anti_oracle:.2f}"),
-        (f"random choice, {bounds.random.n} times ± sd", spread_text(bounds.random)),
+    table = Table(title, columns, tuple(rows), where="both")
+    return _page("ablation", _of_features(found), table, Prose(said, where="both"))
+
+
+def _page(kind: str, said: Sequence[str], *blocks: Block) -> Page:
+    return Page(kind, kind, [Finding(said)] if said else [], [Section("", blocks)])
+
+
+def _points(value: float) -> str:
+    """Return points of a measure, or a difference of them, with two decimals."""
+    return numbers.number(value, digits=2)
+
+
+def _value(value: float) -> Cell:
+    return Cell(_points(value), value=value)
+
+
+def _spread(spread: Spread) -> Cell:
+    """Return a mean, with the standard deviation where there is one."""
+    after = "" if spread.sd is None else f"± {_points(spread.sd)}"
+    return Cell(_points(spread.mean), after, value=spread.mean, spread=spread.sd)
+
+
+def _scored(score: Score | Difference) -> Cell:
+    ci = score.ci
+    interval = "" if ci is None else f"[{_points(ci.low)}, {_points(ci.high)}]"
+    return Cell(
+        _points(score.value), interval, value=score.value, ends=None if ci is None else (ci.low, ci.high)
     )
-    head, values = aligned("BLEU", [value for _, value in rows])
-    table.add_column("choice")
-    table.add_column(head, no_wrap=True)
-    for (name, _), value in zip(rows, values, strict=True):
-        table.add_row(Text(name), value)
-    for sentence in _verdict(found):
-        console.print(Padding(sentence, (0, 0, 0, 1)), markup=False)
-    console.print()
-    console.print(table)
-    if _scaled(found):
-        console.print(Padding("Weights are of features divided by their spread.", (0, 0, 1, 1)), markup=False)
-    weights = plain_table("Weights")
-    weights.add_column("feature")
-    shown = found.tunings[:5]
-    for tuning in shown:
-        weights.add_column(f"seed {tuning.seed}", justify="right", no_wrap=True)
-    for row, name in enumerate(found.features):
-        weights.add_row(Text(name), *(f"{tuning.weights[row]:.4f}".replace("-", "−") for tuning in shown))
-    console.print(weights)
-    for note in found.notes:
-        console.print(Padding(note, (0, 0, 0, 1)), markup=False)
 
 
-def show_scores(found: Scores) -> None:
-    """Print the systems with their measures, intervals and p-values, and the signatures."""
-    from rich.padding import Padding
-    from rich.text import Text
-
-    from xlingual.report.terminal import plain_table
-
-    console = screen.console()
-    console.print()
-    if said := _gain(found):
-        console.print(Padding(said, (0, 0, 1, 1)), markup=False)
-    for measure in found.signatures:
-        better = " (smaller is better)" if measure == "TER" else ""
-        table = plain_table(f"{measure}{better}")
-        table.add_column("system", overflow="fold")
-        values = [f"{system.scores[measure].value:.2f}" for system in found.systems]
-        values += [spread_text(found.mean[measure])] if measure in found.mean else []
-        head, values = aligned("value", values)
-        table.add_column(head, no_wrap=True)
-        table.add_column("95 % interval", justify="right", no_wrap=True)
-        if found.test is not None:
-            table.add_column(f"p ({found.test})", justify="right", no_wrap=True)
-        for system, value in zip(found.systems, values, strict=False):
-            cells = _cells(system, measure, found.test is not None)
-            table.add_row(Text(system.name, style="dim" if system.kind == "bound" else ""), value, *cells)
-        if measure in found.mean:
-            name = f"mean of {found.mean[measure].n} systems ± sd"
-            table.add_row(Text(name, style="bold"), values[-1])
-        console.print(table)
-    for measure, signature in found.signatures.items():
-        console.print(f" {measure}: {signature}", markup=False, soft_wrap=True)  # to be copied whole
-    for note in found.notes:
-        console.print(Padding(note, (0, 0, 0, 1)), markup=False)
-
-
-def _cells(system: System, measure: str, paired: bool) -> list[str]:
-    score = system.scores[measure]
-    interval = f"[{score.ci.low:.2f}, {score.ci.high:.2f}]" if score.ci is not None else "–"
-    baseline = "baseline" if system.kind == "baseline" else p_text(score.p)
-    return [interval, *([baseline] if paired else [])]
-
-
-def _verdict(found: Weights) -> list[str]:
+def _of_tuning(found: Weights) -> list[str]:
     """Return what tuning gains over the decoder's choice, and of how much, in sentences."""
     bounds = found.bounds
     room = bounds.oracle - bounds.decoder
     gain = found.bleu.mean - bounds.decoder
     of = f", of {room:.2f} that the oracle does" if room > 0 else ""
-    said = f"Tuning gains {signed(gain)} BLEU over the decoder's choice{of}, on the lists it was tuned on"
+    said = f"Tuning gains {_points(gain)} BLEU over the decoder's choice{of}, on the lists it was tuned on"
     if found.cross_validated is None:
         return [f"{said}: what it gains on others, --folds shows."]
-    return [f"{said}, and {signed(found.cross_validated.mean - bounds.decoder)} on sentences held out."]
+    return [f"{said}, and {_points(found.cross_validated.mean - bounds.decoder)} on sentences held out."]
 
 
-def _gain(found: Scores) -> str | None:
+def _gain(found: Scores) -> list[str]:
     """Return what systems gain in BLEU over their baseline, and whether that is told from chance."""
     own = [system for system in found.systems if system.kind == "system"]
     base = next((system for system in found.systems if system.kind == "baseline"), None)
     if base is None or not own:
-        return None
+        return []
     bleu = {system.name: system.scores["BLEU"] for system in found.systems}
     over = bleu[base.name].value
     gain = sum(bleu[system.name].value for system in own) / len(own) - over
@@ -131,12 +154,22 @@ def _gain(found: Scores) -> str | None:
     ps = [bleu[system.name].p for system in own]
     told = sum(p is not None and p < CHANCE for p in ps)
     if len(own) == 1:
-        chance = f"{'' if told else 'not '}told from chance (p {p_text(ps[0])})"
-        return f"{own[0].name} {changed} over {base.name}{room if gain > 0 else ''}: {chance}."
-    return (
+        chance = f"{'' if told else 'not '}told from chance (p {numbers.p_value(ps[0])})"
+        return [f"{own[0].name} {changed} over {base.name}{room if gain > 0 else ''}: {chance}."]
+    return [
         f"{len(own)} systems {changed} over {base.name} on average{room if gain > 0 else ''}: {told} of them "
         f"told from chance (p below {CHANCE:g})."
+    ]
+
+
+def _of_features(found: Ablation) -> list[str]:
+    """Return which features help, in sentences; an interval that excludes zero tells so."""
+    kinds = (
+        ("Having them helps", [row for row in found.rows if row.gain.ci.low > 0]),
+        ("Having them harms", [row for row in found.rows if row.gain.ci.high < 0]),
+        ("Not told from chance", [row for row in found.rows if row.gain.ci.low <= 0 <= row.gain.ci.high]),
     )
+    return [f"{what}: {'; '.join(grouped(row.without) for row in rows)}." for what, rows in kinds if rows]
 
 
 def grouped(names: Sequence[str]) -> str:
@@ -158,32 +191,3 @@ def grouped(names: Sequence[str]) -> str:
         for label, places in parts.items()
     )
     return ", ".join(told)
-
-
-def aligned(head: str, values: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the head of a column and its numbers with their points below each other, "± sd" behind or not.
-
-    >>> aligned("BLEU", ["9.50", "35.48 ± 0.05"])
-    (' BLEU', [' 9.50', '35.48 ± 0.05'])
-    """
-    width = max(len(text.partition(" ± ")[0]) for text in (head, *values))
-    return head.rjust(width), [" " * (width - len(text.partition(" ± ")[0])) + text for text in values]
-
-
-def p_text(p: float | None) -> str:
-    """Return a p-value as it is shown."""
-    return "–" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def signed(value: float) -> str:
-    """Return a difference of points with two decimals."""
-    return f"{value:.2f}".replace("-", "−")
-
-
-def spread_text(spread: Spread) -> str:
-    """Return a mean, with the standard deviation where there is one."""
-    return f"{spread.mean:.2f}" if spread.sd is None else f"{spread.mean:.2f} ± {spread.sd:.2f}"
-
-
-def _scaled(found: Weights) -> bool:
-    return any(size != 1 for size in found.scale)

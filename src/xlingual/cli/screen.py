@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress, Task
 
+    from xlingual.report.blocks import Page
 
 _PATIENCE = 1.0  # seconds before a progress bar is shown
 _PLAIN_WIDTH = 120  # columns where the output is not a terminal
@@ -242,6 +243,11 @@ def _speed(rate: float) -> str:
     return f"{rate:,.0f}" if rate >= 100 else f"{rate:.2g}"
 
 
+def silent(asked: Any) -> bool:  # noqa: ANN401  (a request that says what is printed)
+    """Whether nothing is to be said besides what is asked for."""
+    return bool(asked.quiet or asked.as_json or asked.form == "json")
+
+
 def show(found: Any, *, form: str = "table", as_json: bool = False, quiet: bool = False) -> None:  # noqa: ANN401
     """Print what was found, a record of results, in a form; as JSON also where all else is kept quiet."""
     if as_json or form == "json":
@@ -249,13 +255,27 @@ def show(found: Any, *, form: str = "table", as_json: bool = False, quiet: bool 
             print_json(one.to_dict())
     elif not quiet:
         from xlingual.report import page_of
-        from xlingual.report.render import terminal, text
 
-        page = page_of(found)
-        if form == "table":
-            terminal.show(console(), page)
-        else:
-            click.echo(text.as_text(page, form).encode(errors="backslashreplace"), nl=False)
+        _print(page_of(found), form)
+
+
+def show_page(
+    page: Page, content: Mapping[str, Any], *, form: str = "table", as_json: bool = False, quiet: bool = False
+) -> None:
+    """Print a page in a form; as JSON its content, also where all else is kept quiet."""
+    if as_json or form == "json":
+        print_json(content)
+    elif not quiet:
+        _print(page, form)
+
+
+def _print(page: Page, form: str) -> None:
+    from xlingual.report.render import terminal, text
+
+    if form == "table":
+        terminal.show(console(), page)
+    else:
+        click.echo(text.as_text(page, form).encode(errors="backslashreplace"), nl=False)
 
 
 def print_json(content: Mapping[str, Any]) -> None:

@@ -11,11 +11,11 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError
+from xlingual.report.blocks import Cell, Page, Prose, Section, Table
+from xlingual.report.numbers import MISSING
 from xlingual.requests.keeping import GcRequest, LsRequest, StoreExportRequest, VerifyRequest
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from xlingual.store import Store
     from xlingual.store.care import Holding
 
@@ -34,19 +34,12 @@ def ls(asked: LsRequest) -> None:
 
     kept = _opened(asked.root)
     found = holdings(kept, asked.encoder)
-    if asked.as_json:
-        rows = [{**vars(one), "folder": str(one.folder)} for one in found]
-        screen.print_json({"store": str(kept.root), "encoders": rows})
-        return
-    console = screen.console()
-    if not found:
-        console.print(f" The store {kept.root} is empty.", markup=False)
-        return
-    console.print()
-    table = _listing(kept, found)
-    if console.measure(table, options=console.options.update(width=10_000)).maximum > console.width:
-        table.caption = "encoders are cut short for lack of room: widen the window or use --json"
-    console.print(table)
+    rows = [{**vars(one), "folder": str(one.folder)} for one in found]
+    block = _listing(kept, found) if found else Prose(f"The store {kept.root} is empty.", where="both")
+    page = Page("store", str(kept.root), [], [Section("", [block])])
+    screen.show_page(
+        page, {"store": str(kept.root), "encoders": rows}, form=asked.form, as_json=asked.as_json
+    )
 
 
 @command(VerifyRequest)
@@ -120,20 +113,21 @@ def _opened(root: Path | None) -> Store:
 def _listing(kept: Store, found: list[Holding]) -> Table:
     from datetime import datetime
 
-    from rich.text import Text
-
-    from xlingual.report.terminal import plain_table
-
     precision = " (half precision)" if kept.half else ""
-    table = plain_table(f"{kept.root}{precision}: {_size(sum(one.size for one in found))}")
-    table.add_column("encoder")  # what is cut short where there is no room
-    for name in ("vectors", "d", "size", "last used", "damaged"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for one in found:
-        used = datetime.fromtimestamp(one.used).strftime("%Y-%m-%d %H:%M")
-        cells = (f"{one.vectors:,}", str(one.dim or "–"), _size(one.size), used, str(one.damaged or "–"))
-        table.add_row(Text(one.identity, no_wrap=True, overflow="ellipsis"), *map(Text, cells))
-    return table
+    rows = [
+        (
+            one.identity,
+            Cell.count(one.vectors),
+            str(one.dim or MISSING),
+            Cell(_size(one.size), value=one.size),
+            datetime.fromtimestamp(one.used).strftime("%Y-%m-%d %H:%M"),
+            str(one.damaged or MISSING),
+        )
+        for one in found
+    ]
+    title = f"{kept.root}{precision}: {_size(sum(one.size for one in found))}"
+    heads = ("encoder", "vectors", "d", "size", "last used", "damaged")
+    return Table.of_texts(title, heads, rows, data=True, where="both")
 
 
 def _count(number: int, what: str) -> str:

@@ -177,6 +177,7 @@ class Prose:
 
     text: str
     style: Literal["about", "about close", "note-line", "legend"] = "about"
+    whole: bool = False  # in a terminal one line, however long: it is to be copied
     where: Where = "page"
 
 

@@ -89,6 +89,11 @@ class Cell:
         )
 
     @classmethod
+    def count(cls, amount: int, **more: Any) -> Cell:  # noqa: ANN401
+        """Return the cell of a whole number."""
+        return cls(numbers.count(amount), value=amount, **more)
+
+    @classmethod
     def mean(cls, mean: float | None, spread: float | None, **more: Any) -> Cell:  # noqa: ANN401
         """Return the cell of a mean with ± a standard deviation or error."""
         text, _, after = numbers.plus_minus(mean, spread).partition(" ")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from xlingual.requests.output import Quiet
+from xlingual.requests.output import AsJson, Form, Quiet
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.values import AtLeastZero
 
@@ -33,7 +33,8 @@ class LsRequest(Request, frozen=True, kw_only=True):
 
     root: Root = None
     encoder: Encoder = None
-    as_json: Annotated[bool, option("Print JSON instead of a table.", names=("--json",), run=True)] = False
+    form: Form = "table"
+    as_json: AsJson = False
 
 
 class VerifyRequest(Request, frozen=True, kw_only=True):
@@ -78,6 +79,7 @@ class ShowModelRequest(Request, frozen=True, kw_only=True):
 
     folder: Model
     markdown: Annotated[bool, option("Print the card as its README.md has it.", run=True)] = False
+    form: Form = "table"
     as_json: Annotated[
         bool, option("Print config.json, with digest and signature.", names=("--json",), run=True)
     ] = False

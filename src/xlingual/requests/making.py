@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from xlingual.requests.data import Pool, PoolLanguages, Split, Table
-from xlingual.requests.output import Quiet
+from xlingual.requests.output import AsJson, Form, Quiet
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.values import AtLeastZero, Natural, Positive, comma_list
 
@@ -24,7 +24,8 @@ class CheckRequest(Request, frozen=True, kw_only=True):
     command = "data check"
 
     data: Table
-    as_json: Annotated[bool, option("Print what was found as JSON.", names=("--json",), run=True)] = False
+    form: Form = "table"
+    as_json: AsJson = False
     quiet: Annotated[bool, option("Print errors and warnings only.", run=True)] = False
 
 
@@ -36,7 +37,8 @@ class DescribeRequest(Request, frozen=True, kw_only=True):
     pool: Pool
     languages: PoolLanguages = None
     split: Split = None
-    as_json: Annotated[bool, option("Print the counts as JSON.", names=("--json",), run=True)] = False
+    form: Form = "table"
+    as_json: AsJson = False
 
 
 class SquadToPoolRequest(Request, frozen=True, kw_only=True):

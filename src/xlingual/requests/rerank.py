@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from xlingual.requests.encoding import Keeping
-from xlingual.requests.output import Quiet
+from xlingual.requests.output import AsJson, Form, Quiet
 from xlingual.requests.record import Record, Request, argument, option
 from xlingual.requests.values import Natural, Positive
 
@@ -19,7 +19,6 @@ References: TypeAlias = Annotated[
     ),
 ]
 Lowercase: TypeAlias = Annotated[bool, option("Take no notice of letter case.")]
-Json: TypeAlias = Annotated[bool, option("Print JSON instead of a table.", names=("--json",), run=True)]
 
 
 class Tuning(Record, frozen=True, kw_only=True):
@@ -149,9 +148,8 @@ class TuneRequest(Request, frozen=True, kw_only=True):
         int | None,
         option("Show what K-fold cross-validation gives, too.", metavar="K", otherwise="none"),
     ] = None
-    as_json: Annotated[
-        bool, option("Print the weights as JSON instead of tables.", names=("--json",), run=True)
-    ] = False
+    form: Form = "table"
+    as_json: AsJson = False
     quiet: Quiet = False
 
 
@@ -200,7 +198,8 @@ class ScoreRequest(Request, frozen=True, kw_only=True):
     ] = None
     seed: Annotated[Natural, option("Seed of random choice.")] = 0
     out: Annotated[Path | None, option("Write the scores to FILE, as JSON.", metavar="FILE", run=True)] = None
-    as_json: Json = False
+    form: Form = "table"
+    as_json: AsJson = False
     quiet: Quiet = False
 
 
@@ -230,5 +229,6 @@ class AblateRequest(Request, frozen=True, kw_only=True):
     out: Annotated[Path | None, option("Write the ablation to FILE, as JSON.", metavar="FILE", run=True)] = (
         None
     )
-    as_json: Json = False
+    form: Form = "table"
+    as_json: AsJson = False
     quiet: Quiet = False

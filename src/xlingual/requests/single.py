@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from xlingual.requests.data import Table
 from xlingual.requests.encoding import Keeping
-from xlingual.requests.output import Quiet
+from xlingual.requests.output import AsJson, Form, Quiet
 from xlingual.requests.ranking import Address, ExactRanking
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.values import Positive
@@ -59,7 +59,8 @@ class EncodersRequest(Request, frozen=True, kw_only=True):
     command = "encoders"
 
     name: Annotated[str | None, argument("[NAME]", "The scheme that is shown.")] = None
-    as_json: Annotated[bool, option("Print the list as JSON.", names=("--json",), run=True)] = False
+    form: Form = "table"
+    as_json: AsJson = False
 
 
 class DemoRequest(Request, frozen=True, kw_only=True):

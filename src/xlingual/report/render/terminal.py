@@ -59,7 +59,7 @@ def show_section(console: Console, section: Section, *, instead: str = "--json")
         if isinstance(block, Table):
             show_table(console, block, instead=instead)
         elif isinstance(block, Prose):
-            say(console, block.text)
+            say(console, block.text, whole=block.whole)
         elif isinstance(block, Heading):
             console.print()
             say(console, block.text, "bold underline")
@@ -132,15 +132,18 @@ def _of(table: Table, places: list[int]) -> Table:
     return replace(table, columns=tuple(table.columns[i] for i in places), rows=rows)
 
 
-def say(console: Console, sentence: str, style: str = "") -> None:
-    """Print a sentence, one column in from the edge, with names that are marked in bold type."""
+def say(console: Console, sentence: str, style: str = "", *, whole: bool = False) -> None:
+    """Print a sentence, one column in from the edge, with names that are marked in bold type.
+
+    `whole`: in one line, however long.
+    """
     from rich.padding import Padding
     from rich.text import Text
 
-    shown = Text(style=style)
+    shown = Text(" " if whole else "", style=style)
     for part, name in parts(sentence):
         shown.append(in_quotes(part) if name else bare(part), style="bold" if name else None)
-    console.print(Padding(shown, (0, 0, 0, 1)))
+    console.print(shown if whole else Padding(shown, (0, 0, 0, 1)), soft_wrap=whole)
 
 
 def plain_table(title: str | None = None, *, header: bool = True) -> RichTable:
@@ -155,9 +158,9 @@ def plain_table(title: str | None = None, *, header: bool = True) -> RichTable:
         title_style="bold",
         caption_justify="left",
         caption_style="dim",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
+        box=box.SIMPLE_HEAD if header else None,
+        padding=(0, 1, 0, 0 if header else 1),
+        pad_edge=not header,
         show_header=header,
     )
 
@@ -195,10 +198,18 @@ def remark(row: Row, look: Look = Look()) -> str:  # noqa: B008  (frozen)
 def _drawn(table: Table, look: Look) -> RichTable:
     from rich.text import Text
 
-    columns = shown_columns(table, look)
-    made = plain_table(table.title)
-    for i, column in columns:
-        _add_column(made, table, i, column, look)
+    columns = [
+        (
+            i,
+            column
+            if any(row.cells and row.cells[i].interval for row in table.rows)
+            else replace(column, interval=""),
+        )
+        for i, column in shown_columns(table, look)
+    ]
+    made = plain_table(table.title or None, header=any(column.key for _, column in columns))
+    for _, column in columns:
+        _add_column(made, column, look)
     rows, remarks = table.rows, [remark(row, look) for row in table.rows]
     if any(remarks):
         made.add_column("", no_wrap=True)
@@ -221,8 +232,7 @@ def _drawn(table: Table, look: Look) -> RichTable:
     return made
 
 
-def _add_column(made: RichTable, table: Table, place: int, column: Column, look: Look) -> None:
-
+def _add_column(made: RichTable, column: Column, look: Look) -> None:
     head = of_lines()(folded(visible(column.key), look.names if column.data else _HEAD))
     if column.kind == "name" and column.data:
         made.add_column(head, overflow="fold", min_width=_LEAST_NAME, max_width=look.names)
@@ -230,11 +240,7 @@ def _add_column(made: RichTable, table: Table, place: int, column: Column, look:
         made.add_column(head, justify="left", no_wrap=True)
     else:
         made.add_column(head, justify="right", no_wrap=True)
-    if (
-        column.interval
-        and column.key not in look.bare
-        and any(r.cells and r.cells[place].interval for r in table.rows)
-    ):
+    if column.interval and column.key not in look.bare:
         made.add_column(column.interval, justify="right", no_wrap=True)
 
 
