@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
+
+from xlingual.tasks import load
 
 RENDERER = "xlingual.report.notebook:as_html"  # of a room above, so it is named and loaded late
 
@@ -22,6 +23,5 @@ class Overview:
 
 def html_of(thing: Any) -> str:  # noqa: ANN401  (a record of results, or an overview)
     """Return a thing as HTML for a notebook."""
-    module, _, name = RENDERER.partition(":")
-    shown: str = getattr(import_module(module), name)(thing)
+    shown: str = load(RENDERER)(thing)
     return shown

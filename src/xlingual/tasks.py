@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
 
 CORRELATIONS = ("SIM", "CORR", "Pearson", "Spearman")  # from −1 to 1, and named without their task
 
@@ -23,11 +25,12 @@ class Mark:
 
 @dataclass(frozen=True)
 class Task:
-    """One task. `evaluation` and `page` are dotted names, "module:function", loaded when they are used."""
+    """One task. `request`, `evaluation` and `page` are dotted names, "module:name", loaded late."""
 
     name: str  # as results, signatures and commands have it
     title: str
     sentence: str  # what it asks, for the help of its command
+    request: str  # what its command is asked
     evaluation: str  # the public Python function
     page: str  # gives the task's part of a report: report/pages/evaluation.py says what that is
     measures: tuple[str, ...]  # the default ones; the first is the headline
@@ -63,6 +66,7 @@ class Task:
         return f"{self.label} {measure}"
 
 
+_REQUESTS = "xlingual.requests.evaluating:"
 _RETRIEVAL_PAGE = "xlingual.report.pages.retrieval:part"
 
 TASKS: Mapping[str, Task] = {
@@ -84,6 +88,7 @@ TASKS: Mapping[str, Task] = {
             mark=Mark(0.10, "match texts across languages", of_the_way=True),
             way_back=True,
             by_images=True,
+            request=_REQUESTS + "BackretrievalRequest",
             evaluation="xlingual.evaluation.backretrieval:backretrieval",
             page=_RETRIEVAL_PAGE,
         ),
@@ -99,6 +104,7 @@ TASKS: Mapping[str, Task] = {
             ),
             measures=("R@10",),
             mark=Mark(0.25, "match texts across languages"),
+            request=_REQUESTS + "CrosslingualRetrievalRequest",
             evaluation="xlingual.evaluation.crosslingual_retrieval:crosslingual_retrieval",
             page=_RETRIEVAL_PAGE,
         ),
@@ -114,6 +120,7 @@ TASKS: Mapping[str, Task] = {
             ),
             measures=("CORR",),
             by_images=True,
+            request=_REQUESTS + "DistanceCorrelationRequest",
             evaluation="xlingual.evaluation.distance_correlation:distance_correlation",
             page=_RETRIEVAL_PAGE,
         ),
@@ -131,6 +138,7 @@ TASKS: Mapping[str, Task] = {
             no_languages=frozenset({"all", "pool"}),
             viewed="AP",
             renamed={"AP": "mAP", "RR": "MRR"},  # a mean over questions, as the field calls it
+            request=_REQUESTS + "MultilingualPoolRequest",
             evaluation="xlingual.evaluation.multilingual_pool:multilingual_pool",
             page="xlingual.report.pages.multilingual_pool:part",
         ),
@@ -148,6 +156,7 @@ TASKS: Mapping[str, Task] = {
             mark=Mark(0.10, "match texts and images"),
             no_languages=frozenset({"image"}),
             renamed={"Success": "R", "MedR/floor": "MedR"},  # any caption counts, as its literature has it
+            request=_REQUESTS + "ImageSentenceRequest",
             evaluation="xlingual.evaluation.image_sentence:image_sentence",
             page="xlingual.report.pages.image_sentence:part",
         ),
@@ -164,6 +173,7 @@ TASKS: Mapping[str, Task] = {
             row="language",
             column="file of sentence pairs",
             target_is_language=False,
+            request=_REQUESTS + "StsRequest",
             evaluation="xlingual.evaluation.sts:sts",
             page="xlingual.report.pages.sts:part",
         ),
@@ -173,4 +183,10 @@ TASKS: Mapping[str, Task] = {
 
 def task_of(name: str) -> Task:
     """Return the row of a task; one that is not known, from another version, under its own name."""
-    return TASKS.get(name) or Task(name, name, "", "", _RETRIEVAL_PAGE, (), label=name)
+    return TASKS.get(name) or Task(name, name, "", "", "", _RETRIEVAL_PAGE, (), label=name)
+
+
+def load(dotted: str) -> Any:  # noqa: ANN401  (what the name is of)
+    """Return what a dotted name, "module:name", is of."""
+    module, _, name = dotted.partition(":")
+    return getattr(import_module(module), name)

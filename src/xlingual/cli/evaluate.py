@@ -1,8 +1,8 @@
-"""`xlingual evaluate`: one command for each task."""
+"""`xlingual evaluate`: one command for each task, made from its row and its request."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from inspect import signature
 from typing import TYPE_CHECKING, Any
 
@@ -10,21 +10,14 @@ import click
 
 from xlingual.cli import screen
 from xlingual.cli.checks import check_folder, check_output
-from xlingual.cli.from_request import command, keywords
+from xlingual.cli.from_request import RequestCommand, keywords
 from xlingual.cli.opening import read_manifest, store_of, within_cost
 from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.ranking import approximate_ranker, chosen_ranker
 from xlingual.cli.tasks import Tasks
 from xlingual.errors import InputError
 from xlingual.requests import signed
-from xlingual.requests.evaluating import (
-    BackretrievalRequest,
-    CrosslingualRetrievalRequest,
-    DistanceCorrelationRequest,
-    ImageSentenceRequest,
-    MultilingualPoolRequest,
-    StsRequest,
-)
+from xlingual.tasks import TASKS, Task, load
 
 if TYPE_CHECKING:
     from xlingual.ranking import Ranker
@@ -32,110 +25,73 @@ if TYPE_CHECKING:
     from xlingual.results.calibration import Calibration
 
 
-@click.group(cls=Tasks)
+class Evaluations(Tasks):
+    """A group with a command for each row of the tasks."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the tasks."""
+        return list(TASKS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a task's name or short name."""
+        task = TASKS.get(self.full_name(cmd_name))
+        if task is None:
+            return None
+        request = load(task.request)
+        said = f"{task.sentence}{f' ({task.short[0]})' if task.short else ''}"
+        return RequestCommand(request, partial(_answer, task), help=request.__doc__, short_help=said)
+
+
+@click.group(cls=Evaluations)
 def evaluate() -> None:
     """Evaluate text encoders on your own data (bkr, xlr, corr and lareqa are short names)."""
 
 
-@command(BackretrievalRequest, short_help="Pictures stand in for translations (bkr).")
-def backretrieval(asked: BackretrievalRequest) -> None:
-    """Backretrieval: pictures stand in for translations.
+def _answer(task: Task, asked: Any) -> None:  # noqa: ANN401  (a request of `evaluate`)
+    """Do what is asked of a task: read, evaluate, write and show. What a request lacks is passed over."""
+    calibration = _calibration(asked) if hasattr(asked, "calibration") else None
+    more: dict[str, Any] = {}
+    if hasattr(asked, "columns"):
+        from xlingual.data.sentence_pairs import parse_columns
 
-    For each source text the nearest text in the other language is found; its picture must lead back to the
-    query's own picture. MANIFEST holds texts with pictures in two languages or more.
-    """
-    from xlingual.evaluation.backretrieval import backretrieval
-
-    calibration = _calibration(asked)
-    results = _evaluated(asked, backretrieval, lambda: read_manifest(asked.data))
+        more["columns"] = parse_columns(asked.columns)
+    if hasattr(asked, "trec"):
+        more["trec_depth"] = _trec_depth(asked)
+    results = _evaluated(task, asked, more)
     if calibration is not None:
         from xlingual.evaluation.calibration.estimate import with_estimates
 
         results = with_estimates(results, calibration)
         _say_none_estimated(results, quiet=asked.output.silent)
-    _finish(asked, results)
+    write_and_show(results, asked.output)
+    say_written(results, asked.output)
+    if getattr(asked, "trec", None) is not None:
+        screen.wrote(asked.trec, quiet=asked.output.quiet)
 
 
-@command(
-    CrosslingualRetrievalRequest, short_help="The truth, where items have texts in both languages (xlr)."
-)
-def crosslingual_retrieval(asked: CrosslingualRetrievalRequest) -> None:
-    """Cross-lingual retrieval: the ground truth, for items that have texts in both languages."""
-    from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
+def _data(asked: Any) -> Any:  # noqa: ANN401  (a request; a manifest, a pool or files)
+    """Read what a task is about."""
+    if hasattr(asked, "files"):
+        return asked.files
+    if hasattr(asked, "pool"):
+        from xlingual.data.pools.pool import MultilingualPool
 
-    _finish(asked, _evaluated(asked, crosslingual_retrieval, lambda: read_manifest(asked.data)))
-
-
-@command(DistanceCorrelationRequest, short_help="Do texts lie as far apart as their pictures (corr).")
-def distance_correlation(asked: DistanceCorrelationRequest) -> None:
-    """Distance correlation: do texts lie as far apart as their pictures (a baseline without retrieval)."""
-    from xlingual.evaluation.distance_correlation import distance_correlation
-
-    _finish(asked, _evaluated(asked, distance_correlation, lambda: read_manifest(asked.data)))
+        return MultilingualPool.read(asked.pool, asked.languages, asked.split)
+    return read_manifest(asked.data)
 
 
-@command(MultilingualPoolRequest, short_help="Find answers among candidates of all languages (lareqa).")
-def multilingual_pool(asked: MultilingualPoolRequest) -> None:
-    """Find answers in a multilingual pool, and see whether an encoder prefers its own language.
-
-    Every question is asked in one language; its answers are among the candidates of all languages. POOL is a
-    pool folder (see: xlingual data squad-to-pool, xlingual data mix-pool), or a folder of SQuAD-style files
-    with sentence breaks, one for each language.
-    """
-    from xlingual.data.pools.pool import MultilingualPool
-    from xlingual.evaluation.multilingual_pool.evaluate import multilingual_pool
-
+def _trec_depth(asked: Any) -> int | None:  # noqa: ANN401  (a request)
+    """Return how many candidates of a question a run holds, None for all."""
     if asked.trec is not None:
         check_folder(asked.trec, "--trec")
     elif asked.trec_depth is not None:
         raise InputError(
             "--trec-depth is for the runs that --trec DIR writes: name a folder, or leave it out"
         )
-    results = _evaluated(
-        asked,
-        multilingual_pool,
-        lambda: MultilingualPool.read(asked.pool, asked.languages, asked.split),
-        trec_depth=None if asked.trec_depth == "all" else (asked.trec_depth or 1000),
-    )
-    _finish(asked, results)
-    if asked.trec is not None:
-        screen.wrote(asked.trec, quiet=asked.output.quiet)
+    return None if asked.trec_depth == "all" else (asked.trec_depth or 1000)
 
 
-@command(ImageSentenceRequest, short_help="Find pictures for sentences, and sentences for pictures.")
-def image_sentence(asked: ImageSentenceRequest) -> None:
-    """Image–sentence ranking: does a sentence find its picture, and a picture its sentences.
-
-    MANIFEST holds texts with pictures; an item may have several texts of a language, of which the best one
-    counts. Text and image encoder must be of one model, such as CLIP, or model:DIR for both.
-    """
-    from xlingual.evaluation.image_sentence.evaluate import image_sentence
-
-    _finish(asked, _evaluated(asked, image_sentence, lambda: read_manifest(asked.data)))
-
-
-@command(StsRequest, short_help="Do cosines of sentences follow people's scores of likeness.")
-def sts(asked: StsRequest) -> None:
-    """Textual similarity: do cosines of two sentences follow what people say of how alike they are.
-
-    Every FILE holds sentence pairs with a score: Parquet, JSONL, CSV or TSV with the columns score,
-    sentence1, sentence2 and, if any, id; or a TSV of SemEval without a header. Shown are Pearson's and
-    Spearman's correlation of cosine and score, and whether the encoders differ.
-    """
-    from xlingual.data.sentence_pairs import parse_columns
-    from xlingual.evaluation.sts.evaluate import sts
-
-    _finish(asked, _evaluated(asked, sts, lambda: asked.files, columns=parse_columns(asked.columns)))
-
-
-for task in (
-    *(backretrieval, crosslingual_retrieval, distance_correlation),
-    *(multilingual_pool, image_sentence, sts),
-):
-    evaluate.add_command(task)
-
-
-def _calibration(asked: BackretrievalRequest) -> Calibration | None:
+def _calibration(asked: Any) -> Calibration | None:  # noqa: ANN401  (a request)
     """Read the calibration, before any work is done; None where there is none."""
     if asked.calibration is None:
         return None
@@ -154,29 +110,22 @@ def _say_none_estimated(results: Results, *, quiet: bool) -> None:
         screen.note("No XLR can be estimated: no value of Backretrieval.")
 
 
-def _evaluated(
-    asked: Any,  # noqa: ANN401  (a request of `evaluate`)
-    task: Callable[..., Results],
-    data: Callable[[], Any],
-    **more: Any,  # noqa: ANN401
-) -> Results:
-    """Run a task as its request says, on what `data` reads; `more` are further keywords of the task."""
-    output = asked.output
-    check_output(output.out, output.report, asked.command.split()[-1])
+def _evaluated(task: Task, asked: Any, more: dict[str, Any]) -> Results:  # noqa: ANN401  (a request)
+    """Run a task as its request says; `more` are further keywords of its function."""
+    function, output = load(task.evaluation), asked.output
+    parameters = list(signature(function).parameters)
+    check_output(output.out, output.report, task.name)
     store = store_of(asked.keeping)
-    given = keywords(asked, task) | more
+    given = keywords(asked, function) | more
     given |= {"text_encoders": within_cost(asked.text_encoders, asked.keeping), "store": store}
-    if "ranker" in _parameters(task):
+    if "ranker" in parameters:
         given["ranker"] = _ranker(asked, store)
     with screen.warnings_as_lines(), screen.progress(output.silent) as progress:
         if progress is not None:
             progress("reading the data", 0, 1)
-        given[_parameters(task)[0]] = data()
-        return signed(task(**given, progress=progress), asked)
-
-
-def _parameters(task: Callable[..., Results]) -> list[str]:
-    return list(signature(task).parameters)
+        given[parameters[0]] = _data(asked)
+        found: Results = function(**given, progress=progress)
+        return signed(found, asked)
 
 
 def _ranker(asked: Any, store: Any) -> Ranker:  # noqa: ANN401  (as above)
@@ -184,9 +133,3 @@ def _ranker(asked: Any, store: Any) -> Ranker:  # noqa: ANN401  (as above)
     if hasattr(asked, "approximation"):
         return approximate_ranker(asked.approximation, ranker, asked.ranking.threads)
     return ranker
-
-
-def _finish(asked: Any, results: Results) -> None:  # noqa: ANN401  (as above)
-    """Write and show what was found."""
-    write_and_show(results, asked.output)
-    say_written(results, asked.output)

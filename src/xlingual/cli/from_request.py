@@ -46,9 +46,8 @@ class RequestCommand(click.Command):
             kind.command.split()[-1],
             params=[*_parameters(kind), *_refused(kind)],
             callback=self._asked,
-            help=answer.__doc__,
             context_settings={"allow_extra_args": _takes_data(kind)},
-            **more,
+            **({"help": answer.__doc__} | more),
         )
 
     def request(self, given: Mapping[str, Any], where: str = "") -> Request:

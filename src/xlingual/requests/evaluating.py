@@ -66,7 +66,11 @@ class Sampling(Samples, frozen=True, kw_only=True):
 
 
 class BackretrievalRequest(Request, frozen=True, kw_only=True):
-    """Evaluate text encoders by Backretrieval."""
+    """Backretrieval: pictures stand in for translations.
+
+    For each source text the nearest text in the other language is found; its picture must lead back to the
+    query's own picture. MANIFEST holds texts with pictures in two languages or more.
+    """
 
     command = "evaluate backretrieval"
 
@@ -89,7 +93,7 @@ class BackretrievalRequest(Request, frozen=True, kw_only=True):
 
 
 class CrosslingualRetrievalRequest(Request, frozen=True, kw_only=True):
-    """Evaluate text encoders by true cross-lingual retrieval."""
+    """Cross-lingual retrieval: the ground truth, for items that have texts in both languages."""
 
     command = "evaluate crosslingual-retrieval"
 
@@ -114,7 +118,7 @@ class CrosslingualRetrievalRequest(Request, frozen=True, kw_only=True):
 
 
 class DistanceCorrelationRequest(Request, frozen=True, kw_only=True):
-    """Evaluate text encoders by the correlation of distances between texts and between images."""
+    """Distance correlation: do texts lie as far apart as their pictures (a baseline without retrieval)."""
 
     command = "evaluate distance-correlation"
 
@@ -129,7 +133,12 @@ class DistanceCorrelationRequest(Request, frozen=True, kw_only=True):
 
 
 class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
-    """Evaluate text encoders by the answers that they find in a pool of all languages."""
+    """Find answers in a multilingual pool, and see whether an encoder prefers its own language.
+
+    Every question is asked in one language; its answers are among the candidates of all languages. POOL is a
+    pool folder (see: xlingual data squad-to-pool, xlingual data mix-pool), or a folder of SQuAD-style files
+    with sentence breaks, one for each language.
+    """
 
     command = "evaluate multilingual-pool"
 
@@ -203,7 +212,11 @@ class MultilingualPoolRequest(Request, frozen=True, kw_only=True):
 
 
 class ImageSentenceRequest(Request, frozen=True, kw_only=True):
-    """Evaluate text encoders by the images that their sentences find, and the other way round."""
+    """Image–sentence ranking: does a sentence find its picture, and a picture its sentences.
+
+    MANIFEST holds texts with pictures; an item may have several texts of a language, of which the best one
+    counts. Text and image encoder must be of one model, such as CLIP, or model:DIR for both.
+    """
 
     command = "evaluate image-sentence"
 
@@ -261,7 +274,12 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
 
 
 class StsRequest(Request, frozen=True, kw_only=True):
-    """Evaluate text encoders by how the cosines of sentences follow people's scores."""
+    """Textual similarity: do cosines of two sentences follow what people say of how alike they are.
+
+    Every FILE holds sentence pairs with a score: Parquet, JSONL, CSV or TSV with the columns score,
+    sentence1, sentence2 and, if any, id; or a TSV of SemEval without a header. Shown are Pearson's and
+    Spearman's correlation of cosine and score, and whether the encoders differ.
+    """
 
     command = "evaluate sts"
 

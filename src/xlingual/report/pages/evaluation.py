@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from typing import TypeAlias
 
 from xlingual.errors import InputError
@@ -17,7 +16,7 @@ from xlingual.report.blocks import Finding, Page, Section
 from xlingual.report.examples import MOST_BYTES
 from xlingual.results import Entry, Results, Summary
 from xlingual.results.views import PoolViews
-from xlingual.tasks import Task, task_of
+from xlingual.tasks import Task, load, task_of
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,7 @@ def page(results: Results | Sequence[Results], *, title: str | None = None) -> P
 
 def part_of(task: Task) -> PartOf:
     """Return the function that makes a task's part."""
-    module, _, name = task.page.partition(":")
-    found: PartOf = getattr(import_module(module), name)
+    found: PartOf = load(task.page)
     return found
 
 
