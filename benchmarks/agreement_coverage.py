@@ -11,10 +11,16 @@ import os
 
 import numpy as np
 
-from xlingual.evaluation.metric_validation.coefficients import accuracy, pearson, spearman
-from xlingual.evaluation.metric_validation.differences import compare_measures
+from xlingual.evaluation.metric_validation.agreement import compare_measures
 from xlingual.evaluation.metric_validation.encoder_scores import Table
-from xlingual.evaluation.metric_validation.two_way import NoIntervalError, replicated, z_interval
+from xlingual.evaluation.metric_validation.two_way import (
+    NoIntervalError,
+    accuracy,
+    pearson,
+    replicated,
+    spearman,
+    z_interval,
+)
 
 SIMULATIONS = int(os.environ.get("SIMULATIONS", "5000"))
 REPLICATES = 500  # 2000 outside of simulations

@@ -16,8 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from xlingual import Manifest, arrays
-from xlingual.evaluation.nearest import NearestRequest, TextUnion
-from xlingual.evaluation.setup import Options, Workspace
+from xlingual.evaluation.backretrieval.nearest import NearestRequest
+from xlingual.evaluation.pair_run import PairRun
+from xlingual.evaluation.passes import TextUnion
+from xlingual.evaluation.run import Options
 from xlingual.ranking import vectors as unit_vectors
 
 TILE = (1024, 4096)
@@ -49,21 +51,16 @@ def main(n: int = 200_000, d: int = 128) -> None:
         folder, size = Path(name), 4 * n * d
         for seed, (lang, count) in enumerate((("en", n), ("de", n), ("images", 2 * n))):
             write(folder / f"{lang}.npy", count, d, seed)
-        workspace = Workspace(
-            "backretrieval",
-            manifest,
-            Options(pairs="en-de"),
-            f"vectors:{folder}/{{lang}}.npy",
-            matching=False,
-            image_spec=f"vectors:{folder}/images.npy",
-        )
+        images = f"vectors:{folder}/images.npy"
+        run = PairRun("backretrieval", manifest, Options(pairs="en-de"), matching=False, image_spec=images)
+        run.prepare(f"vectors:{folder}/{{lang}}.npy")
         before = resident()
         print(f"{n:,} texts of each language, {d} dimensions: {4 * size / 2**20:,.0f} MiB of vectors")
-        pictures = workspace.compared_pictures()[2]
+        pictures = run.pictures()[2]
         told("pictures", before)
         assert len(pictures.points) == 2 * n - 1  # two are equal
-        for _, vectors in workspace.encoded():
-            sample = workspace.tasks[0].sample
+        for _, vectors in run.encoded():
+            sample = run.tasks[0].sample
             union = TextUnion(vectors, [sample])
             NearestRequest(union, sample)
             rows_of_tile, columns = (slice(0, min(length, n - 1)) for length in TILE)

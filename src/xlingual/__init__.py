@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from xlingual.encoders.base import Encoder
     from xlingual.errors import DataWarning, InputError, XlingualError
     from xlingual.evaluation.backretrieval import backretrieval
-    from xlingual.evaluation.calibration.calibrate import calibrate
+    from xlingual.evaluation.calibration import calibrate
     from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
     from xlingual.evaluation.distance_correlation import distance_correlation
-    from xlingual.evaluation.image_sentence.evaluate import image_sentence
-    from xlingual.evaluation.metric_validation.validate import validate_backretrieval
-    from xlingual.evaluation.multilingual_pool.evaluate import multilingual_pool
-    from xlingual.evaluation.sts.evaluate import sts
+    from xlingual.evaluation.image_sentence import image_sentence
+    from xlingual.evaluation.metric_validation import validate_backretrieval
+    from xlingual.evaluation.multilingual_pool import multilingual_pool
+    from xlingual.evaluation.sts import sts
     from xlingual.measures import parse_measure
     from xlingual.records import Pictures, Texts
     from xlingual.report import write_report
@@ -58,22 +58,22 @@ _HOMES = {
     "Validation": "results.validation",
     "XlingualError": "errors",
     "backretrieval": "evaluation.backretrieval",
-    "calibrate": "evaluation.calibration.calibrate",
+    "calibrate": "evaluation.calibration",
     "compare": "comparison.compare",
     "crosslingual_retrieval": "evaluation.crosslingual_retrieval",
     "distance_correlation": "evaluation.distance_correlation",
     "gate": "comparison.gate",
-    "image_sentence": "evaluation.image_sentence.evaluate",
-    "multilingual_pool": "evaluation.multilingual_pool.evaluate",
+    "image_sentence": "evaluation.image_sentence",
+    "multilingual_pool": "evaluation.multilingual_pool",
     "new_study": "workflows.study",
     "parse_measure": "measures",
     "plan": "comparison.plan",
     "run_case_study": "workflows.case_study",
-    "sts": "evaluation.sts.evaluate",
+    "sts": "evaluation.sts",
     "train_dual_encoder": "workflows.train_dual_encoder",
     "train_mlmme": "workflows.train_mlmme",
     "train_triplet": "workflows.train_triplet",
-    "validate_backretrieval": "evaluation.metric_validation.validate",
+    "validate_backretrieval": "evaluation.metric_validation",
     "write_report": "report",
     "write_scenes": "demo_data.scenes",
 }

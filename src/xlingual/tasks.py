@@ -131,7 +131,7 @@ TASKS: Mapping[str, Task] = {
             no_languages=frozenset({"all", "pool"}),
             viewed="AP",
             renamed={"AP": "mAP", "RR": "MRR"},  # a mean over questions, as the field calls it
-            evaluation="xlingual.evaluation.multilingual_pool.evaluate:multilingual_pool",
+            evaluation="xlingual.evaluation.multilingual_pool:multilingual_pool",
             page="xlingual.report.pages.multilingual_pool:part",
         ),
         Task(
@@ -148,7 +148,7 @@ TASKS: Mapping[str, Task] = {
             mark=Mark(0.10, "match texts and images"),
             no_languages=frozenset({"image"}),
             renamed={"Success": "R", "MedR/floor": "MedR"},  # any caption counts, as its literature has it
-            evaluation="xlingual.evaluation.image_sentence.evaluate:image_sentence",
+            evaluation="xlingual.evaluation.image_sentence:image_sentence",
             page="xlingual.report.pages.image_sentence:part",
         ),
         Task(
@@ -164,7 +164,7 @@ TASKS: Mapping[str, Task] = {
             row="language",
             column="file of sentence pairs",
             target_is_language=False,
-            evaluation="xlingual.evaluation.sts.evaluate:sts",
+            evaluation="xlingual.evaluation.sts:sts",
             page="xlingual.report.pages.sts:part",
         ),
     )

@@ -48,6 +48,13 @@ def test_import_loads_no_third_party_package():
     assert third_party == set()
 
 
+def test_an_evaluation_loads_little():
+    loaded = modules_after("from xlingual import backretrieval") - modules_after("pass")
+    third_party = {name for name in loaded if name not in sys.stdlib_module_names} - {"xlingual"}
+    # msgspec takes typing_extensions where it is installed
+    assert third_party - {"typing_extensions"} == {"msgspec", "numpy", "threadpoolctl"}
+
+
 def test_models_can_be_described_without_torch():
     models = ("views", "mlmme_config", "triplet_config", "card", "triplet_graph")
     names = ("folder", "vocabulary", "words", *models)

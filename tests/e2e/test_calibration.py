@@ -64,6 +64,30 @@ def test_calibrate_says_what_it_is_worth_and_writes_a_file(xlingual: Any, valida
     assert json.loads(as_json) == again and first.pop("run") and again.pop("run") and first == again
 
 
+def test_a_calibration_is_printed_in_other_forms_and_has_a_page(xlingual: Any, validated: Any) -> None:
+    validated()
+    as_csv = xlingual("calibrate", "val", "--out", "c.json", "--format", "csv").out.splitlines()
+    assert as_csv[0].startswith("left out,fit,groups,error,error_low,error_high")
+    assert sum(line.startswith("family,") for line in as_csv) == 3
+    as_json = xlingual("calibrate", "val", "--out", "d.json", "--format", "json").out
+    assert json.loads(as_json) == read_json("d.json")
+    assert xlingual("report", "c.json", "--out", "page.html").code == 0
+    assert "Mean absolute error" in Path("page.html").read_text(encoding="utf-8")
+
+
+def test_an_evaluation_without_values_says_that_nothing_is_estimated(
+    xlingual: Any, bkr: Any, validated: Any
+) -> None:
+    validated()
+    assert xlingual("calibrate", "val", "--out", "c.json", "--quiet").code == 0
+    empty = Results([], [], None)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("xlingual.evaluation.calibration.estimate.with_estimates", lambda *_: empty)
+        patched.setattr("xlingual.cli.evaluate._finish", lambda *_: None)
+        outcome = bkr("--pairs", "en-de", "--calibration", "c.json")
+    assert outcome.err.splitlines() == ["No XLR can be estimated: no value of Backretrieval."]
+
+
 def test_evaluate_prints_and_keeps_the_estimate(xlingual: Any, bkr: Any, validated: Any) -> None:
     validated()
     assert xlingual("calibrate", "val", "--out", "c.json", "--quiet").code == 0

@@ -37,7 +37,7 @@ def test_squad_becomes_a_pool(xlingual: Any, breaks: bool, form: str) -> None:
 def test_a_pool_that_is_there_is_replaced_by_force_only(xlingual: Any) -> None:
     write_squad()
     make = ("data", "squad-to-pool", "squad", "--out", "p")
-    assert xlingual(*make, "--format", "jsonl").err == "wrote p\n"
+    assert xlingual(*make, "--file-format", "jsonl").err == "wrote p\n"
     before = Path("p/questions.jsonl").read_bytes()
     refused(xlingual(*make), "p holds questions.jsonl, candidates.jsonl", "would be lost", "--force")
     assert Path("p/questions.jsonl").read_bytes() == before

@@ -46,6 +46,17 @@ def test_the_short_name_and_json_on_the_screen(validate):
     assert json.loads(done.out)["measure"] == "R@10"
 
 
+def test_other_forms_on_the_screen(validate):
+    table, markdown, latex, lines = (
+        validate("--seeds", "2", "--format", form).out for form in ("table", "markdown", "latex", "csv")
+    )
+    assert "Agreement with XLR over encoders" in table
+    assert "| BkR | Pearson |" in markdown and r"\begin{tabular}" in latex
+    assert any(
+        line.startswith("Agreement with XLR over encoders,BkR,Pearson,") for line in lines.splitlines()
+    )
+
+
 @pytest.mark.parametrize(
     ("more", "text"),
     [

@@ -87,6 +87,9 @@ def test_results_of_every_task_follow_the_schema(
     content = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     assert content["results"] and content["summary"] and content["timings"]
     validator.validate(content)
+    read = Results.read(tmp_path)
+    assert (read.entries, read.summary) == (runs[task].entries, runs[task].summary)
+    assert read.to_dict() | {"files": content["files"]} == content
 
 
 def test_missing_values_follow_the_schema(

@@ -86,6 +86,10 @@ def test_what_fits_is_a_record() -> None:
             "named.de.b->c.high must be a number, found null",
         ),
         ({"named": {"en": {"a": {"low": 1}}}}, "the field 'named.en.a.high' is missing"),
+        (
+            {"named": {"en": {"a": PART}, "de": {"b": {"low": 1}}, "fr": {"c": 3}}, "level": 7},
+            "the field 'named.de.b.high' is missing",
+        ),
         ({"mood": "fair"}, 'mood must be "bad" or "good" or null, found "fair"'),
         ({"level": 2}, "level must be a number above 0 and below 1, found 2"),
         ({"at_least": 1}, "at_least must be a whole number of at least 2 or null, found 1"),
@@ -96,6 +100,10 @@ def test_what_fits_is_a_record() -> None:
         ({"two": [1]}, "two must be a list of 2 values, found a list of 1"),
         ({"digest": "Z" * 50}, f'digest must be text like ^[0-9a-f]+$, found "{"Z" * 38}…'),
         ({"file": 3}, "file must be text or null, found 3"),
+        (
+            {"two": [1, "x"], "level": "\ud800", "file": "\ud800"},
+            'level must be a number above 0 and below 1, found "?"',
+        ),
         ({"most": 2.5}, "most must be a number of at most 1, found 2.5"),
         ({"pet": 3}, "pet must be an object or null, found 3"),
         ({"either": "x"}, 'either must be a number or null, found "x"'),

@@ -28,14 +28,14 @@ def casestudy(asked: CaseStudyRequest) -> None:
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.case_study import EVALUATION, Evaluated, run_case_study
 
-    out, quiet, as_json = asked.output.out, asked.output.quiet, asked.output.as_json
+    out, quiet = asked.output.out, asked.output.quiet
     if out is None:
         raise InputError("--out is missing: the study writes models and results, so say where with --out DIR")
     check_folder(out)
     store = store_of(asked.keeping)
     evaluated = Evaluated(**keywords(asked, Evaluated), ranker=_ranker(asked, store))
     trained, data = _trained(asked), asked.data
-    with screen.warnings_as_lines(), screen.progress(quiet or as_json) as progress:
+    with screen.warnings_as_lines(), screen.progress(asked.output.silent) as progress:
         if progress is not None:
             progress("reading the manifest", 0, 1)
         train = None
@@ -53,22 +53,15 @@ def casestudy(asked: CaseStudyRequest) -> None:
             store=store,
             progress=progress,
         )
-    if as_json:
-        screen.print_json(study.to_dict())
-    elif not quiet:
-        from xlingual.report.case_study import show
-
-        show(screen.console(), study)
+    screen.show(study, form=asked.output.form, as_json=asked.output.as_json, quiet=quiet)
     screen.wrote(out / "case_study.json", quiet=quiet)
     if asked.output.report:
         from xlingual.report import write_report
-        from xlingual.report.case_study import write_case_study
         from xlingual.results import Results
 
-        write_case_study(study, out / "report.html")
-        screen.wrote(out / "report.html", quiet=quiet)
-        write_report([Results.read(out / EVALUATION)], out / EVALUATION / "report.html")
-        screen.wrote(out / EVALUATION / "report.html", quiet=quiet)
+        for found, folder in ((study, out), (Results.read(out / EVALUATION), out / EVALUATION)):
+            write_report(found, folder / "report.html")
+            screen.wrote(folder / "report.html", quiet=quiet)
 
 
 def _ranker(asked: CaseStudyRequest, store: Any) -> Ranker:  # noqa: ANN401

@@ -43,6 +43,8 @@ def run(asked: RunRequest) -> int:
 
 def _request(content: Mapping[str, Any], where: str) -> tuple[RequestCommand, Request]:
     found = _command(str(content.get(_COMMAND, "")), where)
+    if found.kind is RunRequest:
+        raise InputError(f"{where}: a file runs no other file: write the tables of that file here")
     given = {name: value for name, value in content.items() if name != _COMMAND}
     return found, found.request(given, where)
 

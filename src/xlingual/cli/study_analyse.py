@@ -30,20 +30,15 @@ def analyse(asked: AnalyseStudyRequest) -> None:
     given = {**keywords(asked, run), "study": made, "looks": fractions}
     found = signed(run(**given, key=read_key(study, made), ratings=ratings), asked)
     try:
-        if asked.as_json:
-            screen.print_json(found.to_dict())
-        elif not quiet:
-            from xlingual.report.study import show
-
-            show(screen.console(), found)
+        screen.show(found, form=asked.form, as_json=asked.as_json, quiet=quiet)
     finally:  # also where the reader of standard output has gone
         if out is not None:
             found.write(out)
             screen.wrote(out / "analysis.json", quiet=quiet)
         if out is not None and asked.report:
-            from xlingual.report.study import write_study
+            from xlingual.report import write_report
 
-            write_study(found, out / "report.html")
+            write_report(found, out / "report.html")
             screen.wrote(out / "report.html", quiet=quiet)
 
 

@@ -26,7 +26,7 @@ def new(asked: NewStudyRequest) -> None:
     which the server never opens.
     """
     from xlingual.study.folder import refuse_study_in
-    from xlingual.workflows.study import Layout, new_study
+    from xlingual.workflows.study import new_study
 
     out, quiet = asked.out, asked.quiet
     check_folder(out)
@@ -40,7 +40,7 @@ def new(asked: NewStudyRequest) -> None:
             source=asked.source,
             target=asked.target,
             systems=within_cost(asked.text_encoders, asked.keeping),
-            layout=Layout(**asked.layout.settings()),
+            layout=asked.layout,
             image_encoder=asked.image_encoder,
             threads=asked.ranking.threads,
             ranker=ranker,

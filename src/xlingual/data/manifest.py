@@ -25,6 +25,7 @@ from xlingual.data.reading.select import choose, split_reference
 from xlingual.data.reading.tables import Table, table_of_arrow, table_of_rows
 from xlingual.data.reading.textrows import TextRows, chosen_rows
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
+from xlingual.notebook import Overview, html_of
 from xlingual.records import Numbering, Pictures, Texts
 
 if TYPE_CHECKING:
@@ -162,6 +163,12 @@ class Manifest(TextRows):
         texts = listed((f"{tag} {count}" for tag, count in zip(self.languages, counts, strict=True)), 20)
         pictures = f"{len(self.picture_source)} pictures" if self.has_pictures else "no pictures"
         return f"Manifest({name}: {self.n_items} items, {len(self)} texts ({texts}), {pictures})"
+
+    def _repr_html_(self) -> str:
+        counts = np.bincount(self.language, minlength=len(self.languages)).tolist()
+        texts = dict(zip(self.languages, counts, strict=True))
+        name = self.path.name if self.path is not None else self.source
+        return html_of(Overview(name, self.n_items, texts, len(self.picture_source)))
 
     def rows_of(self, language: str) -> Ints:
         """Return the rows [m] of a language, in order; raise InputError where there are none."""

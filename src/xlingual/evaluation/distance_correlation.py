@@ -1,30 +1,50 @@
 """Distance correlation (CORR): do texts lie as far apart as their pictures.
 
 Spearman's correlation between text and picture cosine distances over pairs of a source and a target: the
-Backretrieval paper's baseline, without any retrieval.
+Backretrieval paper's baseline, without any retrieval. Ranked pictures serve every encoder, and where the
+samples of a language pair overlap, the cosines of their union are computed once and each sample's table is
+read off them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from xlingual.arrays import distinct_values
 from xlingual.data.manifest import Manifest
-from xlingual.embed import TextVectors
+from xlingual.data.samples import Sample
+from xlingual.embed import PictureIndex, TextVectors
 from xlingual.encoders import EncoderLike
-from xlingual.evaluation.correlate import Correlation, Pairs, PictureRanks, RankedTables, correlation
+from xlingual.evaluation.estimates import Score
 from xlingual.evaluation.near_duplicates import DECLARED
-from xlingual.evaluation.perquery import PerQuery
-from xlingual.evaluation.setup import EncoderSpecs, Options, Report, Workspace, by_pair, collected_warnings
-from xlingual.evaluation.summary import Baseline, Scored, ScoreTable
+from xlingual.evaluation.numbers import Baseline, Numbers
+from xlingual.evaluation.pair_run import PairRun, Task, by_pair
+from xlingual.evaluation.passes import one_pass
+from xlingual.evaluation.ragged import sums
+from xlingual.evaluation.run import EncoderSpecs, Options, Report, collected_warnings
+from xlingual.evaluation.scorer import Scored
 from xlingual.measures import DistanceCorrelation
-from xlingual.ranking import one_library_thread
+from xlingual.ranking import UNIT, Cosine, UnitVectors, one_library_thread
+from xlingual.records import Floats, Ints
 from xlingual.requests import answers
 from xlingual.requests.evaluating import DistanceCorrelationRequest
 from xlingual.results import Results
+from xlingual.stats import Part, RankedTable, influence_sums, spearman, spearman_influence
 from xlingual.store import StoreLike, open_store
+from xlingual.streams import stream
 
 NAME = "distance-correlation"
+EXACT_PAIRS = 4_000_000  # up to so many pairs all are used
+SAMPLED_PAIRS = 1_000_000  # above, so many are drawn with replacement
+_UNION_BYTES = 1 << 29  # of the keys of a union of samples
+_ROWS = 2048  # of a union computed at a time
+KEPT_BYTES = 1 << 29  # ranked picture distances kept for the next encoder
+
+Unit = Callable[[Ints], UnitVectors]  # the unit vectors of some codes (text rows, pictures)
 
 
 @answers(DistanceCorrelationRequest)
@@ -58,49 +78,187 @@ def distance_correlation(
         cluster=cluster,
     )
     with collected_warnings() as warnings:
-        workspace = Workspace(
-            NAME, manifest, options, text_encoders, matching=False, image_spec=image_encoder
-        )
-        results = _Run(workspace).results()
+        run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
+        run.prepare(text_encoders)
+        results = _evaluated(run)
     results.warnings = warnings
     return results
 
 
-class _Run:
-    """One evaluation; the ranks of picture distances are shared by all encoders."""
+def _evaluated(run: PairRun) -> Results:
+    """Correlate the distances of each encoder; the ranks of picture distances are shared by all."""
+    image_name, image_identity, pictures = run.pictures()
+    run.join_near_duplicates(pictures)
+    pairs = [Pairs.of(task.sample) for task in run.tasks]
+    ranks, measure = PictureRanks(pictures, run.tasks, pairs), DistanceCorrelation()
+    numbers = Numbers(NAME, [measure], run.places, image_name)
+    for name, vectors in run.encoded():
+        tell = run.progress(f"correlating distances: {name}")
+        for number, found in _correlations(run, vectors, pairs, ranks):
+            task = run.tasks[number]
+            scored = Scored(found.score, np.empty(0), None, found.note)
+            numbers[name, measure.name, numbers.places[number]] = run.number(
+                task, measure.name, name, scored, Baseline(chance=0.0), images=image_identity
+            )
+            tell(number + 1, len(run.tasks))
+    return run.finished(numbers.results(run.manifest))
 
-    def __init__(self, workspace: Workspace) -> None:
-        self.workspace = workspace
-        self.image_name, self.image_identity, pictures = workspace.pictures()
-        workspace.join_near_duplicates(pictures)
-        self.pairs = [Pairs.of(task.sample) for task in workspace.tasks]
-        self.pictures = PictureRanks(pictures, workspace.tasks, self.pairs)
 
-    def results(self) -> Results:
-        """Return everything that was found."""
-        workspace = self.workspace
-        measure = DistanceCorrelation()
-        table = ScoreTable(NAME, self.image_name, workspace.tasks, list(workspace.text_encoders), [measure])
-        for name, vectors in workspace.encoded():
-            tell = workspace.progress(f"correlating distances: {name}")
-            for number, found in self._correlations(vectors):
-                task = workspace.tasks[number]
-                signature = workspace.signature(task, measure.name, name, images=self.image_identity)
-                table.scored[name, measure.name, number] = Scored(found.score, None, signature, found.note)
-                table.baselines[measure.name, number] = Baseline(chance=0.0)
-                tell(number + 1, len(workspace.tasks))
-        results = Results(table.entries(), table.summaries(), PerQuery(workspace.manifest).table())
-        return workspace.finished(results)
+def _correlations(
+    run: PairRun, vectors: TextVectors, pairs: Sequence[Pairs], ranks: PictureRanks
+) -> Iterator[tuple[int, Correlation]]:
+    """Yield the number of each task and what one encoder scores in it."""
+    for numbers in by_pair(run.tasks).values():
+        with run.stage("correlate"), one_library_thread():
+            sides = [(run.tasks[n].sample.source, run.tasks[n].sample.target) for n in numbers]
+            texts = RankedTables(vectors.unit, sides, [pairs[n] for n in numbers])
+        for place, number in enumerate(numbers):
+            with run.stage("correlate"), one_library_thread():
+                cluster = run.manifest.cluster
+                found = correlation(run.tasks[number], pairs[number], texts[place], ranks.of(number), cluster)
+            yield number, found
 
-    def _correlations(self, vectors: TextVectors) -> Iterator[tuple[int, Correlation]]:
-        """Yield the number of each task and what one encoder scores in it."""
-        tasks, cluster = self.workspace.tasks, self.workspace.manifest.cluster
-        for numbers in by_pair(tasks).values():
-            with self.workspace.timings.stage("correlate"), one_library_thread():
-                sides = [(tasks[n].sample.source, tasks[n].sample.target) for n in numbers]
-                texts = RankedTables(vectors.unit, sides, [self.pairs[n] for n in numbers])
-            for place, number in enumerate(numbers):
-                with self.workspace.timings.stage("correlate"), one_library_thread():
-                    pictures = self.pictures.of(number)
-                    found = correlation(tasks[number], self.pairs[number], texts[place], pictures, cluster)
-                yield number, found
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of a source and a target of a sample: all of n × m, or the drawn positions."""
+
+    shape: tuple[int, int]
+    drawn: tuple[Ints, Ints] | None = None  # (source [p], target [p])
+
+    @classmethod
+    def of(cls, sample: Sample) -> Pairs:
+        """Return all pairs of a sample, or some of them where there are too many."""
+        n, m = len(sample.source), len(sample.target)
+        if n * m <= EXACT_PAIRS:
+            return cls((n, m))
+        rng = stream(sample.seed, f"pairs {n} {m}")
+        return cls((n, m), (rng.integers(0, n, SAMPLED_PAIRS), rng.integers(0, m, SAMPLED_PAIRS)))
+
+    def __len__(self) -> int:
+        return self.shape[0] * self.shape[1] if self.drawn is None else len(self.drawn[0])
+
+    def note(self, squares: float) -> str | None:
+        """Return how the pairs were drawn and the standard error of that; `squares` is Σ influence²."""
+        if self.drawn is None:
+            return None
+        error = squares**0.5 / len(self)
+        return f"from {len(self):,} of {self.shape[0] * self.shape[1]:,} pairs, standard error {error:.4f}"
+
+
+class RankedTables:
+    """The ranked cosines of several samples, made when asked for; `sides` are codes that `unit` knows."""
+
+    def __init__(self, unit: Unit, sides: Sequence[tuple[Ints, Ints]], pairs: Sequence[Pairs]) -> None:
+        self.unit, self.sides, self.pairs = unit, sides, pairs
+        self._sources, self._targets = (
+            distinct_values(np.concatenate(side)) for side in zip(*sides, strict=True)
+        )
+        size = len(self._sources) * len(self._targets) * 4
+        whole = all(p.drawn is None for p in pairs) and len(sides) > 1
+        self._keys = self._union() if whole and size <= _UNION_BYTES and one_pass(sides) else None
+
+    def _union(self) -> np.ndarray:
+        """Return the keys of all sources and targets, int32 [sources, targets]: |cosine| ≤ 1 fits."""
+        similarity = Cosine(self.unit(self._sources), self.unit(self._targets))
+        keys = np.empty(similarity.shape, dtype=np.int32)
+        columns = np.arange(len(self._targets))
+        for start in range(0, len(keys), _ROWS):
+            rows = np.arange(start, min(start + _ROWS, len(keys)))
+            np.rint(
+                similarity.block(rows, columns) / UNIT, out=keys[rows[0] : rows[-1] + 1], casting="unsafe"
+            )
+        return keys
+
+    def __getitem__(self, number: int) -> RankedTable:
+        """Return the table of a sample."""
+        source, target = self.sides[number]
+        if self._keys is not None:
+            rows, columns = np.searchsorted(self._sources, source), np.searchsorted(self._targets, target)
+            return RankedTable.of(self._keys[np.ix_(rows, columns)].ravel())
+        similarity = Cosine(self.unit(source), self.unit(target))
+        drawn = self.pairs[number].drawn
+        if drawn is not None:
+            return RankedTable.of(similarity.exact(*drawn))
+        block = similarity.block(np.arange(len(source)), np.arange(len(target)))
+        return RankedTable.of(np.rint(block / UNIT).astype(np.int64).ravel())
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Spearman's correlation in one sample, or None, and a note: why there is none, or how it was drawn."""
+
+    score: Score | None
+    note: str | None = None
+
+
+def correlation(
+    task: Task, pairs: Pairs, texts: RankedTable, pictures: RankedTable, cluster: Ints
+) -> Correlation:
+    """Return the correlation with one residual for each item: its rows or its columns of influence."""
+    value = spearman(texts, pictures)
+    if value is None:
+        what = "text" if texts.is_constant else "picture"
+        return Correlation(None, f"no correlation: all {what} distances are equal")
+    if pairs.drawn is None:
+        rows, columns, squares = influence_sums(texts, pictures, value, pairs.shape)
+    else:
+        influence: Floats = spearman_influence(texts, pictures, value)
+        rows, columns = (
+            sums(side, influence, size) for side, size in zip(pairs.drawn, pairs.shape, strict=True)
+        )
+        squares = float(influence @ influence)
+    count = len(pairs)
+    items = np.concatenate([cluster[task.sample.source], cluster[task.sample.target]])
+    part = Part(np.concatenate([rows, columns]) / count, (items,))
+    twice = squares / count**2  # a pair's own square, once in its row and once in its column
+    return Correlation(Score(value, (part,), (-1.0, 1.0), 2.0, twice), pairs.note(squares))
+
+
+class PictureRanks:
+    """Ranked picture similarities by task: those of equal pictures are one, kept for the next encoder."""
+
+    def __init__(self, pictures: PictureIndex, tasks: Sequence[Task], pairs: Sequence[Pairs]) -> None:
+        self.pictures, self.tasks, self.pairs = pictures, tasks, pairs
+        self._kept: dict[tuple[bytes, bytes, int | None], RankedTable] = {}
+
+    def of(self, number: int) -> RankedTable:
+        """Return the table of a task."""
+        key = self._key(number)
+        if key not in self._kept:
+            table = RankedTables(self._unit, [self._side(number)], [self.pairs[number]])[0]
+            self._keep(key, table)
+            return table
+        return self._kept[key]
+
+    def prepare(self, numbers: Sequence[int]) -> None:
+        """Rank the pictures of these tasks ahead, from one product where that is cheaper."""
+        new = {key: n for n in numbers if (key := self._key(n)) not in self._kept}
+        if not new:
+            return
+        chosen = list(new.values())
+        tables = RankedTables(self._unit, [self._side(n) for n in chosen], [self.pairs[n] for n in chosen])
+        for place, key in enumerate(new):
+            self._keep(key, tables[place])
+
+    def forget(self) -> None:
+        """Keep nothing."""
+        self._kept.clear()
+
+    def _keep(self, key: tuple[bytes, bytes, int | None], table: RankedTable) -> None:
+        if sum(kept.twice.nbytes for kept in self._kept.values()) > KEPT_BYTES:
+            self._kept.clear()
+        self._kept[key] = table
+
+    def _side(self, number: int) -> tuple[Ints, Ints]:
+        sample = self.tasks[number].sample
+        return self.pictures.code[sample.source], self.pictures.code[sample.target]
+
+    def _key(self, number: int) -> tuple[bytes, bytes, int | None]:
+        sources, targets = self._side(number)
+        which = None if self.pairs[number].drawn is None else self.tasks[number].sample.seed  # pairs drawn
+        return sources.tobytes(), targets.tobytes(), which
+
+    def _unit(self, pictures: Ints) -> UnitVectors:
+        vectors = self.pictures.pool.vectors
+        return UnitVectors(vectors.raw, vectors.rows[self.pictures.pool.code[pictures]])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -16,13 +16,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _NONE: Ints = np.empty(0, dtype=np.int64)
-_EMPTY: dict[str, Any] = {
-    "query": _NONE,
-    "retrieved": None,
-    "above": None,
-    "tied": None,
-    "value": np.empty(0),
-}
 BY = "by."  # begins the columns that divide queries into parts
 LABELS = ("task", "encoder", "source", "target", "measure")
 
@@ -51,32 +44,43 @@ class Asked(Protocol):
         """Columns that divide the rows into parts."""
 
 
+@dataclass(frozen=True)
+class AskedRows:
+    """What the rows of the table are, where they are no manifest's."""
+
+    ids: Sequence[str] = ()
+    item: Ints = field(default_factory=lambda: _NONE)
+    item_ids: Sequence[str] = ()
+    cluster: Ints = field(default_factory=lambda: _NONE)
+    labels: Mapping[str, Sequence[str | None]] = field(default_factory=dict)
+
+
 @dataclass
 class PerQuery:
     """Collects blocks of queries; strings are kept as codes, so that a million rows stay small."""
 
-    asked: Asked
     _labels: list[tuple[str, ...]] = field(default_factory=list)
     _seeds: list[int] = field(default_factory=list)
     _blocks: dict[str, list[np.ndarray]] = field(default_factory=dict)
 
     def add(
         self,
-        labels: Mapping[str, str],
+        labels: tuple[str, ...],
         seed: int,
         *,
         query: Ints,
-        retrieved: Ints | None,
-        above: Ints | None,
-        tied: Ints | None,
         value: Floats,
+        retrieved: Ints | None = None,
+        above: Ints | None = None,
+        tied: Ints | None = None,
     ) -> None:
         """Add the queries of one number; -1 (or None for the column) stands for "does not apply".
 
-        `query` and `retrieved` are rows of what is asked.
+        `labels` are task, encoder, source, target and measure; `query` and `retrieved` are rows of what is
+        asked.
         """
         nothing = np.full(len(query), -1, dtype=np.int64)
-        self._labels.append(tuple(labels[name] for name in LABELS))
+        self._labels.append(labels)
         self._seeds.append(seed)
         columns = {
             "query": query,
@@ -88,38 +92,40 @@ class PerQuery:
         for name, column in columns.items():
             self._blocks.setdefault(name, []).append(column)
 
-    def table(self) -> pa.Table:
-        """Return the Arrow table."""
+    def table(self, asked: Asked | None = None) -> pa.Table:
+        """Return the Arrow table; `asked` is what was asked, None where there are no queries."""
         import pyarrow as pa
 
+        asked = AskedRows() if asked is None else asked
         if not self._labels:
-            self.add(dict.fromkeys(LABELS, ""), 0, **_EMPTY)
+            self.add(("",) * len(LABELS), 0, query=_NONE, value=np.empty(0))
         lengths = [len(block) for block in self._blocks["value"]]
         columns = {
-            name: _repeated([labels[i] for labels in self._labels], lengths) for i, name in enumerate(LABELS)
+            name: repeated([labels[i] for labels in self._labels], lengths) for i, name in enumerate(LABELS)
         }
         columns["seed"] = pa.array(np.repeat(self._seeds, lengths), pa.int64())
         query = np.concatenate(self._blocks["query"])
-        ids = _words(self.asked.ids)
+        ids = _words(asked.ids)
         columns["query"] = _looked_up(query, *ids)
-        columns["item"] = _looked_up(self.asked.item[query], *_words(self.asked.item_ids))
-        columns["cluster"] = pa.array(self.asked.cluster[query], pa.int64())
+        columns["item"] = _looked_up(asked.item[query], *_words(asked.item_ids))
+        columns["cluster"] = pa.array(asked.cluster[query], pa.int64())
         retrieved = np.concatenate(self._blocks["retrieved"])
         columns["retrieved"] = _looked_up(retrieved, *ids)
-        clusters = self.asked.cluster[np.maximum(retrieved, 0)]
+        clusters = asked.cluster[np.maximum(retrieved, 0)]
         columns["retrieved_cluster"] = pa.array(clusters, pa.int64(), mask=retrieved < 0)
         for name in ("above", "tied"):
             values = np.concatenate(self._blocks[name])
             columns[name] = pa.array(values, pa.int64(), mask=values < 0)
         columns["value"] = pa.array(np.concatenate(self._blocks["value"]), pa.float64())
-        for name, labels in self.asked.labels.items():
+        for name, labels in asked.labels.items():
             code, words = _label_codes(labels)
             if words:
                 columns[f"{BY}{name}"] = _looked_up(code[query], *_words(words))
         return pa.table(columns)
 
 
-def _repeated(words: Sequence[str], lengths: Sequence[int]) -> pa.Array:
+def repeated(words: Sequence[str], lengths: Sequence[int]) -> pa.Array:
+    """Return each word so many times, as codes and words."""
     distinct = list(dict.fromkeys(words))
     number = {word: i for i, word in enumerate(distinct)}
     return _looked_up(np.repeat([number[word] for word in words], lengths), *_words(distinct))

@@ -13,7 +13,7 @@ from xlingual.nbest.choice import first_best, model_scores
 from xlingual.nbest.lists import NBestLists
 from xlingual.records import Floats, Ints
 from xlingual.results.document import Answer
-from xlingual.results.values import Amount, Bleu, Count, Number, Size, about, among
+from xlingual.results.values import Amount, Bleu, Count, Number, Size, Warnings, about, among
 
 SCHEMA = "xlingual/rerank-weights/1"
 MADE_BY = "xlingual rerank tune … --out WEIGHTS.json"
@@ -81,9 +81,7 @@ class Weights(Answer, frozen=True, kw_only=True, tag=SCHEMA):
             "BLEU on sentences whose fold took no part, over the tunings; null where it was not asked for."
         ),
     ] = None
-    warnings: Annotated[list[str], about("What deserved a look, one sentence each.")] = field(
-        default_factory=list
-    )
+    warnings: Warnings = field(default_factory=list)
     notes: Annotated[list[str], about("What differs from what was asked for, one sentence each.")] = field(
         default_factory=list
     )

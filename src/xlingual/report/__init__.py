@@ -7,9 +7,10 @@ from typing import Any
 
 from xlingual.report.blocks import Page
 from xlingual.report.leaders import Row, leaderboard
+from xlingual.report.marking import plain
 from xlingual.report.pages import page_of
 
-__all__ = ["Page", "Row", "leaderboard", "page_of", "render", "verdict", "write_report"]
+__all__ = ["Page", "Row", "as_html", "leaderboard", "page_of", "verdict", "write_report"]
 
 
 def write_report(found: Any, path: str | Path, *, title: str | None = None) -> None:  # noqa: ANN401
@@ -24,7 +25,7 @@ def write_report(found: Any, path: str | Path, *, title: str | None = None) -> N
     html.write(page_of(found, title=title), path)
 
 
-def render(found: Any, *, title: str | None = None) -> str:  # noqa: ANN401
+def as_html(found: Any, *, title: str | None = None) -> str:  # noqa: ANN401
     """Return the page of what was found as HTML."""
     from xlingual.report.render import html
 
@@ -37,7 +38,7 @@ def verdict(found: Any) -> list[str]:  # noqa: ANN401
     Where several runs or language pairs are judged apart, the first sentence about each begins with its name.
     """
     return [
-        f"{finding.name}: {sentence}" if finding.name and place == 0 else sentence
+        plain(f"{finding.name}: {sentence}" if finding.name and place == 0 else sentence)
         for finding in page_of(found).verdict
         for place, sentence in enumerate(finding.sentences)
     ]

@@ -200,6 +200,23 @@ def difference(
     return f"{number(value, digits=digits, error=error, ci=ci)} [{low}, {high}]"
 
 
+def signed(value: float, ci: Interval | None = None, *, digits: int = 3) -> str:
+    """Return "value [low, high]" with signs, and decimals enough to see on which side of 0 an end lies.
+
+    >>> signed(0.5, Interval(0.004, 1.0, 0.95, ""), digits=2), signed(-0.2, digits=2), signed(0.0, digits=1)
+    ('+0.500 [+0.004, +1.000]', '−0.20', '0.0')
+    """
+    ends = () if ci is None else (ci.low, ci.high)
+    digits = digits_beside(ends, [0.0], digits)
+    text, *around = (_with_sign(one, digits) for one in (value, *ends))
+    return f"{text} [{', '.join(around)}]" if around else text
+
+
+def _with_sign(value: float, digits: int) -> str:
+    text = number(value, digits=digits)
+    return f"+{text}" if value > 0 and float(text) else text  # "+0.000" says too much
+
+
 def digits_beside(ends: Sequence[float], marks: Sequence[float], digits: int = 3) -> int:
     """Return how many decimals, `digits` or more, tell each end from each mark it is not equal to.
 
@@ -269,6 +286,15 @@ def counted(amount: int, one: str, many: str = "") -> str:
     ('1 query', '1,200 seeds')
     """
     return f"{count(amount)} {one if amount == 1 else many or f'{one}s'}"
+
+
+def facts(*amounts: tuple[int, str, str]) -> list[tuple[str, str]]:
+    """Return (noun, amount) for the head of a page.
+
+    >>> facts((1, "query", "queries"), (3, "seed", "seeds"))
+    [('query', '1'), ('seeds', '3')]
+    """
+    return [(one if amount == 1 else many, count(amount)) for amount, one, many in amounts]
 
 
 def span(amounts: list[int]) -> str:

@@ -66,6 +66,17 @@ GLOSSARY = (
     ),
 )
 
+NO_DIFFERENCE = (
+    "No difference found",
+    "The data do not show a difference. That is not the same as equal: the interval says how large it may "
+    "still be.",
+)
+
+
+def terms(*names: str) -> list[tuple[str, str]]:
+    """Return the entries of the glossary that begin so, in its order."""
+    return [entry for entry in GLOSSARY if entry[0].startswith(names)]
+
 
 def lower_is_better(measure: str) -> bool:
     """Tell whether small values of the measure are good ones (ranks)."""

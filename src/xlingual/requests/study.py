@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from xlingual.requests.data import Table
 from xlingual.requests.encoding import Keeping
-from xlingual.requests.output import Quiet
+from xlingual.requests.output import AsJson, Form, Quiet
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Record, Request, argument, option
 from xlingual.requests.values import Natural, Positive, Share
@@ -18,8 +18,8 @@ Study: TypeAlias = Annotated[Path, argument("STUDY", "Folder of the study.")]
 Part: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 
 
-class LayoutOptions(Record, frozen=True, kw_only=True):
-    """What is asked of raters, and how often."""
+class Layout(Record, frozen=True, kw_only=True):
+    """How a study is laid out. Shares are of the queries, 0 to 1."""
 
     queries: Annotated[int, option("Number of queries that are asked.", metavar="N")] = 20
     per_system: Annotated[int, option("Number of suggestions of each system.", metavar="N")] = 5
@@ -71,7 +71,7 @@ class NewStudyRequest(Request, frozen=True, kw_only=True):
             metavar="SPEC",
         ),
     ] = None
-    layout: LayoutOptions
+    layout: Layout
     out: Annotated[Path, option("Write the study to the folder STUDY.", metavar="STUDY", run=True)]
     keeping: Keeping
     ranking: ExactRanking
@@ -135,7 +135,8 @@ class AnalyseStudyRequest(Request, frozen=True, kw_only=True):
     level: Annotated[Share, option("Level of the intervals; tests err in 1 − level.")] = 0.95
     replicates: Annotated[Positive, option("Number of resamples.", metavar="N")] = 4999
     seed: Annotated[Natural, option("Seed of the random numbers.")] = 0
-    as_json: Annotated[bool, option("Print JSON instead of sentences.", names=("--json",), run=True)] = False
+    form: Form = "table"
+    as_json: AsJson = False
     quiet: Annotated[bool, option("Print nothing but errors.", run=True)] = False
 
 

@@ -8,7 +8,19 @@ from typing import Annotated
 from msgspec import Struct, field
 
 from xlingual.results.document import Answer
-from xlingual.results.values import Amount, Count, Interval, Level, Note, Number, Share, Size, about, among
+from xlingual.results.values import (
+    Amount,
+    Count,
+    Interval,
+    Level,
+    Note,
+    Number,
+    Share,
+    Size,
+    Warnings,
+    about,
+    among,
+)
 from xlingual.signature import same_conventions
 
 SCHEMA = "xlingual/calibration/2"
@@ -197,9 +209,7 @@ class Calibration(Answer, frozen=True, kw_only=True, tag=SCHEMA):
     differences: Annotated[
         list[ErrorDifference], about("Differences between the errors of plain fits and of the calibration.")
     ]
-    warnings: Annotated[list[str], about("What deserved a look, one sentence each.")] = field(
-        default_factory=list
-    )
+    warnings: Warnings = field(default_factory=list)
 
     @property
     def xlr_measure(self) -> str:

@@ -11,7 +11,20 @@ from msgspec import Struct, field
 
 from xlingual.results.document import FolderDocument, unknown
 from xlingual.results.files import REPORT
-from xlingual.results.values import Amount, Count, Interval, Number, Share, Size, Whole, about, among
+from xlingual.results.values import (
+    Amount,
+    Conditions,
+    Count,
+    Interval,
+    Number,
+    Share,
+    Size,
+    Timings,
+    Warnings,
+    Whole,
+    about,
+    among,
+)
 
 SCHEMA = "xlingual/case_study/1"
 FILE = "case_study.json"
@@ -144,11 +157,9 @@ class CaseStudy(FolderDocument, frozen=True, tag=SCHEMA):
     differences: Annotated[list[Difference], about("The questions of the study, in order.")]
     worst: Annotated[Worst, about("The worst pairs of Triplet.")]
     trainings: Annotated[list[Training], about("How the trained models came to be.")]
-    conditions: Annotated[
-        dict[str, str], about("What all numbers share, as in the signatures of results.json.")
-    ]
-    warnings: Annotated[list[str], about("What was warned of.")] = field(default_factory=list)
-    timings: Annotated[dict[str, Number], about("Seconds by stage.")] = field(default_factory=dict)
+    conditions: Conditions
+    warnings: Warnings = field(default_factory=list)
+    timings: Timings = field(default_factory=dict)
 
     def model(self, role: str) -> Model | None:
         """Return the model of a role, None where there is none."""

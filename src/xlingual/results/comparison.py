@@ -7,7 +7,20 @@ from typing import Annotated
 from msgspec import Meta, Struct, field, structs
 
 from xlingual.results.document import FolderDocument, unknown
-from xlingual.results.values import Amount, Count, Interval, Level, Note, Number, Share, Size, about, among
+from xlingual.results.values import (
+    Amount,
+    Conditions,
+    Count,
+    Interval,
+    Level,
+    Note,
+    Number,
+    Share,
+    Size,
+    Timings,
+    about,
+    among,
+)
 
 SCHEMA = "xlingual/comparison/1"
 FILE = "comparison.json"
@@ -96,18 +109,14 @@ class Comparison(FolderDocument, frozen=True, tag=SCHEMA):
     alpha: Annotated[Level, about("Significance level.")]
     margin: Annotated[Amount | None, about("Differences below it do not matter; null where none was given.")]
     seed: Annotated[Count, about("Seed of the random numbers.")]
-    conditions: Annotated[
-        dict[str, str], about("What all numbers share, as in the signatures of results.json.")
-    ]
+    conditions: Conditions
     boards: Annotated[
         list[Board],
         Meta(min_length=1),
         about("For each task and measure a board over all queries, then those of parts."),
     ]
     notes: Annotated[list[str], about("What was left out, one sentence each.")] = field(default_factory=list)
-    timings: Annotated[
-        dict[str, Number], about("Seconds by stage; the only part that differs between equal runs.")
-    ] = field(default_factory=dict)
+    timings: Timings = field(default_factory=dict)
 
     def problem(self) -> str | None:
         """Return which baseline is not among the encoders of its board."""

@@ -61,7 +61,7 @@ def _several_targets(entries: Iterable[Entry], per_query: pa.Table) -> bool:
     import pyarrow.compute as pc
 
     try:
-        for entry in entries:
+        for entry in {(one.source, one.target, one.seed): one for one in entries}.values():
             own = pc.scalar(True)
             for name in ("task", "measure", "encoder", "source", "target", "seed"):
                 own = own & (pc.field(name) == getattr(entry, name))

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from xlingual.errors import InputError
+from xlingual.notebook import html_of
 from xlingual.results.files import read_json, write_json
 from xlingual.results.values import about
 from xlingual.typed import convert
@@ -37,6 +38,9 @@ class Document(msgspec.Struct, frozen=True, tag_field="schema"):
         """Return what the file holds."""
         content: dict[str, Any] = plain(self)
         return content
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     def write(self, path: str | Path) -> None:
         """Write the file `path`, atomically; its folder is made if need be."""

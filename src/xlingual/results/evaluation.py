@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from xlingual.errors import InputError, XlingualError
+from xlingual.notebook import html_of
 from xlingual.results.conventions import remarks
 from xlingual.results.document import Asked, RunOf, plain, remedy
 from xlingual.results.entries import Entry, Summary
@@ -118,6 +119,9 @@ class Results:
     request: dict[str, Any] = field(default_factory=dict)  # how it was made; {} in older results
     run: dict[str, Any] = field(default_factory=dict)  # what else the run was like; it changes no number
     remarks: list[str] = field(default_factory=list)  # on names that meant something else when it was written
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     def __repr__(self) -> str:
         overall = [s for s in self.summary if s.source is None] or self.summary

@@ -7,7 +7,20 @@ from typing import Annotated
 from msgspec import Struct, field
 
 from xlingual.results.document import Answer
-from xlingual.results.values import Amount, Count, Interval, Level, Note, Number, Share, Size, about, among
+from xlingual.results.values import (
+    Amount,
+    Conditions,
+    Count,
+    Interval,
+    Level,
+    Note,
+    Number,
+    Share,
+    Size,
+    Warnings,
+    about,
+    among,
+)
 
 SCHEMA = "xlingual/gate/1"
 PASS, FAIL, UNDECIDED = "pass", "fail", "cannot tell"  # outcomes
@@ -88,12 +101,8 @@ class Gate(Answer, frozen=True, tag=SCHEMA):
     pairs: Annotated[list[str], about("Language pairs that took part: en-de.")]
     n_seeds: Annotated[Size, about("Seeds.")]
     decisions: Annotated[list[Decision], about("One, or one for each language pair or other slice.")]
-    conditions: Annotated[
-        dict[str, str], about("What the numbers depend on, as in the signatures of results.json.")
-    ] = field(default_factory=dict)
-    warnings: Annotated[list[str], about("What deserved a look, one sentence each.")] = field(
-        default_factory=list
-    )
+    conditions: Conditions = field(default_factory=dict)
+    warnings: Warnings = field(default_factory=list)
     seed: Annotated[Count, about("Seed of the random numbers.")] = 0
     replicates: Annotated[Count, about("Sign flips of each test.")] = 0
     by: Annotated[

@@ -5,10 +5,23 @@ from __future__ import annotations
 import math
 from typing import Annotated
 
-from msgspec import Meta, Struct, field, structs
+from msgspec import Struct, field, structs
 
 from xlingual.results.document import Answer
-from xlingual.results.values import Amount, Count, Interval, Level, Note, Number, Share, Size, about
+from xlingual.results.values import (
+    Amount,
+    Conditions,
+    Count,
+    Interval,
+    Level,
+    Note,
+    Number,
+    Positive,
+    Share,
+    Size,
+    Warnings,
+    about,
+)
 
 SCHEMA = "xlingual/plan/1"
 FILE = "plan.json"
@@ -88,12 +101,8 @@ class Plan(Answer, frozen=True, tag=SCHEMA):
     pool: Annotated[Size, about("Candidates that a rank is counted among, mean over samples: N.")]
     k: Annotated[Size | None, about("K of R@k or Success@k; null for other measures.")]
     rows: Annotated[list[Row], about("One entry per encoder other than the baseline, best first.")]
-    conditions: Annotated[
-        dict[str, str], about("What the numbers depend on, as in the signatures of results.json.")
-    ] = field(default_factory=dict)
-    warnings: Annotated[list[str], about("What deserved a look, one sentence each.")] = field(
-        default_factory=list
-    )
+    conditions: Conditions = field(default_factory=dict)
+    warnings: Warnings = field(default_factory=list)
     n_tests: Annotated[Size, about("How many tests `compare` would correct for; the plan does not.")] = 1
     baseline_given: Annotated[bool, about("False where the baseline is the leader of the same data.")] = True
     n_clusters: Annotated[
@@ -101,7 +110,7 @@ class Plan(Answer, frozen=True, tag=SCHEMA):
     ] = None
 
     k_over_pool: Annotated[
-        Annotated[float, Meta(gt=0)] | None,
+        Positive | None,
         about(
             "K/N, the part of the pool that counts as found; null for other measures than R@k and Success@k."
         ),

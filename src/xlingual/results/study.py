@@ -8,7 +8,18 @@ from msgspec import Meta, Struct, field
 
 from xlingual.results.document import FolderDocument, unknown
 from xlingual.results.files import REPORT
-from xlingual.results.values import Amount, Count, Interval, Level, Number, Share, Size, about, among
+from xlingual.results.values import (
+    Amount,
+    Count,
+    Interval,
+    Level,
+    Number,
+    Share,
+    Size,
+    Warnings,
+    about,
+    among,
+)
 
 SCHEMA = "xlingual/study_analysis/1"
 FILE = "analysis.json"
@@ -77,7 +88,7 @@ class RaterScores(Struct, frozen=True):
 class Agreement(Struct, frozen=True):
     """Krippendorff's alpha for ordinal scores over all raters."""
 
-    alpha: Annotated[Annotated[float, Meta(le=1)] | None, about("1 is perfect agreement, 0 luck.")]
+    alpha: Annotated[Annotated[float, Meta(ge=-1e100, le=1)] | None, about("1 is perfect agreement, 0 luck.")]
     ci: Annotated[Interval | None, about("Its interval.")]
     n_units: Annotated[Count, about("Suggestions that two raters or more scored.")]
     note: Annotated[str | None, about("Why there is no alpha.")] = None
@@ -169,7 +180,7 @@ class StudyAnalysis(FolderDocument, frozen=True, tag=SCHEMA):
         default_factory=list
     )
     conditions: Annotated[dict[str, str], about("How the study was made.")] = field(default_factory=dict)
-    warnings: Annotated[list[str], about("What was warned of.")] = field(default_factory=list)
+    warnings: Warnings = field(default_factory=list)
     seed: Annotated[Count, about("Seed of the random numbers.")] = 0
     replicates: Annotated[Count, about("Replicates of tests and intervals.")] = 0
 

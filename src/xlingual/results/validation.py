@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
-from msgspec import UNSET, Meta, Struct, UnsetType, field, structs
+from msgspec import UNSET, Struct, UnsetType, field, structs
 
 from xlingual.results.document import FolderDocument
 from xlingual.results.files import REPORT
-from xlingual.results.values import Amount, Count, Interval, Note, Number, Share, Size, about, among
+from xlingual.results.values import (
+    Amount,
+    Count,
+    Interval,
+    Note,
+    Number,
+    Positive,
+    Share,
+    Size,
+    Timings,
+    Warnings,
+    about,
+    among,
+)
 
 SCHEMA = "xlingual/validation/1"
 TRUTH = "XLR"
@@ -18,6 +31,7 @@ TRUTH_AT_1 = (
 )
 MEASURES = ("BkR", "SIM", "CORR")  # held against the truth
 COEFFICIENTS = ("pearson", "spearman")
+DIFFERENCES = ("BkR-CORR", "BkR-SIM")
 SUBSETS = ("all", "below", "above")  # encoders whose XLR is below, or at least, the threshold
 FILE = "validation.json"
 
@@ -209,7 +223,7 @@ class Degradation(Struct, frozen=True):
 
     kind: Annotated[str, among("none", "dims", "noise", "shuffle"), about("How they were weakened.")]
     level: Annotated[
-        Annotated[float, Meta(gt=0)] | None,
+        Positive | None,
         about("Dimensions kept, or noise in units of the vectors' own length; null where there is no level."),
     ]
     source: Annotated[str, about("Language of the queries.")]
@@ -253,12 +267,8 @@ class Validation(FolderDocument, frozen=True, tag=SCHEMA):
     degradations: Annotated[list[Degradation], about("Agreement with weakened image vectors.")] = field(
         default_factory=list
     )
-    warnings: Annotated[list[str], about("What deserved a look, one sentence each.")] = field(
-        default_factory=list
-    )
-    timings: Annotated[
-        dict[str, Number], about("Seconds by stage; the only part that differs between equal runs.")
-    ] = field(default_factory=dict)
+    warnings: Warnings = field(default_factory=list)
+    timings: Timings = field(default_factory=dict)
     measure_at_1: Annotated[
         str | None, about("Canonical name of the measure of XLR@1: R@1; null where K is 1 already.")
     ] = None
@@ -269,3 +279,32 @@ class Validation(FolderDocument, frozen=True, tag=SCHEMA):
             "encoders that note it."
         ),
     ] = field(default_factory=dict)
+
+    def problem(self) -> str | None:
+        """Return which measure, difference or coefficient is not there."""
+        missing = next(self._missing(), None)
+        return None if missing is None else f"the field {missing!r} is missing"
+
+    def _missing(self) -> Iterator[str]:
+        for number, pair in enumerate(self.pairs):
+            place = f"pairs[{number}]"
+            parts = {f"{place}.subsets.{name}": getattr(pair.parts, name) for name in ("below", "above")}
+            for where, one in {place: pair, **parts}.items():
+                yield from _lacking(f"{where}.accuracy", one.accuracy, MEASURES)
+                yield from _lacking_within(f"{where}.agreement", one.agreement, MEASURES)
+                yield from _lacking_within(f"{where}.differences", one.differences, DIFFERENCES)
+        for number, weakened in enumerate(self.degradations):
+            yield from _lacking_within(f"degradations[{number}].agreement", weakened.agreement, ())
+
+
+def _lacking(where: str, found: Mapping[str, object], keys: Iterable[str]) -> Iterator[str]:
+    return (f"{where}.{key}" for key in keys if key not in found)
+
+
+def _lacking_within(
+    where: str, found: Mapping[str, Mapping[str, object]], keys: Iterable[str]
+) -> Iterator[str]:
+    """Yield the keys that are not there, and the coefficients that those that are there lack."""
+    yield from _lacking(where, found, keys)
+    for key, by_coefficient in found.items():
+        yield from _lacking(f"{where}.{key}", by_coefficient, COEFFICIENTS)

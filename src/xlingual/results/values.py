@@ -22,6 +22,7 @@ def among(*values: str) -> Meta:
 
 Number: TypeAlias = Annotated[float, Meta(ge=-_LARGE, le=_LARGE)]
 Amount: TypeAlias = Annotated[float, Meta(ge=0, le=_LARGE)]
+Positive: TypeAlias = Annotated[float, Meta(gt=0, le=_LARGE)]
 Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Level: TypeAlias = Annotated[float, Meta(gt=0, lt=1)]
 Bleu: TypeAlias = Annotated[float, Meta(ge=0, le=100)]
@@ -32,9 +33,13 @@ Note: TypeAlias = Annotated[
     str | None,
     about("Why a number is missing, or what must be known about it; null where there is nothing to say."),
 ]
-Warnings: TypeAlias = Annotated[list[str], about("What deserves a look, one sentence each.")]
-Timings: TypeAlias = Annotated[dict[str, Number], about("Seconds by stage; differs between equal runs.")]
-Conditions: TypeAlias = Annotated[dict[str, str], about("What all the numbers have in common.")]
+Warnings: TypeAlias = Annotated[list[str], about("What deserved a look, one sentence each.")]
+Timings: TypeAlias = Annotated[
+    dict[str, Number], about("Seconds by stage; the only part that differs between equal runs.")
+]
+Conditions: TypeAlias = Annotated[
+    dict[str, str], about("What the numbers depend on, as in the signatures of results.json.")
+]
 
 
 class Interval(Struct, frozen=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from xlingual.languages import name_of
 from xlingual.ranking import Cpu, Ranker
 from xlingual.records import Ints
 from xlingual.requests import sign
-from xlingual.requests.study import NewStudyRequest
+from xlingual.requests.study import Layout, NewStudyRequest
 from xlingual.store import StoreLike, open_store
 from xlingual.study.design import Plan, check_plan, make_design
 from xlingual.study.folder import refuse_study_in, write_study
@@ -32,22 +31,6 @@ from xlingual.workflows.study_asked import asked_of
 from xlingual.workflows.study_bkr import MEASURE, bkr_of_queries
 from xlingual.workflows.study_lists import Best, candidates, draw_queries, nearest, strata_of
 from xlingual.workflows.study_pictures import pictures_of
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How a study is laid out; the options of `xlingual study new`. Shares are of the queries, 0 to 1."""
-
-    queries: int = 20
-    per_system: int = 5
-    raters: int = 3
-    seed: int = 0
-    by: str | None = None  # a column of the manifest: each of its labels gets its share of the queries
-    repeats: float = 0.0
-    controls: float = 0.0
-    exclude_own: bool = False  # never suggest the texts of a query's own item
-    pictures: bool = True  # show pictures, where there are any
-    title: str | None = None
 
 
 def new_study(
@@ -114,10 +97,9 @@ def new_study(
             progress=progress,
         )
         key = replace(key, bkr=_by_id(bkr, rows, design.study), bkr_measure=MEASURE)
-    given = {**vars(layout), "source": source, "target": target, "text_encoders": systems, "threads": threads}
-    key = sign(
-        key, NewStudyRequest, {**given, "manifest": manifest.path or manifest, "image_encoder": image_encoder}
-    )
+    given = {**layout.settings(), "source": source, "target": target, "image_encoder": image_encoder}
+    given |= {"text_encoders": systems, "manifest": manifest.path or manifest}
+    key = sign(key, NewStudyRequest, given, run=False)  # the study holds a digest of it
     write_images(out, images)
     study = write_study(out, design.study, key, title_page(design.study))
     ensure_links(Path(out), layout.raters)

@@ -146,3 +146,19 @@ def test_elsewhere_they_are_two_numbers(tmp_path):
     folder = written(tmp_path / "one", ["R@10", "AP"])
     with pytest.raises(InputError, match="no encoder has Success@10: choose among R@10, AP"):
         read_aligned([folder], measures=["Success@10"])
+
+
+def test_every_language_pair_is_looked_at_for_several_target_texts():
+    """The first pair alone does not tell: only the items of the second have several texts."""
+    task, signature = "crosslingual-retrieval", str(Signature({"conventions": "1"}, {"encoder": "x"}))
+    sizes = {"de": 4, "fr": 8}
+    entries = [
+        Entry(task, "en", tag, "x", None, "R@1", 0.5, None, 0.1, None, None, None, 4, size, 0, 0, signature)
+        for tag, size in sizes.items()
+    ]
+    rows = [{"task": task, "measure": "R@1", "encoder": "x", "source": "en", "seed": 0}]
+    rows = [row | {"target": tag, "item": f"i{i}"} for row in rows for tag in sizes for i in range(4)]
+    table = pa.Table.from_pylist(rows)
+    assert remarks(entries[:1], table) == []
+    (said,) = remarks(entries, table)
+    assert "R@1 is the hit rate" in said

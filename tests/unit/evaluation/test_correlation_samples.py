@@ -10,7 +10,6 @@ import pytest
 from scipy.stats import t as student
 
 from xlingual.data.manifest import Manifest
-from xlingual.evaluation import correlate
 from xlingual.evaluation import distance_correlation as corr
 from xlingual.stats import RankedTable, spearman, spearman_influence
 
@@ -42,8 +41,8 @@ def run(case, **options):
 
 @pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")  # equal samples are meant
 def test_each_seed_draws_its_own_pairs_from_equal_samples(case, monkeypatch):
-    monkeypatch.setattr(correlate, "EXACT_PAIRS", 100)
-    monkeypatch.setattr(correlate, "SAMPLED_PAIRS", 90)
+    monkeypatch.setattr(corr, "EXACT_PAIRS", 100)
+    monkeypatch.setattr(corr, "SAMPLED_PAIRS", 90)
     both = {(entry.encoder, entry.seed): entry for entry in run(case, seeds=2)}
     assert len(both) == 4
     for seed in (0, 1):

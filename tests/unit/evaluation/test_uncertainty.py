@@ -10,8 +10,8 @@ import pytest
 from xlingual.data.manifest import Manifest
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
-from xlingual.evaluation.scores import Score
-from xlingual.evaluation.summary import Baseline, normalised
+from xlingual.evaluation.estimates import Score
+from xlingual.evaluation.numbers import Baseline, normalised
 from xlingual.results import Interval, by_key
 from xlingual.stats import Part, mean_interval
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from xlingual.report import leaderboard, numbers, render, verdict
+from xlingual.report import as_html, leaderboard, numbers, verdict
 from xlingual.report.findings import approximation
 from xlingual.results import Approximation, Behind, Interval
 
@@ -47,7 +47,7 @@ def test_the_verdict_and_the_page_have_no_other_digits(made):
     results = made_run(made, 0.0038)
     told = " ".join(verdict(results))
     assert "0.35 [" in told and "0.346" not in told and "(0.9)" in told and "0.912" not in told
-    html = render([results])
+    html = as_html([results])
     assert ">0.35<" in html and "0.346" not in html and "0.912" not in html
     assert "nearest text found for 99.8 %" in html
 
@@ -123,7 +123,7 @@ def test_ranks_of_examples_are_bounds(made):
             [made.summary(TASK, "e", "R@10", 0.3456, approximation=approximate)],
             examples=made.examples([made.example("e", "en", "de", "worst", 0, above=20, tied=1)]),
         )
-        shown[approximate is None] = render([run])
+        shown[approximate is None] = as_html([run])
     assert "ranked 21 at best, of 365" in shown[False]
     assert "ranked 21 of 365" in shown[True] and "at best" not in shown[True]
 

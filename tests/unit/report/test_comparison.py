@@ -7,7 +7,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from xlingual.report import page_of, render, verdict, write_report
+from xlingual.report import as_html, page_of, verdict, write_report
 from xlingual.report.pages.comparison import remarks
 from xlingual.report.render.text import as_text
 from xlingual.results import Interval
@@ -142,7 +142,7 @@ def test_csv_holds_all_boards_at_full_precision():
 
 def test_the_page_escapes_names_and_loads_nothing(tmp_path):
     found = comparison(board([row(HOSTILE, 0.4, 0.1, outcome="better"), row("base", 0.3)]), margin=0.05)
-    page = render(found)
+    page = as_html(found)
     assert "<b>_" not in page and "&lt;b&gt;_&amp;" in page
     assert "<script" not in page and "http" not in page.replace("http-equiv", "")
     assert page.count('class="ceiling"') == 2 + 1  # + margin in two rows, and the legend
@@ -188,13 +188,13 @@ def test_verdict_and_cells_of_hostile_names_are_text():
 
 def test_counts_of_a_page_are_singular_where_they_are_one_and_a_pool_has_languages():
     found = comparison(board(MIXED))
-    facts = re.findall(r"<d[td]>([^<]*)</d[td]>", render(found))
+    facts = re.findall(r"<d[td]>([^<]*)</d[td]>", as_html(found))
     assert {"language pair", "seed", "queries answered"} <= set(facts)
     assert not {"language pairs", "seeds"} & set(facts)
     pooled = replace(
         comparison(board(MIXED, task="multilingual-pool", measure="AP")), conditions={"languages": "ar,de,en"}
     )
-    facts = re.findall(r"<d[td]>([^<]*)</d[td]>", render(pooled))
+    facts = re.findall(r"<d[td]>([^<]*)</d[td]>", as_html(pooled))
     assert "languages" in facts and "3" in facts and not {"language pair", "seed"} & set(facts)
 
 

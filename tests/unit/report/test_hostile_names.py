@@ -13,12 +13,10 @@ import pytest
 from msgspec.structs import replace
 
 from xlingual.cli import screen
-from xlingual.report import page_of, render, write_report
+from xlingual.report import as_html, page_of, write_report
 from xlingual.report.pages.gate import junit, summary
 from xlingual.report.render import html
 from xlingual.report.render.text import as_text
-from xlingual.report.study import page as study_page
-from xlingual.report.study import show as show_study
 from xlingual.results import Interval
 from xlingual.results.gate import Decision, Gate
 from xlingual.results.plan import Plan, Row
@@ -74,7 +72,7 @@ def test_a_comparison_on_the_screen_and_as_a_page(comparison, capsys):
     out = capsys.readouterr().out
     check(out)
     assert "[red]" in re.sub(r"\s+", "", out) and ":no:" in out
-    check_page(render(comparison))
+    check_page(as_html(comparison))
 
 
 @pytest.fixture
@@ -125,9 +123,11 @@ def test_an_evaluation(tmp_path, capsys):
 
 
 def test_a_study(capsys):
-    found = made("study/made.py").hostile(NASTY)
-    check_page(study_page.render(found))
-    show_study(screen.console(), found)
+    found = made("study_made.py").hostile(NASTY)
+    for form in ("markdown", "csv", "latex"):
+        check(as_text(page_of(found), form))
+    check_page(as_html(found))
+    screen.show(found)
     check(capsys.readouterr().out)
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from rich.console import Console
 
-from xlingual.report import page_of, render, verdict
+from xlingual.report import as_html, page_of, verdict
 from xlingual.report.blocks import Cell, Table
 from xlingual.report.findings.recalls import value_text
 from xlingual.report.render import terminal
@@ -185,7 +185,7 @@ def test_intervals_are_shown_where_there_is_room() -> None:
 
 
 def test_the_page_marks_what_is_real_and_best_and_escapes_names() -> None:
-    page = render(
+    page = as_html(
         [results({"vse": 0.4, "<i>new</i>": 0.45, "worse": 0.3}, baseline="vse", languages=("en", "de"))]
     )
     assert page.count('<span class="gap gain">(+5.0)*</span>') == 2 * 2 * 3
@@ -198,7 +198,7 @@ def test_the_page_marks_what_is_real_and_best_and_escapes_names() -> None:
 
 def test_several_runs_have_tables_of_their_own_beside_other_tasks() -> None:
     one, two = results({"a": 0.4}), results({"b": 0.5})
-    page = render([one, two])
+    page = as_html([one, two])
     assert "<h3>Run 1</h3>" in page and "<h3>Run 2</h3>" in page
     assert "no difference between runs has an interval" in page
 
@@ -263,7 +263,7 @@ def test_no_interval_is_rounded_to_zero_width(value: float, half: float, told: s
 
 
 def test_what_a_row_is_called_stays_in_sight_when_the_table_is_moved() -> None:
-    page = render([results({"a": 0.4, "b": 0.5})])
+    page = as_html([results({"a": 0.4, "b": 0.5})])
     assert '<th scope="rowgroup" colspan="3"><span>Sentence to image</span></th>' in page
     (stays,) = (line for line in page.splitlines() if line.startswith('.ranking tbody th[scope="row"], '))
     assert ".ranking thead th:first-child" in stays and "position: sticky; left: 0" in stays

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from xlingual.errors import InputError
-from xlingual.report import examples, leaderboard, render, write_report
+from xlingual.report import as_html, examples, leaderboard, write_report
 from xlingual.report.blocks import Fold
 from xlingual.results import Results
 from xlingual.tasks import task_of
@@ -32,7 +32,7 @@ SHAPES = {
 @pytest.mark.cases(2)
 def test_pages_are_well_formed_self_contained_and_repeatable(made, shape):
     results = SHAPES[shape](made)
-    html = render(results)
+    html = as_html(results)
     found = parsed(html)
     names = {tag for tag, _ in found.tags}
     assert not names & {"script", "link", "iframe", "object", "base", "form"}
@@ -42,12 +42,12 @@ def test_pages_are_well_formed_self_contained_and_repeatable(made, shape):
             assert attributes.get(name, "data:").startswith("data:"), (tag, attributes)
     assert "url(" not in html and "@import" not in html
     assert not re.search(r"\b(nan|NaN|None|inf)\b", " ".join(found.texts))
-    assert html == render(results)
+    assert html == as_html(results)
     assert len(html) < 3_000_000
 
 
 def test_content_security_policy_comes_before_any_style(made):
-    html = render([made.synthetic(1, ["en", "de"])])
+    html = as_html([made.synthetic(1, ["en", "de"])])
     policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
     assert policy in html[: html.index("<style>")]
 
@@ -63,7 +63,7 @@ def test_hostile_words_are_shown_and_never_run(made):
         warnings=[bad],
         timings={bad: 1.0},
     )
-    html = render([results], title=bad)
+    html = as_html([results], title=bad)
     found = parsed(html)
     assert "<script" not in html and "<img src=x" not in html
     assert "script" not in {tag for tag, _ in found.tags}
@@ -72,7 +72,7 @@ def test_hostile_words_are_shown_and_never_run(made):
 
 
 def test_every_example_text_has_its_language_and_finds_its_direction(made):
-    html = render([made.synthetic(1, [], pairs=[("en", "ar")], each=2)])
+    html = as_html([made.synthetic(1, [], pairs=[("en", "ar")], each=2)])
     texts = [attributes for _, attributes in parsed(html).tags if attributes.get("class") == "text"]
     assert len(texts) == 8
     assert {(text["lang"], text["dir"]) for text in texts} == {("en", "auto"), ("ar", "auto")}
@@ -80,7 +80,7 @@ def test_every_example_text_has_its_language_and_finds_its_direction(made):
 
 def test_bars_are_drawn_where_the_numbers_are(made):
     rows = [made.summary(TASK, "e", "R@10", 0.4, chance=0.1, oracle=0.8)]
-    tags = parsed(render([made.results([], rows)])).tags
+    tags = parsed(as_html([made.results([], rows)])).tags
     (band,) = [at for tag, at in tags if tag == "rect" and at["class"] == "ci" and "%" in at["x"]]
     assert (band["x"], band["width"]) == ("46.25%", "7.5%")
     (dot,) = [at for tag, at in tags if tag == "circle" and at["class"] == "dot" and "%" in at["cx"]]
@@ -93,9 +93,9 @@ def test_bars_are_drawn_where_the_numbers_are(made):
 
 
 def test_plots_appear_only_where_there_are_pairs_to_show(made):
-    one = render([made.synthetic(2, [], pairs=[("en", "de")])])
-    two = render([made.synthetic(2, ["en", "de"])])
-    six = render([made.synthetic(2, ["en", "de", "he"])])
+    one = as_html([made.synthetic(2, [], pairs=[("en", "de")])])
+    two = as_html([made.synthetic(2, ["en", "de"])])
+    six = as_html([made.synthetic(2, ["en", "de", "he"])])
     assert ['class="heat"' in html for html in (one, two, six)] == [False, False, True]
     assert ['class="boxes"' in html for html in (one, two, six)] == [False, True, True]
     assert ['<rect class="quartiles"' in html for html in (one, two, six)] == [False, False, True]
@@ -106,7 +106,7 @@ def test_a_missing_value_shows_its_reason(made):
         made.summary(TASK, "a", "R@10", 0.3),
         made.summary(TASK, "b", "R@10", None, note="only 9 pictures"),
     ]
-    texts = parsed(render([made.results([], rows)])).texts
+    texts = parsed(as_html([made.results([], rows)])).texts
     assert "only 9 pictures" in texts and "–" in texts
 
 
@@ -120,7 +120,7 @@ def test_only_png_and_jpeg_become_pictures(content):
 def test_pictures_and_placeholders(made):
     record = made.example("e", "en", "de", "worst", 0, retrieved_picture=b"<svg/>")
     results = made.results([], [made.summary(TASK, "e", "R@10", 0.3)], examples=made.examples([record]))
-    tags = parsed(render([results])).tags
+    tags = parsed(as_html([results])).tags
     (image,) = [at for tag, at in tags if tag == "img"]
     assert image["src"].startswith("data:image/jpeg;base64,/9j/")
     assert sum(at.get("class") == "no-picture" for _, at in tags) == 1
@@ -160,7 +160,7 @@ def test_examples_come_from_the_first_seed_in_order(made):
         made.example("e", "en", "de", "best", p, seed=s, above=10 * s + p) for s in (4, 3) for p in (1, 0)
     ]
     results = made.results([], [made.summary(TASK, "e", "R@10", 0.3)], examples=made.examples(records))
-    html = render([results])
+    html = as_html([results])
     assert re.findall(r"ranked (\d+) of", html) == ["31", "32"]
 
 
@@ -186,7 +186,7 @@ def test_written_file_is_whole_or_untouched(made, tmp_path, monkeypatch):
 def test_report_from_files_equals_report_from_memory(made, tmp_path):
     results = made.synthetic(3, ["en", "he"], ALL)
     results.write(tmp_path)
-    assert render([Results.read(tmp_path)]) == render([results])
+    assert as_html([Results.read(tmp_path)]) == as_html([results])
 
 
 def test_nothing_to_report_and_a_folder_in_the_way(made, tmp_path):
@@ -205,14 +205,14 @@ def test_conditions_show_what_varies_and_cut_long_lists(made):
         for i in range(9)
     ]
     results = made.results(entries, [made.summary(TASK, "e", "R@10", 0.3)])
-    texts = parsed(render([results])).texts
+    texts = parsed(as_html([results])).texts
     assert "abc123" in texts and "vectors-sha256-of-e" in texts
     assert "s0 · s1 · s2 · s3 · s4 · s5" in "".join(texts) and "and 3 more" in texts
 
 
 def test_a_signature_that_cannot_be_read_is_shown_whole(made):
     entry = made.entry(TASK, "en", "de", "e", "R@10", 0.3, signature="from another time")
-    html = render([made.results([entry], [made.summary(TASK, "e", "R@10", 0.3)])])
+    html = as_html([made.results([entry], [made.summary(TASK, "e", "R@10", 0.3)])])
     assert "from another time" in parsed(html).texts
 
 
@@ -229,7 +229,7 @@ def test_importing_the_report_loads_no_heavy_package():
     ).stdout.split()
     assert not {"jinja2", "pyarrow", "matplotlib", "numpy", "pandas", "PIL"} & set(loaded)
     rooms = {name.split(".")[1] for name in loaded if name.startswith("xlingual.")}
-    floor = {"errors", "extras", "languages", "regular", "results", "signature", "tasks"}
+    floor = {"errors", "extras", "files", "languages", "notebook", "results", "signature", "tasks"}
     assert rooms == floor | {"report", "typed", "visible"}
 
 
@@ -245,17 +245,17 @@ def noise(made, **marks):
 
 
 def test_nobody_is_tagged_as_leader_where_nobody_is_above_chance(made):
-    texts = parsed(render([noise(made)])).texts
+    texts = parsed(as_html([noise(made)])).texts
     assert texts.count("at chance") == 2 and "leads" not in texts and "level" not in texts
-    texts = parsed(render([noise(made, chance=0.01)])).texts
+    texts = parsed(as_html([noise(made, chance=0.01)])).texts
     assert "leads" in texts and "level" in texts
 
 
 def test_the_legend_says_what_lies_beyond_the_axis(made):
-    text = "".join(parsed(render([noise(made)])).texts)
+    text = "".join(parsed(as_html([noise(made)])).texts)
     assert "pictures alone (oracle) 0.900, beyond the axis" in text
     assert "(ceiling) 0.950, beyond the axis" in text and "chance 0.100, beyond" not in text
-    html = render([made.synthetic(2, ["en", "de"])])
+    html = as_html([made.synthetic(2, ["en", "de"])])
     assert "oracle) 0.760, beyond" not in html and 'class="oracle"' in html
 
 
@@ -264,7 +264,7 @@ def test_the_legend_of_boxes_looks_at_every_encoder(made):
     rows = [made.summary(TASK, "wide", "R@10", 0.3 + i / 10, *pair) for i, pair in enumerate(three)]
     rows += [made.summary(TASK, "top", "R@10", 0.9, *pair) for pair in three[:2]]
     rows += [made.summary(TASK, name, "R@10", v, n_pairs=2) for name, v in (("top", 0.9), ("wide", 0.4))]
-    html = render([made.results([], rows)])
+    html = as_html([made.results([], rows)])
     assert html.index('class="box first"') < html.index('<rect class="quartiles"')
     assert "the middle half of the pairs" in html
 
@@ -275,18 +275,18 @@ def test_verdict_by_run_and_encoders_counted_as_shown(made):
         entry = made.entry(TASK, "en", "de", "a", "R@10", 0.3, signature=made.signature(data=data))
         rows = [made.summary(TASK, name, "R@10", 0.3 - i / 10) for i, name in enumerate(names)]
         runs.append(made.results([entry], rows))
-    html = render(runs)
+    html = as_html(runs)
     assert "<dt>encoders</dt><dd>5</dd>" in html
     assert "<h4>Run 1</h4>" in html and "<h4>Run 2</h4>" in html and "Run 1:" not in html
     assert "each run is ranked on its own" in html
     assert len(re.findall(r'<tr class="[^"]*begins[^"]*">', html)) == 1
-    assert "<dt>encoder</dt><dd>1</dd>" in render(
+    assert "<dt>encoder</dt><dd>1</dd>" in as_html(
         [made.results([], [made.summary(task, "a", "R@10", 0.3)]) for task in ALL[:2]]
     )
 
 
 def test_wide_maps_show_that_they_scroll(made):
-    html = render([made.synthetic(1, ["en", "de", "fr"])])
+    html = as_html([made.synthetic(1, ["en", "de", "fr"])])
     style = html[html.index("<style>") : html.index("</style>")]
     assert "local" in style and "animation-timeline: scroll(self inline)" in style
     found = [at for _, at in parsed(html).tags if at.get("class") == "scroll"]
@@ -294,5 +294,10 @@ def test_wide_maps_show_that_they_scroll(made):
 
 
 def test_the_first_row_of_boxes_stands_clear_of_the_axis(made):
-    style = render([made.synthetic(1, ["en", "de"])])
+    style = as_html([made.synthetic(1, ["en", "de"])])
     assert ".line.head { padding-bottom: 8px; }" in style
+
+
+def test_the_function_that_gives_html_is_not_hidden_by_a_package():
+    code = "import xlingual.report.render.html, xlingual.report as r; assert callable(r.as_html)"
+    subprocess.run([sys.executable, "-c", code], check=True)

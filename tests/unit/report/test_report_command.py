@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 from xlingual.cli.report import report
 from xlingual.errors import InputError
-from xlingual.report import render
+from xlingual.report import as_html
 from xlingual.results.comparison import Board, Compared, Comparison
 
 
@@ -43,7 +43,7 @@ def test_a_comparison_becomes_its_page(tmp_path, given):
     out = tmp_path / "page.html"
     done = run(tmp_path / given, "--out", out, "--title", "Ours")
     assert done.exit_code == 0, done.output
-    assert out.read_text(encoding="utf-8") == render(made(), title="Ours")
+    assert out.read_text(encoding="utf-8") == as_html(made(), title="Ours")
     both = run(tmp_path / given, tmp_path, "--out", out)
     assert isinstance(both.exception, InputError) and "holds a comparison" in str(both.exception)
 

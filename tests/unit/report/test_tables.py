@@ -1,6 +1,6 @@
 import pytest
 
-from xlingual.report import leaderboard, leaders, render
+from xlingual.report import as_html, leaderboard, leaders
 from xlingual.report.blocks import STEPS
 from xlingual.report.figures import pairs as plots
 from xlingual.report.figures.bars import bar_axis
@@ -190,8 +190,8 @@ def test_the_ceiling_is_drawn_where_the_axis_reaches_it(made):
     for ceiling, drawn in ((0.6, True), (0.9, False)):
         marks = {"chance": 0.1, "oracle": 0.8, "ceiling": ceiling}
         found = made.results([], [made.summary(TASK, "e", "R@10", 0.4, **marks)])
-        assert ('<line class="ceiling" x1="75.0%"' in render(found)) == drawn
-        assert ("beyond the axis" in render(found)) != drawn
+        assert ('<line class="ceiling" x1="75.0%"' in as_html(found)) == drawn
+        assert ("beyond the axis" in as_html(found)) != drawn
 
 
 def test_small_cells_have_digits_enough(made):

@@ -107,3 +107,45 @@ def test_the_verdict_comes_first(width):
     screen = console(width)
     terminal.show(screen, page())
     assert screen.file.getvalue().strip().startswith("Run 1: It leads.")
+
+
+def explained():
+    columns = (
+        Column("Encoder", "name", "encoder", data=True),
+        Column("mAP", main=True),
+        Column("own", meaning="with one answer"),
+        Column("other", meaning="with one answer"),
+        Column("Gap between them", short="gap", meaning="own minus other"),
+        Column("none", meaning="nothing"),
+    )
+    rows = (Row((Cell(NAME), *map(Cell, ("–", "0.4", "0.3", "0.1", "–")))),)
+    looks = (Look(), Look(dropped=("gap",), names=12))
+    return Table("t", columns, rows, ("A note.",), looks=looks, where="both").without_empty()
+
+
+def test_columns_that_are_shown_say_what_they_mean_and_equal_meanings_once():
+    said = "own, other: with one answer."
+    lines = [line.strip() for line in printed(100, explained()).splitlines()]
+    assert lines[-2:] == ["A note.", f"{said} gap: own minus other."]
+    narrow = printed(34, explained())
+    assert said in narrow and "own minus other" not in narrow and "none" not in narrow
+    assert explained().meanings == f"{said} Gap between them: own minus other."
+    shown = Page("report", "T", [], [Section("S", [explained()])])
+    assert f"{said} gap: own minus other." in text.markdown(shown)
+    assert f"% {said} gap: own minus other." in text.latex(shown)
+
+
+def test_the_main_column_stays_where_no_row_has_a_value():
+    assert [column.head for column in explained().columns][:2] == ["Encoder", "mAP"]
+
+
+def test_a_title_wider_than_its_table_is_not_broken_to_its_width():
+    title = "questions in the language of the row, answers in that of the column"
+    narrow = Table(title, (Column("", "name"), Column("de")), (Row((Cell("ar"), Cell("0.5"))),))
+    assert title in printed(80, narrow)
+
+
+def test_a_sentence_may_stand_for_a_table_without_room():
+    wide = Column("value " * 9)
+    shown = Table("t", (wide,), (Row((Cell("1" * 60),)),), looks=(Look(),), instead="See the page.")
+    assert printed(40, shown).strip() == "See the page."

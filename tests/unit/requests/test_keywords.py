@@ -21,8 +21,10 @@ from xlingual.requests.evaluating import (
     MultilingualPoolRequest,
     StsRequest,
 )
-from xlingual.requests.rerank import TuneRequest
+from xlingual.requests.rerank import AblateRequest, FeaturesRequest, ScoreRequest, TuneRequest
+from xlingual.requests.single import EmbedRequest
 from xlingual.requests.validating import CalibrateRequest, ValidateBackretrievalRequest
+from xlingual.training.requests import DualEncoderRequest, MlmmeRequest, TripletRequest
 
 FUNCTIONS = {
     BackretrievalRequest: "xlingual:backretrieval",
@@ -82,6 +84,34 @@ def test_fields_that_change_a_number_are_keywords(kind):
             assert key in keywords, key
 
 
+@pytest.mark.parametrize(
+    ("kind", "function"),
+    [
+        (MlmmeRequest, "xlingual:train_mlmme"),
+        (TripletRequest, "xlingual:train_triplet"),
+        (DualEncoderRequest, "xlingual:train_dual_encoder"),
+        (EmbedRequest, "xlingual.workflows.embed:embed"),
+        (ScoreRequest, "xlingual.nbest.score:score"),
+        (AblateRequest, "xlingual.nbest.ablation:ablate"),
+        (FeaturesRequest, "xlingual.nbest.features:add_features"),
+    ],
+)
+def test_keywords_that_are_fields_have_their_defaults(kind, function):
+    """Of functions that take settings as records, or what files hold."""
+    module, name = function.split(":")
+    fields = leaves(kind)
+    shared = 0
+    for keyword in inspect.signature(getattr(import_module(module), name)).parameters.values():
+        field = fields.get(keyword.name)
+        if field is None or keyword.name in OPENED or keyword.default is inspect.Parameter.empty:
+            continue
+        if field.given is None or field.marks.otherwise is not None:  # said in words
+            continue
+        assert field.given == keyword.default or (field.given, keyword.default) == ("none", ()), keyword.name
+        shared += 1
+    assert shared
+
+
 def commands(group=xlingual, path=()):
     context = click.Context(group)
     for name in group.list_commands(context):
@@ -110,7 +140,5 @@ loaded = {name.partition(".")[0] for name in set(sys.modules) - before} - set(sy
 print(sorted(loaded))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(ast.literal_eval(done.stdout)) - {"typing_extensions"} == {
-        "msgspec",
-        "xlingual",
-    }  # msgspec's own choice
+    loaded = set(ast.literal_eval(done.stdout)) - {"typing_extensions"}  # msgspec's own choice
+    assert loaded == {"msgspec", "xlingual"}

@@ -9,10 +9,21 @@ import pyarrow.parquet as pq
 import pytest
 
 from xlingual.errors import InputError
-from xlingual.results import Entry
+from xlingual.results import Entry, Interval
+from xlingual.results.document import plain
 from xlingual.results.gate import Gate
 from xlingual.results.tables import read_tables
-from xlingual.results.views import tagged
+from xlingual.results.views import (
+    Against,
+    AgreementAgainst,
+    HubCounts,
+    ImageSentenceViews,
+    PoolIntervals,
+    PoolViews,
+    StsViews,
+    tagged,
+    untagged,
+)
 from xlingual.typed import convert
 
 QUERY = {
@@ -76,6 +87,31 @@ def test_what_is_wrong_deep_within_is_named():
     )
     entry |= {"views": 3}
     assert problem_of(tagged(entry), Entry) == "views must be an object or null, found 3"
+
+
+@pytest.mark.parametrize(
+    "views",
+    [
+        PoolViews(
+            languages=["en"],
+            remove_one={"same": 0.5, "n_questions": 3},
+            hubs=HubCounts(k=10, n=2),
+            ci=PoolIntervals(macro=Interval(0.1, 0.2, 0.95, "m"), subsets={}),
+        ),
+        ImageSentenceViews(folds=[0.5, None]),
+        ImageSentenceViews(Against("base", 0.1, None)),
+        StsViews(AgreementAgainst("base", 0.1, None, 0.04, "Williams", None, 0.08)),
+    ],
+)
+def test_views_are_written_without_their_task_and_read_by_that_of_their_row(views):
+    task = views.__struct_config__.tag
+    numbers = dict.fromkeys(("image_encoder", "value", "ci", "chance", "oracle", "ceiling", "normalized"))
+    names = dict.fromkeys(("source", "target", "encoder", "measure", "signature"), "x")
+    entry = Entry(task=task, n_source=1, n_target=1, n_tied=None, seed=0, views=views, **names, **numbers)
+    content = untagged(plain(entry))
+    assert "task" not in content["views"]
+    again = convert(tagged(json.loads(json.dumps(content))), Entry, where="row")
+    assert again == entry and json.dumps(untagged(plain(again))) == json.dumps(content)
 
 
 def test_views_of_an_unknown_task_are_left_out():

@@ -10,7 +10,8 @@ import numpy as np
 
 from xlingual.data.samples import Sample
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.evaluation.setup import Options, Task
+from xlingual.evaluation.pair_run import Task
+from xlingual.evaluation.run import Options
 from xlingual.measures import (
     MedianRank,
     PictureSimilarity,
@@ -28,19 +29,6 @@ from xlingual.stats.checked import Stratum
 from xlingual.streams import stream
 
 ENOUGH = 0.95  # recall of a search below which the run warns
-
-
-@dataclass(frozen=True)
-class Searched:
-    """What is told of a number that was found by a search or from a sample of candidates."""
-
-    search: str
-    depth: int
-    candidates: int | None = None
-    n_checked: int | None = None
-    recall_nearest: float | None = None
-    recall_way_back: float | None = None
-    error: float | None = None  # of a sample of candidates; of a search it is in the score
 
 
 def approximate(options: Options, measures: Sequence[RankMeasure]) -> Approximate | None:

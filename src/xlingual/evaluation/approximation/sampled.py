@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec.structs import replace
 
-from xlingual.evaluation.scores import Score
+from xlingual.evaluation.estimates import Score
 from xlingual.measures import MedianRank, RankMeasure, RecallShare, SuccessShare
 from xlingual.records import Floats, Ints
 from xlingual.results import Interval

@@ -2,47 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from xlingual.data.manifest import Manifest
-from xlingual.embed import (
-    PictureIndex,
-    TextVectors,
-    batch_identity,
-    embed_pictures,
-    embed_texts,
-    refuse_fitted_rows,
-)
-from xlingual.encoders import EncoderLike
+from xlingual.embed import PictureIndex, TextVectors, embed_pictures, embed_texts
+from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError
 from xlingual.evaluation.approximation.choice import exact_only
 from xlingual.evaluation.broken import counted_out, usable_rows
 from xlingual.evaluation.image_sentence.captions import Shown, Slice, captions, rows_with_pictures
-from xlingual.evaluation.image_sentence.numbers import NumberTable, Plan, Ranked
+from xlingual.evaluation.image_sentence.numbers import Direction, ImageNumbers, directions
 from xlingual.evaluation.image_sentence.ranks import ranked_pairs
-from xlingual.evaluation.image_sentence.summaries import summaries
-from xlingual.evaluation.image_sentence.systems import (
-    System,
-    baseline_of,
-    check_baselines,
-    make_systems,
-)
-from xlingual.evaluation.near_duplicates import DECLARED, NearDuplicates, with_near_duplicates
-from xlingual.evaluation.setup import (
-    EncoderSpecs,
-    Options,
-    Report,
-    Tally,
-    Timings,
-    collected_warnings,
-    diagnostics,
-)
+from xlingual.evaluation.image_sentence.systems import System, baseline_of, check_baselines, make_systems
+from xlingual.evaluation.near_duplicates import DECLARED, with_near_duplicates
+from xlingual.evaluation.pair_run import checked_manifest
+from xlingual.evaluation.run import EncoderSpecs, Options, Report, Run, collected_warnings
 from xlingual.measures import Measure, RankMeasure, SuccessAt, as_success, parse_rank_measures
 from xlingual.ranking import Pool, Ranker
-from xlingual.records import Ints
+from xlingual.records import Ints, RankCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import ImageSentenceRequest
 from xlingual.results import Results
@@ -99,10 +79,7 @@ def image_sentence(
     ranked = as_success(parse_rank_measures(measures))
     if fold is not None and fold < 2:
         raise InputError(f"--fold {fold}: a slice needs two pictures at least; 1000 is usual")
-    if not isinstance(manifest, Manifest):
-        raise InputError(
-            f"expected a Manifest, found {type(manifest).__name__}: read it with Manifest.read(path)"
-        )
+    checked_manifest(manifest)
     options = Options(
         threads=threads,
         progress=progress,
@@ -113,30 +90,24 @@ def image_sentence(
     )
     named = [baselines] if isinstance(baselines, str) else list(baselines)
     with collected_warnings() as warnings:
-        run = _Run(manifest, options, fold)
+        run = _ImageSentence(manifest, options, fold)
         run.prepare(text_encoders, image_encoders, languages, named)
-        results = run.evaluated(ranked, named)
+        results = run.results(ranked, named)
     results.warnings = warnings
     return results
 
 
-@dataclass
-class _Run:
+class _ImageSentence(Run):
     """One evaluation: a manifest, systems, and the captions of each language."""
 
-    manifest: Manifest
-    options: Options
-    fold: int | None
-    systems: list[System] = field(default_factory=list)
-    captions: dict[str, Ints] = field(default_factory=dict)
-    shown_rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    identities: dict[str, tuple[str, str]] = field(default_factory=dict)
-    timings: Timings = field(default_factory=Timings)
-    tally: Tally = field(default_factory=Tally)
-    truncated: dict[str, dict[str, int]] = field(default_factory=dict)
-    dropped: dict[str, int] = field(default_factory=dict)
-    near: NearDuplicates | None = None
-    _pictures: dict[int, tuple[PictureIndex, Shown]] = field(default_factory=dict)
+    def __init__(self, manifest: Manifest, options: Options, fold: int | None) -> None:
+        super().__init__(NAME, options)
+        self.manifest, self.fold = manifest, fold
+        self.systems: list[System] = []
+        self.captions: dict[str, Ints] = {}
+        self.shown_rows: Ints = np.empty(0, dtype=np.int64)
+        self.image_identities: dict[str, str] = {}  # by system
+        self._pictures: dict[int, tuple[PictureIndex, Shown]] = {}
 
     def prepare(
         self,
@@ -160,22 +131,13 @@ class _Run:
         usable = usable_rows(manifest, wanted) if self.options.skip_broken and opens else None
         rows = rows_with_pictures(manifest, opens, usable)
         self.captions = captions(manifest, rows, wanted, named)
+        own = np.concatenate(list(self.captions.values()))
         asked = np.isin(manifest.language, [manifest.languages.index(tag) for tag in wanted])
-        part = np.isin(np.arange(len(manifest)), np.concatenate(list(self.captions.values())))
-        self.dropped = counted_out(asked, part)
-        items = np.unique(manifest.item[np.concatenate(list(self.captions.values()))])
-        self.shown_rows = rows[np.isin(manifest.item[rows], items)]
-        self._identify()
-
-    def _identify(self) -> None:
-        """Fit encoders, and find what the vectors of each system depend on."""
-        store = self.options.store
+        self.dropped = counted_out(asked, np.isin(np.arange(len(manifest)), own))
+        self.shown_rows = rows[np.isin(manifest.item[rows], np.unique(manifest.item[own]))]
         for system in self.systems:
-            texts = self.manifest.texts(self.rows_of(system))
-            with self.timings.stage("texts: fit"), self.options.working("fitting encoders"):
-                refuse_fitted_rows({system.name: system.texts}, texts)
-            of_texts = batch_identity(system.texts, texts, store=store)
-            self.identities[system.name] = of_texts, batch_identity(system.images, store=store)
+            self.fit({system.name: system.texts}, manifest.texts(self.rows_of(system)))
+            self.image_identities[system.name] = self.identity(system.images)
 
     def rows_of(self, system: System) -> Ints:
         """Return the captions that a system encodes, in the order of the manifest."""
@@ -187,98 +149,84 @@ class _Run:
             )
         return np.sort(np.concatenate(rows))
 
-    def evaluated(self, measures: Sequence[RankMeasure], baselines: Sequence[str]) -> Results:
+    def results(self, measures: Sequence[RankMeasure], baselines: Sequence[str]) -> Results:
         """Return the results of all systems."""
-        languages = list(self.captions)
-        plan = Plan(
-            NAME,
-            self.manifest,
-            measures,
-            self.systems,
-            languages,
-            {tag: baseline_of(tag, baselines, self.systems) for tag in languages},
-            "all" if self.fold is None else f"fold:{self.fold}",
-            self.identities,
-            self.options.cluster,
-        )
-        table = NumberTable(plan)
+        of_language = {tag: baseline_of(tag, baselines, self.systems) for tag in self.captions}
+        numbers = ImageNumbers(NAME, measures, self.systems, of_language)
+        row_nodes: list[Ints] = []
         for system in self.systems:
             pictures, shown = self._pictures_of(system)
-            texts = self._texts_of(system)
+            row_nodes.append(shown.row_node)
+            texts = self.encode(system.name, partial(self._texts, system))
             _refuse_other_dimensions(system, texts, pictures)
             for language, rows in self.captions.items():
                 if language not in system.languages:
                     continue
                 slices = shown.slices(self.manifest, rows, self.fold, language)
                 refuse_small_pools(slices, measures, language)
-                found = [self._ranked(system, language, texts, pictures, one) for one in slices]
-                table.add(system, language, shown, found)
-        with self.timings.stage("statistics"), self.options.working("computing intervals"):
-            results = Results(list(table.entries()), list(summaries(table)), table.per_query().table())
-        results.timings = dict(self.timings.seconds)
-        results.truncated = self.truncated
-        results.dropped = self.dropped
-        results.diagnostics = diagnostics(self.tally, self.options.ranker, self.near)
-        return results
+                ranked = [self._ranked(system, language, texts, pictures, one) for one in slices]
+                for way in directions(language, shown, slices, ranked):
+                    signatures = {measure: self._signature(system, way, measure) for measure in measures}
+                    numbers.add(system.name, way, signatures)
+        with self.stage("statistics", "computing intervals"):
+            results = numbers.results(self.manifest, row_nodes[0])
+        return self.finished(results)
+
+    def _signature(self, system: System, way: Direction, measure: RankMeasure) -> str:
+        conditions = {
+            "source": way.place.source,
+            "target": way.place.target,
+            "data": self.manifest.digest[:12],
+            "sample": "all#0" if self.fold is None else f"fold:{self.fold}#0",
+            **self.clusters(),
+            "candidates": str(way.pool),
+        }
+        images = self.image_identities[system.name]
+        encoder = self.identities[system.name]
+        return self.signature(conditions, measure.name, encoder=encoder, image_encoder=images)
 
     def _pictures_of(self, system: System) -> tuple[PictureIndex, Shown]:
         """Return the pictures; those of an image encoder that several systems share are encoded once."""
         key = id(system.images)
         if key not in self._pictures:
             self._pictures.clear()  # no more than one set is held
-            with self.timings.stage("pictures: encode"), self.options.working("encoding pictures"):
+            with self.stage("pictures: encode", "encoding pictures"):
                 index = embed_pictures(
                     self.manifest,
                     system.image_name,
                     system.images,
                     self.shown_rows,
                     shown=False,  # reports of this task have no pictures
-                    **self.options.embedding(),
+                    **self.embedding(),
                 )
             if self.near is None:
-                self._join_near_duplicates(index)
+                own = np.unique(np.concatenate([*self.captions.values(), self.shown_rows]))
+                with self.stage("near-duplicates", "looking for near-duplicates"):
+                    self.manifest, self.near = with_near_duplicates(
+                        self.manifest, own, list(self.captions), index, self.options.cluster
+                    )
             self._pictures[key] = index, Shown.of(self.manifest, index)
         return self._pictures[key]
 
-    def _join_near_duplicates(self, pictures: PictureIndex) -> None:
-        """Put near-duplicates into one cluster, where that is asked for; else warn where there are many."""
-        own = np.concatenate([*self.captions.values(), self.shown_rows])
-        with self.timings.stage("near-duplicates"), self.options.working("looking for near-duplicates"):
-            self.manifest, self.near = with_near_duplicates(
-                self.manifest, np.unique(own), list(self.captions), pictures, self.options.cluster
-            )
-
-    def _texts_of(self, system: System) -> TextVectors:
-        with self.timings.stage("texts: encode"), self.options.working(f"encoding texts: {system.name}"):
-            found = embed_texts(
-                self.manifest,
-                system.name,
-                system.texts,
-                self.rows_of(system),
-                **self.options.embedding(),
-            )
-        if found.truncated is not None:
-            self.truncated[system.name] = found.truncated
-        return found
+    def _texts(self, system: System, name: str, encoder: Encoder) -> TextVectors:
+        return embed_texts(self.manifest, name, encoder, self.rows_of(system), **self.embedding())
 
     def _ranked(
         self, system: System, language: str, texts: TextVectors, pictures: PictureIndex, one: Slice
-    ) -> Ranked:
+    ) -> tuple[RankCounts, RankCounts]:
+        """Return the ranks of pictures for sentences, and of sentences for pictures."""
         vectors = pictures.pool.vectors
-        with self.timings.stage("rank"):
+        with self.stage("rank"):
             to_image, to_sentence, similarity = ranked_pairs(
                 texts.pool(one.texts),
                 Pool.of(vectors.raw, vectors.rows[pictures.points[one.pictures]]),
                 one.text,
                 one.picture,
                 ranker=self.options.ranker,
-                progress=self._progress(f"ranking {language}: {system.name}"),
+                progress=self.progress(f"ranking {language}: {system.name}"),
             )
         self.tally.add(similarity)
-        return Ranked(one, to_image, to_sentence)
-
-    def _progress(self, what: str) -> Callable[[int, int], None]:
-        return lambda done, total: self.options.report(what, done, total)
+        return to_image, to_sentence
 
 
 def _refuse_other_dimensions(system: System, texts: TextVectors, pictures: PictureIndex) -> None:

@@ -1,78 +1,45 @@
-"""The numbers of an evaluation of image–sentence ranking: entries and the table of queries."""
+"""The numbers of image–sentence ranking: each direction's, differences to baselines, and sums of recalls."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import structs
 
 from xlingual.data.manifest import Manifest
+from xlingual.errors import listed
+from xlingual.evaluation.estimates import Score, difference, mean_of, score
 from xlingual.evaluation.image_sentence.captions import Shown, Slice
-from xlingual.evaluation.image_sentence.differences import Answers, Gap, gap
+from xlingual.evaluation.image_sentence.ranks import DEPTHS, PERCENT
 from xlingual.evaluation.image_sentence.systems import System
-from xlingual.evaluation.near_duplicates import DECLARED, clusters_condition
-from xlingual.evaluation.perquery import PerQuery
-from xlingual.evaluation.scores import score
-from xlingual.measures import RankMeasure
-from xlingual.records import Ints, RankCounts
-from xlingual.results import Entry
+from xlingual.evaluation.numbers import OVERALL, Baseline, Line, Number, Numbers, Place
+from xlingual.evaluation.perquery import AskedRows
+from xlingual.measures import MedianRank, RankMeasure, SuccessAt
+from xlingual.records import Floats, Ints, RankCounts
+from xlingual.results import Interval, Results, Summary
 from xlingual.results.views import Against, ImageSentenceViews
-from xlingual.signature import CONVENTIONS, Signature
+from xlingual.stats import Part
+from xlingual.streams import stream
 
 IMAGE = "image"  # stands for the pictures as source or target
-Way = tuple[str, str]  # (source, target): a language and IMAGE, in either order
+RSUM = "rsum"
+LEVEL = 0.95
+REPLICATES = 999
+_CELLS = 1 << 22  # counts of a batch of replicates
+
+
+def both_ways(language: str) -> tuple[Place, Place]:
+    """Return the two directions of a language: sentence → image, image → sentence."""
+    return Place(language, IMAGE), Place(IMAGE, language)
 
 
 @dataclass(frozen=True)
-class Ranked:
-    """What one system found in one slice, both ways."""
-
-    slice: Slice
-    to_image: RankCounts
-    to_sentence: RankCounts
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What all numbers of an evaluation share."""
-
-    task: str
-    manifest: Manifest
-    measures: Sequence[RankMeasure]
-    systems: Sequence[System]
-    languages: Sequence[str]
-    baselines: Mapping[str, str | None]  # language → name of the baseline, None for none
-    sample: str
-    identities: Mapping[str, tuple[str, str]]  # system → of its text encoder and its image encoder
-    cluster: str = DECLARED
-
-    def ways(self, system: System) -> list[Way]:
-        """Return the directions in which a system is evaluated."""
-        own = [language for language in self.languages if language in system.languages]
-        return [way for language in own for way in ((language, IMAGE), (IMAGE, language))]
-
-
-def language_of(way: Way) -> str:
-    """Return the language of a direction."""
-    return way[0] if way[1] == IMAGE else way[1]
-
-
-@dataclass(frozen=True)
-class AskedRows:
-    """What the rows of the table of queries are: captions, and the first row that shows a picture."""
-
-    ids: Sequence[str]
-    item: Ints
-    item_ids: Sequence[str]
-    cluster: Ints
-    labels: Mapping[str, Sequence[str | None]]
-
-
-@dataclass(frozen=True)
-class Found:
+class Direction:
     """What one system found in one direction: counts and queries of each slice."""
 
+    place: Place
     counts: list[RankCounts]
     by_chance: list[RankCounts]
     rows: list[Ints]  # of the queries
@@ -88,150 +55,220 @@ class Found:
         """How many candidates a query has; the mean over slices, rounded."""
         return round(float(np.mean([one.pool[0] for one in self.counts])))
 
-    def answers(self, measure: RankMeasure) -> Answers:
-        """Return the values of a measure."""
-        values = [measure.per_query(one) for one in self.counts]
-        scores = [score(measure, each, [nodes]) for each, nodes in zip(values, self.nodes, strict=True)]
-        return Answers(measure, self.rows, values, self.nodes, scores)
-
     def chance(self, measure: RankMeasure) -> float:
         """Return what an encoder that knows nothing scores."""
         return float(np.mean([measure.aggregate(measure.per_query(one)) for one in self.by_chance]))
 
-
-@dataclass
-class NumberTable:
-    """Collects what one system after another found."""
-
-    plan: Plan
-    found: dict[tuple[str, Way], Found] = field(default_factory=dict)
-    answers: dict[tuple[str, Way, str], Answers] = field(default_factory=dict)  # by measure too
-    _cluster: Ints | None = None
-
-    def add(self, system: System, language: str, shown: Shown, ranked: Sequence[Ranked]) -> None:
-        """Enter what a system found in a language."""
-        self._cluster = shown.row_node if self._cluster is None else self._cluster
-        slices = [one.slice for one in ranked]
-        texts, pictures = [one.texts for one in slices], [one.pictures for one in slices]
-        self._enter(
-            system.name,
-            (language, IMAGE),
-            Found(
-                [one.to_image for one in ranked],
-                [_chance(one.text, len(one.texts), len(one.pictures)) for one in slices],
-                texts,
-                [shown.row_node[rows] for rows in texts],
-            ),
-        )
-        self._enter(
-            system.name,
-            (IMAGE, language),
-            Found(
-                [one.to_sentence for one in ranked],
-                [_chance(one.picture, len(one.pictures), len(one.texts)) for one in slices],
-                [shown.first_row[codes] for codes in pictures],
-                [shown.node[codes] for codes in pictures],
-            ),
+    def same_queries(self, other: Direction) -> bool:
+        """Tell whether another system answered the same queries, of the same pictures."""
+        return len(self.rows) == len(other.rows) and all(
+            np.array_equal(a, b)
+            for mine, others in ((self.rows, other.rows), (self.nodes, other.nodes))
+            for a, b in zip(mine, others, strict=True)
         )
 
-    def _enter(self, system: str, way: Way, found: Found) -> None:
-        self.found[system, way] = found
-        for measure in self.plan.measures:
-            self.answers[system, way, measure.name] = found.answers(measure)
 
-    def entries(self) -> Iterator[Entry]:
-        """Yield one entry for each system, direction and measure."""
-        for system in self.plan.systems:
-            for way in self.plan.ways(system):
-                for measure in self.plan.measures:
-                    yield self._entry(system, way, measure)
-
-    def _entry(self, system: System, way: Way, measure: RankMeasure) -> Entry:
-        found, answers = self.found[system.name, way], self.answers[system.name, way, measure.name]
-        ahead = self.against(system, way, measure)
-        folds = [one.value for one in answers.scores] if len(answers.scores) > 1 else None
-        return Entry(
-            task=self.plan.task,
-            source=way[0],
-            target=way[1],
-            encoder=system.name,
-            image_encoder=system.image_name,
-            measure=measure.name,
-            value=answers.score.value,
-            ci=answers.score.interval(),
-            chance=found.chance(measure),
-            oracle=None,
-            ceiling=None,
-            normalized=None,
-            n_source=sum(len(rows) for rows in found.rows),
-            n_target=found.pool,
-            n_tied=found.n_tied,
-            seed=0,
-            signature=str(self._signature(system, way, measure, found)),
-            views=ImageSentenceViews(ahead, folds) if ahead or folds else None,
-        )
-
-    def against(self, system: System, way: Way, measure: RankMeasure) -> Against | None:
-        """Return the difference to the baseline of the language; None for the baseline itself."""
-        name = self.plan.baselines[language_of(way)]
-        if name is None or name == system.name:
-            return None
-        own, other = (self.answers[who, way, measure.name] for who in (system.name, name))
-        return as_view(name, gap(own, other))
-
-    def _signature(self, system: System, way: Way, measure: RankMeasure, found: Found) -> Signature:
-        source, target = way
-        conditions = {
-            "task": self.plan.task,
-            "source": source,
-            "target": target,
-            "data": self.plan.manifest.digest[:12],
-            "sample": f"{self.plan.sample}#0",
-            **clusters_condition(self.plan.cluster),
-            "candidates": str(found.pool),
-            "measure": measure.name,
-            "ties": "expected",
-            "conventions": CONVENTIONS,
-        }
-        identities = self.plan.identities[system.name]
-        return Signature(conditions, dict(zip(("encoder", "image_encoder"), identities, strict=True)))
-
-    def same_queries(self, one: str, other: str) -> bool:
-        """Tell whether two systems answered the same queries wherever both were evaluated."""
-        measure = self.plan.measures[0].name
-        ways = [way for name, way in self.found if name == one and (other, way) in self.found]
-        return all(
-            self.answers[one, way, measure].same_queries(self.answers[other, way, measure]) for way in ways
-        )
-
-    def per_query(self) -> PerQuery:
-        """Return the table of queries."""
-        manifest = self.plan.manifest
-        cluster = manifest.cluster if self._cluster is None else self._cluster
-        asked = AskedRows(manifest.ids, manifest.item, manifest.item_ids, cluster, manifest.labels)
-        table = PerQuery(asked)
-        for (system, way, measure), answers in self.answers.items():
-            found = self.found[system, way]
-            labels = {"task": self.plan.task, "encoder": system, "source": way[0], "target": way[1]}
-            for rows, counts, values in zip(found.rows, found.counts, answers.values, strict=True):
-                table.add(
-                    labels | {"measure": measure},
-                    0,
-                    query=rows,
-                    retrieved=None,
-                    above=counts.above,
-                    tied=counts.tied,
-                    value=values,
-                )
-        return table
-
-
-def as_view(baseline: str, found: Gap) -> Against:
-    """Return a difference as results hold it."""
-    return Against(baseline, found.value, found.ci)
+def directions(
+    language: str, shown: Shown, slices: Sequence[Slice], ranked: Sequence[tuple[RankCounts, RankCounts]]
+) -> tuple[Direction, Direction]:
+    """Return what a system found in a language both ways; `ranked` are the counts of each slice."""
+    to_image, to_sentence = both_ways(language)
+    return (
+        Direction(
+            to_image,
+            [counts for counts, _ in ranked],
+            [_chance(one.text, len(one.texts), len(one.pictures)) for one in slices],
+            [one.texts for one in slices],
+            [shown.row_node[one.texts] for one in slices],
+        ),
+        Direction(
+            to_sentence,
+            [counts for _, counts in ranked],
+            [_chance(one.picture, len(one.pictures), len(one.texts)) for one in slices],
+            [shown.first_row[one.pictures] for one in slices],
+            [shown.node[one.pictures] for one in slices],
+        ),
+    )
 
 
 def _chance(query: Ints, n_queries: int, pool: int) -> RankCounts:
     """Return the counts of an encoder to which all candidates are equal; `query` [p] of relevant pairs."""
     size = np.full(n_queries, pool)
     return RankCounts(np.zeros_like(size), size, np.bincount(query, minlength=n_queries), size)
+
+
+class ImageNumbers:
+    """The numbers of all systems; `baselines` names that of each language, None for none."""
+
+    def __init__(
+        self,
+        task: str,
+        measures: Sequence[RankMeasure],
+        systems: Sequence[System],
+        baselines: Mapping[str, str | None],
+    ) -> None:
+        self.measures, self.systems, self.baselines = measures, systems, baselines
+        self.languages = list(baselines)
+        self.found: dict[tuple[str, Place], Direction] = {}
+        own = {one.name: [tag for tag in self.languages if tag in one.languages] for one in systems}
+        most = {tag for languages in own.values() for tag in languages}
+        self.numbers = Numbers(
+            task,
+            measures,
+            [place for language in self.languages for place in both_ways(language)],
+            {one.name: one.image_name for one in systems},
+            partial={
+                name: f"over {listed(languages, 20)} only: the encoder is for no other"
+                for name, languages in own.items()
+                if len(languages) < len(most)
+            },
+            compared=len(self.languages),
+            same_queries=self.same_queries,
+        )
+
+    def add(self, system: str, way: Direction, signatures: Mapping[RankMeasure, str]) -> None:
+        """Enter what a system found in one direction."""
+        self.found[system, way.place] = way
+        for measure, signature in signatures.items():
+            values = [measure.per_query(one) for one in way.counts]
+            scores = [score(measure, each, [nodes]) for each, nodes in zip(values, way.nodes, strict=True)]
+            self.numbers[system, measure.name, way.place] = Number(
+                mean_of(scores),
+                signature,
+                n_source=sum(len(rows) for rows in way.rows),
+                n_target=way.pool,
+                n_tied=way.n_tied,
+                baseline=Baseline(way.chance(measure)),
+                views=ImageSentenceViews(folds=[one.value for one in scores]) if len(scores) > 1 else None,
+            )
+            for rows, counts, each in zip(way.rows, way.counts, values, strict=True):
+                self.numbers.add_queries(
+                    system, measure, way.place, query=rows, above=counts.above, tied=counts.tied, value=each
+                )
+
+    def results(self, manifest: Manifest, row_node: Ints) -> Results:
+        """Return all numbers; `row_node` [rows] is what makes the queries dependent."""
+        for measure in self.measures:
+            self._hold_against_baselines(measure)
+        asked = AskedRows(manifest.ids, manifest.item, manifest.item_ids, row_node, manifest.labels)
+        results = self.numbers.results(asked)
+        if {SuccessAt(k) for k in DEPTHS} <= set(self.measures):
+            results.summary += self._sums()
+        return results
+
+    def same_queries(self, one: str, other: str) -> bool:
+        """Tell whether two systems answered the same queries wherever both were evaluated."""
+        places = [place for name, place in self.found if name == one and (other, place) in self.found]
+        return all(self.found[one, place].same_queries(self.found[other, place]) for place in places)
+
+    def _score(self, system: str, measure: str, place: Place) -> Score:
+        found = self.numbers[system, measure, place].estimate
+        assert isinstance(found, Score)
+        return found
+
+    def _hold_against_baselines(self, measure: RankMeasure) -> None:
+        """Enter the difference of each system to the baseline of the language."""
+        for language, baseline in self.baselines.items():
+            for name in [one.name for one in self.systems if language in one.languages]:
+                if baseline is None or name == baseline:
+                    continue
+                for place in both_ways(language):
+                    own, other = (self._score(who, measure.name, place) for who in (name, baseline))
+                    ci = None
+                    if self.found[name, place].same_queries(self.found[baseline, place]):
+                        ci = self._interval(measure, name, baseline, place)
+                    against = Against(baseline, own.value - other.value, ci)
+                    number = self.numbers[name, measure.name, place]
+                    views = number.views or ImageSentenceViews()
+                    self.numbers[name, measure.name, place] = replace(
+                        number,
+                        views=structs.replace(views, against=against),
+                        row_views=ImageSentenceViews(against),
+                    )
+
+    def _interval(self, measure: RankMeasure, name: str, baseline: str, place: Place) -> Interval | None:
+        """Return the interval of a difference query by query; of medians by the bootstrap."""
+        if isinstance(measure, MedianRank):
+            return _median_interval(measure, self.found[name, place], self.found[baseline, place])
+        gap = difference(*(self._score(who, measure.name, place) for who in (name, baseline)))
+        return None if gap is None else gap.interval()
+
+    def _sums(self) -> Iterator[Summary]:
+        """Yield the sums of recalls in per cent, of each language over both directions, then their means."""
+        sums = {language: self._sums_in(language) for language in self.languages}
+        for language, own in sums.items():
+            yield from self.numbers.leaderboard(RSUM, (language, IMAGE), own, higher=True)
+        means = {}
+        for system in self.systems:
+            lines = [own[system.name] for own in sums.values() if system.name in own]
+            means[system.name] = Line(
+                mean_of([line.estimate for line in lines if isinstance(line.estimate, Score)]),
+                float(np.mean([line.chance for line in lines if line.chance is not None])),
+                n_pairs=2 * len(lines),
+                note=self.numbers.partial.get(system.name),
+            )
+        yield from self.numbers.leaderboard(RSUM, OVERALL, means, higher=True)
+
+    def _sums_in(self, language: str) -> dict[str, Line]:
+        """Return the sum of recalls of each system that has a language, held against its baseline."""
+        own = {one.name: self._sum(one.name, language) for one in self.systems if language in one.languages}
+        baseline = self.baselines[language]
+        scores = {name: summed for name, (summed, _) in own.items()}
+        lines = {}
+        for name, (summed, chance) in own.items():
+            against = None
+            if baseline is not None and name != baseline:
+                same = self.same_queries(name, baseline)
+                gap = difference(summed, scores[baseline]) if same else None
+                ci = None if gap is None else gap.interval()
+                against = Against(baseline, summed.value - scores[baseline].value, ci)
+            lines[name] = Line(
+                summed, chance, n_pairs=2, views=ImageSentenceViews(against) if against else None
+            )
+        return lines
+
+    def _sum(self, system: str, language: str) -> tuple[Score, float]:
+        """Return the sum of R@1, R@5 and R@10 over both directions, in per cent, and that of chance."""
+        cells = [(place, SuccessAt(k)) for place in both_ways(language) for k in DEPTHS]
+        chances = [self.found[system, place].chance(measure) for place, measure in cells]
+        scores = [self._score(system, measure.name, place) for place, measure in cells]
+        return summed(scores, PERCENT), PERCENT * sum(chances)
+
+
+def _median_interval(measure: MedianRank, one: Direction, other: Direction) -> Interval:
+    """Return the percentile interval of a difference of medians, clusters drawn anew with replacement."""
+    differences = np.zeros(REPLICATES)
+    for place, (*counts, nodes) in enumerate(zip(one.counts, other.counts, one.nodes, strict=True)):
+        a, b = (measure.per_query(each) for each in counts)
+        rng = stream(0, f"medians|slice {place}")
+        own, cluster = np.unique(nodes, return_inverse=True)
+        step = max(1, _CELLS // len(a))
+        for start in range(0, REPLICATES, step):
+            count = min(step, REPLICATES - start)
+            times = rng.multinomial(len(own), np.full(len(own), 1 / len(own)), size=count)[:, cluster]
+            medians = [_medians(measure, values, times) for values in (a, b)]
+            differences[start : start + count] += (medians[0] - medians[1]) / len(one.counts)
+    ends = np.quantile(differences, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Interval(float(ends[0]), float(ends[1]), LEVEL, "percentile bootstrap of clusters")
+
+
+def _medians(measure: MedianRank, values: Floats, times: Ints) -> Floats:
+    """Return the measure of `values` [n], each taken so many `times` [replicates, n]."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(times[:, order], axis=1)
+    total = reached[:, -1:]
+    middle = [(reached > place).argmax(axis=1) for place in ((total - 1) // 2, total // 2)]
+    found: Floats = (values[order][middle[0]] + values[order][middle[1]]) / 2
+    return np.array([measure.rounded(float(median)) for median in found])
+
+
+def summed(scores: Sequence[Score], factor: float) -> Score:
+    """Return the sum of the scores times a factor, with everything that its interval is made of."""
+    mean, by = mean_of(scores), factor * len(scores)
+    low, high = mean.bounds or (0.0, 1.0)
+    return Score(
+        by * mean.value,
+        tuple(Part(by * part.residuals, part.ways, part.weights) for part in mean.parts),
+        (by * low, by * high),
+        by * mean.span,
+    )

@@ -11,7 +11,7 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed import fit_texts_for
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.errors import InputError, did_you_mean, listed
-from xlingual.evaluation.setup import EncoderSpecs
+from xlingual.evaluation.run import EncoderSpecs
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from xlingual.data.manifest import Manifest
+from xlingual.data.samples import Sample
 from xlingual.embed import PictureIndex, TextVectors
-from xlingual.evaluation.correlate import (
+from xlingual.evaluation.backretrieval.baselines import Reference, reference
+from xlingual.evaluation.backretrieval.nearest import Nearest, NearestRequest, nearest_texts, nodes
+from xlingual.evaluation.backretrieval.way_back import Found, ways_back
+from xlingual.evaluation.crosslingual_retrieval.matches import match_requests, rank_matches
+from xlingual.evaluation.distance_correlation import (
     KEPT_BYTES,
     Correlation,
     Pairs,
@@ -22,16 +28,12 @@ from xlingual.evaluation.correlate import (
     RankedTables,
     correlation,
 )
-from xlingual.evaluation.found import Found, nodes
+from xlingual.evaluation.estimates import Score, score
 from xlingual.evaluation.metric_validation.degrade import Level, Weakened, neighbours_kept
-from xlingual.evaluation.nearest import Nearest
-from xlingual.evaluation.references import Reference
-from xlingual.evaluation.scores import Score, score
-from xlingual.evaluation.setup import Task, Workspace, by_pair
-from xlingual.evaluation.text_steps import text_steps
-from xlingual.evaluation.way_back import ways_back
+from xlingual.evaluation.pair_run import PairRun, Task, by_pair
+from xlingual.evaluation.passes import TextUnion, one_pass
 from xlingual.measures import PictureSimilarity, RecallAt, SuccessAt
-from xlingual.ranking import one_library_thread
+from xlingual.ranking import CPU, Progress, Ranker, Reduction, one_library_thread
 from xlingual.records import Ints, RankCounts
 
 _RANK_BYTES = 4  # of a pair in a ranked table
@@ -58,26 +60,27 @@ def at_1(measure: RecallAt) -> RecallAt | None:
 
 
 class ValidationPass:
-    """One run over all encoders; `workspace.beside` holds the matching sample of each task."""
+    """One pass over all encoders; `beside` holds the matching sample of each task."""
 
     def __init__(
         self,
-        workspace: Workspace,
+        run: PairRun,
+        beside: Sequence[Task],
         pictures: PictureIndex,
         measure: RecallAt,
         levels: Sequence[Level],
     ) -> None:
-        self.workspace, self.measure, self.levels = workspace, measure, levels
-        self.tasks, self.cluster = workspace.tasks, workspace.manifest.cluster
+        self._run, self.beside, self.measure, self.levels = run, beside, measure, levels
+        self.tasks, self.cluster = run.tasks, run.manifest.cluster
         counts = [len(np.unique(pictures.code[task.sample.source])) for task in self.tasks]
         self.measured = Measured(n_pictures=counts)
-        weakened = Weakened(pictures, levels, workspace.options.seed)
+        weakened = Weakened(pictures, levels, run.options.seed)
         self._pairs = [Pairs.of(task.sample) for task in self.tasks]
-        with workspace.timings.stage("pictures: weaken"):
+        with run.stage("pictures: weaken"):
             self._views = {level: self._seen(weakened, level) for level in levels}
             for level, views in self._views.items() if len(levels) > 1 else ():
                 view = next(iter(views.values()))
-                kept = neighbours_kept(pictures, view, measure.k, workspace.options.seed)
+                kept = neighbours_kept(pictures, view, measure.k, run.options.seed)
                 self.measured.kept[level] = kept
         self._ranks = {
             (level, seed): PictureRanks(view, self.tasks, self._pairs)
@@ -90,7 +93,7 @@ class ValidationPass:
         nearest: dict[str, list[Nearest]] = {}
         kept: dict[str, TextVectors] = {}
         first, *later = self._chunks()
-        for name, vectors in self.workspace.encoded():
+        for name, vectors in self._run.encoded():
             nearest[name], matches = self._texts(name, vectors)
             self._enter_truth(name, matches)
             self._correlate(name, vectors, first)
@@ -129,18 +132,18 @@ class ValidationPass:
 
     def _texts(self, name: str, vectors: TextVectors) -> tuple[list[Nearest], list[RankCounts]]:
         """Return the nearest texts and the ranks of matches of one encoder, by task."""
-        workspace = self.workspace
+        run = self._run
         nearest: dict[int, Nearest] = {}
         matches: dict[int, RankCounts] = {}
-        with workspace.timings.stage("texts: rank"), one_library_thread():
+        with run.stage("texts: rank"), one_library_thread():
             for numbers in by_pair(self.tasks).values():
                 found = text_steps(
-                    workspace.manifest,
+                    run.manifest,
                     vectors,
                     [self.tasks[n].sample for n in numbers],
-                    [workspace.beside[n].sample for n in numbers],
-                    ranker=workspace.options.ranker,
-                    progress=workspace.progress(f"ranking texts: {name}"),
+                    [self.beside[n].sample for n in numbers],
+                    ranker=run.options.ranker,
+                    progress=run.progress(f"ranking texts: {name}"),
                 )
                 nearest.update(zip(numbers, found.nearest, strict=True))
                 matches.update(zip(numbers, found.matches, strict=True))
@@ -148,7 +151,7 @@ class ValidationPass:
         return [nearest[n] for n in every], [matches[n] for n in every]
 
     def _enter_truth(self, name: str, matches: Sequence[RankCounts]) -> None:
-        for number, (task, counts) in enumerate(zip(self.workspace.beside, matches, strict=True)):
+        for number, (task, counts) in enumerate(zip(self.beside, matches, strict=True)):
             clusters = [self.cluster[task.sample.source]]
             hit = SuccessAt(self.measure.k)  # R@k where an item has one target text
             self.measured.truth[name, number] = score(hit, hit.per_query(counts), clusters)
@@ -159,9 +162,9 @@ class ValidationPass:
 
     def _correlate(self, name: str, vectors: TextVectors, chunk: Sequence[int]) -> None:
         """Enter the correlations of one encoder in some tasks, at all levels; texts are ranked once."""
-        workspace = self.workspace
-        tell = workspace.progress(f"correlating distances: {name}")
-        with workspace.timings.stage("correlate"), one_library_thread():
+        run = self._run
+        tell = run.progress(f"correlating distances: {name}")
+        with run.stage("correlate"), one_library_thread():
             self._prepare(chunk)
             done = 0
             for numbers in by_pair([self.tasks[n] for n in chunk]).values():
@@ -186,7 +189,7 @@ class ValidationPass:
                 for level in self.levels
             ]
 
-        threads = min(self.workspace.options.threads, len(chosen))
+        threads = min(self._run.options.threads, len(chosen))
         if threads == 1:
             yield from map(one, range(len(chosen)))
             return
@@ -205,24 +208,24 @@ class ValidationPass:
 
     def _way_back(self, level: Level, nearest: Mapping[str, list[Nearest]]) -> None:
         """Enter BkR and SIM of all encoders at one level, and what pictures alone give."""
-        workspace = self.workspace
+        run = self._run
         for seed, view in self._views[level].items():
             numbers = [n for n, task in enumerate(self.tasks) if seed is None or task.sample.seed == seed]
-            with workspace.timings.stage("pictures: rank"), one_library_thread():
-                routes, references = ways_back(
+            with run.stage("pictures: rank"), one_library_thread():
+                for ranks in ways_back(
                     view,
                     [self.tasks[n] for n in numbers],
                     [[found[n] for n in numbers] for found in nearest.values()],
                     [self.measure],
-                    ranker=workspace.options.ranker,
-                    progress=workspace.progress("ranking pictures"),
-                )
-            with workspace.timings.stage("statistics"):
-                for place, number in enumerate(numbers):
-                    self._enter_reference(level, number, references[place])
-                    for encoder, name in enumerate(nearest):
-                        found = Found(nearest[name][number], routes[encoder][place])
-                        self._enter(level, name, number, found)
+                    ranker=run.options.ranker,
+                    progress=run.progress("ranking pictures"),
+                ):
+                    for place in ranks.sides.tasks:
+                        number = numbers[place]
+                        self._enter_reference(level, number, reference(ranks, place, [self.measure]))
+                        for encoder, (name, texts) in enumerate(nearest.items()):
+                            found = Found(texts[number], ranks.routes(encoder, place))
+                            self._enter(level, name, number, found)
 
     def _enter(self, level: Level, name: str, number: int, found: Found) -> None:
         ways = self._nodes(number, found.nearest.single())
@@ -236,4 +239,42 @@ class ValidationPass:
         self.measured.oracles[level, number] = score(self.measure, reference.oracle[self.measure.name], ways)
 
     def _nodes(self, number: int, retrieved: Ints) -> tuple[Ints, Ints]:
-        return nodes(self.workspace.manifest, number, self.tasks[number], retrieved)
+        return nodes(self._run.manifest, number, self.tasks[number], retrieved)
+
+
+@dataclass(frozen=True)
+class TextSteps:
+    """What one encoder's texts say in each sample of one language pair."""
+
+    nearest: list[Nearest]  # on the non-matching samples
+    matches: list[RankCounts]  # on the matching ones: the best match of each source
+
+
+def text_steps(
+    manifest: Manifest,
+    vectors: TextVectors,
+    non_matching: Sequence[Sample],
+    matching: Sequence[Sample],
+    *,
+    ranker: Ranker = CPU,
+    progress: Progress | None = None,
+) -> TextSteps:
+    """Return nearest targets and ranks of matches of one language pair.
+
+    All samples share one product of the union of their texts where that is cheaper than a product for each.
+    """
+    samples = [*non_matching, *matching]
+    if not one_pass([(sample.source, sample.target) for sample in samples]):
+        return TextSteps(
+            nearest_texts(vectors, non_matching, ranker=ranker, progress=progress),
+            [found.best() for found in rank_matches(manifest, vectors, matching, ranker=ranker)],
+        )
+    union = TextUnion(vectors, samples)
+    nearest = [NearestRequest(union, sample) for sample in non_matching]
+    matches = match_requests(union, matching, manifest)
+    reductions: list[Reduction] = [request.top for request in nearest]
+    reductions += [request.counts for request in matches]
+    ranker.scan(union.similarity, reductions, progress=progress)
+    return TextSteps(
+        [request.result() for request in nearest], [request.result().best() for request in matches]
+    )

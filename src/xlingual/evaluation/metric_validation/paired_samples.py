@@ -14,7 +14,7 @@ import numpy as np
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sampler
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.evaluation.setup import Task, by_pair
+from xlingual.evaluation.pair_run import Task, by_pair
 from xlingual.records import Ints
 from xlingual.streams import stream
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from xlingual.evaluation.crosslingual_retrieval import several_answers
+from xlingual.evaluation.crosslingual_retrieval.evaluate import several_answers
+from xlingual.evaluation.estimates import mean_known
 from xlingual.evaluation.metric_validation.agreement import (
     EncoderSeries,
     agreement_by_seed_and_mean,
@@ -14,10 +15,10 @@ from xlingual.evaluation.metric_validation.agreement import (
     subsets,
 )
 from xlingual.evaluation.metric_validation.degrade import NONE, Level
+from xlingual.evaluation.metric_validation.encoder_scores import Column, column, influence
 from xlingual.evaluation.metric_validation.measure import Measured
-from xlingual.evaluation.metric_validation.seed_scores import Column, column, influence
-from xlingual.evaluation.setup import Workspace, by_pair
-from xlingual.evaluation.summary import Baseline, normalised
+from xlingual.evaluation.numbers import Baseline, normalised
+from xlingual.evaluation.pair_run import PairRun, Task, by_pair
 from xlingual.measures import RecallAt, SuccessAt
 from xlingual.results.validation import (
     TRUTH,
@@ -27,6 +28,7 @@ from xlingual.results.validation import (
     EncoderScores,
     PairValidation,
 )
+from xlingual.signature import Signature
 
 
 class Assembly:
@@ -34,16 +36,17 @@ class Assembly:
 
     def __init__(
         self,
-        workspace: Workspace,
+        run: PairRun,
+        beside: Sequence[Task],
         measure: RecallAt,
         measured: Measured,
         families: Mapping[str, str],
         images: str,
     ) -> None:
-        self.workspace, self.measure, self.measured = workspace, measure, measured
+        self.run, self.beside, self.measure, self.measured = run, beside, measure, measured
         self.families, self.images = families, images
-        self.numbers = by_pair(workspace.tasks)
-        self._clusters = int(workspace.manifest.cluster.max(initial=-1)) + 1
+        self.numbers = by_pair(run.tasks)
+        self._clusters = int(run.manifest.cluster.max(initial=-1)) + 1
 
     def pairs(self, threshold: float) -> list[PairValidation]:
         """Return the validation of each language pair."""
@@ -67,7 +70,7 @@ class Assembly:
 
     @property
     def _seed(self) -> int:
-        return self.workspace.options.seed
+        return self.run.options.seed
 
     def _columns(self, level: Level, pair: tuple[str, str], name: str) -> dict[str, Column]:
         """Return what each measure found for one encoder over the seeds of a pair."""
@@ -97,7 +100,7 @@ class Assembly:
         return series
 
     def _pair(self, pair: tuple[str, str], threshold: float) -> PairValidation:
-        tasks = [self.workspace.tasks[n] for n in self.numbers[pair]]
+        tasks = [self.run.tasks[n] for n in self.numbers[pair]]
         baselines = self._baselines(NONE, pair)
         encoders = []
         for name, family in self.families.items():
@@ -111,33 +114,33 @@ class Assembly:
             target=pair[1],
             n_source=len(tasks[0].sample.source),
             n_target=len(tasks[0].sample.target),
-            n_matching=len(self.workspace.beside[self.numbers[pair][0]].sample.source),
+            n_matching=len(self.beside[self.numbers[pair][0]].sample.source),
             k=self.measure.k,
             n_pictures=self._n_pictures(pair),
             n_seeds=len(tasks),
-            chance=_mean([b.chance for b in baselines]),
-            oracle=_mean([None if b.oracle is None else b.oracle.value for b in baselines]),
+            chance=mean_known([b.chance for b in baselines]),
+            oracle=mean_known([None if b.oracle is None else b.oracle.value for b in baselines]),
             conditions=self._conditions(pair),
             encoders=encoders,
         )
 
     def _conditions(self, pair: tuple[str, str]) -> dict[str, str]:
         """Return the conditions of Backretrieval's signature, of all seeds together, with the sizes."""
-        task = self.workspace.tasks[self.numbers[pair][0]]
+        task = self.run.tasks[self.numbers[pair][0]]
         name = next(iter(self.families))
-        signature = self.workspace.signature(task, self.measure.name, name, images=self.images)
+        signature = Signature.parse(self.run.signed(task, self.measure.name, name, images=self.images))
         sizes = {
             "n_source": len(task.sample.source),
             "n_target": len(task.sample.target),
-            "n_matching": len(self.workspace.beside[self.numbers[pair][0]].sample.source),
+            "n_matching": len(self.beside[self.numbers[pair][0]].sample.source),
             "n_pictures": self._n_pictures(pair),
             "seeds": len(self.numbers[pair]),
         }
         conditions = dict(signature.conditions) | {key: str(size) for key, size in sizes.items()}
-        beside = [self.workspace.beside[number] for number in self.numbers[pair]]
-        if several_answers(self.workspace.manifest, beside):
+        beside = [self.beside[number] for number in self.numbers[pair]]
+        if several_answers(self.run.manifest, beside):
             conditions["xlr"] = SuccessAt(self.measure.k).name
-        return conditions | {"sample": self.workspace.sampler.description}
+        return conditions | {"sample": self.run.sampler.description}
 
     def _n_pictures(self, pair: tuple[str, str]) -> int:
         numbers = self.numbers[pair]
@@ -158,13 +161,8 @@ class Assembly:
             level.level,
             *pair,
             kept=self.measured.kept[level],
-            chance=_mean([b.chance for b in baselines]),
-            oracle=_mean([None if b.oracle is None else b.oracle.value for b in baselines]),
+            chance=mean_known([b.chance for b in baselines]),
+            oracle=mean_known([None if b.oracle is None else b.oracle.value for b in baselines]),
             sim_oracle=float(np.mean([r.oracle["SIM"].mean() for r in references])),
             agreement=agreement_by_seed_and_mean(self._series(level, pair), seed=self._seed),
         )
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known and len(known) == len(values) else None

@@ -15,21 +15,16 @@ from xlingual.data.samples import resolve_pairs
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError
 from xlingual.evaluation.approximation.choice import exact_only
-from xlingual.evaluation.backretrieval import NAME
-from xlingual.evaluation.crosslingual_retrieval import refuse_small_pools as refuse_small_truth
-from xlingual.evaluation.found import refuse_small_pools
+from xlingual.evaluation.backretrieval.evaluate import NAME
+from xlingual.evaluation.backretrieval.images import refuse_small_pools
+from xlingual.evaluation.crosslingual_retrieval.evaluate import refuse_small_pools as refuse_small_truth
 from xlingual.evaluation.metric_validation.degrade import NONE, Level, parse_levels
 from xlingual.evaluation.metric_validation.measure import ValidationPass, at_1
 from xlingual.evaluation.metric_validation.paired_samples import paired_samples
 from xlingual.evaluation.metric_validation.records import Assembly
 from xlingual.evaluation.near_duplicates import DECLARED
-from xlingual.evaluation.setup import (
-    EncoderSpecs,
-    Options,
-    Report,
-    Workspace,
-    collected_warnings,
-)
+from xlingual.evaluation.pair_run import PairRun
+from xlingual.evaluation.run import EncoderSpecs, Options, Report, collected_warnings
 from xlingual.measures import Measure, RecallAt, SuccessAt, parse_measure
 from xlingual.ranking import Ranker
 from xlingual.requests import answers
@@ -110,24 +105,18 @@ def validate_backretrieval(
             *(open_store(store), ranker),
             cluster=cluster,
         )
-        workspace = Workspace(
-            NAME,
-            manifest,
-            options,
-            text_encoders,
-            matching=False,
-            image_spec=image_encoder,
-            beside=lambda tasks, sampler: paired_samples(manifest, tasks, sampler, strict=pairs is not None),
-        )
-        _refuse_few(list(workspace.text_encoders))
-        refuse_small_truth(workspace.beside, [recall])
-        image_name, images, pictures = workspace.pictures()
-        workspace.join_near_duplicates(pictures)
-        refuse_small_pools(pictures, workspace.tasks, [recall])
-        found = ValidationPass(workspace, pictures, recall, levels).run()
-        families = {name: _family(pattern, name) for name in workspace.text_encoders}
-        with workspace.timings.stage("agreement"), workspace.working("agreement over encoders"):
-            assembly = Assembly(workspace, recall, found, families, images)
+        run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
+        run.tasks, beside = paired_samples(manifest, run.tasks, run.sampler, strict=pairs is not None)
+        run.prepare(text_encoders, beside)
+        _refuse_few(list(run.text_encoders))
+        refuse_small_truth(beside, [recall])
+        image_name, images, pictures = run.pictures()
+        run.join_near_duplicates(pictures)
+        refuse_small_pools(pictures, run.tasks, [recall])
+        found = ValidationPass(run, beside, pictures, recall, levels).run()
+        families = {name: _family(pattern, name) for name in run.text_encoders}
+        with run.stage("agreement", "agreement over encoders"):
+            assembly = Assembly(run, beside, recall, found, families, images)
             pairs_found, turned = assembly.pairs(threshold), assembly.directions()
             degraded = [] if degrade is None else assembly.degradations(levels)
     first = at_1(recall)
@@ -140,9 +129,9 @@ def validate_backretrieval(
         turned,
         degraded,
         warnings,
-        timings=dict(workspace.timings.seconds),
+        timings=dict(run.seconds),
         measure_at_1=None if first is None else first.name,
-        truncated=workspace.truncated,
+        truncated=run.truncated,
     )
 
 

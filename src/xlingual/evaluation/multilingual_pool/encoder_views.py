@@ -3,42 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.multilingual_pool.choice import FROM_VECTORS, Choice
-from xlingual.evaluation.multilingual_pool.counts import PoolCounts
-from xlingual.evaluation.multilingual_pool.heads import Heads
-from xlingual.evaluation.multilingual_pool.language_identification import (
-    LanguageIdentification,
-    language_identification,
-)
+from xlingual.evaluation.multilingual_pool.language_bias import agnostic_views
+from xlingual.evaluation.multilingual_pool.language_identification import language_identification
 from xlingual.evaluation.multilingual_pool.lists import (
-    Hubs,
     Named,
     fairness,
     hubs,
+    hubs_view,
     language_shares,
     named,
     nearest_own,
 )
-from xlingual.evaluation.multilingual_pool.one_pass import Passed
+from xlingual.evaluation.multilingual_pool.one_pass import Heads, Passed, PoolCounts
+from xlingual.evaluation.multilingual_pool.prefer_own import own_language_targets, prefer_own
 from xlingual.evaluation.multilingual_pool.space import SpaceStatistics, space_statistics
 from xlingual.evaluation.multilingual_pool.space_picture import SpacePicture, most_apart, picture
-from xlingual.evaluation.multilingual_pool.texts import Rows, hub_rows, point_rows, worst_rows
-from xlingual.evaluation.multilingual_pool.views import (
-    Standings,
-    View,
-    agnostic_views,
-    own_language_targets,
-    prefer_own,
-    standings,
-)
-from xlingual.measures import average_precision
+from xlingual.evaluation.multilingual_pool.standings import Standings, standings
+from xlingual.evaluation.multilingual_pool.views import View
+from xlingual.measures.hubness import Hubness
 from xlingual.records import Ints, TargetCounts
-from xlingual.results.views import SpaceAxes
 
 
 @dataclass
@@ -55,27 +43,8 @@ class Looked:
     n_tied: int
     views: list[View] = field(default_factory=list)
     lines: Named | None = None  # the best candidates one by one, for the worst questions
-    hubs: Hubs | None = None
+    hubs: Hubness | None = None
     picture: SpacePicture | None = None
-
-    @property
-    def picture_of(self) -> tuple[str, str] | None:
-        """The languages of the picture."""
-        return None if self.picture is None else self.picture.languages
-
-    def point_rows(self, pool: MultilingualPool, encoder: str) -> Rows:
-        """Return the points of the picture."""
-        return [] if self.picture is None else point_rows(pool, encoder, self.picture)
-
-    def hub_rows(self, pool: MultilingualPool, encoder: str) -> Rows:
-        """Return the largest hubs."""
-        return [] if self.hubs is None else hub_rows(pool, encoder, self.hubs)
-
-    def worst_rows(self, pool: MultilingualPool, encoder: str) -> Rows:
-        """Return the questions of lowest average precision."""
-        if self.lines is None:
-            return []
-        return worst_rows(pool, encoder, self.counts, average_precision(self.targets), self.lines)
 
 
 def look(
@@ -117,7 +86,7 @@ def _look_at_lists(looked: Looked, choice: Choice, heads: Heads) -> None:
         looked.views.append(fairness(looked.counts, lines))
     if "hubs" in choice.views:
         looked.hubs = hubs(looked.counts, lines)
-        looked.views.append(looked.hubs)
+        looked.views.append(hubs_view(looked.counts, looked.hubs))
     looked.lines = lines if "worst" in choice.views else None
 
 
@@ -137,41 +106,7 @@ def _look_at_vectors(
     looked: Looked, choice: Choice, space: SpaceStatistics, pair: tuple[str, str] | None
 ) -> None:
     if "language-id" in choice.views:
-        looked.views.append(Identified(language_identification(space)))
+        looked.views.append(language_identification(space).view())
     if "picture" in choice.views and np.count_nonzero(space.sizes) >= 2:
         looked.picture = picture(space, pair or most_apart(space))
-        looked.views.append(Pictured(looked.picture))
-
-
-@dataclass(frozen=True)
-class Identified:
-    """Language identification as a view."""
-
-    found: LanguageIdentification
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the values by name."""
-        shown: dict[str, Any] = {
-            "language_id_accuracy": self.found.accuracy,
-            "language_id_chance": self.found.chance,
-        }
-        return {**shown, "language_id_notes": self.found.notes} if self.found.notes else shown
-
-    def intervals(self) -> dict[str, Any]:
-        """Return the intervals, nested alike."""
-        return {"language_id_accuracy": dict(self.found.ci)}
-
-
-@dataclass(frozen=True)
-class Pictured:
-    """What the picture of the space shows; its points are a table of their own."""
-
-    found: SpacePicture
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the values by name."""
-        return {"picture": SpaceAxes(list(self.found.languages), list(self.found.explained))}
-
-    def intervals(self) -> dict[str, Any]:
-        """Return none."""
-        return {}
+        looked.views.append(looked.picture.view())

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xlingual import encoders
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.data.samples import MOST_SEED
-from xlingual.embed import batch_identity, embed_pool, load_fit_texts, refuse_fitted_rows
-from xlingual.encoders.base import Encoder
+from xlingual.embed import PoolVectors, embed_pool, load_fit_texts
+from xlingual.encoders import Encoder
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
 from xlingual.evaluation.approximation.choice import exact_only
 from xlingual.evaluation.multilingual_pool.choice import Choice, choose
-from xlingual.evaluation.multilingual_pool.encoder_views import Looked, look
-from xlingual.evaluation.multilingual_pool.numbers import NumberTable
+from xlingual.evaluation.multilingual_pool.encoder_views import look
+from xlingual.evaluation.multilingual_pool.numbers import PoolNumbers
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
-from xlingual.evaluation.multilingual_pool.texts import Rows, joined, occurrence_table, table_of
-from xlingual.evaluation.multilingual_pool.trec import TrecFolder, trec_folder
-from xlingual.evaluation.multilingual_pool.trec_size import warn_of_size
+from xlingual.evaluation.multilingual_pool.texts import PoolTables
+from xlingual.evaluation.multilingual_pool.trec import TrecFolder, trec_folder, warn_of_size
 from xlingual.evaluation.near_duplicates import (
     DECLARED,
     NEAR_DUPLICATES,
@@ -33,25 +30,13 @@ from xlingual.evaluation.near_duplicates import (
     near_duplicates,
     warn_of_near_duplicates,
 )
-from xlingual.evaluation.setup import (
-    EncoderSpecs,
-    Options,
-    Report,
-    Tally,
-    Timings,
-    collected_warnings,
-    diagnostics,
-)
+from xlingual.evaluation.run import EncoderSpecs, Options, Report, Run, collected_warnings
 from xlingual.measures import AveragePrecision, Measure, PoolMeasure, parse_pool_measures
 from xlingual.ranking import Ranker
-from xlingual.records import Texts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import MultilingualPoolRequest
 from xlingual.results import Results
 from xlingual.store import StoreLike, open_store
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 NAME = "multilingual-pool"
 _AS_IN = ", as in vectors:model.{role}.{lang}.npy"
@@ -140,57 +125,28 @@ def multilingual_pool(
             given_ranker=ranker,
             cluster=cluster,
         )
-        run = _Run(pool, choice, options, examples)
+        run = _MultilingualPool(pool, choice, options)
         run.prepare(text_encoders, picture)
         if trec is not None:
-            warn_of_size(pool, trec_depth, run.encoders)
+            warn_of_size(pool, trec_depth, run.text_encoders)
         own = policy == "prefer-own"
         folder = nullcontext() if trec is None else trec_folder(trec, pool, trec_depth, own_language=own)
         with folder as rankings:
-            results = run.evaluated(ranked, rankings)
+            results = run.results(ranked, rankings, examples)
     results.warnings = warnings
     return results
 
 
-@dataclass
-class _Run:
+class _MultilingualPool(Run):
     """One evaluation: a pool, what is asked of it, and the encoders."""
 
-    pool: MultilingualPool
-    choice: Choice
-    options: Options
-    examples: bool
-    encoders: dict[str, Encoder] = field(default_factory=dict)
-    identities: dict[str, str] = field(default_factory=dict)
-    picture: tuple[str, str] | None = None
-    timings: Timings = field(default_factory=Timings)
-    tally: Tally = field(default_factory=Tally)
-    truncated: dict[str, dict[str, int]] = field(default_factory=dict)
+    def __init__(self, pool: MultilingualPool, choice: Choice, options: Options) -> None:
+        super().__init__(NAME, options)
+        self.pool, self.choice = pool, choice
+        self.picture: tuple[str, str] | None = None
 
     def prepare(self, specs: EncoderSpecs, picture: tuple[str, str] | None) -> None:
         """Make the encoders, and refuse what cannot be evaluated, before any work is done."""
-        self._refuse_one_language()
-        if picture is not None and (len(set(picture)) != 2 or not set(picture) <= set(self.pool.languages)):
-            raise InputError(
-                f"picture of {','.join(picture)!r}: expected two of the languages "
-                f"{', '.join(self.pool.languages)}"
-            )
-        self.picture = picture
-        self.encoders = encoders.text_encoders(
-            specs,
-            languages=list(self.pool.languages),
-            role_languages=self.pool.role_languages,
-            fit_texts=load_fit_texts,
-        )
-        _refuse_without_role(self.encoders)
-        texts = self._texts()
-        with self.timings.stage("texts: fit"):
-            refuse_fitted_rows(self.encoders, *texts)
-        self.identities = {
-            name: batch_identity(one, *texts, store=self.options.store) for name, one in self.encoders.items()
-        }
-
-    def _refuse_one_language(self) -> None:
         pool = self.pool
         if len(np.unique(pool.candidates.language)) < 2:
             raise InputError(
@@ -198,35 +154,41 @@ class _Run:
                 "multilingual pool has candidates in two languages at least: choose more languages, or use "
                 "evaluate crosslingual-retrieval (with a manifest) where one language is searched"
             )
-
-    def _texts(self) -> tuple[Texts, Texts]:
-        return self.pool.question_texts(), self.pool.candidate_texts()
+        if picture is not None and (len(set(picture)) != 2 or not set(picture) <= set(pool.languages)):
+            raise InputError(
+                f"picture of {','.join(picture)!r}: expected two of the languages {', '.join(pool.languages)}"
+            )
+        self.picture = picture
+        made = encoders.text_encoders(
+            specs,
+            languages=list(pool.languages),
+            role_languages=pool.role_languages,
+            fit_texts=load_fit_texts,
+        )
+        _refuse_without_role(made)
+        self.fit(made, pool.question_texts(), pool.candidate_texts())
 
     def encoded(self) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         """Yield each encoder's name and vectors [n, d] and [m, d], one at a time."""
-        for name, encoder in self.encoders.items():
-            with self.timings.stage("texts: encode"), self.options.working(f"encoding texts: {name}"):
-                found = embed_pool(
-                    self.pool, name, encoder, self.choice.candidate_text, **self.options.embedding()
-                )
-            if found.truncated is not None:
-                self.truncated[name] = found.truncated
+        for name in self.text_encoders:
+            found = self.encode(name, self._embedded)
             yield name, found.questions, found.candidates
 
-    def evaluated(self, measures: Sequence[PoolMeasure], rankings: TrecFolder | None) -> Results:
+    def _embedded(self, name: str, encoder: Encoder) -> PoolVectors:
+        return embed_pool(self.pool, name, encoder, self.choice.candidate_text, **self.embedding())
+
+    def results(
+        self, measures: Sequence[PoolMeasure], rankings: TrecFolder | None, examples: bool
+    ) -> Results:
         """Return the results of all encoders, and write their rankings where they are wanted."""
-        near = self._near_duplicates()
-        cluster = self.pool.questions.cluster if near.clusters is None else near.clusters.cluster
-        numbers = NumberTable(
-            *(NAME, self.pool, self.choice, measures, self.identities, self.options.seed),
-            cluster=cluster,
-            clusters=self.options.cluster,
-        )
-        tables: dict[str, Rows] = {"points": [], "hubs": [], "worst": []}
-        occurrences: list[pa.Table] = []
+        self.near = self._near_duplicates()
+        joined_by = self.near.clusters
+        cluster = self.pool.questions.cluster if joined_by is None else joined_by.cluster
+        numbers = PoolNumbers(self, self.pool, self.choice, measures, cluster)
+        tables = PoolTables(self.pool, examples)
         top, depth = self.choice.heads(len(self.pool.candidates))
         for name, questions, candidates in self.encoded():
-            with self.timings.stage("texts: rank"):
+            with self.stage("texts: rank"):
                 passed = one_pass(
                     self.pool,
                     questions,
@@ -235,38 +197,30 @@ class _Run:
                     top=top,
                     depth=depth,
                     ranker=self.options.ranker,
-                    progress=self._progress(f"ranking candidates: {name}"),
+                    progress=self.progress(f"ranking candidates: {name}"),
                 )
             self.tally.screened += passed.screened
             self.tally.decided += passed.decided
-            with self.timings.stage("views"), self.options.working(f"looking at languages: {name}"):
+            with self.stage("views", f"looking at languages: {name}"):
                 looked = look(
                     self.pool, self.choice, passed, (questions, candidates), self.options.seed, self.picture
                 )
-                self.picture = self.picture or looked.picture_of
+                if looked.picture is not None:
+                    self.picture = looked.picture.languages
                 numbers.add(name, looked)
-                _collect(tables, looked, name, self.pool, self.examples)
-                if looked.hubs is not None:
-                    occurrences.append(occurrence_table(self.pool, name, looked.hubs))
+                tables.add(name, looked)
             if rankings is not None:
-                with self.timings.stage("trec"), self.options.working(f"writing rankings: {name}"):
+                with self.stage("trec", f"writing rankings: {name}"):
                     rankings.write(name, questions, candidates)
         results = numbers.results()
-        results.tables = {
-            name: table for name, rows in tables.items() if (table := table_of(rows)) is not None
-        }
-        if occurrences:
-            results.tables["occurrences"] = joined(occurrences)
-        results.timings = dict(self.timings.seconds)
-        results.truncated = self.truncated
-        results.diagnostics = diagnostics(self.tally, self.options.ranker, near)
-        return results
+        results.tables = tables.tables()
+        return self.finished(results)
 
     def _near_duplicates(self) -> NearDuplicates:
         """Look for near-equal questions; warn where there are many that no cluster holds."""
         asked = self.pool.questions
         rows = TextUnits(asked.text, asked.language, asked.cluster, asked.ids)
-        with self.timings.stage("near-duplicates"), self.options.working("looking for near-duplicates"):
+        with self.stage("near-duplicates", "looking for near-duplicates"):
             found = near_duplicates(
                 rows,
                 np.arange(len(asked)),
@@ -275,9 +229,6 @@ class _Run:
             )
         warn_of_near_duplicates(found, rows, "clusters of questions")
         return found
-
-    def _progress(self, what: str) -> Callable[[int, int], None]:
-        return lambda done, total: self.options.report(what, done, total)
 
 
 def _refuse_without_role(text_encoders: Mapping[str, Encoder]) -> None:
@@ -289,13 +240,3 @@ def _refuse_without_role(text_encoders: Mapping[str, Encoder]) -> None:
                 "questions or candidates: give each a file"
                 f"{'.' + there if (there := encoder.patterns_there()) else _AS_IN}"
             )
-
-
-def _collect(
-    tables: dict[str, Rows], looked: Looked, name: str, pool: MultilingualPool, examples: bool
-) -> None:
-    """Add an encoder's points, hubs and worst questions; texts only where examples are kept."""
-    tables["points"] += looked.point_rows(pool, name)
-    if examples:
-        tables["hubs"] += looked.hub_rows(pool, name)
-        tables["worst"] += looked.worst_rows(pool, name)

@@ -13,8 +13,13 @@ from itertools import combinations
 
 import numpy as np
 
-from xlingual.evaluation.multilingual_pool.moments import Moments
-from xlingual.evaluation.multilingual_pool.space import FEWEST_CLUSTERS, MOST_LANGUAGES, SpaceStatistics
+from xlingual.evaluation.multilingual_pool.space import (
+    FEWEST_CLUSTERS,
+    MOST_LANGUAGES,
+    Moments,
+    SpaceStatistics,
+)
+from xlingual.evaluation.multilingual_pool.views import View
 from xlingual.ranking import one_library_thread
 from xlingual.records import Floats, Ints
 from xlingual.results import Interval
@@ -42,6 +47,12 @@ class LanguageIdentification:
     n_train: int
     n_held_out: int
     dimensions: int  # fewer than the vectors have where they were projected
+
+    def view(self) -> View:
+        """Return what an entry says of it."""
+        notes = {"language_id_notes": self.notes} if self.notes else {}
+        shown = {"language_id_accuracy": self.accuracy, "language_id_chance": self.chance, **notes}
+        return View(shown, {"language_id_accuracy": dict(self.ci)})
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
-from xlingual.evaluation.multilingual_pool.counts import PoolCounts
-from xlingual.evaluation.multilingual_pool.heads import Heads
-from xlingual.evaluation.multilingual_pool.views.means import by_pair
-from xlingual.evaluation.multilingual_pool.views.written import intervals, values
-from xlingual.evaluation.scores import Score
-from xlingual.measures.fairness import CUT, Peer, peer
+from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts
+from xlingual.evaluation.multilingual_pool.views import View, by_pair, intervals, values
+from xlingual.measures.fairness import CUT, peer
 from xlingual.measures.hubness import Hubness, hubness
 from xlingual.records import Floats, Ints
 from xlingual.results.views import HubCounts
@@ -60,72 +56,30 @@ def named(heads: Heads) -> Named:
     )
 
 
-@dataclass(frozen=True)
-class LanguageShares:
-    """Shares of the languages among the best candidates, by question language; and against the pool's.
+def language_shares(counts: PoolCounts, heads: Heads) -> View:
+    """Return the shares of languages among each question's first 100 candidates (fewer in a small pool).
 
-    Languages without candidates have no share.
+    "ar->de": of questions in ar, the share of candidates in de; and as a ratio to the share in the pool,
+    which is known without error. Languages without candidates have no share.
     """
-
-    top: int
-    shares: dict[str, Score]  # "ar->de"
-    pool: dict[str, float]  # share of each language in the pool
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the values by name."""
-        share = values(self.shares)
-        return {
-            "top": self.top,
-            "language_share_top100": share,
-            "language_share_ratio_top100": {
-                pair: value / self._of_pool(pair) for pair, value in share.items()
-            },
-        }
-
-    def intervals(self) -> dict[str, Any]:
-        """Return the intervals, nested alike."""
-        share = intervals(self.shares)
-        ratio = {
-            pair: replace(ci, low=ci.low / self._of_pool(pair), high=ci.high / self._of_pool(pair))
-            for pair, ci in share.items()
-        }
-        return {"language_share_top100": share, "language_share_ratio_top100": ratio}
-
-    def _of_pool(self, pair: str) -> float:
-        """Return the share of a pair's second language in the pool, which is known without error."""
-        return self.pool[pair.partition("->")[2]]
-
-
-def language_shares(counts: PoolCounts, heads: Heads) -> LanguageShares:
-    """Return the shares of languages among each question's first 100 candidates (fewer in a small pool)."""
     pool = counts.sizes
     table = heads.places / heads.top
     table[:, pool == 0] = np.nan
-    share = dict(zip(counts.languages, (pool / pool.sum()).tolist(), strict=True))
-    return LanguageShares(heads.top, by_pair(counts, table), share)
+    in_pool = dict(zip(counts.languages, (pool / pool.sum()).tolist(), strict=True))
+    scores = by_pair(counts, table)
+    share, ci = values(scores), intervals(scores)
+    of_pool = {pair: in_pool[pair.partition("->")[2]] for pair in share}
+    ratio = {pair: value / of_pool[pair] for pair, value in share.items()}
+    ratio_ci = {
+        pair: replace(one, low=one.low / of_pool[pair], high=one.high / of_pool[pair])
+        for pair, one in ci.items()
+    }
+    names = ("language_share_top100", "language_share_ratio_top100")
+    shown = dict(zip(names, (share, ratio), strict=True))
+    return View({"top": heads.top, **shown}, dict(zip(names, (ci, ratio_ci), strict=True)))
 
 
-@dataclass(frozen=True)
-class Fairness:
-    """PEER of the ranking's head."""
-
-    cut: int
-    found: Peer
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the values by name."""
-        tested = {
-            "other_tested": self.found.other_tested,
-            "relevant_tested": self.found.relevant_tested,
-        }
-        return {"fairness": {f"PEER@{self.cut}": {**self.found.means, **tested}}}
-
-    def intervals(self) -> dict[str, Any]:
-        """Return none."""
-        return {}
-
-
-def fairness(counts: PoolCounts, lines: Named) -> Fairness:
+def fairness(counts: PoolCounts, lines: Named) -> View:
     """Return PEER@20: do the languages stand equally high among irrelevant and among relevant candidates."""
     head = lines.first(CUT)
     width = len(counts.candidate_language)
@@ -140,43 +94,15 @@ def fairness(counts: PoolCounts, lines: Named) -> Fairness:
         np.arange(len(candidate)) < len(counts.candidate),
         n_queries=counts.n_questions,
     )
-    return Fairness(CUT, found)
+    tested = {"other_tested": found.other_tested, "relevant_tested": found.relevant_tested}
+    return View({"fairness": {f"PEER@{CUT}": {**found.means, **tested}}})
 
 
-@dataclass(frozen=True)
-class Hubs:
-    """How unevenly the first places are divided among the candidates; `languages` are those they are in."""
-
-    languages: dict[str, int]  # tag → place in `found.by_language`
-    found: Hubness
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the values by name."""
-        return {
-            "hubs": HubCounts(
-                k=self.found.k,
-                skewness=self.found.skewness,
-                never=self.found.never,
-                largest=self.found.largest,
-                expected=self.found.expected,
-                threshold=self.found.threshold,
-                n=len(self.found.hubs),
-                by_language={
-                    tag: float(self.found.by_language[code]) for tag, code in self.languages.items()
-                },
-            )
-        }
-
-    def intervals(self) -> dict[str, Any]:
-        """Return none."""
-        return {}
-
-
-def hubs(counts: PoolCounts, lines: Named) -> Hubs:
-    """Return the hubness of the candidates over all questions."""
+def hubs(counts: PoolCounts, lines: Named) -> Hubness:
+    """Return the hubness of the candidates over all questions: how unevenly first places are divided."""
     k = min(HUBS_OF, len(counts.candidate_language))
     head = lines.first(k)
-    found = hubness(
+    return hubness(
         head.question,
         head.candidate,
         head.above,
@@ -186,7 +112,16 @@ def hubs(counts: PoolCounts, lines: Named) -> Hubs:
         language=counts.candidate_language,
         n_languages=len(counts.languages),
     )
-    return Hubs({tag: code for code, tag in enumerate(counts.languages) if counts.sizes[code]}, found)
+
+
+def hubs_view(counts: PoolCounts, found: Hubness) -> View:
+    """Return what an entry says of hubs."""
+    names = ("k", "skewness", "never", "largest", "expected", "threshold")
+    shown = {name: getattr(found, name) for name in names}
+    by_language: dict[str, float | None] = {
+        tag: float(found.by_language[code]) for code, tag in enumerate(counts.languages) if counts.sizes[code]
+    }
+    return View({"hubs": HubCounts(**shown, n=len(found.hubs), by_language=by_language)})
 
 
 def nearest_own(counts: PoolCounts, heads: Heads) -> Floats:

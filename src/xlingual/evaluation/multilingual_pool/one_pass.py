@@ -1,18 +1,20 @@
-"""The one pass over a multilingual pool: every question against every candidate, once."""
+"""The one pass over a multilingual pool: every question against every candidate, once.
+
+It leaves counts for every relevant candidate, and the head of each question's ranking. The best candidates of
+a block of questions are looked at as soon as the block is done, so that no more is kept than is needed:
+memory does not grow with the depth at which languages are counted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.evaluation.multilingual_pool.columns import Columns
-from xlingual.evaluation.multilingual_pool.counts import PoolCounts
-from xlingual.evaluation.multilingual_pool.heads import BlockHeads, Heads
-from xlingual.ranking import CPU, Cosine, GroupCounts, Ranker, Reduction, UnitVectors
-from xlingual.records import Ints
+from xlingual.ranking import CPU, Cosine, GroupCounts, Pool, Ranker, Reduction, Top, TopK, UnitVectors
+from xlingual.records import Floats, Ints, TargetCounts
 
 
 @dataclass(frozen=True)
@@ -68,3 +70,182 @@ def one_pass(
     )
     found = None if heads is None else heads.result(similarity, ranker)
     return Passed(counts, found, similarity.screened, similarity.decided)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The candidates as columns: language by language, equal vectors of one language as one column."""
+
+    vectors: UnitVectors  # [u]
+    of: Ints  # [m] column of each candidate
+    language: Ints  # [u], ascending
+    bounds: Ints  # [G + 1] first column of each language, and the number of columns
+    weights: Ints  # [u] how many candidates a column stands for
+
+    @classmethod
+    def of_candidates(cls, vectors: np.ndarray, language: Ints, n_languages: int) -> Columns:
+        """Collapse the candidates' vectors [m, d] within each language."""
+        of = np.empty(len(vectors), dtype=np.int64)
+        rows: list[Ints] = []
+        sizes: list[int] = []
+        for code in range(n_languages):
+            own = np.flatnonzero(language == code)
+            pool = Pool.of(vectors, own) if len(own) else None
+            of[own] = sum(sizes) + (pool.code if pool is not None else 0)
+            rows.append(pool.vectors.rows if pool is not None else own)
+            sizes.append(len(rows[-1]))
+        bounds = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        return cls(
+            UnitVectors(vectors, np.concatenate(rows)),
+            of,
+            np.repeat(np.arange(n_languages), sizes),
+            bounds,
+            np.bincount(of, minlength=int(bounds[-1])).astype(np.int64),
+        )
+
+    def members(self) -> tuple[Ints, Ints]:
+        """Return (candidates ordered by column, where each column's begin), int64 [m] and [u + 1]."""
+        starts = np.concatenate([[0], np.cumsum(self.weights)]).astype(np.int64)
+        return np.argsort(self.of, kind="stable"), starts
+
+
+@dataclass(frozen=True)
+class PoolCounts:
+    """How many candidates of each language stand above each relevant candidate, and tie with it.
+
+    One line for each pair of a question and a relevant candidate, ordered by question, then candidate; G
+    languages. Relevant candidates are counted like all others; each ties with itself.
+    """
+
+    languages: tuple[str, ...]  # [G]
+    question: Ints  # [p], ascending; every question has a line
+    candidate: Ints  # [p]
+    key: Ints  # [p] exact score of the pair: equal keys are ties
+    above: np.ndarray  # int32 [p, G]
+    tied: np.ndarray  # int32 [p, G]
+    question_language: Ints  # [n]
+    candidate_language: Ints  # [m]
+    cluster: Ints  # [n]: questions that are not independent
+    article: Ints | None = None  # [n]
+
+    @property
+    def n_questions(self) -> int:
+        """How many questions there are."""
+        return len(self.question_language)
+
+    @property
+    def sizes(self) -> Ints:
+        """How many candidates there are of each language, int64 [G]."""
+        return np.bincount(self.candidate_language, minlength=len(self.languages)).astype(np.int64)
+
+    @property
+    def answer_language(self) -> Ints:
+        """Language of each relevant candidate, int64 [p]."""
+        return self.candidate_language[self.candidate]
+
+    @property
+    def asked_in(self) -> Ints:
+        """Language of the question of each line, int64 [p]."""
+        return self.question_language[self.question]
+
+    def whole_pool(self) -> TargetCounts:
+        """Return where every relevant candidate stands in the pool of all languages."""
+        pool = np.full(self.n_questions, int(self.sizes.sum()))
+        return TargetCounts(self.question, self.above.sum(axis=1), self.tied.sum(axis=1), pool)
+
+
+@dataclass(frozen=True)
+class Heads:
+    """The heads of n rankings.
+
+    `places` [n, G]: how many of the first `top` candidates are of each language, under ties the expectation.
+    The lines are the first `depth` columns of each question with all that tie with the last of them, ordered
+    by question, then best first; where more than can be listed tie, a sample of these.
+    """
+
+    top: int
+    places: Floats  # [n, G]
+    question: Ints  # [e]
+    column: Ints  # [e]
+    above: Ints  # [e] candidates that score higher
+    tied: Ints  # [e] that score the same, itself included
+    columns: Columns
+
+
+@dataclass(frozen=True)
+class _Block:
+    """The heads of consecutive questions from `first` on, without what is not listed of crowded ones."""
+
+    first: int
+    places: Floats  # [rows, G]
+    lines: tuple[Ints, Ints, Ints, Ints]  # question, column, above, tied
+    crowded: Ints  # [c] questions of which too many candidates tie with the last place to list them all
+    last: Ints  # [c] a column that ties with the last place
+    chance: Floats  # [c] of each such candidate to be among the first
+
+
+class BlockHeads:
+    """A reduction that keeps the heads: each part is the `Top` of one block of questions."""
+
+    def __init__(self, columns: Columns, n: int, *, top: int, depth: int) -> None:
+        if depth > top:
+            raise ValueError(f"depth {depth} is beyond the first {top} places")
+        self.columns, self.top, self.depth = columns, top, depth
+        self._best = Top(top, (n, len(columns.vectors)), weights=columns.weights)
+        self._blocks: list[_Block] = []
+
+    def within(self, rows: slice, columns: slice) -> Top:
+        """Return what some questions and columns have to find out."""
+        return self._best.within(rows, columns)
+
+    def alone(self, rows: slice, columns: slice) -> Top:
+        """Return the same as a pass of its own, with questions and columns numbered from zero."""
+        return self._best.alone(rows, columns)
+
+    def merge(self, parts: Sequence[Top]) -> None:
+        """Take in the best candidates of whole blocks of questions, all columns seen."""
+        self._blocks += [self._block(part.result(), part.origin[0]) for part in parts]
+
+    def _block(self, found: TopK, first: int) -> _Block:
+        """Return the heads of one block; it numbers its questions from `first` on."""
+        shape = (len(found.unlisted), len(self.columns.bounds) - 1)
+        crowded = np.flatnonzero(found.unlisted)
+        chance = np.clip((self.top - found.above) / found.tied, 0.0, 1.0)
+        last = np.searchsorted(found.query, crowded, side="right") - 1
+        sampled = np.isin(found.query, crowded) & (found.above + found.tied >= self.top)
+        weight = np.where(sampled, 0.0, chance * found.weight)
+        cell = found.query * shape[1] + self.columns.language[found.candidate]
+        places = np.bincount(cell, weight, shape[0] * shape[1]).astype(np.float64).reshape(shape)
+        head = found.above < self.depth
+        lines = (found.query[head] + first, found.candidate[head], found.above[head], found.tied[head])
+        return _Block(first, places, lines, crowded + first, found.candidate[last], chance[last])
+
+    def result(self, similarity: Cosine, ranker: Ranker) -> Heads:
+        """Return the heads; the similarity is asked once more for questions with very many ties."""
+        blocks = sorted(self._blocks, key=lambda block: block.first)
+        places = np.concatenate([block.places for block in blocks])
+        crowded = np.concatenate([block.crowded for block in blocks])
+        if len(crowded):
+            last = np.concatenate([block.last for block in blocks])
+            chance = np.concatenate([block.chance for block in blocks])
+            shared = _tied_with(similarity, crowded, last, self.columns, ranker)
+            places[crowded] += chance[:, None] * shared
+        question, column, above, tied = (
+            np.concatenate(parts) for parts in zip(*(block.lines for block in blocks), strict=True)
+        )
+        return Heads(self.top, places, question, column, above, tied, self.columns)
+
+
+def _tied_with(
+    similarity: Cosine, questions: Ints, columns_tied: Ints, columns: Columns, ranker: Ranker
+) -> Ints:
+    """Return how many candidates of each language tie with a column of each question, int64 [c, G]."""
+    asked = similarity.queries
+    again = Cosine(UnitVectors(asked.raw, asked.rows[questions]), similarity.candidates)
+    split = GroupCounts.of(
+        again, np.arange(len(questions)), columns_tied, columns.bounds, weights=columns.weights
+    )
+    ranker.scan(again, [split])
+    similarity.screened += again.screened
+    similarity.decided += again.decided
+    return split.result()[1]

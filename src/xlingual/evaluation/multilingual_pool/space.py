@@ -7,14 +7,14 @@ follow from sums of these, without another product of vectors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
-from xlingual.evaluation.multilingual_pool.moments import Block, Frame, Moments, moments_of
 from xlingual.ranking import UnitVectors, one_library_thread
-from xlingual.records import Floats, Ints
+from xlingual.records import Floats, Ints, Vectors
 from xlingual.streams import stream
 
 MOST_DIMENSIONS = 1024  # beyond, vectors are projected: bounds each Gram matrix to 8 MiB
@@ -23,6 +23,77 @@ HELD_OUT = 3  # one cluster in so many is held out
 FEWEST_CLUSTERS = 3
 BLOCK_ROWS = 2048  # rows multiplied at a time
 _VECTORS, _SPLIT = "embedding space", "language identification"  # names of random streams
+
+# coordinates [b, k] of some vectors, the sum of the squares of all their dimensions, their clusters [b]
+Block: TypeAlias = tuple[Vectors, float, Ints]
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """The coordinates in which vectors are multiplied: shifted by `centre` and, perhaps, projected.
+
+    A shift changes no model with an intercept and no covariance, but without it float32 products would spend
+    their digits on what all vectors have in common.
+    """
+
+    centre: Vectors  # [d]
+    basis: Vectors | None  # [d, k], orthonormal columns; None: all dimensions are kept
+
+    @property
+    def dim(self) -> int:
+        """Number of dimensions of the vectors, d."""
+        return len(self.centre)
+
+    @property
+    def kept(self) -> int:
+        """Number of coordinates, k."""
+        return self.dim if self.basis is None else self.basis.shape[1]
+
+    def coordinates(self, unit: Vectors) -> tuple[Vectors, float]:
+        """Return the coordinates [n, k] of unit vectors [n, d] and the sum of the squares of all d."""
+        shifted: Vectors = np.subtract(unit, self.centre, dtype=np.float32)
+        squares = float(np.einsum("ij,ij->i", shifted, shifted).sum(dtype=np.float64))
+        if self.basis is None:
+            return shifted, squares
+        projected: Vectors = np.matmul(shifted, self.basis, dtype=np.float32)
+        return projected, squares
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Number, sum [k], Gram matrix [k, k] and sum of squares (over all d dimensions) of some vectors."""
+
+    n: int
+    total: Floats
+    gram: Floats
+    squares: float
+
+    @property
+    def mean(self) -> Floats:
+        """The mean vector, float64 [k]; zero where there are no vectors."""
+        return self.total / max(self.n, 1)
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(
+            self.n + other.n, self.total + other.total, self.gram + other.gram, self.squares + other.squares
+        )
+
+    def scatter(self) -> Floats:
+        """Return Σ (x − mean)(x − mean)ᵀ, float64 [k, k]."""
+        scatter: Floats = np.outer(self.total, self.mean)
+        return np.subtract(self.gram, scatter, out=scatter)
+
+
+def moments_of(frame: Frame, blocks: Iterable[Block]) -> Moments:
+    """Return the moments of the blocks: float32 products, summed over blocks in float64."""
+    n, squares = 0, 0.0
+    total, gram = np.zeros(frame.kept), np.zeros((frame.kept, frame.kept))
+    for block, own_squares, _ in blocks:
+        n += len(block)
+        squares += own_squares
+        total += block.sum(axis=0, dtype=np.float64)
+        gram += block.T @ block
+    return Moments(n, total, gram, squares)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual.evaluation.multilingual_pool.space import Side, SpaceStatistics
+from xlingual.evaluation.multilingual_pool.views import View
 from xlingual.ranking import UnitVectors, one_library_thread
 from xlingual.records import Floats, Ints, Vectors
+from xlingual.results.views import SpaceAxes
 from xlingual.streams import stream
 
 MOST_POINTS = 600  # of each language and role
@@ -34,6 +36,10 @@ class SpacePicture:
     x: Vectors  # [p]
     y: Vectors  # [p]
     explained: tuple[float, float]  # shares of the variance, 0 to 1
+
+    def view(self) -> View:
+        """Return what an entry says of it; its points are a table of their own."""
+        return View({"picture": SpaceAxes(list(self.languages), list(self.explained))})
 
 
 def most_apart(space: SpaceStatistics) -> tuple[str, str]:

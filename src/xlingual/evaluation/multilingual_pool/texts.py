@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.evaluation.multilingual_pool.counts import PoolCounts
-from xlingual.evaluation.multilingual_pool.lists import Hubs, Named
+from xlingual.evaluation.multilingual_pool.encoder_views import Looked
+from xlingual.evaluation.multilingual_pool.lists import Named
+from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.evaluation.multilingual_pool.space_picture import ROLES, SpacePicture
+from xlingual.measures import average_precision
+from xlingual.measures.hubness import Hubness
 from xlingual.records import Floats, Ints
 
 if TYPE_CHECKING:
@@ -21,6 +25,36 @@ MOST_WORST = 10  # questions
 MOST_ABOVE = 5  # candidates that are shown above a question's answers
 
 Rows = list[dict[str, Any]]
+
+
+@dataclass
+class PoolTables:
+    """Collects what a person looks at, encoder by encoder; texts only where `examples` are kept."""
+
+    pool: MultilingualPool
+    examples: bool
+    rows: dict[str, Rows] = field(default_factory=lambda: {"points": [], "hubs": [], "worst": []})
+    occurrences: list[pa.Table] = field(default_factory=list)
+
+    def add(self, encoder: str, looked: Looked) -> None:
+        """Add what is known of one encoder."""
+        if looked.picture is not None:
+            self.rows["points"] += point_rows(self.pool, encoder, looked.picture)
+        if looked.hubs is not None:
+            self.occurrences.append(occurrence_table(self.pool, encoder, looked.hubs))
+            self.rows["hubs"] += hub_rows(self.pool, encoder, looked.hubs) if self.examples else []
+        if looked.lines is not None and self.examples:
+            values = average_precision(looked.targets)
+            self.rows["worst"] += worst_rows(self.pool, encoder, looked.counts, values, looked.lines)
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Return the tables that have rows."""
+        import pyarrow as pa
+
+        found = {name: pa.Table.from_pylist(rows) for name, rows in self.rows.items() if rows}
+        if self.occurrences:
+            found["occurrences"] = pa.concat_tables(self.occurrences)
+        return found
 
 
 def point_rows(pool: MultilingualPool, encoder: str, picture: SpacePicture) -> Rows:
@@ -46,22 +80,22 @@ def point_rows(pool: MultilingualPool, encoder: str, picture: SpacePicture) -> R
     ]
 
 
-def hub_rows(pool: MultilingualPool, encoder: str, hubs: Hubs) -> Rows:
+def hub_rows(pool: MultilingualPool, encoder: str, hubs: Hubness) -> Rows:
     """Return a row for each of the largest hubs of an encoder."""
     answers = np.bincount(pool.relevant[1], minlength=len(pool.candidates))
     return [
         {
             "encoder": encoder,
             **_candidate(pool, row, ("id", "language", "text")),
-            "count": float(hubs.found.occurrences[row]),
-            "expected": hubs.found.expected,
+            "count": float(hubs.occurrences[row]),
+            "expected": hubs.expected,
             "relevant_to": int(answers[row]),
         }
-        for row in hubs.found.hubs[:MOST_HUBS].tolist()
+        for row in hubs.hubs[:MOST_HUBS].tolist()
     ]
 
 
-def occurrence_table(pool: MultilingualPool, encoder: str, hubs: Hubs) -> pa.Table:
+def occurrence_table(pool: MultilingualPool, encoder: str, hubs: Hubness) -> pa.Table:
     """Return how often each candidate is among the first k, in the pool's order; without texts."""
     import pyarrow as pa
 
@@ -71,7 +105,7 @@ def occurrence_table(pool: MultilingualPool, encoder: str, hubs: Hubs) -> pa.Tab
         "encoder": pa.repeat(pa.scalar(encoder), len(c)),
         "id": pa.array(c.ids, type=pa.string()),
         "language": tags.take(pa.array(c.language)),
-        "count": pa.array(hubs.found.occurrences, type=pa.float64()),
+        "count": pa.array(hubs.occurrences, type=pa.float64()),
     }
     return pa.table(columns)
 
@@ -141,17 +175,3 @@ def _shown(pool: MultilingualPool, candidate: int, place: float, kind: str) -> d
 def _candidate(pool: MultilingualPool, row: int, names: tuple[str, str, str]) -> dict[str, str]:
     c = pool.candidates
     return dict(zip(names, (c.ids[row], pool.languages[c.language[row]], c.text[row]), strict=True))
-
-
-def table_of(rows: Rows) -> pa.Table | None:
-    """Return the rows as an Arrow table, None where there are none."""
-    import pyarrow as pa
-
-    return pa.Table.from_pylist(rows) if rows else None
-
-
-def joined(tables: Sequence[pa.Table]) -> pa.Table:
-    """Return the rows of all tables as one."""
-    import pyarrow as pa
-
-    return pa.concat_tables(tables)

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from xlingual.errors import InputError
+from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.multilingual_pool.ordered import ranked
 from xlingual.files import atomic_file, make_folder
 from xlingual.ranking import Cosine, Pool, UnitVectors
@@ -33,6 +34,7 @@ from xlingual.records import Ints
 if TYPE_CHECKING:
     from xlingual.data.pools.pool import MultilingualPool
 
+GIB = 1 << 30
 _UNSAFE = re.compile(r"[\s%\x00-\x20\x7f-\xa0\u2028\u2029]")  # some programs end lines and fields at more
 
 
@@ -180,3 +182,40 @@ def _write(path: str | Path, pieces: Iterable[str]) -> None:
     make_folder(path.parent)
     with atomic_file(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(pieces)
+
+
+def run_bytes(pool: MultilingualPool, depth: int | None, tag: str) -> int:
+    """Return about how many bytes a run takes: a line for each question and each of `depth` candidates.
+
+    Exact where all candidates are in it; else candidates are taken to have names of the mean length.
+    """
+    asked, held = question_names(pool), candidate_names(pool)
+    count = len(held) if depth is None else min(depth, len(held))
+    rank_and_score = 2 * sum(_digits(count)) / count
+    name = _mean_bytes(asked) + _mean_bytes(held) + len(tag.encode())
+    return round(len(asked) * count * (name + rank_and_score + len(" Q0 " + " " * 3 + "\n")))
+
+
+def warn_of_size(pool: MultilingualPool, depth: int | None, encoders: Collection[str]) -> None:
+    """Raise a DataWarning where the runs of all encoders will take more than 1 GiB."""
+    size = sum(run_bytes(pool, depth, name) for name in encoders)
+    if size > GIB:
+        runs = "the run of 1 encoder" if len(encoders) == 1 else f"the runs of {len(encoders)} encoders"
+        warnings.warn(
+            f"--trec: {runs} will take about {size / GIB:.1f} GiB: a smaller --trec-depth writes less",
+            DataWarning,
+            stacklevel=2,
+        )
+
+
+def _digits(count: int) -> list[int]:
+    """Return the numbers of digits of 1 to `count`, added up for each length."""
+    found, low = [], 1
+    while low <= count:
+        found.append(len(str(low)) * (min(10 * low - 1, count) - low + 1))
+        low *= 10
+    return found
+
+
+def _mean_bytes(names: Sequence[str]) -> float:
+    return sum(len(name.encode()) for name in names) / max(len(names), 1)

@@ -1,1 +1,5 @@
-"""Semantic textual similarity: do cosines of sentences follow what people say of how alike they are."""
+"""Semantic textual similarity (STS): do cosines of sentence pairs follow people's scores."""
+
+from xlingual.evaluation.sts.evaluate import sts
+
+__all__ = ["sts"]

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.evaluation.sts.replicates import influence
+from xlingual.evaluation.estimates import Estimate, Gap
 from xlingual.records import Floats, Ints
 from xlingual.results import Interval
 from xlingual.stats import Part, interval, variance
-from xlingual.stats.corrections import simultaneous_level
 from xlingual.stats.dependent import of_difference, williams, zou_overlapping
-from xlingual.stats.intervals import effective_clusters, rule_of_three, t_quantile
+from xlingual.stats.intervals import LEVEL, effective_clusters, rule_of_three, t_quantile
+from xlingual.stats.weighted import influence, pearson
 
-LEVEL = 0.95
 MOST_UNDEFINED = 0.1  # share of the replicates
 _CALM = 1e-9  # a spread of nothing
 _INSIDE = 1 - 1e-9
@@ -24,117 +23,82 @@ _ENDS = ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """A correlation with the scores, those of its replicates [B], and its interval; None and a note else."""
+class Agreement(Estimate):
+    """A correlation with people's scores, and those of its replicates [B].
 
-    value: float | None
+    `tested` are the cosines and the scores [n] of Pearson's correlation in one file, whose differences have a
+    test.
+    """
+
     replicates: Floats
     cluster: Ints  # of each pair
-    ci: Interval | None = None
-    note: str | None = None
+    tested: tuple[Floats, Floats] | None = None
+
+    @property
+    def note(self) -> str | None:
+        """Why there is no interval."""
+        lost = 1 - np.count_nonzero(np.isfinite(self.replicates)) / len(self.replicates)
+        return f"no interval: undefined in {lost:.0%} of the draws" if lost > MOST_UNDEFINED else None
+
+    def interval(self, level: float = LEVEL) -> Interval | None:
+        """Return tanh(z ± t·s): z Fisher's transform, s the standard deviation of the replicates' z.
+
+        t has the effective number of clusters less one as degrees of freedom. Where no replicate differs (a
+        perfect correlation), Wilson's interval on −1 to 1 with as many queries as clusters.
+        """
+        if self.note is not None:
+            return None
+        count, drawn = effective_clusters(self.cluster), len(np.unique(self.cluster))
+        error = float(np.std(_z(self.replicates[np.isfinite(self.replicates)]), ddof=1))
+        if error <= _CALM or abs(self.value) >= _INSIDE:
+            none = Part(np.zeros(len(self.cluster)), (self.cluster,))
+            return interval(self.value, [none], bounds=(-1.0, 1.0), level=level)
+        half = t_quantile(level, count - 1) * error * float(np.sqrt(drawn / max(drawn - 1, 1)))
+        what = "clusters" if drawn < len(self.cluster) else "pairs"
+        low, high = np.tanh([np.arctanh(self.value) - half, np.arctanh(self.value) + half])
+        return Interval(float(low), float(high), level, f"z ± t·s, bootstrap of {what}")
 
     @classmethod
-    def of(cls, value: float, replicates: Floats, cluster: Ints, flat: bool) -> Agreement:
-        """Return the agreement of cosines that do (`flat`) or do not all have one value."""
-        if flat or not np.isfinite(value):
-            return cls(None, replicates, cluster, note="no correlation: all cosines are equal")
-        ci, note = _interval(value, replicates, cluster)
-        return cls(value, replicates, cluster, ci, note)
+    def mean(cls, several: Sequence[Agreement]) -> Agreement:
+        """Return the mean over files, replicate by replicate."""
+        if len(several) == 1:
+            return several[0]
+        replicates = np.mean([one.replicates for one in several], axis=0)
+        cluster = np.concatenate([one.cluster for one in several])
+        return cls(float(np.mean([one.value for one in several])), replicates, cluster)
 
-    def simultaneous(self, n: int) -> Interval | None:
-        """Return the interval that holds its target together with those of `n` − 1 others; None of one."""
-        if self.value is None or n < 2:
-            return None
-        return _interval(self.value, self.replicates, self.cluster, simultaneous_level(n, LEVEL))[0]
+    def minus(self, other: Agreement) -> Gap:
+        """Return the difference: tested where it is of Pearson's in one file, else from the replicates.
 
+        Tested by Williams, with Zou's interval; n is the number of pairs divided by the design effect of
+        their clusters. Where the three correlations allow no answer, the interval is of the replicates.
+        """
+        if self.tested is None or other.tested is None:
+            return self._resampled_minus(other)
+        value, r_ab = self.value - other.value, float(pearson(self.tested[0], other.tested[0])[0])
+        n, unit = _independent(self, other, (self.tested[0], other.tested[0]), self.tested[1])
+        try:
+            p = williams(self.value, other.value, r_ab, n)[1]
+            ci = zou_overlapping(self.value, other.value, r_ab, n)
+        except ValueError as error:
+            return Gap(value, _percentiles(value, self, other), note=f"no test: {error}")
+        return Gap(value, Interval(ci.low, ci.high, ci.level, "Zou 2007"), p, f"Williams, {unit}")
 
-def mean_of(found: Sequence[Agreement]) -> Agreement:
-    """Return the mean over files, replicate by replicate; without a value where a file has none."""
-    if len(found) == 1:
-        return found[0]
-    replicates = np.mean([one.replicates for one in found], axis=0)
-    cluster = np.concatenate([one.cluster for one in found])
-    values = [one.value for one in found if one.value is not None]
-    if len(values) < len(found):
-        note = next((one.note for one in found if one.value is None), None)
-        return Agreement(None, replicates, cluster, note=note)
-    value = float(np.mean(values))
-    ci, note = _interval(value, replicates, cluster)
-    return Agreement(value, replicates, cluster, ci, note)
-
-
-def _interval(
-    value: float, replicates: Floats, cluster: Ints, level: float = LEVEL
-) -> tuple[Interval | None, str | None]:
-    """Return tanh(z ± t·s): z Fisher's transform, s the standard deviation of the replicates' z.
-
-    t has the effective number of clusters less one as degrees of freedom. Where no replicate differs (a
-    perfect correlation), Wilson's interval on −1 to 1 with as many queries as clusters.
-    """
-    finite = replicates[np.isfinite(replicates)]
-    lost = 1 - len(finite) / len(replicates)
-    if lost > MOST_UNDEFINED:
-        return None, f"no interval: undefined in {lost:.0%} of the draws"
-    count = effective_clusters(cluster)
-    error = float(np.std(_z(finite), ddof=1))
-    if error <= _CALM or abs(value) >= _INSIDE:
-        none = Part(np.zeros(len(cluster)), (cluster,))
-        return interval(value, [none], bounds=(-1.0, 1.0), level=level), None
-    drawn = len(np.unique(cluster))
-    half = t_quantile(level, count - 1) * error * float(np.sqrt(drawn / max(drawn - 1, 1)))
-    what = "clusters" if drawn < len(cluster) else "pairs"
-    low, high = np.tanh([np.arctanh(value) - half, np.arctanh(value) + half])
-    return Interval(float(low), float(high), level, f"z ± t·s, bootstrap of {what}"), None
+    def _resampled_minus(self, other: Agreement) -> Gap:
+        """Return the difference with Zou's interval, its ingredients from the replicates."""
+        value, own, others = self.value - other.value, self.interval(), other.interval()
+        if own is not None and others is not None:
+            ok = np.isfinite(self.replicates) & np.isfinite(other.replicates)
+            z = _z(self.replicates[ok]), _z(other.replicates[ok])
+            if min(np.std(side) for side in (*z, z[0] - z[1])) > _CALM:
+                c = float(np.corrcoef(*z)[0, 1])
+                both = (self.value, own), (other.value, others)
+                return Gap(value, of_difference(*both, c, "Zou 2007 on the bootstrap"))
+        return Gap(value, _percentiles(value, self, other))
 
 
 def _z(values: Floats) -> Floats:
     return np.asarray(np.arctanh(np.clip(values, -_INSIDE, _INSIDE)))
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One encoder's agreement less another's; p is two-sided, None where there is no test."""
-
-    value: float
-    ci: Interval
-    p: float | None
-    test: str | None
-    note: str | None = None
-
-
-def resampled_difference(a: Agreement, b: Agreement) -> Difference | None:
-    """Return a − b with Zou's interval, its ingredients from the replicates; None without both values."""
-    if a.value is None or b.value is None:
-        return None
-    value = a.value - b.value
-    if a.ci is not None and b.ci is not None:
-        ok = np.isfinite(a.replicates) & np.isfinite(b.replicates)
-        z = _z(a.replicates[ok]), _z(b.replicates[ok])
-        if min(np.std(side) for side in (*z, z[0] - z[1])) > _CALM:
-            c = float(np.corrcoef(*z)[0, 1])
-            ci = of_difference((a.value, a.ci), (b.value, b.ci), c, "Zou 2007 on the bootstrap")
-            return Difference(value, ci, None, None)
-    return Difference(value, _percentiles(value, a, b), None, None)
-
-
-def dependent_difference(
-    a: Agreement, b: Agreement, cosines: tuple[Floats, Floats], gold: Floats, r_ab: float
-) -> Difference | None:
-    """Return a − b, two Pearson's correlations with one gold [n]: Williams' test and Zou's interval.
-
-    `cosines` are both encoders', `r_ab` their correlation. n is the number of pairs divided by the design
-    effect of their clusters. Where the three correlations allow no answer, the interval is of the replicates.
-    """
-    if a.value is None or b.value is None:
-        return None
-    n, unit = _independent(a, b, cosines, gold)
-    value = a.value - b.value
-    try:
-        p = williams(a.value, b.value, r_ab, n)[1]
-        ci = zou_overlapping(a.value, b.value, r_ab, n)
-    except ValueError as error:
-        return Difference(value, _percentiles(value, a, b), None, None, f"no test: {error}")
-    return Difference(value, Interval(ci.low, ci.high, ci.level, "Zou 2007"), p, f"Williams, {unit}")
 
 
 def _independent(a: Agreement, b: Agreement, cosines: tuple[Floats, Floats], gold: Floats) -> tuple[int, str]:
@@ -145,7 +109,7 @@ def _independent(a: Agreement, b: Agreement, cosines: tuple[Floats, Floats], gol
     n, clusters = len(gold), len(np.unique(a.cluster))
     if clusters == n:
         return n, f"n = {n}"
-    moved = influence(cosines[0], gold, a.value or 0.0) - influence(cosines[1], gold, b.value or 0.0)
+    moved = influence(cosines[0], gold, a.value) - influence(cosines[1], gold, b.value)
     plain = variance([Part(moved)])
     effect = variance([Part(moved, (a.cluster,))]) / plain if plain > 0 else 1.0
     worth = n / max(effect, 1.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 from xlingual.report import numbers, shapes
 from xlingual.report.axis import Axis, axis_for
 from xlingual.report.blocks import Block, Figure, Group, Heading, Key, Legend, Prose
-from xlingual.report.figures import frame
+from xlingual.report.figures import frame, labels
 from xlingual.report.figures.frame import Frame, Point, Size
 from xlingual.report.figures.labels import Box
 from xlingual.report.pool_views import Seen, amount, tables_of
@@ -25,7 +26,7 @@ KINDS = {"question": "in the question's language", "answer": "in the answer's", 
 GROUPS = {"own": "answers in the question's language", "other": "answers in another language"}
 STACKS = (470.0, 350.0)  # widths of the drawing of losses
 BEFORE, BEHIND, HEAD, LINE = 46.0, 52.0, 26.0, 22.0  # beside and above its bars, and what each bar takes
-LETTER = 7.0  # at most, of the names in it
+LETTER = 1.45  # its names, in bold, against those of points
 
 MOST_POINTS = 800  # of the space in one drawing: more make the file large and the drawing no clearer
 MOST_DRAWINGS = 12
@@ -148,7 +149,7 @@ def _bars(shown: Sequence[tuple[str, Sequence[Stack]]], width: float) -> Drawing
     y, said = HEAD - 8, []
     for label, own in shown:
         y += HEAD
-        drawn.append(shapes.text(0, y - 7, _shortened(label, width), "stack-head"))
+        drawn.append(_head(label, y - 7, width))
         for stack in own:
             drawn += [shapes.line(x, y, x, y + LINE, "grid") for x, _ in at]
             drawn += _parts(stack, axis, y, right)
@@ -182,9 +183,13 @@ def _parts(stack: Stack, axis: Axis, y: float, right: float) -> list[Shape]:
     return drawn
 
 
-def _shortened(name: str, width: float) -> str:
-    room = int(width / LETTER)
-    return name if len(name) <= room else f"{name[: room - 1]}…"
+def _head(name: str, y: float, width: float) -> Shape:
+    """Return the name of an encoder over its bars, cut with "…" where it is too long (whole on hover)."""
+    cut = name
+    while len(cut) > 1 and LETTER * labels.width_of(cut) > width:
+        cut = f"{cut.removesuffix('…')[:-1]}…"
+    head = shapes.text(0, y, cut, "stack-head")
+    return head if cut == name else replace(head, title=name)
 
 
 def space(runs: Sequence[Results], found: Sequence[Seen]) -> list[Block]:

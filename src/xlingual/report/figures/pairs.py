@@ -78,12 +78,18 @@ def _box(row: Row, pairs: Pairs) -> Box | None:
     if len(values) < FEWEST_FOR_BOX:
         spoken = f"{row.label}: {', '.join(text for _, text in points)}"
         return Box(row.label, spoken, None, values[0], values[-1], points)
+    quartiles, low, high = box_of(values)
+    centre = numbers.number(quartiles[1], row.measure, error=row.error)
+    spoken = f"{row.label}: median {centre} over {len(values)} pairs, from {least} to {most}"
+    return Box(row.label, spoken, quartiles, low, high, points)
+
+
+def box_of(values: Sequence[float]) -> tuple[tuple[float, float, float], float, float]:
+    """Return the quartiles of ascending values, and the ends of the whiskers: at most 1.5 box lengths off."""
     first, middle, third = quantiles(values, n=4, method="inclusive")
     reach = 1.5 * (third - first)
     inside = [value for value in values if first - reach <= value <= third + reach]
-    centre = numbers.number(middle, row.measure, error=row.error)
-    spoken = f"{row.label}: median {centre} over {len(values)} pairs, from {least} to {most}"
-    return Box(row.label, spoken, (first, middle, third), inside[0], inside[-1], points)
+    return (first, middle, third), inside[0], inside[-1]
 
 
 def _cell(pairs: Pairs, pair: tuple[str, str], ends: tuple[float, float], digits: int) -> Heat | None:

@@ -18,6 +18,7 @@ PAGES: Mapping[str, str] = {
     "Calibration": "calibration",
     "CaseStudy": "case_study",
     "StudyAnalysis": "study",
+    "Overview": "overview",
 }
 
 

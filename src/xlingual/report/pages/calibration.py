@@ -72,7 +72,7 @@ def page(calibration: Calibration, *, title: str | None = None) -> Page:
 def errors(calibration: Calibration) -> Table:
     """Return the errors of each way of leaving out, the calibration before the plain fits."""
     more = {(one.left_out, one.form): one for one in calibration.differences}
-    rows = []
+    rows: list[list[str | Cell]] = []
     for error in calibration.errors:
         beside = more.get((error.left_out, error.form))
         rows.append(
@@ -111,7 +111,7 @@ def estimate_table(results: Results) -> Table | None:
         return None
     levels = {ci.level for ci in intervals(results.summary)}
     level = f"{numbers.percent(levels.pop())} interval" if len(levels) == 1 else "interval"
-    rows = [
+    rows: list[list[str | Cell]] = [
         [
             row.encoder,
             f"mean of {row.n_pairs}" if row.source is None else words.pair(row.source, row.target or ""),
@@ -121,7 +121,12 @@ def estimate_table(results: Results) -> Table | None:
         for row, estimate in found
     ]
     estimated = Column(f"estimated XLR, {level}", short="estimated XLR", interval=level)
-    heads = [Column("encoder", "name", data=True), Column("pair", "name"), "BkR", estimated]
+    heads: list[str | Column] = [
+        Column("encoder", "name", data=True),
+        Column("pair", "name"),
+        "BkR",
+        estimated,
+    ]
     notes = tuple(estimate_sentences(results))
     return Table.of_texts("Estimated XLR", heads, rows, notes=notes, where="both")
 

@@ -46,11 +46,7 @@ _TERMS = (
         "How easily a difference this large arises by luck if the two encoders are equally good, corrected "
         "for the number of tests in its table (language pairs together, parts of one column together).",
     ),
-    (
-        "No difference found",
-        "The data does not show a difference. That is not the same as equal: the interval says how large it "
-        "may still be.",
-    ),
+    words.NO_DIFFERENCE,
     (
         "Equivalent",
         "Two one-sided tests show that the difference is smaller than the margin, either way. Only with a "
@@ -201,7 +197,7 @@ def _facts(comparison: Comparison, n_encoders: int) -> list[tuple[str, str]]:
         counts += [(len(languages.split(",")), "language", "languages")] if languages else []
     else:
         counts += [(whole.n_pairs, "language pair", "language pairs"), (whole.n_seeds, "seed", "seeds")]
-    return [(one if count == 1 else many, numbers.count(count)) for count, one, many in counts]
+    return numbers.facts(*counts)
 
 
 def _conditions(comparison: Comparison) -> list[tuple[str, list[str]]]:

@@ -271,9 +271,8 @@ def _languages(best: Seen) -> Block:
     """Return the leader's mAP by question and answer language, or where it can be seen."""
     n, label = len(best.languages), best.row.label
     said = f"{label} by language: {n} × {n} have no room here, --report shows them"
-    elsewhere = Prose(said, "note-line", "terminal")
     if n > MOST_LANGUAGES:
-        return elsewhere
+        return Prose(said, "note-line", "terminal")
     values = best.pairs("one_target")
     asked_in, answered_in = sides_of(best.languages, values)
     rows = [
@@ -281,9 +280,7 @@ def _languages(best: Seen) -> Block:
         for asked in asked_in
     ]
     title = f"{label}: questions in the language of the row, a single answer in that of the column"
-    return Table.of_texts(
-        title, ["", *answered_in], rows, looks=(Look(),), instead=elsewhere, where="terminal"
-    )
+    return Table.of_texts(title, ["", *answered_in], rows, looks=(Look(),), instead=said, where="terminal")
 
 
 def _entry(value: float | None, own: bool) -> Cell:

@@ -24,7 +24,7 @@ TERMS = (
         "The same with K = 1. Where good encoders all find the match among the ten nearest, only this still "
         "tells them apart.",
     ),
-    *(entry for entry in words.GLOSSARY if entry[0].startswith(("BkR", "SIM"))),
+    *words.terms("BkR", "SIM"),
     (
         "CORR",
         "The rank correlation of text distances and picture distances over pairs that do not match "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from xlingual.report import numbers, words
 from xlingual.report.blocks import Cell, Column, Table, narrower
@@ -23,6 +24,9 @@ from xlingual.results.validation import (
     RankingAccuracy,
     Validation,
 )
+
+Heads: TypeAlias = list[str | Column]
+Lines: TypeAlias = list[list[str | Cell]]
 
 
 def agreement(pair: PairValidation) -> Table:
@@ -67,12 +71,19 @@ def directions(validation: Validation) -> Table:
 def accuracy(pair: PairValidation) -> Table:
     """Return how often each measure orders two encoders as XLR does."""
     found = pair.subsets["all"].accuracy
-    rows = []
+    rows: Lines = []
     for name in MEASURES:
         one = found[name]
         counts = (one.concordant, one.discordant, one.tied_both, one.tied_one)
         rows.append([name, Cell.of(one.value, one.ci), *(Cell(numbers.count(n), value=n) for n in counts)])
-    heads = ["measure", _with_interval("accuracy", pair), "as XLR", "reversed", "tied in both", "in one"]
+    heads: Heads = [
+        "measure",
+        _with_interval("accuracy", pair),
+        "as XLR",
+        "reversed",
+        "tied in both",
+        "in one",
+    ]
     notes = gathered((name, found[name].note) for name in MEASURES)
     return Table.of_texts("Order of two encoders as XLR has it", heads, rows, notes=notes, where="both")
 
@@ -80,7 +91,7 @@ def accuracy(pair: PairValidation) -> Table:
 def subsets(pair: PairValidation, threshold: float) -> Table:
     """Return agreement among weak and strong encoders beside that of all."""
     ranges = {"all": "all", "below": f"below {threshold:g}", "above": f"from {threshold:g}"}
-    rows = []
+    rows: Lines = []
     noted: list[tuple[str | words.Place, str | None]] = []
     for subset in SUBSETS:
         own = pair.subsets[subset]
@@ -109,7 +120,7 @@ def encoders(pair: PairValidation, family: str | None, measure_at_1: str | None 
     measures = (TRUTH, *at_1, *MEASURES)
     families = ["family"] if family is not None else []
     normalised = ["BkR normalised"] if any(row.normalized is not None for row in ordered) else []
-    rows = [
+    rows: Lines = [
         [
             row.encoder,
             *(row.family for _ in families),
@@ -122,16 +133,14 @@ def encoders(pair: PairValidation, family: str | None, measure_at_1: str | None 
     heads = ["encoder", *families, *truths, *MEASURES, *normalised]
     notes = gathered(((row.encoder, name), row.scores[name].note) for row in ordered for name in measures)
     title = "Encoders" if pair.n_seeds == 1 else "Encoders: mean ± standard deviation over seeds"
-    looks = narrower(*families, *normalised)
-    return Table.of_texts(
-        title, heads, rows, names=1 + len(families), data=True, notes=notes, looks=looks, where="both"
-    )
+    names, looks = 1 + len(families), narrower(*families, *normalised)
+    return Table.of_texts(title, heads, rows, names=names, data=True, notes=notes, looks=looks, where="both")
 
 
 def degradations(rows: Sequence[Degradation]) -> Table:
     """Return agreement (Pearson) with weakened image vectors of one pair."""
     found = [(level_name(one), {name: one.agreement[name]["pearson"] for name in MEASURES}) for one in rows]
-    cells = [
+    cells: Lines = [
         [
             name,
             Cell(numbers.percent(one.kept), value=one.kept),
@@ -146,7 +155,7 @@ def degradations(rows: Sequence[Degradation]) -> Table:
 
 def _agreement(pair: PairValidation, found: Mapping[str, Mapping[str, Agreement]], truth: str) -> Table:
     listed = [(measure, kind, found[measure][kind]) for measure in MEASURES for kind in COEFFICIENTS]
-    rows = [
+    rows: Lines = [
         [
             measure,
             kind.capitalize(),
@@ -159,7 +168,7 @@ def _agreement(pair: PairValidation, found: Mapping[str, Mapping[str, Agreement]
     notes = gathered(((measure, kind.capitalize()), one.note) for measure, kind, one in listed)
     if pair.n_seeds == 1:
         notes.append("One seed: there is no spread over seeds.")
-    heads = ["measure", f"with {truth}", "mean ± se", "sd", _with_interval("of means", pair)]
+    heads: Heads = ["measure", f"with {truth}", "mean ± se", "sd", _with_interval("of means", pair)]
     title = f"Agreement with {truth} over encoders"
     return Table.of_texts(title, heads, rows, names=2, notes=notes, where="both")
 
@@ -170,7 +179,7 @@ def _differences(
     listed: Sequence[tuple[tuple[str, str], CoefficientDifference]],
     *pairs: PairValidation,
 ) -> Table:
-    rows = [
+    rows: Lines = [
         [*name, Cell.difference(one.value, one.ci), Cell(numbers.p_value(one.p), value=one.p)]
         for name, one in listed
     ]
@@ -179,7 +188,7 @@ def _differences(
         *(f"Test: {line[5:]}" if line.startswith("All: ") else f"Test for {line}" for line in tests),
         *gathered((" ".join(name), one.note) for name, one in listed),
     ]
-    heads = [*names, _with_interval("value", *pairs), "p"]
+    heads: Heads = [*names, _with_interval("value", *pairs), "p"]
     return Table.of_texts(title, heads, rows, names=2, notes=notes, where="both")
 
 

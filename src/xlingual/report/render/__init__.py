@@ -1,1 +1,1 @@
-"""From pages of blocks to media: HTML, a terminal, Markdown, LaTeX, CSV, and what a notebook shows."""
+"""From pages of blocks to media: HTML, a terminal, Markdown, LaTeX and CSV."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from xlingual.errors import InputError
 from xlingual.files import atomic_file, make_folder
-from xlingual.report import blocks, colours
+from xlingual.report import blocks, colours, marking
 from xlingual.report.axis import Axis
 from xlingual.report.blocks import STEPS, Bar, Block, Box, Page, Table
-from xlingual.report.shapes import Drawing, Shape, circle, line, rect, text
+from xlingual.report.shapes import Drawing, Place, Shape, circle, line, rect, text
 from xlingual.visible import visible, visible_value
 
 if TYPE_CHECKING:
     import jinja2
     from markupsafe import Markup
 
+_EDGES: tuple[Place, Place] = (0, "100%")  # of an axis
 _TEMPLATES = Path(__file__).parent.parent / "templates"
 
 
@@ -50,10 +51,11 @@ def render(page: Page) -> str:
     )
 
 
-def fragment(shown: Iterable[Block], names: Iterable[str] = ()) -> str:
-    """Return blocks as HTML without a page around them, for a notebook."""
-    environment = _environment(names)
-    return "".join(str(environment.globals["show"](block)) for block in _on_page(shown))  # type: ignore[operator]
+def fragment(page: Page) -> str:
+    """Return the verdict and the tables of a page as HTML to be put into another page, such as a notebook."""
+    found = (block for section in page.sections for block in blocks.walk(section.blocks))
+    tables = [block for block in found if isinstance(block, Table) and block.where == "both"]
+    return _environment(page.names).get_template("fragment.html").render(page=page, tables=tables)
 
 
 def _on_page(shown: Iterable[Block]) -> list[Block]:
@@ -73,6 +75,7 @@ def _environment(names: Iterable[str]) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters["emphasise"] = _emphasis(names)
+    made.filters["apart"] = _emphasis([])
     made.globals.update(svg=_svg, bar=_bar, ticks=_ticks, box=_box, steps=STEPS, on_page=_on_page)
     made.globals["show"] = partial(_show, made)
     return made
@@ -91,21 +94,20 @@ def _program_version() -> str:
         return "not installed as a package"
 
 
-def _emphasis(labels: Iterable[str]) -> Callable[[str], Any]:
-    """Return a filter that escapes a sentence and sets the names of encoders in it apart."""
+def _emphasis(labels: Iterable[str]) -> Callable[[str], Markup]:
+    """Return a filter that escapes a text and sets names in it apart: those marked, and of encoders."""
     from markupsafe import Markup
 
     ordered = sorted(set(labels), key=lambda label: (-len(label), label))
     names = re.compile(r"(?<![\w.-])(" + "|".join(map(re.escape, ordered)) + r")(?![\w-])")
 
-    def emphasise(sentence: str) -> Any:  # noqa: ANN401  (Markup)
-        if not ordered:
-            return Markup.escape(visible(sentence))
-        parts = map(visible, names.split(sentence))  # odd places hold names
-        wrapped = (Markup("<bdi>{}</bdi>").format(part) if i % 2 else part for i, part in enumerate(parts))
-        return Markup("").join(wrapped)
+    def pieces(text: str) -> Iterator[Markup]:
+        for part, marked in marking.parts(text):
+            split = ["", part] if marked else names.split(part) if ordered else [part]
+            for i, piece in enumerate(map(visible, split)):  # odd places hold names
+                yield Markup("<bdi>{}</bdi>").format(piece) if i % 2 else Markup.escape(piece)
 
-    return emphasise
+    return lambda text: Markup("").join(pieces(text))
 
 
 def _svg(drawing: Drawing) -> Markup:
@@ -153,8 +155,10 @@ def _ticks(axis: Axis) -> Markup:
     return _svg(Drawing(tuple(shapes), 16, style="ticks"))
 
 
-def _bar(bar: Bar, table: Table) -> Markup:
+def _bar(bar: Bar | Drawing, table: Table) -> Markup:
     """Return a value with its interval, and what it is compared with, on the table's axis."""
+    if isinstance(bar, Drawing):
+        return _svg(bar)
     axis = table.axis
     if axis is None:
         raise ValueError(f"table {table.title!r} has bars and no axis")
@@ -165,6 +169,10 @@ def _bar(bar: Bar, table: Table) -> Markup:
         shapes.append(rect(f"{low}%", 11, f"{round(high - low, 2)}%", 8, "ci", rx=4))
     if bar.value is not None:
         shapes.append(circle(f"{axis.at(bar.value)}%", 15, 4, "dot"))
+    for end, x, aside, arrow in zip(bar.ends or (), _EDGES, (-8, 8), "‹›", strict=False):
+        if bar.arrows and not axis.holds(end):
+            at: dict[str, Place] = {"x": x, "y": 20, "dx": aside, "text-anchor": "middle"}
+            shapes.append(Shape("text", at, "beyond", arrow))
     return _svg(Drawing(tuple(shapes), 30, style="bar", spoken=bar.spoken))
 
 

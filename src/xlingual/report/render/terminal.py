@@ -23,6 +23,7 @@ from xlingual.report.blocks import (
     meanings,
     walk,
 )
+from xlingual.report.marking import bare, in_quotes, parts
 from xlingual.visible import visible
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def show_table(console: Console, table: Table, *, instead: str = "--json") -> No
             show_table(console, table.instead, instead=instead)
             return
         if table.instead is not None:
-            say(console, table.instead.text)
+            say(console, table.instead)
             return
         if table.splits and (parts := _split(console, table)):
             for part in parts:
@@ -132,14 +133,20 @@ def _of(table: Table, places: list[int]) -> Table:
 
 
 def say(console: Console, sentence: str, style: str = "", *, whole: bool = False) -> None:
-    """Print a sentence, one column in from the edge; `whole` in one line, however long."""
+    """Print a sentence, one column in from the edge, with names that are marked in bold type.
+
+    One that is `whole` stays in one line, however long.
+    """
     from rich.padding import Padding
     from rich.text import Text
 
     if whole:
         console.print(Text(f" {sentence}", style=style), soft_wrap=True)
         return
-    console.print(Padding(Text(sentence, style=style), (0, 0, 0, 1)))
+    shown = Text(style=style)
+    for part, name in parts(sentence):
+        shown.append(in_quotes(part) if name else bare(part), style="bold" if name else None)
+    console.print(Padding(shown, (0, 0, 0, 1)))
 
 
 def plain_table(title: str | None = None, *, header: bool = True) -> RichTable:

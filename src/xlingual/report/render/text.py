@@ -10,6 +10,7 @@ from typing import Any
 
 from xlingual.report import numbers
 from xlingual.report.blocks import Cell, Heading, Page, Prose, Table, meanings, walk
+from xlingual.report.marking import bare, plain
 from xlingual.report.markup import latex_comment, latex_text, markdown_text
 from xlingual.report.render.terminal import remark, shown_columns
 from xlingual.visible import csv_text
@@ -36,7 +37,7 @@ def latex(page: Page) -> str:
     """Return the tables in LaTeX (booktabs); what is said stands in comments."""
     parts = ["\n".join(map(latex_comment, _sentences(page)))]
     parts += [
-        _latex_table(block) if isinstance(block, Table) else latex_comment(block.text)
+        _latex_table(block) if isinstance(block, Table) else latex_comment(plain(block.text))
         for block in _shown(page)
     ]
     return "\n\n".join(parts) + "\n"
@@ -71,7 +72,7 @@ def as_csv(page: Page) -> str:
 def _sentences(page: Page) -> Iterator[str]:
     for finding in page.verdict:
         for place, sentence in enumerate(finding.sentences):
-            yield f"{finding.name}: {sentence}" if finding.name and place == 0 else sentence
+            yield plain(f"{finding.name}: {sentence}" if finding.name and place == 0 else sentence)
 
 
 def _shown(page: Page) -> list[Table | Prose | Heading]:
@@ -98,7 +99,7 @@ def _cell(cell: Cell) -> str:
 
 
 def _markdown_line(block: Prose | Heading) -> str:
-    return f"{'### ' if isinstance(block, Heading) else ''}{markdown_text(block.text)}"
+    return f"{'### ' if isinstance(block, Heading) else ''}{markdown_text(plain(block.text))}"
 
 
 def _markdown_table(table: Table) -> str:
@@ -131,7 +132,7 @@ def _latex_table(table: Table) -> str:
 
 def _notes(table: Table) -> list[str]:
     said = meanings({column.key: column.meaning for _, column in shown_columns(table)})
-    return [*table.notes, *([said] if said else [])]
+    return [*map(plain, table.notes), *([said] if said else [])]
 
 
 def _records(table: Table) -> Sequence[Mapping[str, Any]]:
@@ -145,7 +146,7 @@ def _records(table: Table) -> Sequence[Mapping[str, Any]]:
         ends = any(row.cells[i].ends for row in rows)
         spread = (error or f"{name}_sd") if any(row.cells[i].spread is not None for row in rows) else ""
         for record, cell in zip(found, (row.cells[i] for row in rows), strict=True):
-            missing = "" if cell.text == numbers.MISSING else cell.text
+            missing = "" if cell.text == numbers.MISSING else bare(cell.text)
             record[name] = missing if cell.value is None else cell.value
             if ends:
                 record[f"{name}_low"], record[f"{name}_high"] = cell.ends or ("", "")

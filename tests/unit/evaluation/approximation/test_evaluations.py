@@ -10,8 +10,8 @@ from xlingual.comparison.gate import gate
 from xlingual.comparison.reading import read_aligned
 from xlingual.data.manifest import Manifest
 from xlingual.errors import DataWarning, InputError
-from xlingual.evaluation import backretrieval as module
 from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.evaluation.backretrieval import evaluate as module
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
 from xlingual.evaluation.image_sentence.evaluate import image_sentence
 from xlingual.evaluation.metric_validation.validate import validate_backretrieval

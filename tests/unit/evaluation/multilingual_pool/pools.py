@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from xlingual.evaluation.multilingual_pool.counts import PoolCounts
+from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 
 
 def pool_counts(scores, languages, question_language, candidate_language, relevant, **nodes):

@@ -9,14 +9,10 @@ import numpy as np
 import pytest
 
 from xlingual.errors import InputError
-from xlingual.evaluation.multilingual_pool.views import (
-    agnostic_views,
-    prefer_own,
-    question_languages,
-    record_of,
-    standings,
-)
-from xlingual.evaluation.multilingual_pool.views.remove_one import remove_one
+from xlingual.evaluation.multilingual_pool.language_bias import agnostic_views, removals
+from xlingual.evaluation.multilingual_pool.prefer_own import prefer_own
+from xlingual.evaluation.multilingual_pool.standings import standings
+from xlingual.evaluation.multilingual_pool.views import question_languages, record_of
 from xlingual.measures import AveragePrecision, MedianRank, ReciprocalRank
 from xlingual.results.document import plain
 
@@ -42,7 +38,9 @@ def counts_of(scores, **more):
 def views_of(counts, subsets=()):
     overall = question_languages(counts, AP, AP.per_query(counts.whole_pool()))
     return plain(
-        record_of(counts.languages, [overall, *agnostic_views(standings(counts), chosen_subsets=subsets)])
+        record_of(
+            counts.languages, [overall.view(), *agnostic_views(standings(counts), chosen_subsets=subsets)]
+        )
     )
 
 
@@ -84,12 +82,12 @@ def test_language_bias_made_on_purpose_costs_the_pool_but_not_the_monolingual_po
 def test_prefer_own_gains_from_the_same_bias():
     scores, same_language = similarities(), ASKED_IN[:, None] == LANGUAGE
     neutral, biased = (
-        prefer_own(standings(counts_of(scores + bias * same_language))) for bias in (0, 1_000_000)
+        prefer_own(standings(counts_of(scores + bias * same_language))).values for bias in (0, 1_000_000)
     )
-    assert neutral.errors["right_meaning_wrong_language"] > 0.5
-    assert biased.errors["right_meaning_wrong_language"] < 0.2
-    assert biased.errors["own_wrong"] == neutral.errors["own_wrong"]
-    assert biased.first["right"] > neutral.first["right"]
+    assert neutral["errors"]["right_meaning_wrong_language"] > 0.5
+    assert biased["errors"]["right_meaning_wrong_language"] < 0.2
+    assert biased["errors"]["own_wrong"] == neutral["errors"]["own_wrong"]
+    assert biased["first"]["right"] > neutral["first"]["right"]
 
 
 def test_the_order_of_candidates_and_the_codes_of_languages_do_not_matter():
@@ -159,14 +157,14 @@ def test_a_subset_that_the_pool_has_not_is_refused(subset, what):
 
 def test_residuals_of_the_relative_delta_are_its_derivatives():
     counts = counts_of(similarities() + 300_000 * (ASKED_IN[:, None] == LANGUAGE))
-    delta = remove_one(standings(counts)).scores["relative_delta"]
+    delta = removals(standings(counts))[0]["relative_delta"]
     (part,) = delta.parts
     assert part.residuals.sum() == pytest.approx(0.0, abs=1e-12)
     assert part.ways[0] is not None and len(part.ways[0]) == counts.n_questions
     n = counts.n_questions
     for question in (0, 17, 101):
         left_out = without_question(counts, question)
-        jackknife = delta.value - remove_one(standings(left_out)).scores["relative_delta"].value
+        jackknife = delta.value - removals(standings(left_out))[0]["relative_delta"].value
         assert part.residuals[question] == pytest.approx(jackknife * (n - 1) / n, rel=0.1, abs=1e-5)
 
 
@@ -192,8 +190,10 @@ def test_intervals_cluster_by_paragraph_and_by_article_beside():
     result = question_languages(counts, AP, values)
     alone = question_languages(replace(counts, cluster=counts.article, article=None), AP, values)
     assert result.by_article.interval() == alone.overall.interval() != result.overall.interval()
-    assert found["ci_by_article"] == {"value": plain(record_of([], [result]))["ci_by_article"]["value"]}
-    assert alone.by_article is None and "ci_by_article" not in alone.as_json()
+    assert found["ci_by_article"] == {
+        "value": plain(record_of([], [result.view()]))["ci_by_article"]["value"]
+    }
+    assert alone.by_article is None and "ci_by_article" not in alone.view().values
 
 
 def test_other_measures_have_the_views_that_every_measure_has():
@@ -201,7 +201,7 @@ def test_other_measures_have_the_views_that_every_measure_has():
     best = counts.whole_pool().best()
     for measure in (ReciprocalRank(), MedianRank()):
         result = question_languages(counts, measure, measure.per_query(best))
-        written = plain(record_of(counts.languages, [result]))
+        written = plain(record_of(counts.languages, [result.view()]))
         assert list(written) == ["task", "languages", "by_question_language", "macro", "ci"]
         assert written["ci"]["by_question_language"].keys() == set(LANGUAGES)
         assert result.macro.value == pytest.approx(np.mean(list(written["by_question_language"].values())))

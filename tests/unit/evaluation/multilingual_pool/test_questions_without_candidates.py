@@ -8,7 +8,7 @@ import pytest
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.errors import InputError
 from xlingual.evaluation.multilingual_pool.evaluate import multilingual_pool
-from xlingual.report import page
+from xlingual.report import as_html
 from xlingual.results.document import plain
 
 N = 9  # items; each is asked for in English, in German and in Thai
@@ -96,7 +96,7 @@ def test_only_other_languages_ask(tmp_path):
     found = plain(results.entries[0].views)
     assert found["one_target"].keys() == {"th->en", "th->de"}
     assert not found.keys() & {"one_target_summary", "remove_one", "monolingual_pool"}
-    assert "th" in page.render([results])
+    assert "th" in as_html([results])
 
 
 def test_the_picture_is_of_languages_with_candidates(tmp_path):

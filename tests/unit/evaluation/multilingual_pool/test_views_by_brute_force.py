@@ -11,14 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from xlingual.evaluation.multilingual_pool.views import (
-    agnostic_views,
-    own_language_targets,
-    prefer_own,
-    question_languages,
-    record_of,
-    standings,
-)
+from xlingual.evaluation.multilingual_pool.language_bias import agnostic_views
+from xlingual.evaluation.multilingual_pool.prefer_own import own_language_targets, prefer_own
+from xlingual.evaluation.multilingual_pool.standings import standings
+from xlingual.evaluation.multilingual_pool.views import question_languages, record_of
 from xlingual.measures import AveragePrecision
 from xlingual.results.document import plain
 
@@ -91,7 +87,7 @@ def test_average_precision_by_question_language(case):
     by_language = oracle.by_question_language(pool, expected)
     result = question_languages(counts, AP, AP.per_query(counts.whole_pool()))
     assert result.overall.value == pytest.approx(fmean(expected.values()), abs=1e-9)
-    written = plain(record_of(counts.languages, [result]))
+    written = plain(record_of(counts.languages, [result.view()]))
     assert_intervals_hold({k: written[k] for k in ("by_question_language", "macro")}, written["ci"])
     assert written["by_question_language"] == close(by_language)
     assert written["macro"] == pytest.approx(fmean(by_language.values()), abs=1e-9)
@@ -160,10 +156,10 @@ def test_prefer_own(case):
     questions, targets = own_language_targets(s)
     assert questions.tolist() == list(values)
     if not values:
-        assert prefer_own(s).as_json() == {}
+        assert prefer_own(s).values == {}
         return
     assert AP.per_query(targets) == pytest.approx(list(values.values()), abs=1e-9)
-    result = prefer_own(s, nearest_own(pool)).as_json()
+    result = prefer_own(s, nearest_own(pool)).values
     assert result["errors"] == close({kind: fmean(each.values()) for kind, each in errors.items()})
     assert result["first"] == close({kind: fmean(each.values()) for kind, each in first.items()})
     languages = {pool.asked_in[q] for q in values}
@@ -179,7 +175,7 @@ def test_prefer_own(case):
 def test_prefer_own_says_where_the_counts_cannot_tell_what_stands_first(case):
     pool, counts = case
     values, _, first = oracle.prefer_own(pool)
-    told = prefer_own(standings(counts)).first
+    told = prefer_own(standings(counts)).values.get("first", {})
     if not values:
         return
     expected = {kind: fmean(each.values()) for kind, each in first.items()}

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from xlingual.evaluation.sts.agreement import (
-    Agreement,
-    Difference,
-    dependent_difference,
-    mean_of,
-    resampled_difference,
-)
-from xlingual.evaluation.sts.replicates import Ordered, pearson, spearman, weights
+from xlingual.evaluation.estimates import Gap
+from xlingual.evaluation.sts.agreement import Agreement
 from xlingual.stats.dependent import fisher_interval, williams, zou_overlapping
+from xlingual.stats.weighted import Ordered, pearson, spearman, weights
 
 
 def agreement(
@@ -26,7 +23,11 @@ def agreement(
         for w in weights(cluster, np.random.default_rng(seed))
     ]
     value = float((spearman(rx, ry) if ranks else pearson(x, y))[0])
-    return Agreement.of(value, np.concatenate(found), cluster, flat=bool(np.ptp(x) == 0))
+    return Agreement(value, np.concatenate(found), cluster, None if ranks else (x, y))
+
+
+def resampled_difference(a: Agreement, b: Agreement) -> Gap:
+    return replace(a, tested=None).minus(replace(b, tested=None))
 
 
 def normal(n: int, rho: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -39,12 +40,13 @@ def normal(n: int, rho: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def test_normal_data_have_fishers_interval(rho: float) -> None:
     x, y = normal(600, rho, 3)
     found = agreement(x, y)
-    assert found.value is not None and found.ci is not None
+    ci = found.interval()
+    assert ci is not None
     fisher = fisher_interval(found.value, 600)
     width = fisher.high - fisher.low
-    assert found.ci.low == pytest.approx(fisher.low, abs=0.12 * width)
-    assert found.ci.high == pytest.approx(fisher.high, abs=0.12 * width)
-    assert found.ci.method == "z ± t·s, bootstrap of pairs"
+    assert ci.low == pytest.approx(fisher.low, abs=0.12 * width)
+    assert ci.high == pytest.approx(fisher.high, abs=0.12 * width)
+    assert ci.method == "z ± t·s, bootstrap of pairs"
 
 
 def test_clusters_widen_the_interval_and_keep_its_promise(full: bool) -> None:
@@ -58,7 +60,7 @@ def test_clusters_widen_the_interval_and_keep_its_promise(full: bool) -> None:
         a, b = np.repeat(x, 5) + 0.3 * noise[0], np.repeat(y, 5) + 0.3 * noise[1]
         truth = 0.6 / 1.09
         for name, codes in (("plain", None), ("clusters", cluster)):
-            ci = agreement(a, b, codes, seed).ci
+            ci = agreement(a, b, codes, seed).interval()
             assert ci is not None
             covered[name] += ci.low <= truth <= ci.high
     assert covered["plain"] < 0.75 * runs < 0.875 * runs <= covered["clusters"]
@@ -70,13 +72,12 @@ def test_a_difference_is_williams_and_zou_over_all_pairs() -> None:
     x, y = gold + 0.3 * rng.random(200), gold + 0.6 * rng.random(200)
     a, b = agreement(x, gold), agreement(y, gold)
     r_xy = float(pearson(x, y)[0])
-    found = dependent_difference(a, b, (x, y), gold, r_xy)
-    assert found is not None and a.value is not None and b.value is not None
+    found = a.minus(b)
     zou = zou_overlapping(a.value, b.value, r_xy, 200)
     assert (found.value, found.p) == (a.value - b.value, williams(a.value, b.value, r_xy, 200)[1])
     assert (found.ci.low, found.ci.high, found.test) == (zou.low, zou.high, "Williams, n = 200")
     resampled = resampled_difference(a, b)
-    assert resampled is not None and resampled.p is None
+    assert resampled.p is None
     width = zou.high - zou.low
     assert resampled.ci.low == pytest.approx(zou.low, abs=0.2 * width)
     assert resampled.ci.high == pytest.approx(zou.high, abs=0.2 * width)
@@ -88,13 +89,10 @@ def test_pairs_that_repeat_count_once() -> None:
     gold = rng.random(150)
     x, y = gold + 0.5 * rng.random(150), gold + 0.6 * rng.random(150)
 
-    def tested(times: int) -> Difference:
+    def tested(times: int) -> Gap:
         g, one, other = (np.repeat(side, times) for side in (gold, x, y))
         codes = np.repeat(np.arange(150), times)
-        a, b = agreement(one, g, codes), agreement(other, g, codes)
-        found = dependent_difference(a, b, (one, other), g, float(pearson(one, other)[0]))
-        assert found is not None
-        return found
+        return agreement(one, g, codes).minus(agreement(other, g, codes))
 
     once, often = tested(1), tested(4)
     assert once.p is not None and often.p is not None
@@ -111,8 +109,8 @@ def test_equal_encoders_differ_by_no_more_than_the_rule_of_three() -> None:
     x = gold + np.random.default_rng(8).random(90)
     for ranks in (False, True):
         a = agreement(x, gold, ranks=ranks)
-        for found in (dependent_difference(a, a, (x, x), gold, 1.0), resampled_difference(a, a)):
-            assert found is not None and found.p is None
+        for found in (a.minus(a), resampled_difference(a, a)):
+            assert found.p is None
             assert found.value == 0.0 and found.ci.method.startswith("rule of three")
             assert found.ci.high == -found.ci.low == pytest.approx(2 * (1 - 0.05 ** (1 / 90)))
 
@@ -123,33 +121,25 @@ def test_a_perfect_encoder_has_an_interval_below_one() -> None:
         agreement(gold * 3 - 1, gold),
         agreement(gold + np.random.default_rng(1).random(50), gold),
     )
-    assert perfect.value == pytest.approx(1.0) and perfect.ci is not None
-    assert 0.8 < perfect.ci.low < 0.999 and perfect.ci.high == 1.0
-    found = dependent_difference(perfect, other, (gold, gold), gold, 0.9)
-    assert found is not None and found.p is None and found.note is not None
+    ci = perfect.interval()
+    assert perfect.value == pytest.approx(1.0) and ci is not None
+    assert 0.8 < ci.low < 0.999 and ci.high == 1.0
+    found = perfect.minus(other)
+    assert found.p is None and found.note is not None
     assert found.ci.low < found.value < found.ci.high and found.ci.method == "percentiles, bootstrap"
-
-
-def test_equal_cosines_have_no_correlation() -> None:
-    gold = np.random.default_rng(10).random(30)
-    none, other = agreement(np.ones(30), gold), agreement(gold**2, gold)
-    assert (none.value, none.ci, none.note) == (None, None, "no correlation: all cosines are equal")
-    assert resampled_difference(none, other) is None
-    assert dependent_difference(other, none, (gold, gold), gold, 0.0) is None
-    assert mean_of([other, none]).value is None and mean_of([other, none]).note == none.note
 
 
 def test_few_defined_draws_leave_no_interval() -> None:
     x = np.zeros(12)
     x[0] = 1.0  # in a third of the draws this pair is missing, and all cosines are equal
     found = agreement(x, np.arange(12.0))
-    assert found.value is not None and found.ci is None
+    assert found.interval() is None
     assert found.note is not None and "undefined in 3" in found.note
 
 
 def test_the_mean_of_files_is_narrower_than_each() -> None:
     parts = [agreement(*normal(300, 0.5, seed), seed=seed) for seed in (1, 2, 3, 4)]
-    mean = mean_of(parts)
-    assert mean.value == pytest.approx(np.mean([part.value for part in parts])) and mean.ci is not None
-    widths = [part.ci.high - part.ci.low for part in parts if part.ci is not None]
-    assert (mean.ci.high - mean.ci.low) == pytest.approx(np.mean(widths) / 2, rel=0.1)
+    mean = Agreement.mean(parts)
+    assert mean.value == pytest.approx(np.mean([part.value for part in parts]))
+    widths = [ci.high - ci.low for part in (mean, *parts) if (ci := part.interval()) is not None]
+    assert len(widths) == 5 and widths.pop(0) == pytest.approx(np.mean(widths) / 2, rel=0.1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xlingual.evaluation.sts.agreement import Agreement, dependent_difference
-from xlingual.evaluation.sts.replicates import pearson, weights
+from xlingual.evaluation.sts.agreement import Agreement
+from xlingual.stats.weighted import pearson, weights
 
 PAIRS, FILES = 250, 200
 TRUTH = 0.687  # of files of 20,000 pairs
@@ -15,7 +15,7 @@ TRUTH = 0.687  # of files of 20,000 pairs
 def agreement(x: np.ndarray, y: np.ndarray, cluster: np.ndarray, seed: int) -> Agreement:
     drawn = weights(cluster, np.random.default_rng(seed), 1000)
     replicates = np.concatenate([pearson(x, y, weight) for weight in drawn])
-    return Agreement.of(float(pearson(x, y)[0]), replicates, cluster, flat=False)
+    return Agreement(float(pearson(x, y)[0]), replicates, cluster, (x, y))
 
 
 def simulated(rng: np.random.Generator, *, clustered: bool) -> tuple[np.ndarray, ...]:
@@ -42,9 +42,10 @@ def test_intervals_cover_and_tests_reject_as_they_say(clustered: bool) -> None:
     for seed in range(FILES):
         cluster, gold, x, y = simulated(rng, clustered=clustered)
         a, b = (agreement(side, gold, cluster, seed) for side in (x, y))
-        found = dependent_difference(a, b, (x, y), gold, float(pearson(x, y)[0]))
-        assert a.ci is not None and found is not None and found.p is not None
-        covered += a.ci.low <= TRUTH <= a.ci.high
+        found = a.minus(b)
+        ci = a.interval()
+        assert ci is not None and found.p is not None
+        covered += ci.low <= TRUTH <= ci.high
         rejected += found.p < 0.05
         level += found.ci.low <= 0 <= found.ci.high
     assert covered >= 0.91 * FILES and level >= 0.91 * FILES

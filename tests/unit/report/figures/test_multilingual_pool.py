@@ -197,6 +197,16 @@ def test_losses_are_stacked_and_add_up(pool):
     )
 
 
+@pytest.mark.parametrize("name", ["a-very-long-name-of-an-encoder_" * 4, "多语言编码器" * 12])
+def test_a_name_that_is_wider_than_the_losses_is_cut_and_whole_on_hover(pool, name):
+    (one,) = pool.seen(pool.results(encoders=("chargram",)))
+    figure = figures.losses([replace(one, row=replace(one.row, label=name))])
+    for drawing in (figure.drawing, figure.narrow):
+        (head,) = [shape for shape in shapes(drawing, "text") if shape.style == "stack-head"]
+        assert head.text.endswith("…") and head.title == name and name.startswith(head.text[:-1])
+        assert 0.9 * drawing.width < figures.LETTER * figures.labels.width_of(head.text) <= drawing.width
+
+
 def test_what_is_said_of_own_answers_needs_some(pool):
     only_other = {"ar->de": {"question": 4.0, "answer": 1.0, "third": 2.0}}
     found = figures.losses(pool.seen(pool.each_with(pool.results(), loss=only_other)))

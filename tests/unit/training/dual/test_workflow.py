@@ -101,7 +101,7 @@ def test_the_validation_is_the_evaluation_of_that_pool(folder, tmp_path):
     whole, own = held.average_precision(sides["query"][held.questions], sides["candidate"][held.candidates])
     (entry,) = results.entries
     assert whole == pytest.approx(entry.value)
-    assert own == pytest.approx(entry.views["monolingual_pool_average"])
+    assert own == pytest.approx(entry.views.monolingual_pool_average)
 
 
 def test_resumed_it_is_the_same_model(folder, tmp_path, trained):

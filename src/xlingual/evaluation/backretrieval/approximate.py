@@ -1,0 +1,308 @@
+"""Backretrieval by a search, checked: some queries of each task go the exact way, there and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from xlingual.arrays import distinct_values
+from xlingual.data.samples import Sample
+from xlingual.embed import TextVectors
+from xlingual.evaluation.approximation.checked import CheckedScorer
+from xlingual.evaluation.approximation.choice import (
+    Recall,
+    by_sample,
+    checked_sample,
+    stratum,
+    warn_of_misses,
+)
+from xlingual.evaluation.approximation.sampled import SampledRanks, estimated_ranks
+from xlingual.evaluation.backretrieval.baselines import Reference
+from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts
+from xlingual.evaluation.backretrieval.scores import BackretrievalScorer
+from xlingual.evaluation.backretrieval.way_back import Found, Routes, SideRanks, nearest_targets
+from xlingual.evaluation.numbers import Baseline
+from xlingual.evaluation.pair_run import PairRun, by_pair
+from xlingual.evaluation.ragged import sums
+from xlingual.evaluation.run import Tally
+from xlingual.evaluation.scorer import Scorable
+from xlingual.measures import RankMeasure, RecallAt
+from xlingual.ranking import (
+    Cosine,
+    Counts,
+    PictureScores,
+    Ranker,
+    Reduction,
+    Top,
+    TopK,
+    as_scores,
+    one_library_thread,
+)
+from xlingual.ranking.approximate import Approximate
+from xlingual.records import Floats, Ints
+from xlingual.stats.intervals import LEVEL, wilson
+from xlingual.streams import stream
+
+
+class CheckedBackretrieval(CheckedScorer, BackretrievalScorer):
+    """Scores of a search, by the checked queries: their nearest texts, then their ways back."""
+
+    def __init__(self, run: PairRun, ranker: Approximate, measures: Sequence[RankMeasure]) -> None:
+        super().__init__(run, ranker, measures, pictures=True)
+        self._nearest: dict[tuple[str, int], Nearest] = {}  # exact, of the checked queries
+        self._ways: dict[int, ExactWays] = {}
+        self._found_back: dict[str, list[Recall]] = {}  # by encoder, of each task
+        self._approximate: dict[str, Sequence[Nearest]] = {}
+
+    @property
+    def _encoders(self) -> list[str]:
+        return list(self.run.text_encoders)
+
+    def texts(self, encoder: str, vectors: TextVectors, found: Sequence[Nearest]) -> None:
+        """Find the nearest texts of the checked queries exactly; `found` [tasks] are those of the search."""
+        self._approximate[encoder] = found
+        tasks, recalls = self.run.tasks, []
+        with self.run.stage("texts: check"), one_library_thread():
+            for numbers in by_pair(tasks).values():
+                chosen = [number for number in numbers if number in self.queries]
+                samples = [checked_sample(tasks[number], self.queries[number]) for number in chosen]
+                if not chosen:
+                    continue
+                exact = nearest_texts(vectors, samples, ranker=self.ranker.inner, tally=self.run.tally)
+                for number, nearest in zip(chosen, exact, strict=True):
+                    task, queries = tasks[number], self.queries[number]
+                    recall = recall_of_nearest(vectors, task.sample, queries, found[number], nearest)
+                    self._nearest[encoder, number], self.recall[encoder, number] = nearest, recall
+                    recalls.append(Recall(task, recall, len(queries), len(task.sample.target)))
+            warn_of_misses("the nearest texts", encoder, recalls, self.ranker)
+
+    def pictures(self, ranks: SideRanks, task: int) -> None:
+        """Go the checked queries' ways back exactly, while the ranks of a task are at hand."""
+        if task not in self.queries:
+            return
+        queries, inner, tally = self.queries[task], self.ranker.inner, self.run.tally
+        exact = [self._nearest[name, task] for name in self._encoders]
+        recalls_at = [measure for measure in self.measures if isinstance(measure, RecallAt)]
+        ways = exact_ways(ranks, task, queries, exact, recalls_at, inner, tally)
+        self._ways[task] = ways
+        pool = len(ranks.sides.sources)
+        for name, found in zip(self._encoders, ways.recall, strict=True):
+            self.recall_back[name, task] = found
+            recall = Recall(self.run.tasks[task], found, len(queries), pool)
+            self._found_back.setdefault(name, []).append(recall)
+        if len(self._ways) == len(self.queries):
+            for name, recalls in self._found_back.items():
+                what = "the pictures nearest to those of the retrieved texts"
+                warn_of_misses(what, name, recalls, self.ranker)
+        if any(by_sample(self.ranker, measure, pool) for measure in self.measures):
+            nearest = [self._approximate[name][task] for name in self._encoders]
+            several = sampled_ranks(ranks, task, nearest, self.ranker.candidates, inner, tally)
+            for name, one in zip(self._encoders, several, strict=True):
+                self.sampled[name, task] = replace(one, missed=self._missed(name, task))
+
+    def _missed(self, name: str, number: int) -> float:
+        """Return which share of all queries has the wrong text, at most."""
+        checked, n = len(self.queries[number]), len(self.run.tasks[number].sample.source)
+        miss = 1 - self.recall[name, number]
+        if checked == n:
+            return miss
+        return wilson(miss, miss * (1 - miss) / checked, checked, LEVEL)[1]
+
+    def exact_values(self, encoder: str, task: int, measure: Scorable) -> Floats:
+        """Return the values of the checked queries, found exactly."""
+        routes = self._ways[task].routes[self._encoders.index(encoder)]
+        return Found(self._nearest[encoder, task], routes).values(measure)
+
+    def knows_ranks(self, encoder: str, task: int, measure: Scorable) -> bool:
+        """Return whether the rank of every single query is known: not from a sample of candidates."""
+        return not self.is_sampled(encoder, task, measure)
+
+    def baseline(self, task: int, measure: Scorable, found: Reference, ways: Sequence[Ints]) -> Baseline:
+        """Return chance, and the oracle with its error; no ceiling: what a search misses might exceed it."""
+        exactly = super().baseline(task, measure, found, ways)
+        if task not in self.queries:
+            return exactly
+        values, exact = found.oracle.get(measure.name), self._ways[task].oracle.get(measure.name)
+        if exactly.oracle is None or values is None or exact is None:
+            return Baseline(exactly.chance)
+        error = stratum(self.run.tasks[task], measure, values, self.queries[task], exact)
+        return Baseline(exactly.chance, replace(exactly.oracle, errors=(error,)))
+
+
+def recall_of_nearest(
+    vectors: TextVectors, sample: Sample, queries: Ints, found: Nearest, exact: Nearest
+) -> float:
+    """Return the share of the checked queries whose text found is as near as the truly nearest; ties count.
+
+    `found` is of all sources of the sample, `exact` of the checked ones.
+    """
+    place = np.searchsorted(found.query, queries)
+    present = place < len(found.query)
+    present[present] = found.query[place[present]] == queries[present]
+    first = np.searchsorted(exact.query, np.arange(len(queries)))
+    ours, theirs = found.target[place[present]], exact.target[first[present]]
+    used, number = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
+    similarity = Cosine(vectors.unit(sample.source[queries]), vectors.unit(sample.target[used]))
+    asked = np.flatnonzero(present)
+    keys = [similarity.exact(asked, which) for which in np.split(number, 2)]
+    return float(np.count_nonzero(keys[0] >= keys[1]) / len(queries))
+
+
+@dataclass(frozen=True)
+class ExactWays:
+    """What is exactly true of the checked queries of a task."""
+
+    routes: list[Routes]  # of each encoder
+    recall: list[float]  # of each encoder: share of the nearest pictures that the search found
+    oracle: dict[str, Floats]  # by measure, [checked]
+
+
+def exact_ways(
+    ranks: SideRanks,
+    task: int,
+    queries: Ints,
+    nearest: Sequence[Nearest],
+    measures: Sequence[RecallAt],
+    ranker: Ranker,
+    tally: Tally,
+) -> ExactWays:
+    """Return the exact ways back of the checked queries, from their nearest texts by each encoder.
+
+    Only the pictures of these texts are ranked against, and only for the oracle these queries against all.
+    """
+    columns = ranks.source_columns(task)[queries]
+    oracle = _oracle(ranks, columns, ranker, tally)
+    rows = [ranks.target_rows(task)[one.target] for one in nearest]
+    own = [columns[one.query] for one in nearest]
+    pass_ = _Ways(ranks, [*rows, oracle.rows], [*own, oracle.columns])
+    pass_.run(ranker, tally)
+    return ExactWays(
+        [pass_.routes(i) for i in range(len(nearest))],
+        [pass_.recall(i) for i in range(len(nearest))],
+        oracle.values(columns, pass_.routes(len(nearest)), measures),
+    )
+
+
+@dataclass(frozen=True)
+class _Oracle:
+    """Nearest target pictures of source columns: parallel arrays, `share` sums to 1 for each column."""
+
+    rows: Ints
+    columns: Ints
+    share: Floats
+
+    def values(self, wanted: Ints, routes: Routes, measures: Sequence[RecallAt]) -> dict[str, Floats]:
+        """Return the oracle's value of each wanted column, by measure."""
+        distinct, own = np.unique(self.columns, return_inverse=True)
+        where = np.searchsorted(distinct, wanted)
+        found = {m.name: sums(own, self.share * m.per_query(routes.counts), len(distinct)) for m in measures}
+        found["SIM"] = sums(own, self.share * routes.similarity, len(distinct))
+        return {name: values[where] for name, values in found.items()}
+
+
+def _oracle(ranks: SideRanks, columns: Ints, ranker: Ranker, tally: Tally) -> _Oracle:
+    distinct = distinct_values(columns)
+    if ranks.over.has_vectors:
+        found = nearest_targets(ranks, distinct, ranker, None, tally)
+    else:  # all scores are given: what was found is exact
+        found = _chosen(ranks.oracle, np.isin(ranks.oracle.query, distinct))
+    share = found.weight / np.bincount(found.query, found.weight)[found.query]
+    return _Oracle(found.candidate, found.query, share)
+
+
+def _chosen(found: TopK, lines: np.ndarray) -> TopK:
+    columns = (found.query, found.candidate, found.weight, found.above, found.tied)
+    query, candidate, weight, above, tied = (column[lines] for column in columns)
+    return TopK(query, candidate, weight, above, tied, found.unlisted)
+
+
+class _Ways:
+    """One exact pass: ranks of source columns seen from target rows, and the best columns of the rows."""
+
+    def __init__(self, ranks: SideRanks, rows: Sequence[Ints], columns: Sequence[Ints]) -> None:
+        self._ranks, self._rows = ranks, rows
+        self._width = ranks.over.similarity.shape[1]
+        keys = [row * self._width + column for row, column in zip(rows, columns, strict=True)]
+        self._pairs, where = np.unique(np.concatenate(keys), return_inverse=True)
+        self._where = np.split(where, np.cumsum([len(key) for key in keys])[:-1])
+
+    def run(self, ranker: Ranker, tally: Tally) -> None:
+        """Make the pass."""
+        row, column = np.divmod(self._pairs, self._width)
+        self._used = distinct_values(row)
+        restricted = self._ranks.over.among(self._used, np.arange(self._width))
+        similarity: PictureScores = restricted or self._ranks.over.similarity
+        row = row if restricted is None else np.searchsorted(self._used, row)
+        self._counts = Counts.of(similarity, row, column, weights=self._ranks.source_weights)
+        wanted = self._ranks.top
+        shape = similarity.shape
+        queries = self._used if restricted is None else None
+        top = Top(wanted.k, shape, weights=self._ranks.source_weights, queries=queries, cap=wanted.cap)
+        reductions: list[Reduction] = [self._counts, top]
+        ranker.scan(similarity, reductions)
+        if restricted is not None:
+            tally.add(similarity)
+        best = top.result()
+        self._best_row = best.query if restricted is None else self._used[best.query]
+        self._best = best.candidate
+
+    def routes(self, number: int) -> Routes:
+        """Return the ways of one of the sets of pairs given."""
+        where = self._where[number]
+        counts = self._ranks.rank_counts(self._counts.above[where], self._counts.tied[where])
+        return Routes(counts, as_scores(self._counts.keys_given[where]))
+
+    def recall(self, number: int) -> float:
+        """Return the share of the best columns of the rows of a set that the search has listed too."""
+        listed = self._ranks.listed
+        wanted = np.isin(self._best_row, self._rows[number])
+        truth = self._best_row[wanted] * self._width + self._best[wanted]
+        return float(np.isin(truth, listed.query * self._width + listed.candidate).mean())
+
+
+def sampled_ranks(
+    ranks: SideRanks,
+    task: int,
+    nearest: Sequence[Nearest],
+    candidates: int,
+    ranker: Ranker,
+    tally: Tally,
+) -> list[SampledRanks]:
+    """Return, for each encoder, the ranks of all queries estimated from a sample of the source pictures."""
+    sources, columns = ranks.sides.sources, ranks.source_columns(task)
+    seed = ranks.tasks[task].sample.seed
+    drawn = stream(seed, "drawn pictures").permutation(len(sources))[:candidates]
+    is_drawn = np.zeros(len(sources), dtype=np.int64)
+    is_drawn[drawn] = 1
+    column_of = ranks.over.columns(sources)
+    width = ranks.over.similarity.shape[1]
+    weights = np.bincount(column_of, is_drawn, width).astype(np.int64)
+    used = np.flatnonzero(weights)
+    height = ranks.over.similarity.shape[0]
+    rows = [ranks.target_rows(task)[one.target] for one in nearest]
+    own = [columns[one.query] for one in nearest]
+    keys = [row * width + column for row, column in zip(rows, own, strict=True)]
+    distinct, where = np.unique(np.concatenate(keys), return_inverse=True)
+    row, column = np.divmod(distinct, width)
+    place = np.searchsorted(used, column)
+    place[place == len(used)] = 0
+    restricted = ranks.over.among(np.arange(height), used)
+    exact = ranks.over.similarity.exact(row, column)
+    if restricted is None:
+        counts = Counts(row, column, exact, weights=weights)
+        ranker.scan(ranks.over.similarity, [counts])
+    else:
+        counts = Counts(row, np.where(used[place] == column, place, -1), exact, weights=weights[used])
+        ranker.scan(restricted, [counts])
+        tally.add(restricted)
+    picture = np.searchsorted(sources, ranks.pictures.code[ranks.tasks[task].sample.source])
+    found = []
+    for one, lines in zip(nearest, np.split(where, np.cumsum([len(key) for key in keys])[:-1]), strict=True):
+        self_drawn = is_drawn[picture[one.query]]  # one's own picture is no competitor
+        above = counts.above[lines] + (counts.tied[lines] - self_drawn) / 2
+        rank = estimated_ranks(above, len(drawn) - self_drawn, len(sources) - 1)
+        values = sums(one.query, one.share * rank, len(one.n_tied))
+        found.append(SampledRanks(values, len(drawn), len(sources)))
+    return found

@@ -1,0 +1,121 @@
+"""Baselines of Backretrieval, from pictures alone: chance, oracle and ceiling, the same for every encoder."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.evaluation.backretrieval.way_back import SideRanks
+from xlingual.evaluation.ragged import members, sums
+from xlingual.measures import RankMeasure, RecallAt
+from xlingual.ranking import pairs
+from xlingual.records import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Oracle and ceiling of one task per query, float64 [n], and the chance of each measure."""
+
+    oracle: dict[str, Floats]  # by measure, SIM included; R@p% only where another measure needs ranks
+    oracle_target: Ints  # position of the target whose picture is nearest, -1 where several tie
+    ceiling: dict[str, Floats]  # measures that have one: SIM, and R@k where all target pictures were ranked
+    chance: dict[str, float]
+
+
+def reference(ranks: SideRanks, task: int, measures: Sequence[RankMeasure]) -> Reference:
+    """Return oracle, ceiling and chance of a task."""
+    columns = ranks.source_columns(task)
+    oracle: dict[str, Floats] = {}
+    ceiling: dict[str, Floats] = {}
+    chance: dict[str, float] = {}
+    found = ranks.oracle
+    share = found.weight / np.bincount(found.query, found.weight)[found.query]
+    width = ranks.over.similarity.shape[1]
+    for measure in measures:
+        if ranks.deep is not None:
+            values = measure.per_query(ranks.rank_counts(ranks.deep.above, ranks.deep.tied))
+        elif isinstance(measure, RecallAt):
+            values = _listed_values(ranks, measure)
+        else:
+            values = None  # R@p% would need a pass of its own
+        if isinstance(measure, RecallAt) and not ranks.asked_alone:
+            ceiling[measure.name] = _ceiling(ranks, measure)[columns]
+        if values is not None:
+            oracle[measure.name] = sums(found.query, share * values, width)[columns]
+        chance[measure.name] = _chance(ranks, task, measure)
+    scores = pairs(ranks.over.similarity, found.candidate, found.query)
+    oracle["SIM"] = sums(found.query, share * scores, width)[columns]
+    ceiling["SIM"] = oracle["SIM"]  # the nearest target picture is the most similar there is
+    chance["SIM"] = _chance_similarity(ranks, task)
+    return Reference(oracle, _oracle_target(ranks, task, columns), ceiling, chance)
+
+
+def _chance(ranks: SideRanks, task: int, measure: RankMeasure) -> float:
+    """Return what an encoder scores to which all targets are equal.
+
+    For R@k the mean over all queries and targets of the chance of a hit, which is K/D where each source
+    picture has equally many texts; for other measures, and where few sources are asked, that of a random
+    order of D pictures.
+    """
+    d = np.array([len(ranks.sides.sources)])
+    if not isinstance(measure, RecallAt) or ranks.asked_alone or ranks.is_capped:
+        return float(measure.per_query(ranks.rank_counts(d * 0, d))[0])
+    listed = ranks.listed
+    sources = np.bincount(ranks.source_columns(task), minlength=ranks.over.similarity.shape[1])
+    hits = measure.per_query(ranks.rank_counts(listed.above, listed.tied))
+    # fsum: the same number however long the lists are
+    total = math.fsum(ranks.target_weights[listed.query] * sources[listed.candidate] * hits)
+    return total / float(ranks.target_weights.sum() * sources.sum())
+
+
+def _listed_values(ranks: SideRanks, measure: RecallAt) -> Floats:
+    """Return R@k of each oracle pair, from the lists of the first K: what is not listed is no hit."""
+    width = ranks.over.similarity.shape[1]
+    listed = ranks.listed.query * width + ranks.listed.candidate
+    order = np.argsort(listed)
+    wanted = ranks.oracle.candidate * width + ranks.oracle.query
+    place = np.searchsorted(listed[order], wanted)
+    place[place == len(listed)] = 0
+    line = order[place]
+    hits = measure.per_query(ranks.rank_counts(ranks.listed.above[line], ranks.listed.tied[line]))
+    return np.where(listed[line] == wanted, hits, 0.0)
+
+
+def _ceiling(ranks: SideRanks, measure: RecallAt) -> Floats:
+    """Return, for each source column, the best chance of a hit that any target gives.
+
+    Where more tie with the K-th than are listed, any column may be among them: a bound.
+    """
+    best = np.zeros(ranks.over.similarity.shape[1])
+    hits = measure.per_query(ranks.rank_counts(ranks.listed.above, ranks.listed.tied))
+    np.maximum.at(best, ranks.listed.candidate, hits)
+    last = np.ones(ranks.over.similarity.shape[0])  # by target row: the chance at its K-th place
+    np.minimum.at(last, ranks.listed.query, hits)
+    capped = ranks.listed.unlisted > 0
+    bound: Floats = np.maximum(best, last[capped].max(initial=0.0))
+    return bound
+
+
+def _oracle_target(ranks: SideRanks, task: int, columns: Ints) -> Ints:
+    """Return the position among the task's targets of each query's nearest picture, -1 for ties."""
+    query, line = members(ranks.oracle.query, columns)
+    rows = ranks.target_rows(task)
+    first = np.full(ranks.over.similarity.shape[0], -1, dtype=np.int64)
+    first[rows[::-1]] = np.arange(len(rows))[::-1]
+    found = np.full(len(columns), -1, dtype=np.int64)
+    found[query] = first[ranks.oracle.candidate[line]]
+    tied = np.zeros(len(columns), dtype=np.int64)
+    tied[query] = ranks.oracle.tied[line]
+    return np.where(tied == 1, found, -1)
+
+
+def _chance_similarity(ranks: SideRanks, task: int) -> float:
+    """Return the mean similarity of all pairs of a source and a target."""
+    similarity = ranks.over.similarity
+    return similarity.mean(
+        np.bincount(ranks.target_rows(task), minlength=similarity.shape[0]),
+        np.bincount(ranks.source_columns(task), minlength=similarity.shape[1]),
+    )

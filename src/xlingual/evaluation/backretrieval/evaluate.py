@@ -1,0 +1,268 @@
+"""Backretrieval: how well texts match across languages, with pictures in place of translations.
+
+For each source text the nearest target text is found (`nearest`); its picture must lead back to the query's
+own picture among all source pictures (`way_back`). Beside that stand what pictures alone give (`baselines`)
+and SIM, the same without the way back (Fain, Twomey and Bollegala, SIGIR 2021).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from xlingual.arrays import distinct_values
+from xlingual.data.manifest import Manifest
+from xlingual.embed import TextVectors
+from xlingual.encoders import ImageModelLike
+from xlingual.evaluation.approximation.choice import approximate
+from xlingual.evaluation.backretrieval.approximate import CheckedBackretrieval
+from xlingual.evaluation.backretrieval.baselines import Reference, reference
+from xlingual.evaluation.backretrieval.examples import (
+    ExampleRows,
+    examples_table,
+    leading_encoder,
+    telling_pairs,
+)
+from xlingual.evaluation.backretrieval.images import PictureSpace, picture_space, refuse_small_pools
+from xlingual.evaluation.backretrieval.nearest import Nearest, nearest_texts, nodes
+from xlingual.evaluation.backretrieval.scores import BackretrievalScorer
+from xlingual.evaluation.backretrieval.way_back import Found, ways_back
+from xlingual.evaluation.near_duplicates import DECLARED
+from xlingual.evaluation.numbers import Numbers
+from xlingual.evaluation.pair_run import PairRun, Task, by_pair
+from xlingual.evaluation.run import EncoderSpecs, Options, Report, collected_warnings
+from xlingual.evaluation.scorer import Scorable, Scored
+from xlingual.measures import (
+    Measure,
+    PictureSimilarity,
+    RankMeasure,
+    RecallAt,
+    RecallShare,
+    as_recall,
+    parse_rank_measures,
+)
+from xlingual.ranking import Ranker, one_library_thread
+from xlingual.requests import answers
+from xlingual.requests.evaluating import BackretrievalRequest
+from xlingual.results import Results, Summary
+from xlingual.store import StoreLike, open_store
+
+NAME = "backretrieval"
+SIM = PictureSimilarity()
+_LARGE = 100_000  # distinct source pictures beyond which the best 0.1 % are told beside the best 10
+
+
+@answers(BackretrievalRequest)
+def backretrieval(
+    manifest: Manifest,
+    *,
+    text_encoders: EncoderSpecs,
+    image_encoder: ImageModelLike,
+    pairs: str | Sequence[str] | None = None,
+    sample_size: int | None = None,
+    queries: int | None = None,
+    splits: str | Path | None = None,
+    seeds: int = 1,
+    seed: int = 0,
+    measures: str | Sequence[str | Measure] = ("R@10",),
+    threads: int = 1,
+    ranker: Ranker | None = None,
+    examples: bool = True,
+    progress: Report | None = None,
+    store: StoreLike = "default",
+    skip_broken: bool = False,
+    cluster: str = DECLARED,
+) -> Results:
+    """Evaluate text encoders by Backretrieval, over language pairs and seeds.
+
+    Args:
+        manifest: texts with pictures, in two languages or more.
+        text_encoders: specs, paths or objects with `encode`; a mapping names them.
+        image_encoder: one spec, path or object; its cosine is the picture similarity g. Or g itself: a
+            function of two batches of pictures that returns scores [n, m].
+        pairs: language pairs such as "en-de,de-en"; None takes all ordered pairs.
+        sample_size: items drawn for each side; None takes all.
+        queries: sources that are asked, drawn at random; the others are candidates of the way back all the
+            same. None asks all. There is no ceiling then, and chance is K/D.
+        splits: an `.npz` with fixed samples, instead of `sample_size`, `seeds` and `seed`.
+        seeds: number of samples drawn, with seeds `seed` … `seed` + `seeds` − 1.
+        seed: the first seed.
+        measures: `R@k` (each query has one right answer: `Success@k` is the same and reported as `R@k`),
+            `R@p%`, `RR`, `RR@k`, `MedR`; SIM is always reported beside them, and R@0.1% (k = ⌈D/1000⌉)
+            beside R@k where a pair has more than 100,000 distinct source pictures.
+        threads: tiles computed side by side; changes no number.
+        ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`. With
+            `xlingual.ranking.approximate.Approximate` every number says how far it may be off.
+        examples: keep the best and worst queries of the leading encoder, for the report.
+        progress: called with (what, done, of all).
+        store: where vectors are kept and found again: a folder or a Store; "default" is the user's own, None
+            keeps none.
+        skip_broken: leave out texts whose picture is absent, missing or broken, with a warning.
+        cluster: what makes queries dependent: "declared" (the manifest's clusters and items), or
+            "near-duplicates" (these, and near-equal texts and images, which are looked for).
+
+    Returns:
+        Results with one entry per encoder, pair, measure and seed, with chance, oracle and ceiling.
+
+    Raises:
+        InputError: data, specs or options are not what they must be; the text says what to do.
+
+    """
+    ranked = as_recall(parse_rank_measures(measures, beside=[SIM]))
+    options = Options(
+        *(pairs, sample_size, splits, seeds, seed, threads, progress, skip_broken, open_store(store), ranker),
+        queries=queries,
+        cluster=cluster,
+    )
+    with collected_warnings() as warnings:
+        run = PairRun(NAME, manifest, options, matching=False, image_spec=image_encoder)
+        run.prepare(text_encoders)
+        results = _Backretrieval(run, ranked).results(examples)
+    results.warnings = warnings
+    return results
+
+
+class _Backretrieval:
+    """The steps of one evaluation, in order: nearest texts, ways back with baselines, scores, examples."""
+
+    def __init__(self, run: PairRun, measures: Sequence[RankMeasure]) -> None:
+        self.run, self.tasks = run, run.tasks
+        ranker = approximate(run.options, measures)
+        self.image_name, self.image_identity, self.pictures = picture_space(run)
+        refuse_small_pools(self.pictures, run.tasks, measures)
+        self.ranked = _with_share(measures, self.pictures, run.tasks)
+        self.measures: list[Scorable] = [*self.ranked, SIM]
+        self.scorer = BackretrievalScorer()
+        if ranker is not None:
+            self.scorer = CheckedBackretrieval(run, ranker, self.ranked)
+
+    def results(self, examples: bool) -> Results:
+        """Return everything that was found."""
+        nearest = {name: self._nearest(name, vectors) for name, vectors in self.run.encoded()}
+        found, references = self._ways_back(nearest)
+        with self.run.stage("statistics", "computing intervals"):
+            results = self._numbers(found, references).results(self.run.manifest)
+            if examples:
+                blocks = list(self._examples(results.summary, found))
+                results.examples = examples_table(self.run.manifest, blocks)
+        return self.run.finished(results)
+
+    def _nearest(self, name: str, vectors: TextVectors) -> list[Nearest]:
+        """Return the nearest texts of one encoder for each task."""
+        found: dict[int, Nearest] = {}
+        with self.run.stage("texts: rank"), one_library_thread():
+            for numbers in by_pair(self.tasks).values():
+                nearest = nearest_texts(
+                    vectors,
+                    [self.tasks[number].sample for number in numbers],
+                    ranker=self.run.options.ranker,
+                    progress=self.run.progress(f"ranking texts: {name}"),
+                    tally=self.run.tally,
+                )
+                found.update(zip(numbers, nearest, strict=True))
+        several = [found[number] for number in range(len(self.tasks))]
+        self.scorer.texts(name, vectors, several)
+        return several
+
+    def _ways_back(
+        self, nearest: Mapping[str, Sequence[Nearest]]
+    ) -> tuple[dict[tuple[str, int], Found], dict[int, Reference]]:
+        """Return what each encoder found in each task, and the baselines of each task."""
+        found: dict[tuple[str, int], Found] = {}
+        references: dict[int, Reference] = {}
+        with self.run.stage("pictures: rank"), one_library_thread():
+            for ranks in ways_back(
+                self.pictures,
+                self.tasks,
+                list(nearest.values()),
+                self.ranked,
+                ranker=self.run.options.ranker,
+                progress=self.run.progress("ranking pictures"),
+                tally=self.run.tally,
+            ):
+                for number in ranks.sides.tasks:
+                    references[number] = reference(ranks, number, self.ranked)
+                    self.scorer.pictures(ranks, number)
+                    for encoder, (name, texts) in enumerate(nearest.items()):
+                        found[name, number] = Found(texts[number], ranks.routes(encoder, number))
+        return found, references
+
+    def _numbers(
+        self, found: Mapping[tuple[str, int], Found], references: Mapping[int, Reference]
+    ) -> Numbers:
+        """Return the numbers of all encoders, tasks and measures, with their baselines."""
+        numbers = Numbers(NAME, self.measures, self.run.places, self.image_name)
+        baselines = {
+            (number, measure): self.scorer.baseline(number, measure, references[number], ways)
+            for number, task in enumerate(self.tasks)
+            for ways in [nodes(self.run.manifest, number, task, references[number].oracle_target)]
+            for measure in self.measures
+        }
+        for name in self.run.text_encoders:
+            for number, task in enumerate(self.tasks):
+                one = found[name, number]
+                ways, tied = nodes(self.run.manifest, number, task, one.nearest.single()), one.n_tied()
+                for measure in self.measures:
+                    scored = self.scorer.score(name, number, measure, one.values(measure), ways, tied)
+                    beside = baselines[number, measure]
+                    numbers[name, measure.name, numbers.places[number]] = self.run.number(
+                        task, measure.name, name, scored, beside, images=self.image_identity
+                    )
+                    self._add_queries(numbers, name, number, measure, one, scored)
+        return numbers
+
+    def _add_queries(
+        self, numbers: Numbers, name: str, number: int, measure: Scorable, one: Found, scored: Scored
+    ) -> None:
+        sample, counts = self.tasks[number].sample, one.routes.counts
+        ranked = not isinstance(measure, PictureSimilarity) and scored.n_tied is not None
+        numbers.add_queries(
+            name,
+            measure,
+            numbers.places[number],
+            query=sample.source,
+            retrieved=one.nearest.single_rows(sample.target),
+            above=one.single(counts.above) if ranked else None,
+            tied=one.single(counts.tied) if ranked else None,
+            value=scored.values,
+        )
+
+    def _examples(
+        self, summary: Sequence[Summary], found: Mapping[tuple[str, int], Found]
+    ) -> Iterator[ExampleRows]:
+        """Yield examples of the leading encoder, for the first sample of the chosen language pairs.
+
+        There are none where the ranks of single queries are not known.
+        """
+        valued = {row.measure for row in summary if row.source is None and row.value is not None}
+        first = next(measure for measure in self.measures if measure.name in valued)
+        leader = leading_encoder(summary, first)
+        numbers = by_pair(self.tasks)
+        for pair in telling_pairs(summary, leader, first):
+            number = numbers[pair][0]
+            task, one = self.tasks[number], found[leader, number]
+            if not self.scorer.knows_ranks(leader, number, first):
+                continue
+            yield ExampleRows(
+                task=NAME,
+                encoder=leader,
+                source=task.source,
+                target=task.target,
+                seed=task.sample.seed,
+                query=task.sample.source,
+                retrieved=one.nearest.single_rows(task.sample.target),
+                above=one.single(one.routes.counts.above),
+                tied=one.single(one.routes.counts.tied),
+                value=one.values(first),
+                similarity=one.mean(one.routes.similarity),
+                pool=len(distinct_values(self.pictures.code[task.sample.pool])),
+            )
+
+
+def _with_share(
+    measures: Sequence[RankMeasure], pictures: PictureSpace, tasks: Sequence[Task]
+) -> list[RankMeasure]:
+    """Return the measures, and the best 0.1 % beside R@k where there are very many pictures."""
+    most = max(len(distinct_values(pictures.code[task.sample.pool])) for task in tasks)
+    large = most > _LARGE and any(isinstance(measure, RecallAt) for measure in measures)
+    return list(dict.fromkeys([*measures, *([RecallShare(0.1)] if large else [])]))

@@ -1,0 +1,168 @@
+"""Examples for the report: the best and worst queries of an encoder, with texts and thumbnails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from xlingual.data.manifest import Manifest
+from xlingual.errors import InputError
+from xlingual.measures import Measure
+from xlingual.pictures import open_picture
+from xlingual.records import Floats, Ints
+from xlingual.results import Summary
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SHOWN_PAIRS = 20  # language pairs with examples
+SHOWN = 4  # best and worst queries for each language pair
+LONGEST = 1000  # characters of a text; a report is read, and its file stays small
+_SIDE = 144  # pixels: sharp at 72 CSS pixels on a dense display
+
+
+@dataclass(frozen=True)
+class ExampleRows:
+    """The queries of one encoder and one sample: text rows of the manifest and how they fared; all [n].
+
+    `retrieved` is -1 where several texts tie for nearest; such queries are not shown.
+    """
+
+    task: str
+    encoder: str
+    source: str
+    target: str
+    seed: int
+    query: Ints
+    retrieved: Ints
+    above: Ints
+    tied: Ints
+    value: Floats
+    similarity: Floats
+    pool: int
+
+    def chosen(self) -> list[tuple[str, int, int]]:
+        """Return (kind, place, query) of the best and worst queries, no retrieved text shown twice."""
+        single = np.flatnonzero(self.retrieved >= 0)
+        best = single[np.lexsort((-self.similarity[single], self.above[single], -self.value[single]))]
+        worst = single[np.lexsort((self.similarity[single], -self.above[single], self.value[single]))]
+        shown: list[tuple[str, int, int]] = []
+        used: set[int] = set()
+        for kind, order in (("best", best), ("worst", worst)):
+            place = 0
+            for query in order.tolist():
+                text = int(self.retrieved[query])
+                if place == SHOWN or (kind == "worst" and self.value[query] >= 1):
+                    break
+                if text not in used:
+                    used.add(text)
+                    shown.append((kind, place, query))
+                    place += 1
+        return shown
+
+
+def leading_encoder(summary: Sequence[Summary], measure: Measure) -> str:
+    """Return the encoder that is best by a measure over all pairs."""
+    overall = [s for s in summary if s.source is None and s.measure == measure.name and s.value is not None]
+    best = max if measure.higher_is_better else min
+    return best(overall, key=lambda s: s.value or 0.0).encoder
+
+
+def telling_pairs(summary: Sequence[Summary], encoder: str, measure: Measure) -> list[tuple[str, str]]:
+    """Return the language pairs worth looking at, hardest first: all, or the hardest and easiest of many."""
+    rows = [
+        (s.value, s.source, s.target)
+        for s in summary
+        if s.encoder == encoder and s.measure == measure.name and s.value is not None
+    ]
+    rows.sort(key=lambda row: row[0], reverse=not measure.higher_is_better)
+    pairs = [(source, target) for _, source, target in rows if source is not None and target is not None]
+    half = SHOWN_PAIRS // 2
+    return pairs if len(pairs) <= SHOWN_PAIRS else pairs[:half] + pairs[-half:]
+
+
+def examples_table(manifest: Manifest, blocks: Sequence[ExampleRows]) -> pa.Table:
+    """Return the table of examples with thumbnails (JPEG, null where a picture cannot be opened)."""
+    import pyarrow as pa
+
+    thumbnails = _Thumbnails(manifest)
+    rows: list[dict[str, object]] = []
+    for block in blocks:
+        for kind, position, i in block.chosen():
+            query, retrieved = int(block.query[i]), int(block.retrieved[i])
+            rows.append(
+                {
+                    "task": block.task,
+                    "encoder": block.encoder,
+                    "source": block.source,
+                    "target": block.target,
+                    "seed": block.seed,
+                    "kind": kind,
+                    "position": position,
+                    "query_id": manifest.ids[query],
+                    "query_text": _cut(manifest.text[query]),
+                    "query_picture": thumbnails.of(query),
+                    "retrieved_id": manifest.ids[retrieved],
+                    "retrieved_text": _cut(manifest.text[retrieved]),
+                    "retrieved_picture": thumbnails.of(retrieved),
+                    "above": int(block.above[i]),
+                    "tied": int(block.tied[i]),
+                    "pool": block.pool,
+                    "value": float(block.value[i]),
+                    "similarity": float(block.similarity[i]),
+                }
+            )
+    return pa.Table.from_pylist(rows, schema=_schema())
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+class _Thumbnails:
+    """Thumbnails of text rows' pictures, each made once."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self.manifest = manifest
+        self._made: dict[int, bytes | None] = {}
+
+    def of(self, row: int) -> bytes | None:
+        """Return the JPEG of a row's picture, or None where there is none to open."""
+        slot = int(self.manifest.picture[row])
+        if slot < 0:
+            return None
+        if slot not in self._made:
+            self._made[slot] = _thumbnail(self.manifest.picture_source[slot])
+        return self._made[slot]
+
+
+def _thumbnail(source: bytes | Path) -> bytes | None:
+    if isinstance(source, Path) and not source.is_file():
+        return None
+    try:
+        picture = open_picture(source)
+    except InputError:
+        return None  # the report draws a placeholder; a picture that was needed has been refused before
+    picture.thumbnail((_SIDE, _SIDE))
+    out = BytesIO()
+    picture.save(out, "JPEG", quality=82)
+    return out.getvalue()
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    words = ("task", "encoder", "source", "target")
+    return pa.schema(
+        [(name, pa.string()) for name in words]
+        + [("seed", pa.int64()), ("kind", pa.string()), ("position", pa.int64())]
+        + [("query_id", pa.string()), ("query_text", pa.string()), ("query_picture", pa.binary())]
+        + [("retrieved_id", pa.string()), ("retrieved_text", pa.string()), ("retrieved_picture", pa.binary())]
+        + [("above", pa.int64()), ("tied", pa.int64()), ("pool", pa.int64())]
+        + [("value", pa.float64()), ("similarity", pa.float64())]
+    )

@@ -1,0 +1,140 @@
+"""Steps 1 and 2 of Backretrieval: for each source text the nearest target text, with all that tie for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual.arrays import distinct_values
+from xlingual.data.manifest import Manifest
+from xlingual.data.samples import Sample
+from xlingual.embed import TextVectors
+from xlingual.evaluation.pair_run import Task
+from xlingual.evaluation.passes import TextUnion, one_pass
+from xlingual.evaluation.ragged import members
+from xlingual.evaluation.run import Tally
+from xlingual.ranking import CPU, Progress, Ranker, Top, TopK
+from xlingual.records import Floats, Ints
+from xlingual.streams import stream
+
+_LISTED = 2_000_000  # tied pairs listed for one sample at the most
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """The nearest targets of the queries of one sample; parallel arrays, ordered by query.
+
+    `query` is a position in the sample's sources, `target` one in its targets, `share` sums to 1 for each
+    query: targets that tie for nearest are averaged over. `n_tied` [queries] counts them.
+    """
+
+    query: Ints  # [e]
+    target: Ints  # [e]
+    share: Floats  # [e]
+    n_tied: Ints  # [n]
+
+    def single(self) -> Ints:
+        """Return the nearest target of each query, -1 where several tie, int64 [n]."""
+        found = np.full(len(self.n_tied), -1, dtype=np.int64)
+        found[self.query] = self.target
+        return np.where(self.n_tied == 1, found, -1)
+
+    def single_rows(self, targets: Ints) -> Ints:
+        """Return the text row of each query's nearest target, -1 for ties; `targets` [m] are rows."""
+        nearest = self.single()
+        return np.where(nearest >= 0, targets[np.maximum(nearest, 0)], -1)
+
+
+def nodes(manifest: Manifest, number: int, task: Task, retrieved: Ints) -> tuple[Ints, Ints]:
+    """Return what makes the queries of a task dependent: their own cluster, and that of the retrieved text.
+
+    `retrieved` [n] are positions among the targets. A query for which several texts tie (-1) is alone in the
+    second: its node is negative.
+    """
+    source, target = task.sample.source, task.sample.target
+    alone = -1 - (number * len(manifest) + source)
+    cluster = manifest.cluster
+    return cluster[source], np.where(retrieved >= 0, cluster[target[np.maximum(retrieved, 0)]], alone)
+
+
+def nearest_texts(
+    vectors: TextVectors,
+    samples: Sequence[Sample],
+    *,
+    ranker: Ranker = CPU,
+    progress: Progress | None = None,
+    tally: Tally | None = None,
+) -> list[Nearest]:
+    """Return the nearest targets for each sample of one language pair, from as few products as possible.
+
+    Samples that overlap (seeds drawn from one set) share one pass over the union of their texts.
+    """
+    if not one_pass([(sample.source, sample.target) for sample in samples]):
+        return [
+            nearest_texts(vectors, [sample], ranker=ranker, progress=progress, tally=tally)[0]
+            for sample in samples
+        ]
+    union = TextUnion(vectors, samples)
+    requests = [NearestRequest(union, sample) for sample in samples]
+    ranker.scan(union.similarity, [request.top for request in requests], progress=progress)
+    found = [request.result() for request in requests]
+    if tally is not None:
+        tally.add(union.similarity)
+    return found
+
+
+class NearestRequest:
+    """What a pass over a union has to find out about the nearest targets of one sample."""
+
+    def __init__(self, union: TextUnion, sample: Sample) -> None:
+        self._sample, self._codes = sample, union.codes(sample)
+        source, target = self._codes
+        self.top = Top(
+            1,
+            union.similarity.shape,
+            weights=np.bincount(target, minlength=len(union.targets.vectors)).astype(np.int64),
+            queries=distinct_values(source),
+            cap=tie_cap(len(source)),
+            seed=sample.seed,
+        )
+
+    def result(self) -> Nearest:
+        """Return the nearest targets, after the pass."""
+        return _expanded(self.top.result(), *self._codes, self._sample.seed)
+
+
+def tie_cap(n_queries: int) -> int:
+    """Return how many ties may be listed for each query, so that a sample lists two million at the most."""
+    return int(np.clip(_LISTED // max(n_queries, 1), 16, 1000))
+
+
+def _expanded(found: TopK, source: Ints, codes: Ints, seed: int) -> Nearest:
+    """Go from distinct vectors back to the sample's texts: queries and targets that share one are listed."""
+    query, line = members(found.query, source)
+    cap = tie_cap(len(source))
+    # a target vector that more texts share is listed by `cap` of them, drawn: the first would be biased
+    drawn = stream(seed, "tied targets").permutation(len(codes))
+    place = np.empty(len(codes), dtype=np.int64)
+    place[drawn] = _place_within_code(codes[drawn])
+    listed = np.flatnonzero(place < cap)
+    owner, member = members(codes[listed], found.candidate[line])
+    shown = np.bincount(owner, minlength=len(line))
+    weight = found.weight[line].astype(np.float64)
+    total = np.bincount(query, weight, len(source))
+    share = (weight / total[query] / shown)[owner]
+    n_tied = np.zeros(len(source), dtype=np.int64)
+    n_tied[query] = found.tied[line]
+    return Nearest(query[owner], listed[member], share, n_tied)
+
+
+def _place_within_code(codes: Ints) -> Ints:
+    """Return how many earlier positions hold the same code, for each position."""
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    new = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    start = np.maximum.accumulate(np.where(new, np.arange(len(codes)), 0))
+    place = np.empty(len(codes), dtype=np.int64)
+    place[order] = np.arange(len(codes)) - start
+    return place

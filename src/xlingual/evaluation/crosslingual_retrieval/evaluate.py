@@ -1,0 +1,212 @@
+"""Cross-lingual retrieval (XLR): does a text retrieve its own item's text in the other language.
+
+The ground truth that Backretrieval approximates; it needs items that have texts in both languages.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from xlingual.data.manifest import Manifest
+from xlingual.errors import DataWarning, InputError
+from xlingual.evaluation.approximation.choice import approximate
+from xlingual.evaluation.crosslingual_retrieval.approximate import CheckedRetrieval, RetrievalScorer
+from xlingual.evaluation.crosslingual_retrieval.matches import rank_matches
+from xlingual.evaluation.near_duplicates import DECLARED
+from xlingual.evaluation.numbers import Baseline, Numbers
+from xlingual.evaluation.pair_run import PairRun, Task, by_pair
+from xlingual.evaluation.run import EncoderSpecs, Options, Report, collected_warnings
+from xlingual.measures import (
+    Measure,
+    RankMeasure,
+    Recall,
+    RecallAt,
+    SuccessAt,
+    as_recall,
+    as_success,
+    parse_rank_measures,
+)
+from xlingual.ranking import Ranker, one_library_thread
+from xlingual.records import RankCounts, TargetCounts
+from xlingual.requests import answers
+from xlingual.requests.evaluating import CrosslingualRetrievalRequest
+from xlingual.results import Results
+from xlingual.store import StoreLike, open_store
+
+NAME = "crosslingual-retrieval"
+
+
+@answers(CrosslingualRetrievalRequest)
+def crosslingual_retrieval(
+    manifest: Manifest,
+    *,
+    text_encoders: EncoderSpecs,
+    pairs: str | Sequence[str] | None = None,
+    sample_size: int | None = None,
+    queries: int | None = None,
+    splits: str | Path | None = None,
+    seeds: int = 1,
+    seed: int = 0,
+    measures: str | Sequence[str | Measure] = (),
+    threads: int = 1,
+    ranker: Ranker | None = None,
+    progress: Report | None = None,
+    store: StoreLike = "default",
+    cluster: str = DECLARED,
+) -> Results:
+    """Evaluate text encoders by true cross-lingual retrieval, over language pairs and seeds.
+
+    Sources and targets are the texts of the same items: all items that have both languages, `sample_size` of
+    them, or with `splits` the items of its rows `S`. With `queries` so many sources are asked, among all
+    targets. Other arguments as in `backretrieval`; there are no images by which near-duplicates are found.
+
+    `measures` are `R@k`, `Success@k`, `R@p%`, `Success@p%`, `RR`, `RR@k` and `MedR`. Where every item has one
+    target text, R@k and Success@k are one number, called R@k. Where an item has several, R@k is the share of
+    them among the first k and Success@k whether any is. Default: R@10 in the first case, Success@10 in the
+    second.
+
+    Raises:
+        InputError: data, specs or options are not what they must be; the text says what to do.
+
+    """
+    ranked = parse_rank_measures(measures)
+    named = bool(measures)
+    options = Options(
+        pairs,
+        sample_size,
+        splits,
+        seeds,
+        seed,
+        threads,
+        progress,
+        store=open_store(store),
+        given_ranker=ranker,
+        queries=queries,
+        cluster=cluster,
+    )
+    with collected_warnings() as told:
+        run = PairRun(NAME, manifest, options, matching=True)
+        run.prepare(text_encoders)
+        if not several_answers(manifest, run.tasks):
+            ranked = as_recall(ranked)
+        elif not named:
+            ranked = as_success(ranked)
+        results = _evaluated(run, ranked)
+    results.warnings = told
+    return results
+
+
+def several_answers(manifest: Manifest, tasks: Sequence[Task]) -> bool:
+    """Tell whether an item has several target texts in one of the tasks, so that R@k and Success@k differ."""
+    return any(np.bincount(manifest.item[task.sample.target]).max(initial=0) > 1 for task in tasks)
+
+
+def _tell_set_recall(measures: Sequence[RankMeasure], *, searched: bool) -> None:
+    """Warn that R@k is set recall where items have several target texts; refuse it of a search."""
+    recalls = [measure for measure in measures if isinstance(measure, Recall)]
+    if not recalls:
+        return
+    (instead, *_), name = as_success(recalls), recalls[0].name
+    if searched:
+        raise InputError(
+            f"{name} needs the rank of every target text of an item, and a search finds only the best "
+            f"candidates: ask for {instead.name} (whether any is among them), or leave out --approximate"
+        )
+    warnings.warn(
+        f"items have several target texts: {name} is the share of them that is found; for whether any is "
+        f"found, ask for {instead.name}",
+        DataWarning,
+        stacklevel=3,
+    )
+
+
+def _evaluated(run: PairRun, measures: Sequence[RankMeasure]) -> Results:
+    run.join_near_duplicates()
+    refuse_small_pools(run.tasks, measures)
+    ranker = approximate(run.options, measures)
+    if several_answers(run.manifest, run.tasks):
+        _tell_set_recall(measures, searched=ranker is not None)
+    scorer = RetrievalScorer() if ranker is None else CheckedRetrieval(run, ranker, measures)
+    numbers = Numbers(NAME, measures, run.places)
+    for name, vectors in run.encoded():
+        found: dict[int, TargetCounts] = {}
+        with run.stage("texts: rank"), one_library_thread():
+            for chosen in by_pair(run.tasks).values():
+                ranked = rank_matches(
+                    run.manifest,
+                    vectors,
+                    [run.tasks[number].sample for number in chosen],
+                    ranker=run.options.ranker,
+                    progress=run.progress(f"ranking texts: {name}"),
+                    tally=run.tally,
+                )
+                found.update(zip(chosen, ranked, strict=True))
+        scorer.texts(name, vectors)
+        for number, targets in sorted(found.items()):
+            for measure in measures:
+                _enter(run, numbers, scorer, (name, number, measure), targets)
+    with run.stage("statistics", "computing intervals"):
+        results = numbers.results(run.manifest)
+    return run.finished(results)
+
+
+def _enter(
+    run: PairRun,
+    numbers: Numbers,
+    scorer: RetrievalScorer,
+    what: tuple[str, int, RankMeasure],
+    targets: TargetCounts,
+) -> None:
+    """Enter the number of one encoder, task and measure."""
+    (name, number, measure), counts = what, targets.best()
+    task, place = run.tasks[number], numbers.places[number]
+    of_all = isinstance(measure, Recall) and several_answers(run.manifest, [task])
+    values = (
+        measure.per_query(targets) if isinstance(measure, Recall) and of_all else measure.per_query(counts)
+    )
+    ways = [run.manifest.cluster[task.sample.source]]
+    scored = scorer.score(name, number, measure, values, ways, int((counts.tied > counts.relevant).sum()))
+    by_chance = _chance_counts(run.manifest, task)
+    if of_all:
+        scored = replace(scored, conditions={**scored.conditions, "answers": "several"})
+        # all are tied: each match is among the first k with the same chance, however many there are
+        by_chance = replace(by_chance, relevant=np.ones_like(by_chance.relevant))
+    baseline = Baseline(measure.aggregate(measure.per_query(by_chance)))
+    numbers[name, measure.name, place] = run.number(task, measure.name, name, scored, baseline)
+    known = scored.n_tied is not None
+    numbers.add_queries(
+        name,
+        measure,
+        place,
+        query=task.sample.source,
+        above=counts.above if known else None,
+        tied=counts.tied if known else None,
+        value=scored.values,
+    )
+
+
+def _chance_counts(manifest: Manifest, task: Task) -> RankCounts:
+    """Return the counts of an encoder to which all targets are equal."""
+    item, wanted = manifest.item[task.sample.target], manifest.item[task.sample.source]
+    per_item = np.bincount(item, minlength=manifest.n_items)[wanted]
+    pool = np.full(len(wanted), len(item))
+    return RankCounts(np.zeros_like(pool), pool, per_item, pool)
+
+
+def refuse_small_pools(tasks: Sequence[Task], measures: Sequence[RankMeasure]) -> None:
+    """Raise InputError where every query would be a hit."""
+    deepest = max(
+        (m for m in measures if isinstance(m, RecallAt | SuccessAt)), key=lambda m: m.k, default=None
+    )
+    for task in tasks:
+        if deepest is not None and deepest.k >= len(task.sample.target):
+            raise InputError(
+                f"{deepest.name} needs more than {deepest.k} target texts, pair "
+                f"{task.source}-{task.target} has {len(task.sample.target)}: every query would be a hit; "
+                "give more items, a smaller k (--measure), or name other pairs (--pairs)"
+            )

@@ -1,0 +1,74 @@
+"""Where the matches of queries stand among their targets, for all samples of a language pair in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from xlingual.data.manifest import Manifest
+from xlingual.data.samples import Sample
+from xlingual.embed import TextVectors
+from xlingual.evaluation.passes import TextUnion, one_pass
+from xlingual.evaluation.ragged import members
+from xlingual.evaluation.run import Tally
+from xlingual.ranking import CPU, Counts, Progress, Ranker
+from xlingual.records import Ints, TargetCounts
+
+
+def rank_matches(
+    manifest: Manifest,
+    vectors: TextVectors,
+    samples: Sequence[Sample],
+    *,
+    ranker: Ranker = CPU,
+    progress: Progress | None = None,
+    tally: Tally | None = None,
+) -> list[TargetCounts]:
+    """Return where every matching target of each source stands, for each sample of one language pair."""
+    if not one_pass([(sample.source, sample.target) for sample in samples]):
+        return [
+            rank_matches(manifest, vectors, [s], ranker=ranker, progress=progress, tally=tally)[0]
+            for s in samples
+        ]
+    union = TextUnion(vectors, samples)
+    requests = match_requests(union, samples, manifest)
+    ranker.scan(union.similarity, [request.counts for request in requests], progress=progress)
+    if tally is not None:
+        tally.add(union.similarity)
+    return [request.result() for request in requests]
+
+
+class MatchRequest:
+    """What a pass over a union has to find out about the matches of one sample.
+
+    `query` and `match` are positions in its sources and targets, parallel arrays.
+    """
+
+    def __init__(self, union: TextUnion, sample: Sample, manifest: Manifest) -> None:
+        self._sample = sample
+        self.query, self.match = members(manifest.item[sample.target], manifest.item[sample.source])
+        source, self._target = union.codes(sample)
+        self._width = len(union.targets.vectors)
+        self.pairs = source[self.query] * self._width + self._target[self.match]  # of distinct vectors
+
+    def decide(self, keys: Ints) -> None:
+        """Take the exact keys of the pairs; from here on `counts` can be filled."""
+        weights = np.bincount(self._target, minlength=self._width)
+        self.counts = Counts(*np.divmod(self.pairs, self._width), keys, weights=weights)
+
+    def result(self) -> TargetCounts:
+        """Return where every match of each source stands, after the pass."""
+        n, pool = len(self._sample.source), len(self._sample.target)
+        return TargetCounts(self.query, self.counts.above, self.counts.tied, np.full(n, pool))
+
+
+def match_requests(union: TextUnion, samples: Sequence[Sample], manifest: Manifest) -> list[MatchRequest]:
+    """Return the requests of some samples; a pair that several of them hold is scored once."""
+    requests = [MatchRequest(union, sample, manifest) for sample in samples]
+    pairs, where = np.unique(np.concatenate([request.pairs for request in requests]), return_inverse=True)
+    keys = union.similarity.exact(*np.divmod(pairs, len(union.targets.vectors)))[where]
+    ends = np.cumsum([len(request.pairs) for request in requests])[:-1]
+    for request, own in zip(requests, np.split(keys, ends), strict=True):
+        request.decide(own)
+    return requests

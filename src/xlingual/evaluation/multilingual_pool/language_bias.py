@@ -1,0 +1,277 @@
+"""Views of language bias that follow from the counts of one pass: see docs/multilingual-pool.md.
+
+A view takes `Standings` (the counts, with the relevant candidates of each question put in order) and returns
+its values with their intervals. All belong to average precision under the policy "agnostic".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+import numpy as np
+
+from xlingual.errors import InputError
+from xlingual.evaluation.estimates import Score, difference, mean_of
+from xlingual.evaluation.multilingual_pool.standings import (
+    Flags,
+    Standings,
+    own_and_other,
+    precision_at,
+    reciprocal_rank,
+)
+from xlingual.evaluation.multilingual_pool.views import (
+    Scores,
+    View,
+    by_pair,
+    by_question_language,
+    compact,
+    intervals,
+    mean_score,
+    values,
+)
+from xlingual.records import Floats, Ints
+from xlingual.stats import Part
+
+LANGUAGE_BIAS = ("one_target", "remove_one", "monolingual_pool", "subsets", "loss")
+
+
+def agnostic_views(
+    standings: Standings,
+    wanted: Collection[str] = LANGUAGE_BIAS,
+    chosen_subsets: Iterable[Sequence[str]] = (),
+) -> list[View]:
+    """Return those of the views `LANGUAGE_BIAS` that are wanted, in their order."""
+    make: dict[str, Callable[[Standings], View]] = {
+        "one_target": one_target,
+        "remove_one": remove_one,
+        "monolingual_pool": monolingual_pool,
+        "subsets": lambda given: subsets(given, chosen_subsets),
+        "loss": loss,
+    }
+    return [make[name](standings) for name in LANGUAGE_BIAS if name in wanted]
+
+
+def one_target(standings: Standings) -> View:
+    """Return every answer's AP (= 1/rank) when only it is in the pool (LAReQA, Figure 4).
+
+    With G irrelevant candidates above and n tied (the answer included) that is (H(G + n) − H(G))/n. "ar->de":
+    the mean over questions asked in ar; a question with several answers in de counts once, with their mean,
+    each alone. The summary is over questions that have answers in their own and in another language: the mean
+    of the own language's value, that of the mean over the other languages, and the gap.
+    """
+    above = standings.above - standings.relevant_above()
+    tied = standings.tied - standings.relevant_tied() + 1
+    counts = standings.counts
+    table = standings.by_answer_language(reciprocal_rank(above, tied))
+    own, other = own_and_other(counts, table)
+    unpaired = np.isnan(own + other)
+    own[unpaired] = other[unpaired] = np.nan
+    summary = {"own": mean_score(own, counts.cluster), "other": mean_score(other, counts.cluster)}
+    if summary["own"] is not None and summary["other"] is not None:
+        summary["gap"] = difference(summary["own"], summary["other"])
+    known = compact(summary)
+    pairs = by_pair(counts, table)
+    return View.of({"one_target": pairs, **({"one_target_summary": known} if known else {})})
+
+
+def remove_one(standings: Standings) -> View:
+    """Return mAP after one relevant candidate has left the pool (LAReQA, Table 3): see `removals`."""
+    scores, n_questions = removals(standings)
+    if not scores:
+        return View()
+    shown = {**values(scores), "n_questions": n_questions}
+    return View({"remove_one": shown}, {"remove_one": intervals(scores)})
+
+
+def removals(standings: Standings) -> tuple[dict[str, Score], int]:
+    """Return what removing one relevant candidate leaves of mAP, over questions where both kinds can leave.
+
+    "same", where it is in the question's language (of several, each equally likely); "rand", in another
+    language, the exact expectation over a random language and a random answer in it; and "relative_delta" =
+    (rand − same)/rand, from the two means. 0: free of same-language bias. And the number of such questions;
+    without any there are no scores.
+    """
+    counts = standings.counts
+    table = standings.by_answer_language(average_precision_without(standings))
+    same, rand = own_and_other(counts, table)
+    rows = np.flatnonzero(~np.isnan(same + rand))
+    same, rand, cluster = same[rows], rand[rows], counts.cluster[rows]
+    without_same, without_rand = mean_score(same, cluster), mean_score(rand, cluster)
+    if without_same is None or without_rand is None:
+        return {}, 0
+    delta = _relative_delta(same, rand, cluster)
+    return {"same": without_same, "rand": without_rand, "relative_delta": delta}, len(rows)
+
+
+def average_precision_without(standings: Standings) -> Floats:
+    """Return the question's average precision once the line's candidate has left the pool, float64 [p].
+
+    What stands above the candidate stays as it was; its tie group has one place and one relevant candidate
+    less; below, one candidate and one relevant candidate fewer are above. NaN where it is the only one.
+    """
+    s = standings
+    above, tied = s.above, s.tied
+    relevant_above, relevant_tied = s.relevant_above(), s.relevant_tied()
+    as_it_was = precision_at(above, tied, relevant_above, relevant_tied)
+    # a line that has no relevant candidate above or beside it is never read from the next two
+    below = precision_at(np.maximum(above - 1, 0), tied, np.maximum(relevant_above - 1, 0), relevant_tied)
+    beside = precision_at(above, np.maximum(tied - 1, 1), relevant_above, np.maximum(relevant_tied - 1, 1))
+    up_to, _ = _running(s, as_it_was)
+    total = up_to[s.start] + (relevant_tied - 1) * beside
+    up_to, all_of_it = _running(s, below)
+    under = np.flatnonzero(s.stop < s.last)
+    total[under] += all_of_it[under] - up_to[s.stop[under]]
+    left = s.last - s.first - 1
+    found: Floats = np.divide(total, left, out=np.full(len(total), np.nan), where=left > 0)
+    return found
+
+
+def _running(s: Standings, values: Floats) -> tuple[Floats, Floats]:
+    """Return for each line the sum of the values of its question before it, and of all of them.
+
+    The running sum falls back to zero at each question, so that it never grows large and loses digits.
+    """
+    heads = np.flatnonzero(s.first == np.arange(len(values)))
+    totals = np.add.reduceat(values, heads)
+    steps = np.zeros(len(values))
+    steps[1:] = values[:-1]
+    steps[heads[1:]] -= totals[:-1]
+    return np.cumsum(steps), np.repeat(totals, np.diff(heads, append=len(values)))
+
+
+def _relative_delta(same: Floats, rand: Floats, cluster: Ints) -> Score:
+    """Return the score of 1 − mean(same)/mean(rand), with residuals linearised in both means."""
+    s, r = float(same.mean()), float(rand.mean())
+    residuals = ((rand - r) * s / r - (same - s)) / (r * len(same))
+    # where nothing varies the span says how far it could be: δ is at most 1, but below 0 it has no bound
+    return Score((r - s) / r, (Part(residuals, (cluster,)),), None, span=max(1.0, s / r))
+
+
+def monolingual_pool(standings: Standings) -> View:
+    """Return mAP by language with the candidates and answers of that language only (LAReQA, Table 4).
+
+    And its mean over languages. Questions that have no answer in their own language are left out;
+    "monolingual_pool_questions" counts the others.
+    """
+    found = by_question_language(standings.counts, monolingual_average_precision(standings))
+    if not found:
+        return View()
+    counted = {language: len(one.parts[0].residuals) for language, one in found.items()}
+    shown: Scores = {"monolingual_pool": found, "monolingual_pool_average": mean_of(list(found.values()))}
+    return View.of(shown, monolingual_pool_questions=counted)
+
+
+def monolingual_average_precision(standings: Standings) -> Floats:
+    """Return each question's average precision in its language's pool [n]; NaN without an answer there."""
+    own = standings.own
+    rows = np.flatnonzero(own)
+    language = standings.answer_language[rows]
+    precision = precision_at(
+        standings.above_of(language, rows),
+        standings.tied_of(language, rows),
+        standings.relevant_above(own, rows),
+        standings.relevant_tied(own, rows),
+    )
+    return standings.per_question(precision, rows)
+
+
+def subsets(standings: Standings, chosen: Iterable[Sequence[str]] = ()) -> View:
+    """Return mAP in the pool of some languages (LAReQA, Table 5), by their names joined with commas.
+
+    For all but each language, where there are at least three, and for the chosen subsets. Questions without
+    an answer in these languages are left out; a subset of which none is left is absent. Raises InputError for
+    a language that is not in the pool and for an empty subset.
+    """
+    counts = standings.counts
+    codes = [_codes(counts.languages, subset) for subset in chosen]
+    everything = range(len(counts.languages))
+    if len(everything) >= 3:
+        codes = [tuple(c for c in everything if c != left_out) for left_out in everything] + codes
+    found = {
+        ",".join(counts.languages[code] for code in subset): mean_score(
+            subset_average_precision(standings, subset), counts.cluster
+        )
+        for subset in dict.fromkeys(codes)
+    }
+    known = compact(found)
+    return View.of({"subsets": known}) if known else View()
+
+
+def subset_average_precision(standings: Standings, subset: Sequence[int]) -> Floats:
+    """Return each question's average precision in the pool of some languages (codes) [n].
+
+    NaN for questions in other languages, and for those without an answer in these.
+    """
+    s = standings
+    inside = np.zeros(len(s.counts.languages), dtype=bool)
+    inside[list(subset)] = True
+    kept = inside[s.answer_language] & inside[s.asked_in]
+    rows = np.flatnonzero(kept)
+    above, tied = _in_subset(s, inside, rows)
+    precision = precision_at(above, tied, s.relevant_above(kept, rows), s.relevant_tied(kept, rows))
+    return s.per_question(precision, rows)
+
+
+def _in_subset(s: Standings, inside: Flags, rows: Ints) -> tuple[Ints, Ints]:
+    """Return how many candidates of the languages `inside`, bool [G], are above the lines, and tie."""
+    outside = np.flatnonzero(~inside)
+    if 2 * len(outside) < len(inside):  # take away what is fewer
+        above, tied = s.above[rows], s.tied[rows]
+        for language in outside.tolist():
+            above, tied = above - s.above_of(language, rows), tied - s.tied_of(language, rows)
+        return above, tied
+    above, tied = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
+    for language in np.flatnonzero(inside).tolist():
+        above, tied = above + s.above_of(language, rows), tied + s.tied_of(language, rows)
+    return above, tied
+
+
+def _codes(languages: Sequence[str], subset: Sequence[str]) -> tuple[int, ...]:
+    """Return the codes of a subset's languages in the order of the pool."""
+    unknown = [language for language in subset if language not in languages]
+    if unknown or not subset:
+        what = f"has {unknown[0]!r}, which the pool has not" if unknown else "is empty"
+        raise InputError(
+            f"subset of languages {','.join(subset)!r} {what}: choose from {', '.join(languages)}"
+        )
+    return tuple(sorted({languages.index(language) for language in subset}))
+
+
+def loss(standings: Standings) -> View:
+    """Return the mean numbers of irrelevant candidates above each answer: where the loss comes from.
+
+    "ar->de": questions asked in ar, answers in de; {"question": of ar, "answer": of de, "third": of all other
+    languages}; in "ar->ar" those of ar are under "question" and "answer" is 0. A candidate that ties counts
+    half. A question with several answers in de counts once, with their mean. There are no intervals: these
+    numbers explain the scores, which have some.
+    """
+    s = standings
+    all_of_it = (s.above - s.relevant_above()) + 0.5 * (s.tied - s.relevant_tied())
+    of_question = _irrelevant(s, s.asked_in)
+    of_answer = np.where(s.own, 0.0, _irrelevant(s, s.answer_language))
+    kinds = {
+        "question": s.by_answer_language(of_question),
+        "answer": s.by_answer_language(of_answer),
+        "third": s.by_answer_language(all_of_it - of_question - of_answer),
+    }
+    languages, asked_in = s.counts.languages, s.counts.question_language
+    pairs: dict[str, dict[str, float]] = {}
+    for q, asked in enumerate(languages):
+        rows = np.flatnonzero(asked_in == q)
+        for a, answer in enumerate(languages):
+            counted = rows[np.isfinite(kinds["third"][rows, a])]
+            if len(counted):
+                means = {kind: float(table[counted, a].mean()) for kind, table in kinds.items()}
+                pairs[f"{asked}->{answer}"] = means
+    return View({"loss": pairs})
+
+
+def _irrelevant(s: Standings, language: Ints) -> Floats:
+    """Return how many irrelevant candidates of the line's `language` [p] are above; half of those tied."""
+    above, tied = s.above_of(language), s.tied_of(language)
+    found = above + 0.5 * tied
+    for code in range(len(s.counts.languages)):
+        rows = np.flatnonzero(language == code)
+        chosen = s.answer_language == code
+        found[rows] -= s.relevant_above(chosen, rows) + 0.5 * s.relevant_tied(chosen, rows)
+    return found

@@ -1,0 +1,177 @@
+"""Where the relevant candidates of each question stand among themselves, and the precision at their ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
+from xlingual.evaluation.ragged import sums
+from xlingual.measures.harmonic import harmonic_difference
+from xlingual.records import Floats, Ints
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Flags: TypeAlias = NDArray[np.bool_]
+else:
+    Flags = object
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Standings:
+    """The lines of `PoolCounts`, sorted by question, then best first; one line a relevant candidate.
+
+    A tie group is a run of lines: those of a question that as many candidates are above of, which is the same
+    as equal scores, for relevant candidates are counted too. `start` and `stop` delimit the group of a line,
+    `first` and `last` its question (half-open).
+    """
+
+    counts: PoolCounts
+    line: Ints  # [p] line of the counts
+    question: Ints  # [p], ascending
+    asked_in: Ints  # [p] language of the question
+    answer_language: Ints  # [p] language of the relevant candidate
+    above: Ints  # [p] candidates of the whole pool that are strictly above
+    tied: Ints  # [p], itself included
+    start: Ints  # [p]
+    stop: Ints  # [p]
+    first: Ints  # [p]
+    last: Ints  # [p]
+
+    @property
+    def own(self) -> Flags:
+        """Whether the relevant candidate is in the language of the question, bool [p]."""
+        flags: Flags = self.asked_in == self.answer_language
+        return flags
+
+    def relevant_above(self, chosen: Flags | None = None, rows: Ints | None = None) -> Ints:
+        """Return how many relevant candidates (of those `chosen`, bool [p]) are strictly above each line.
+
+        For the lines `rows` only, where given.
+        """
+        return _between(chosen, _take(self.first, rows), _take(self.start, rows))
+
+    def relevant_tied(self, chosen: Flags | None = None, rows: Ints | None = None) -> Ints:
+        """Return how many relevant candidates (of those `chosen`) tie with each line, itself included."""
+        return _between(chosen, _take(self.start, rows), _take(self.stop, rows))
+
+    def above_of(self, language: Ints | int, rows: Ints | None = None) -> Ints:
+        """Return how many candidates of a language (one for each line, or one for all) are strictly above."""
+        above: Ints = self.counts.above[_take(self.line, rows), language]
+        return above
+
+    def tied_of(self, language: Ints | int, rows: Ints | None = None) -> Ints:
+        """Return how many candidates of a language tie with each line, itself included."""
+        tied: Ints = self.counts.tied[_take(self.line, rows), language]
+        return tied
+
+    def per_question(self, values: Floats, rows: Ints | None = None) -> Floats:
+        """Return the mean of values per line (of the lines `rows`) for each question [n]; NaN for none."""
+        question, n = _take(self.question, rows), self.counts.n_questions
+        return _divided(sums(question, values, n), np.bincount(question, minlength=n))
+
+    def by_answer_language(self, values: Floats) -> Floats:
+        """Return the mean of values per line [p] by question and answer language [n, G]; NaN for none."""
+        n, G = self.counts.n_questions, len(self.counts.languages)
+        cell = self.question * G + self.answer_language
+        table = _divided(sums(cell, values, n * G), np.bincount(cell, minlength=n * G))
+        return table.reshape(n, G)
+
+    def n_tied(self, chosen: Flags | None = None) -> int:
+        """Return of how many questions a relevant candidate ties with an irrelevant one.
+
+        Where only the `chosen` lines count as relevant, all other candidates are irrelevant.
+        """
+        rows = np.arange(len(self.line)) if chosen is None else np.flatnonzero(chosen)
+        shared = self.tied[rows] > self.relevant_tied(chosen, rows)
+        return len(np.unique(self.question[rows[shared]]))
+
+
+def standings(counts: PoolCounts) -> Standings:
+    """Return the standings of the relevant candidates: one sort, shared by all views."""
+    above, tied = _row_sums(counts.above), _row_sums(counts.tied)
+    code = counts.question * (int(above.max(initial=0)) + 1) + above
+    line = np.argsort(code, kind="stable")
+    code, question = code[line], counts.question[line]
+    start, stop = _runs(code)
+    first, last = _runs(question)
+    answer_language = counts.answer_language[line]
+    asked_in = counts.question_language[question]
+    return Standings(
+        counts, line, question, asked_in, answer_language, above[line], tied[line], start, stop, first, last
+    )
+
+
+def own_and_other(counts: PoolCounts, table: Floats) -> tuple[Floats, Floats]:
+    """Return, of a table [n, G] by answer language, the own language's value and the mean of the others'.
+
+    Each float64 [n]; NaN where the question has no answer of that kind.
+    """
+    rows = np.arange(counts.n_questions)
+    own = table[rows, counts.question_language]
+    others = np.isfinite(table)
+    others[rows, counts.question_language] = False
+    return own, _divided(np.where(others, table, 0.0).sum(axis=1), others.sum(axis=1))
+
+
+def _row_sums(counts: Ints) -> Ints:
+    totals: Ints = counts.sum(axis=1, dtype=np.int64)
+    return totals
+
+
+def _runs(codes: Ints) -> tuple[Ints, Ints]:
+    """Return for each position where its run of equal codes starts and where it stops."""
+    new = np.flatnonzero(np.diff(codes, prepend=codes[:1] - 1))
+    stops = np.append(new[1:], len(codes))
+    length = stops - new
+    return np.repeat(new, length), np.repeat(stops, length)
+
+
+def _between(chosen: Flags | None, start: Ints, stop: Ints) -> Ints:
+    """Return how many lines (of those chosen) there are from start to stop."""
+    if chosen is None:
+        return stop - start
+    total = np.zeros(len(chosen) + 1, dtype=np.int64)
+    np.cumsum(chosen, out=total[1:])
+    return total[stop] - total[start]
+
+
+def _take(values: Ints, rows: Ints | None) -> Ints:
+    return values if rows is None else values[rows]
+
+
+def _divided(total: Floats, count: Ints) -> Floats:
+    """Return total / count, NaN where there is nothing to count."""
+    means: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
+    return means
+
+
+def precision_at(above: Ints, tied: Ints, relevant_above: Ints, relevant_tied: Ints) -> Floats:
+    """Return the expected precision at the rank of each relevant candidate, float64 [p] in 0..1.
+
+    A candidate with G candidates above, ρ of them relevant, in a tie group of n, r of them relevant (itself
+    included): c + (ρ + 1 − c(G + 1))·(H(G + n) − H(G))/n, c = (r − 1)/(n − 1) or 0: at place j of its group
+    there are G + j candidates, of which ρ + 1 + c(j − 1) are expected to be relevant, and each j is equally
+    likely. The mean over the R relevant candidates of a question is its average precision.
+    """
+    found = np.asarray((relevant_above + 1.0) / (above + 1.0), dtype=np.float64)
+    several = np.flatnonzero(tied > 1)
+    if len(several):  # the rest needs no harmonic numbers, and ties are rare
+        G, n = above[several], tied[several]
+        beside = (relevant_tied[several] - 1) / (n - 1)
+        weight = relevant_above[several] + 1 - beside * (G + 1.0)
+        found[several] = beside + weight * reciprocal_rank(G, n)
+    return found
+
+
+def reciprocal_rank(above: Ints, tied: Ints) -> Floats:
+    """Return E[1/rank] = (H(G + n) − H(G))/n of a candidate with G above in a tie group of n, float64 [p]."""
+    found = np.asarray(1.0 / (above + 1.0), dtype=np.float64)
+    several = np.flatnonzero(tied > 1)
+    if len(several):
+        G, n = above[several], tied[several]
+        found[several] = harmonic_difference(G, n) / n
+    return found

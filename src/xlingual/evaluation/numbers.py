@@ -1,0 +1,300 @@
+"""The table of numbers of an evaluation: entries (one number each), then leaderboards of their means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from xlingual.evaluation.estimates import Estimate, Score, mean_known, mean_of
+from xlingual.evaluation.perquery import Asked, PerQuery
+from xlingual.evaluation.scorer import Searched, approximation
+from xlingual.measures import Measure
+from xlingual.measures.agreement import Agreement as Correlation
+from xlingual.records import Floats, Ints
+from xlingual.results import Behind, Entry, Results, Summary
+from xlingual.results.views import Views
+
+_ENOUGH = 3.0  # standard errors that the oracle must be above chance for a normalised value
+_ROUNDING = 1e-9  # what rounding may leave of an oracle equal to chance
+
+Pair = tuple[str | None, str | None]
+OVERALL: Pair = (None, None)
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a number is about: its source, its target (languages, as a rule) and its seed."""
+
+    source: str
+    target: str
+    seed: int = 0
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Source and target."""
+        return self.source, self.target
+
+
+Key = tuple[str, str, Place]  # encoder, measure name, place
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What a number is seen beside: chance, what images alone give, and what no encoder can exceed."""
+
+    chance: float | None = None
+    oracle: Score | None = None
+    ceiling: float | None = None
+
+
+@dataclass(frozen=True)
+class Number:
+    """One number of one encoder: its estimate (None with a note where there is none) and what it is made of.
+
+    `views` is what its entry says beside it, `row_views` what its row of the leaderboard does.
+    """
+
+    estimate: Estimate | None
+    signature: str
+    n_source: int
+    n_target: int
+    n_tied: int | None = None
+    note: str | None = None
+    baseline: Baseline = field(default_factory=Baseline)
+    searched: Searched | None = None  # of a number that was not found by ranking everything
+    views: Views | None = None
+    row_views: Views | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One encoder's line of a leaderboard: a mean over some places."""
+
+    estimate: Estimate | None
+    chance: float | None = None
+    oracle: float | None = None
+    ceiling: float | None = None
+    normalized: float | None = None
+    n_pairs: int = 1
+    n_seeds: int = 1
+    sd_seeds: float | None = None
+    note: str | None = None
+    views: Views | None = None
+    searched: Sequence[Searched | None] = ()
+    oracles: Sequence[Score | None] = ()
+
+
+@dataclass
+class Numbers:
+    """All numbers of an evaluation by (encoder, measure name, place), and the queries they are means of.
+
+    `images` names the image encoder, or that of each text encoder. `partial` says of an encoder that has not
+    all places why. `compared` is among how many places one is seen; None: among all language pairs.
+    `same_queries` tells whether two encoders answered the same ones, so that their difference is known.
+    """
+
+    task: str
+    measures: Sequence[Measure | Correlation]
+    places: Sequence[Place]
+    images: str | Mapping[str, str] | None = None
+    partial: Mapping[str, str] = field(default_factory=dict)
+    compared: int | None = None
+    same_queries: Callable[[str, str], bool] = lambda one, other: True
+    _numbers: dict[Key, Number] = field(default_factory=dict)
+    _encoders: dict[str, None] = field(default_factory=dict)  # in the order of entry
+    per_query: PerQuery = field(default_factory=PerQuery)
+
+    def __getitem__(self, key: Key) -> Number:
+        return self._numbers[key]
+
+    def __setitem__(self, key: Key, number: Number) -> None:
+        self._numbers[key] = number
+        self._encoders[key[0]] = None
+
+    def add_queries(
+        self,
+        encoder: str,
+        measure: Measure,
+        place: Place,
+        *,
+        query: Ints,
+        value: Floats,
+        retrieved: Ints | None = None,
+        above: Ints | None = None,
+        tied: Ints | None = None,
+    ) -> None:
+        """Add the queries that a number is a mean of: see `PerQuery.add`."""
+        labels = (self.task, encoder, place.source, place.target, measure.name)
+        self.per_query.add(
+            labels, place.seed, query=query, retrieved=retrieved, above=above, tied=tied, value=value
+        )
+
+    def results(self, asked: Asked | None = None) -> Results:
+        """Return all numbers; `asked` names what the queries are."""
+        return Results(self.entries(), list(self.summaries()), self.per_query.table(asked))
+
+    def entries(self) -> list[Entry]:
+        """Return one entry for each number, in the order in which they were entered."""
+        return [self._entry(*key, number) for key, number in self._numbers.items()]
+
+    def _entry(self, encoder: str, measure: str, place: Place, number: Number) -> Entry:
+        estimate, baseline = number.estimate, number.baseline
+        normalized, why = normalised(estimate, [baseline])
+        return Entry(
+            task=self.task,
+            source=place.source,
+            target=place.target,
+            encoder=encoder,
+            image_encoder=self._images_of(encoder),
+            measure=measure,
+            value=None if estimate is None else estimate.value,
+            ci=None if estimate is None else estimate.interval(),
+            chance=baseline.chance,
+            oracle=None if baseline.oracle is None else baseline.oracle.value,
+            ceiling=baseline.ceiling,
+            normalized=normalized,
+            n_source=number.n_source,
+            n_target=number.n_target,
+            n_tied=number.n_tied,
+            seed=place.seed,
+            signature=number.signature,
+            note=number.note or (estimate and estimate.note) or why,
+            views=number.views,
+            approximation=approximation(estimate, [number.searched], [baseline.oracle]),
+        )
+
+    def summaries(self) -> Iterator[Summary]:
+        """Yield means over seeds for each pair, then means over seeds and pairs, measure by measure."""
+        for measure in self.measures:
+            for pair, places in self._by_pair.items():
+                yield from self._means(measure, pair, places)
+            yield from self._means(measure, OVERALL, self.places)
+
+    @cached_property
+    def _by_pair(self) -> dict[tuple[str, str], list[Place]]:
+        found: dict[tuple[str, str], list[Place]] = {}
+        for place in self.places:
+            found.setdefault(place.pair, []).append(place)
+        return found
+
+    def _means(
+        self, measure: Measure | Correlation, pair: Pair, places: Sequence[Place]
+    ) -> Iterator[Summary]:
+        lines = {}
+        for encoder in self._encoders:
+            keys = [(encoder, measure.name, place) for place in places]
+            own = {key[2]: self._numbers[key] for key in keys if key in self._numbers}
+            if own:
+                lines[encoder] = self._line(own, self.partial.get(encoder) if pair == OVERALL else None)
+        return self.leaderboard(measure.name, pair, lines, higher=measure.higher_is_better)
+
+    def mean(self, encoder: str, measure: str, places: Sequence[Place]) -> Estimate | None:
+        """Return the mean of an encoder's numbers; None where one of them is."""
+        return _mean([self._numbers[encoder, measure, place].estimate for place in places])
+
+    def _line(self, own: Mapping[Place, Number], partial: str | None) -> Line:
+        """Return the mean of an encoder's numbers; None where one of them is."""
+        numbers = list(own.values())
+        mean = _mean([number.estimate for number in numbers])
+        baselines = [number.baseline for number in numbers]
+        oracles = [baseline.oracle for baseline in baselines]
+        normalized, why = normalised(mean, baselines)
+        notes = (mean and mean.note, *(number.note for number in numbers), partial, why)
+        return Line(
+            estimate=mean,
+            chance=mean_known([baseline.chance for baseline in baselines]),
+            oracle=mean_known([None if oracle is None else oracle.value for oracle in oracles]),
+            ceiling=mean_known([baseline.ceiling for baseline in baselines]),
+            normalized=normalized,
+            n_pairs=len({place.pair for place in own}),
+            n_seeds=len({place.seed for place in own}),
+            sd_seeds=_spread(own),
+            note=next((note for note in notes if note), None),
+            views=numbers[0].row_views if len(numbers) == 1 else None,
+            searched=[number.searched for number in numbers],
+            oracles=oracles,
+        )
+
+    def leaderboard(
+        self, measure: str, pair: Pair, lines: Mapping[str, Line], *, higher: bool
+    ) -> Iterator[Summary]:
+        """Yield a summary for each encoder, with its distance to the best of those that have most places."""
+        most = max((line.n_pairs for line in lines.values()), default=0)
+        known = {
+            name: line.estimate
+            for name, line in lines.items()
+            if line.estimate is not None and line.n_pairs == most
+        }
+        best = max if higher else min
+        leader = best(known, key=lambda name: known[name].value) if known else None
+        compared = len(self._by_pair) if self.compared is None else self.compared
+        beside = len(lines) * (1 if pair == OVERALL else compared)
+        for name, line in lines.items():
+            mean = line.estimate
+            yield Summary(
+                task=self.task,
+                source=pair[0],
+                target=pair[1],
+                encoder=name,
+                image_encoder=self._images_of(name),
+                measure=measure,
+                value=None if mean is None else mean.value,
+                ci=None if mean is None else mean.interval(),
+                chance=line.chance,
+                oracle=line.oracle,
+                ceiling=line.ceiling,
+                normalized=line.normalized,
+                ci_simultaneous=None if mean is None else mean.simultaneous(beside),
+                n_pairs=line.n_pairs,
+                n_seeds=line.n_seeds,
+                sd_seeds=line.sd_seeds,
+                behind=self._behind(known, leader, name),
+                note=line.note,
+                views=line.views,
+                approximation=approximation(mean, line.searched, line.oracles),
+            )
+
+    def _behind(self, known: Mapping[str, Estimate], leader: str | None, encoder: str) -> Behind | None:
+        """Return how far an encoder is behind the leader on the same queries; None for the leader itself."""
+        if leader is None or encoder == leader or encoder not in known:
+            return None
+        gap = known[leader].minus(known[encoder]) if self.same_queries(leader, encoder) else None
+        return None if gap is None else Behind(leader, gap.value, gap.ci, gap.error)
+
+    def _images_of(self, encoder: str) -> str | None:
+        return self.images[encoder] if isinstance(self.images, Mapping) else self.images
+
+
+def _mean(several: Sequence[Estimate | None]) -> Estimate | None:
+    known = [estimate for estimate in several if estimate is not None]
+    return type(known[0]).mean(known) if len(known) == len(several) else None
+
+
+def _spread(own: Mapping[Place, Number]) -> float | None:
+    """Return the standard deviation over seeds of the mean over pairs, None for one seed."""
+    values: dict[int, list[float]] = {}
+    for place, number in own.items():
+        if number.estimate is not None:
+            values.setdefault(place.seed, []).append(number.estimate.value)
+    means = [float(np.mean(v)) for v in values.values()]
+    return float(np.std(means, ddof=1)) if len(means) > 1 else None
+
+
+def normalised(found: Estimate | None, baselines: Sequence[Baseline]) -> tuple[float | None, str | None]:
+    """Return ((value − chance)/(oracle − chance), None), or (None, why not)."""
+    oracles = [b.oracle for b in baselines if b.oracle is not None]
+    chances = [b.chance for b in baselines if b.chance is not None]
+    if found is None or not oracles or len(oracles) < len(baselines) or len(chances) < len(baselines):
+        return None, None
+    oracle, chance = mean_of(oracles), float(np.mean(chances))
+    if oracle.fixed is not None:
+        return None, None
+    if oracle.value - chance < max(_ENOUGH * oracle.standard_error(), _ROUNDING):
+        return None, (
+            f"not normalised: the oracle ({oracle.value:.3f}) is within {_ENOUGH:g} standard errors of "
+            f"chance ({chance:.3f}), so these pictures cannot tell texts apart"
+        )
+    return (found.value - chance) / (oracle.value - chance), None

@@ -1,0 +1,253 @@
+"""A run over samples of language pairs: the manifest, its tasks, and the vectors of each encoder in turn."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from xlingual import encoders
+from xlingual.arrays import distinct_values
+from xlingual.data.manifest import Manifest
+from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
+from xlingual.embed import PictureIndex, TextVectors, embed_pictures, embed_texts, fit_texts_for
+from xlingual.encoders import Encoder, ImageModelLike
+from xlingual.errors import DataWarning, InputError, listed
+from xlingual.evaluation.broken import counted_out, usable_rows
+from xlingual.evaluation.near_duplicates import with_near_duplicates
+from xlingual.evaluation.numbers import Baseline, Number, Place
+from xlingual.evaluation.run import EncoderSpecs, Options, Run
+from xlingual.evaluation.scorer import Scored
+from xlingual.records import Ints
+from xlingual.results import Results
+
+
+@dataclass(frozen=True)
+class Task:
+    """One sample of one language pair."""
+
+    source: str
+    target: str
+    sample: Sample
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """(source, target) languages."""
+        return self.source, self.target
+
+
+def make_tasks(
+    manifest: Manifest, options: Options, *, matching: bool, usable: np.ndarray | None = None
+) -> tuple[list[Task], Sampler]:
+    """Return a task for each language pair and seed, pairs in order, and the sampler that made them.
+
+    Of the text rows the `usable` ones, bool [n], take part; all where None. With several pairs named by
+    default, a pair for which no sample can be drawn is left out with a warning; a pair that was asked for
+    must be possible.
+    """
+    splits = None if options.splits is None else read_splits(options.splits, manifest.n_items)
+    if splits is not None and (options.sample_size is not None or options.seeds != 1 or options.seed != 0):
+        raise InputError("--splits fixes samples and seeds: leave out --sample-size, --seeds and --seed")
+    sampler = Sampler(
+        manifest,
+        size=options.sample_size,
+        splits=splits,
+        seeds=options.seeds,
+        seed=options.seed,
+        usable=usable,
+        queries=options.queries,
+    )
+    tasks: list[Task] = []
+    problems: dict[str, str] = {}
+    for source, target in resolve_pairs(options.pairs, manifest.languages):
+        try:
+            samples = (sampler.matching if matching else sampler.non_matching)(source, target)
+        except InputError as error:
+            if options.pairs is not None or options.sample_size is not None or splits is not None:
+                raise
+            problems[f"{source}-{target}"] = str(error)
+            continue
+        tasks += [Task(source, target, sample) for sample in samples]
+    if not tasks:
+        raise InputError(next(iter(problems.values())))
+    if problems:
+        first, reason = next(iter(problems.items()))
+        which = f"{len(problems)} language pairs are" if len(problems) > 1 else "a language pair is"
+        warnings.warn(
+            f"{which} left out ({listed(problems, 20)}); {first}: {reason}", DataWarning, stacklevel=3
+        )
+    _warn_of_equal_samples(tasks, sampler)
+    return tasks, sampler
+
+
+def _warn_of_equal_samples(tasks: Sequence[Task], sampler: Sampler) -> None:
+    """Warn where every seed gives the same sample, because all items are taken."""
+    if len(sampler.seeds) < 2 or sampler.splits is not None:
+        return
+    for numbers in by_pair(tasks).values():
+        rows = {(tasks[n].sample.source.tobytes(), tasks[n].sample.target.tobytes()) for n in numbers}
+        if len(rows) > 1:
+            return
+    warnings.warn(
+        f"all {len(sampler.seeds)} seeds give the same sample, because all items are taken: leave out "
+        "--seeds, or draw fewer items with --sample-size",
+        DataWarning,
+        stacklevel=3,
+    )
+
+
+def rows_of_tasks(tasks: Sequence[Task]) -> Ints:
+    """Return all rows whose text any task uses, in the order of the manifest."""
+    rows = [side for task in tasks for side in (task.sample.source, task.sample.target)]
+    return distinct_values(np.concatenate(rows))
+
+
+def pictured_rows(tasks: Sequence[Task]) -> Ints:
+    """Return all rows whose picture any task uses, in the order of the manifest."""
+    rows = [side for task in tasks for side in (task.sample.pool, task.sample.target)]
+    return distinct_values(np.concatenate(rows))
+
+
+def by_pair(tasks: Sequence[Task]) -> dict[tuple[str, str], list[int]]:
+    """Return the numbers of the tasks of each language pair."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for number, task in enumerate(tasks):
+        found.setdefault(task.pair, []).append(number)
+    return found
+
+
+class PairRun(Run):
+    """A run over a manifest: tasks first, then encoders (`prepare`), then their vectors one at a time."""
+
+    def __init__(
+        self,
+        task: str,
+        manifest: Manifest,
+        options: Options,
+        *,
+        matching: bool,
+        image_spec: ImageModelLike | None = None,
+    ) -> None:
+        super().__init__(task, options)
+        self.manifest, self.matching, self._image_spec = checked_manifest(manifest), matching, image_spec
+        self._pairs = resolve_pairs(options.pairs, manifest.languages)
+        self._usable = self._openable() if options.skip_broken and image_spec is not None else None
+        self.tasks, self.sampler = make_tasks(manifest, options, matching=matching, usable=self._usable)
+
+    def prepare(self, text_specs: EncoderSpecs, beside: Sequence[Task] = ()) -> None:
+        """Make the text encoders and fit them; refuse those fitted on texts of the tasks.
+
+        `beside` are further tasks whose texts are encoded, without images.
+        """
+        self.rows = rows_of_tasks([*self.tasks, *beside])
+        self.languages = list(dict.fromkeys(language for task in self.tasks for language in task.pair))
+        made = encoders.text_encoders(
+            text_specs, languages=self.languages, fit_texts=fit_texts_for(self.manifest)
+        )
+        self.fit(made, self.manifest.texts(self.rows))
+        self.dropped = self._count_dropped()
+
+    @property
+    def places(self) -> list[Place]:
+        """What each task's numbers are about."""
+        return [Place(*task.pair, task.sample.seed) for task in self.tasks]
+
+    def encoded(self) -> Iterator[tuple[str, TextVectors]]:
+        """Yield each encoder's name and vectors, one at a time: no more than one set is held."""
+        for name in self.text_encoders:
+            yield name, self.encode(name, self._texts)
+
+    def _texts(self, name: str, encoder: Encoder) -> TextVectors:
+        return embed_texts(self.manifest, name, encoder, self.rows, **self.embedding())
+
+    def image_spec(self) -> ImageModelLike:
+        """Return the spec of the image encoder; raise InputError where none is given."""
+        if self._image_spec is None:
+            raise InputError("no image encoder is given: name one, for example pixels or vectors:PATH")
+        return self._image_spec
+
+    def pictures(self) -> tuple[str, str, PictureIndex]:
+        """Return the name and the identity of the image encoder, and the pictures of all tasks."""
+        name, encoder = encoders.image_encoder(self.image_spec(), languages=self.languages)
+        return name, self.identity(encoder), self.embedded(name, encoder)
+
+    def embedded(self, name: str, encoder: Encoder) -> PictureIndex:
+        """Return the pictures of all tasks as an image encoder sees them."""
+        with self.stage("pictures: encode", "encoding pictures"):
+            return embed_pictures(self.manifest, name, encoder, pictured_rows(self.tasks), **self.embedding())
+
+    def join_near_duplicates(self, pictures: PictureIndex | None = None) -> None:
+        """Put near-duplicates into one cluster, where that is asked for; else warn where there are many.
+
+        Images are compared where there are vectors of them.
+        """
+        own = np.concatenate([self.rows, *(task.sample.pool for task in self.tasks)])
+        with self.stage("near-duplicates", "looking for near-duplicates"):
+            self.manifest, self.near = with_near_duplicates(
+                self.manifest, distinct_values(own), self.languages, pictures, self.options.cluster
+            )
+
+    def _openable(self) -> np.ndarray | None:
+        """Return which rows have a picture that can be opened; None where no picture is opened."""
+        languages = list(dict.fromkeys(language for pair in self._pairs for language in pair))
+        _, found = encoders.image_model(self.image_spec(), languages=languages)
+        if isinstance(found, Encoder) and not found.opens_pictures:
+            return None
+        with self.stage("pictures: open", "opening pictures"):
+            return usable_rows(self.manifest, languages)
+
+    def _count_dropped(self) -> dict[str, int]:
+        """Count the texts of the pairs asked for that are unusable, or whose pairs were all left out."""
+        known = self.manifest.languages
+        asked = [known.index(tag) for tag in dict.fromkeys(tag for pair in self._pairs for tag in pair)]
+        part = np.isin(self.manifest.language, [known.index(tag) for tag in self.languages])
+        if self._usable is not None:
+            part &= self._usable
+        return counted_out(np.isin(self.manifest.language, asked), part)
+
+    def signed(self, task: Task, measure: str, encoder: str, **more: str) -> str:
+        """Return what a number of a task depends on; `more` are further conditions."""
+        queries = self.options.queries
+        conditions = {
+            "source": task.source,
+            "target": task.target,
+            "data": self.manifest.digest[:12],
+            "sample": f"{self.sampler.description}#{task.sample.seed}",
+            **({} if queries is None else {"queries": str(queries)}),
+            **self.clusters(),
+            "matching": "yes" if self.matching else "no",
+            **more,
+        }
+        return self.signature(conditions, measure, encoder=self.identities[encoder])
+
+    def number(
+        self, task: Task, measure: str, encoder: str, found: Scored, baseline: Baseline, **conditions: str
+    ) -> Number:
+        """Return what was scored in a task as a number, with its signature."""
+        return Number(
+            found.score,
+            self.signed(task, measure, encoder, **conditions, **found.conditions),
+            n_source=len(task.sample.source),
+            n_target=len(task.sample.target),
+            n_tied=found.n_tied,
+            note=found.note,
+            baseline=baseline,
+            searched=found.searched,
+        )
+
+    def finished(self, results: Results, *, ranked: bool = True) -> Results:
+        """Return the results with what is known about the run and its encoders."""
+        known = {name: encoders.kind_of(encoder) for name, encoder in self.text_encoders.items()}
+        results.encoders = {name: kind for name, kind in known.items() if kind}
+        return super().finished(results, ranked=ranked)
+
+
+def checked_manifest(manifest: Manifest) -> Manifest:
+    """Return the manifest; raise InputError where it is none."""
+    if not isinstance(manifest, Manifest):
+        raise InputError(
+            f"expected a Manifest, found {type(manifest).__name__}: read it with Manifest.read(path)"
+        )
+    return manifest

@@ -1,0 +1,178 @@
+"""One run of an evaluation, whatever its task: options, encoders one after another, and how it went."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeAlias, TypedDict, TypeVar
+
+from xlingual.embed import batch_identity, refuse_fitted_rows
+from xlingual.encoders import Encoder, EncoderLike
+from xlingual.errors import DataWarning
+from xlingual.evaluation.near_duplicates import DECLARED, NearDuplicates, check_cluster, clusters_condition
+from xlingual.ranking import Cpu, PictureScores, Ranker
+from xlingual.records import Texts
+from xlingual.results import Results
+from xlingual.signature import CONVENTIONS, Signature
+from xlingual.store import Store
+
+EncoderSpecs: TypeAlias = "Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike"
+Report: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all
+
+
+class Embedding(TypedDict):
+    """Keywords of the functions of `embed`."""
+
+    store: Store | None
+    progress: Report | None
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options that tasks share; see the command line's help for their meaning."""
+
+    pairs: str | Sequence[str] | None = None
+    sample_size: int | None = None
+    splits: str | Path | None = None
+    seeds: int = 1
+    seed: int = 0
+    threads: int = 1
+    progress: Report | None = None
+    skip_broken: bool = False
+    store: Store | None = None
+    given_ranker: Ranker | None = None
+    queries: int | None = None
+    cluster: str = DECLARED
+
+    def __post_init__(self) -> None:
+        check_cluster(self.cluster)
+
+    @property
+    def ranker(self) -> Ranker:
+        """What ranks: the one given, else this machine with `threads`."""
+        return self.given_ranker or Cpu(self.threads)
+
+
+@dataclass
+class Tally:
+    """How many pairs were screened in float32, and how many scored in float64."""
+
+    screened: int = 0
+    decided: int = 0
+
+    def add(self, similarity: PictureScores) -> None:
+        """Add what a similarity has computed."""
+        self.screened += similarity.screened
+        self.decided += similarity.decided
+
+
+class Encoded(Protocol):
+    """Vectors that know how many texts of each language were truncated."""
+
+    @property
+    def truncated(self) -> dict[str, int] | None:
+        """By language; None where the encoder does not tell."""
+
+
+E = TypeVar("E", bound=Encoded)
+
+
+class Run:
+    """What every evaluation has: options, text encoders, and what is known of how it went."""
+
+    def __init__(self, task: str, options: Options) -> None:
+        self.task, self.options = task, options
+        self.text_encoders: dict[str, Encoder] = {}
+        self.identities: dict[str, str] = {}  # of the text encoders
+        self.seconds: dict[str, float] = {}  # by stage
+        self.tally = Tally()
+        self.truncated: dict[str, dict[str, int]] = {}
+        self.dropped: dict[str, int] = {}
+        self.near: NearDuplicates | None = None
+
+    @contextmanager
+    def stage(self, name: str, what: str | None = None) -> Iterator[None]:
+        """Add the time of the block to a stage; tell that `what` begins and ends."""
+        tell = self.progress(what) if what else None
+        if tell:
+            tell(0, 1)
+        start = time.perf_counter()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+        if tell:
+            tell(1, 1)
+
+    def progress(self, what: str) -> Callable[[int, int], None]:
+        """Return the progress callback of one piece of work."""
+        report = self.options.progress
+        return lambda done, total: None if report is None else report(what, done, total)
+
+    def embedding(self) -> Embedding:
+        """Return how vectors are come by, for the functions of `embed`."""
+        return {"store": self.options.store, "progress": self.options.progress}
+
+    def fit(self, text_encoders: Mapping[str, Encoder], *texts: Texts) -> None:
+        """Take the text encoders, fitted; refuse one that was fitted on the texts it will be evaluated on."""
+        with self.stage("texts: fit", "fitting encoders"):
+            refuse_fitted_rows(text_encoders, *texts)
+        for name, encoder in text_encoders.items():
+            self.text_encoders[name] = encoder
+            self.identities[name] = self.identity(encoder, *texts)
+
+    def identity(self, encoder: Encoder, *texts: Texts) -> str:
+        """Return what an encoder's vectors, of these texts, depend on."""
+        return batch_identity(encoder, *texts, store=self.options.store)
+
+    def encode(self, name: str, embed: Callable[[str, Encoder], E]) -> E:
+        """Return what `embed` makes of a text encoder, and keep how many texts it truncated."""
+        with self.stage("texts: encode", f"encoding texts: {name}"):
+            found = embed(name, self.text_encoders[name])
+        if found.truncated is not None:
+            counts = self.truncated.setdefault(name, {})
+            for language, count in found.truncated.items():
+                counts[language] = counts.get(language, 0) + count
+        return found
+
+    def signature(
+        self, conditions: Mapping[str, str], measure: str, ties: str | None = "expected", **system: str
+    ) -> str:
+        """Return what a number depends on: its conditions, then the system's identities."""
+        own = {"task": self.task, **conditions, "measure": measure}
+        ties_of = {} if ties is None else {"ties": ties}
+        return str(Signature({**own, **ties_of, "conventions": CONVENTIONS}, system))
+
+    def clusters(self) -> dict[str, str]:
+        """Return what a signature says of clusters."""
+        return clusters_condition(self.options.cluster)
+
+    def finished(self, results: Results, *, ranked: bool = True) -> Results:
+        """Return the results with what is known about the run; `ranked`: whether anything was ranked."""
+        results.timings = dict(self.seconds)
+        results.truncated = self.truncated
+        results.dropped = self.dropped
+        if ranked:
+            found = {"pairs_screened": self.tally.screened, "pairs_decided": self.tally.decided}
+            near = {} if self.near is None else {"near_duplicates": self.near.about()}
+            results.diagnostics = {**found, "ranking": self.options.ranker.about(), **near}
+        return results
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """Collect the data warnings raised inside, and pass each on to the caller's own handling afterwards."""
+    told: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", DataWarning)
+        try:
+            yield told
+        finally:
+            told += list(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, DataWarning)))
+    for warning in caught:
+        if not issubclass(warning.category, DataWarning):
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    for text in told:
+        warnings.warn(text, DataWarning, stacklevel=4)

@@ -1,0 +1,86 @@
+"""Who scores the values of queries: exactly here; what a search found, `approximation.checked` scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xlingual.evaluation.estimates import Estimate, Score, mean_known, mean_of, score
+from xlingual.measures import PictureSimilarity, RankMeasure
+from xlingual.records import Floats, Ints
+from xlingual.results import Approximation
+from xlingual.stats.checked import error, error_interval
+
+Scorable = RankMeasure | PictureSimilarity
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What is told of a number that was found by a search, or from a sample of candidates."""
+
+    search: str
+    depth: int
+    candidates: int | None = None
+    n_checked: int | None = None
+    recall_nearest: float | None = None
+    recall_way_back: float | None = None
+    error: float | None = None  # of a sample of candidates; of a search it is in the score
+
+
+def approximation(
+    found: Estimate | None, searched: Sequence[Searched | None], oracles: Sequence[Score | None]
+) -> Approximation | None:
+    """Return how far a number may be off that a search or a sample of candidates gave; None: it is exact.
+
+    It is the mean of numbers of which some may be exact. What samples of candidates are off adds up: they may
+    all be off to one side.
+    """
+    known = [one for one in searched if one is not None]
+    if not isinstance(found, Score) or not known:
+        return None
+    sampled = [one.error or 0.0 for one in known if one.candidates is not None]
+    off = error_interval(found.errors) if found.errors else None
+    by_search = 0.0 if off is None else max(-off.low, off.high)
+    present = [oracle for oracle in oracles if oracle is not None and oracle.fixed is None]
+    oracle = mean_of(present).errors if present and len(present) == len(oracles) else ()
+    ends = error_interval(oracle) if oracle else None
+    return Approximation(
+        search=known[0].search,
+        depth=known[0].depth,
+        candidates=max((one.candidates for one in known if one.candidates is not None), default=None),
+        n_checked=sum(one.n_checked or 0 for one in known),
+        recall_nearest=mean_known([one.recall_nearest for one in known]),
+        recall_way_back=mean_known([one.recall_way_back for one in known]),
+        difference=error(found.errors) if found.errors else None,
+        ci=off,
+        error=by_search + sum(sampled) / len(searched),
+        oracle_error=None if ends is None else max(-ends.low, ends.high),
+    )
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One number and the values [n] it is of; `n_tied` is None where the ranks of queries are not known."""
+
+    score: Score | None
+    values: Floats
+    n_tied: int | None
+    note: str | None = None  # why there is no score
+    searched: Searched | None = None
+    conditions: Mapping[str, str] = field(default_factory=dict)  # of its signature, where it has more
+
+
+class Scorer:
+    """Scores what exact ranking found."""
+
+    def score(
+        self,
+        encoder: str,
+        task: int,
+        measure: Scorable,
+        values: Floats,
+        ways: Sequence[Ints],
+        n_tied: int,
+    ) -> Scored:
+        """Return the number of one encoder and task, of values [n] whose queries hang on the nodes `ways`."""
+        return Scored(score(measure, values, ways), values, n_tied)

@@ -1,0 +1,27 @@
+"""What a notebook shows of things: the verdict and the tables of their pages, made when they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+RENDERER = "xlingual.report.notebook:as_html"  # of a room above, so it is named and loaded late
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What texts with images hold, in numbers."""
+
+    name: str
+    n_items: int
+    texts: Mapping[str, int]  # by language
+    n_images: int
+
+
+def html_of(thing: Any) -> str:  # noqa: ANN401  (a record of results, or an overview)
+    """Return a thing as HTML for a notebook."""
+    module, _, name = RENDERER.partition(":")
+    shown: str = getattr(import_module(module), name)(thing)
+    return shown

@@ -1,0 +1,215 @@
+"""The verdict of a blind study: what people found, then what to make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xlingual.report import numbers, words
+from xlingual.report.findings import study_cautions as cautions
+from xlingual.report.findings.study_cautions import open_
+from xlingual.report.marking import quoted, said
+from xlingual.report.numbers import counted, in_words, p_sentence, percent
+from xlingual.report.study_views import (
+    amount,
+    ordered_pairs,
+    ranked,
+    ratio,
+    signed,
+    wanted,
+    win_rate,
+    with_bkr,
+)
+from xlingual.results.study import PairDifference, StudyAnalysis, WithBkr
+
+MOST_PAIRS = 6  # named in one sentence
+MOST_WITH_BKR = 3
+_NOT_EQUAL = " That is not the same as equal: the interval says how large a difference may still be."
+
+
+def findings(analysis: StudyAnalysis) -> list[str]:
+    """Return the sentences of the verdict, the most important first, with the names in them marked."""
+    pairs = ordered_pairs(analysis)
+    if len(analysis.systems) == 2 and len(pairs) == 1:
+        lead, *rest = _lead(analysis, pairs[0]), _scores(analysis, pairs[0]), _wins(pairs[0])
+    else:
+        lead, *rest = _order(analysis), _told_apart(pairs), _not_told_apart(pairs)
+    found = [
+        lead,
+        cautions.look(analysis),
+        *rest,
+        cautions.raters(analysis),
+        cautions.agreement(analysis),
+        _with_bkr(with_bkr(analysis)),
+        cautions.flagged(analysis),
+        cautions.unfinished(analysis),
+        cautions.needed(analysis),
+    ]
+    return [sentence for sentence in found if sentence]
+
+
+def sentence(text: str) -> str:
+    """Return somebody's note as a sentence."""
+    return words.stop(_capital(quoted(text)))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _lead(analysis: StudyAnalysis, pair: PairDifference) -> str:
+    """Return what came out between two systems."""
+    first, second, best = said(pair.first), said(pair.second), wanted(analysis)
+    who = _who(analysis)
+    sums = {row.system: row.very_relevant for row in analysis.systems}
+    each = f"{amount(sums[pair.first])} against {amount(sums[pair.second])} per query"
+    p = p_sentence(pair.p_permutation)
+    if pair.ratio is None:
+        note = sentence(pair.ratio_note or "No ratio can be given.")
+        if not sums[pair.first] and not sums[pair.second]:
+            return f"No suggestion of {first} or {second} was found {best}. {note}"
+        of_both = f"{best} suggestions with {first} than with {second}"
+        if open_(pair):
+            return f"No difference is shown, with {each} {best} suggestions ({p}). {note}"
+        return f"{_capital(who)} found more {of_both}, {each} ({p}). {note}"
+    added = f" {sentence(pair.ratio_note)}" if pair.ratio_note else ""
+    none = f"No difference is shown between {first} and {second}: {who} found"
+    if pair.ratio == 1 and open_(pair):
+        return (
+            f"{none} as many {best} suggestions with one as with the other, {each}, times "
+            f"{ratio(pair)} ({p}).{_NOT_EQUAL}{added}"
+        )
+    much = f"{_times(pair)} as many {best} suggestions with {first} as with {second}"
+    if not sums[pair.second]:  # no number of times says it
+        much = f"{best} suggestions with {first} only (as a ratio {_times(pair)})"
+    much = f"{much}, {each} ({p})."
+    if not open_(pair):
+        return f"{_capital(who)} found {much}{_at_odds(pair)}{added}"
+    if cautions.held_back(analysis, pair) and cautions.early(analysis):
+        return f"So far {who} found {much}{added}"
+    return f"{none} {much}{_at_odds(pair) or _NOT_EQUAL}{added}"
+
+
+def _who(analysis: StudyAnalysis) -> str:
+    return "one rater" if analysis.n_raters == 1 else "people"
+
+
+def _at_odds(pair: PairDifference) -> str:
+    """Return that interval and test differ, where they do: near the edge they may."""
+    ci = pair.ratio_ci
+    if ci is None or (ci.low <= 1 <= ci.high) == open_(pair):
+        return ""
+    if open_(pair):
+        return " The interval leaves 1 out, but the test, which decides, does not find a difference."
+    return " The interval holds 1, but the test, which decides, finds a difference."
+
+
+def _scores(analysis: StudyAnalysis, pair: PairDifference) -> str:
+    """Return what the mean scores say, and whether they say the same."""
+    of = {row.system: amount(row.mean_score) for row in analysis.systems}
+    less = pair.score_difference
+    way = "points the same way" if less < 0 else "points the other way" if less > 0 else "is the same"
+    return (
+        f"The mean score, of which lower is better, {way}: {of[pair.first]} with {said(pair.first)} and "
+        f"{of[pair.second]} with {said(pair.second)}, a difference of "
+        f"{signed(less, pair.score_ci)} ({p_sentence(pair.p_score)})."
+    )
+
+
+def _wins(pair: PairDifference) -> str:
+    total = pair.wins + pair.ties + pair.losses
+    if total and pair.ties == total:
+        return f"{said(pair.first)} and {said(pair.second)} are even on every query."
+    even = f", and {pair.ties} {'is' if pair.ties == 1 else 'are'} even" if pair.ties else ""
+    return (
+        f"Of {counted(total, 'query', 'queries')}, {said(pair.first)} has the better suggestions on "
+        f"{pair.wins} and {said(pair.second)} on {pair.losses}{even}: a win rate of {win_rate(pair)}."
+    )
+
+
+def _order(analysis: StudyAnalysis) -> str:
+    """Return the systems of a study of three or more in their order."""
+    if len(analysis.systems) < 2:
+        return "The study has one system: there is nothing to compare."
+    best, *others = ranked(analysis)
+    if not best.very_relevant:
+        return f"No suggestion of any system was found {wanted(analysis)}."
+    told = [f"{amount(row.very_relevant)} with {said(row.system)}" for row in others]
+    return (
+        f"{_capital(_who(analysis))} found the most {wanted(analysis)} suggestions with {said(best.system)}: "
+        f"{amount(best.very_relevant)} per query ({percent(best.share)} of its suggestions), against "
+        f"{in_words(told)}."
+    )
+
+
+def _told_apart(pairs: Sequence[PairDifference]) -> str:
+    shown = [pair for pair in pairs if not open_(pair)]
+    return f"Told apart: {_listed(shown)}. {_corrected(pairs)}" if shown else ""
+
+
+def _not_told_apart(pairs: Sequence[PairDifference]) -> str:
+    rest = [pair for pair in pairs if open_(pair)]
+    if rest and len(rest) == len(pairs):
+        return f"No two of them are told apart: {_listed(rest)}. {_corrected(pairs)}"
+    return f"Not told apart: {_listed(rest)}." if rest else ""
+
+
+def _listed(pairs: Sequence[PairDifference]) -> str:
+    told = [
+        f"{said(pair.first)} from {said(pair.second)} ({_times(pair)}, {p_sentence(pair.p_adjusted)})"
+        for pair in pairs
+    ]
+    return in_words(told, MOST_PAIRS)
+
+
+def _times(pair: PairDifference) -> str:
+    """Return "2.1 times [1.3, 3.4]"."""
+    value, _, interval = ratio(pair).partition(" ")
+    return "no ratio" if pair.ratio is None else f"{value} times {interval}".rstrip()
+
+
+def _corrected(pairs: Sequence[PairDifference]) -> str:
+    return "" if len(pairs) < 2 else f"p is corrected for {len(pairs)} pairs; intervals are not."
+
+
+def bkr_name(row: WithBkr) -> str:
+    """Return the measure as sentences name it: "BkR R@10"."""
+    return row.measure if row.measure.startswith("BkR") else f"BkR {row.measure}"
+
+
+def _with_bkr(found: Sequence[WithBkr]) -> str:
+    """Return whether BkR says the same as people."""
+    known = [row for row in found if row.same_direction is not None]
+    if len(found) < 2 or not known:
+        return " ".join(map(_one_with_bkr, found[:MOST_WITH_BKR]))
+    others = [row for row in known if not row.same_direction]
+    same = f"{bkr_name(known[0])} on the same queries points the same way for"
+    if not others:
+        return f"{same} all {len(known)} pairs."
+    told = in_words([_less_with_bkr(row) for row in others], MOST_WITH_BKR)
+    others_too = f"and the other way for {len(others)}: {told}"
+    return f"{same} {len(known) - len(others)} of {len(known)} pairs, {others_too}."
+
+
+def _one_with_bkr(row: WithBkr) -> str:
+    if row.same_direction is None:
+        why = words.stop(quoted(row.note)) if row.note else "there is no direction to compare."
+        return f"Whether {bkr_name(row)} says the same as people cannot be told: {why}"
+    way = "points the same way" if row.same_direction else "points the other way"
+    return f"{bkr_name(row)} on the same queries {way}: {_less_with_bkr(row)}{_together(row)}."
+
+
+def _less_with_bkr(row: WithBkr) -> str:
+    luck = " (which may be luck)" if row.ci is not None and row.ci.low <= 0 <= row.ci.high else ""
+    return f"{said(row.first)} less {said(row.second)} is {numbers.signed(row.difference, row.ci)}{luck}"
+
+
+def _together(row: WithBkr) -> str:
+    """Return whether the differences go together query by query."""
+    if row.correlation is None:
+        note = f": {quoted(row.note).rstrip('.')}" if row.note else ""
+        return f"; whether the two go together query by query cannot be told{note}"
+    how, ci = "are not shown to go together", row.correlation_ci
+    if ci is not None and (ci.low > 0 or ci.high < 0):
+        how = "go together" if ci.low > 0 else "go against each other"
+    value = amount(row.correlation, ci)
+    return f"; query by query the two differences {how} (correlation {value})"

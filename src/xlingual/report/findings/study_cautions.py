@@ -1,0 +1,178 @@
+"""What to make of a study's numbers: who judged, how alike and how carefully, and what is still missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xlingual.report import words
+from xlingual.report.marking import quoted, said
+from xlingual.report.numbers import counted, in_words, p_value, percent
+from xlingual.report.study_views import amount, needed_pairs
+from xlingual.results.comparison import NO_DIFFERENCE
+from xlingual.results.study import (
+    LEFT_OUT,
+    OF_PLANNED,
+    Agreement,
+    Look,
+    MoreNeeded,
+    PairDifference,
+    StudyAnalysis,
+)
+
+FEW_RATERS = 5
+CLOSE, FAIR = 0.8, 0.667  # Krippendorff's customary limits: for firm conclusions, and for tentative ones
+MOST_NAMED = 3
+
+
+def open_(pair: PairDifference) -> bool:
+    """Tell whether a difference is not shown."""
+    return pair.outcome == NO_DIFFERENCE
+
+
+def held_back(analysis: StudyAnalysis, pair: PairDifference) -> bool:
+    """Tell whether a difference would be shown, had the study not been looked at before."""
+    return bool(analysis.looks) and open_(pair) and pair.p_adjusted <= 1 - analysis.level
+
+
+def outcome(analysis: StudyAnalysis, pair: PairDifference) -> str:
+    """Return the outcome of a pair, which at a look before the end may not count yet."""
+    return "not shown at this look" if held_back(analysis, pair) else pair.outcome
+
+
+def early(analysis: StudyAnalysis) -> bool:
+    """Tell whether looks are still to come."""
+    last = _last_look(analysis.looks)
+    return bool(analysis.looks) and (last is None or last.fraction < 1)
+
+
+def _last_look(looks: Sequence[Look]) -> Look | None:
+    """Return the look that is taken now."""
+    return max((look for look in looks if look.reached), key=lambda look: look.number, default=None)
+
+
+def look(analysis: StudyAnalysis) -> str:
+    """Return what the look at hand allows."""
+    last = _last_look(analysis.looks)
+    if last is None:
+        none = "No planned look is reached yet, so no difference can be called found."
+        return none if analysis.looks else ""
+    text = (
+        f"This is look {last.number}, at {percent(last.fraction)} of the planned ratings. It tests at "
+        f"{p_value(last.level)}, so that all looks together find a difference where none is in at most "
+        f"{100 * (1 - analysis.level):g} % of studies; "
+    )
+    one = len(analysis.pairs) == 1
+    passes = next((each for each in analysis.looks if each.stop and each.reached), None)
+    if passes is not None and not all(map(open_, analysis.pairs)):
+        where = "here" if passes.number == last.number else f"at look {passes.number}"
+        stops = ", so the study may stop" if last.fraction < 1 else ""
+        return f"{text}{'the' if one else 'a'} difference passes {where}{stops}."
+    none = "the difference does not pass" if one else "no difference passes"
+    return f"{text}{none}: {'go on as planned' if last.fraction < 1 else 'none is shown'}."
+
+
+def raters(analysis: StudyAnalysis) -> str:
+    """Return whom the intervals are about."""
+    if analysis.n_raters == 1:
+        return (
+            "All scores come from one rater. The intervals say where the numbers would land for other "
+            "queries judged by this rater; other people may judge otherwise. The 2.3 times in the "
+            "Backretrieval paper rests on one volunteer and 20 queries, too."
+        )
+    if not analysis.raters_resampled:
+        few = f" since fewer than {FEW_RATERS} say" if analysis.n_raters < FEW_RATERS else " as these say"
+        return (
+            f"The intervals are about these {analysis.n_raters} raters: they say where the numbers would "
+            f"land for other queries. Raters were not resampled,{few} too little about other people."
+        )
+    return "The intervals hold for other queries and other raters: both were resampled."
+
+
+def agreement(analysis: StudyAnalysis) -> str:
+    """Return how alike people judge, and what that does to the comparison."""
+    found = analysis.agreement
+    if analysis.n_raters < 2:
+        return ""
+    if found.alpha is None:
+        why = f": {words.stop(quoted(found.note))}" if found.note else "."
+        return f"How far raters agree cannot be told{why}"
+    return (
+        f"{degree(found)} (Krippendorff's alpha {amount(found.alpha, found.ci)}; 1 is perfect agreement, 0 "
+        "what luck gives). Disagreement makes a difference harder to see; it favours no system, since nobody "
+        "knew which one made what."
+    )
+
+
+def degree(found: Agreement) -> str:
+    """Return how closely raters agree, in words."""
+    if found.alpha is None:
+        return "Agreement is not known"
+    if found.alpha <= 0 or (found.ci is not None and found.ci.low <= 0):
+        return "Raters are not shown to agree more than by luck"
+    if found.alpha >= CLOSE:
+        return "Raters agree closely"
+    return "Raters agree fairly well" if found.alpha >= FAIR else "Raters agree only in part"
+
+
+def flagged(analysis: StudyAnalysis) -> str:
+    """Return which raters look inattentive, and why."""
+    told = [
+        f"{said(row.rater)} ({quoted(row.flagged).rstrip('.')})" for row in analysis.raters if row.flagged
+    ]
+    if not told:
+        return ""
+    looks = "looks inattentive" if len(told) == 1 else "look inattentive"
+    return (
+        f"{counted(len(told), 'rater')} of {len(analysis.raters)} {looks}: {in_words(told, MOST_NAMED)}. All "
+        "raters are counted."
+    )
+
+
+def unfinished(analysis: StudyAnalysis) -> str:
+    """Return what is missing of the study that was planned."""
+    missing = sum(row.n_missing for row in analysis.raters)
+    parts = []
+    if analysis.n_queries < analysis.n_planned:
+        parts.append(f"{analysis.n_queries} of {counted(analysis.n_planned, 'query', 'queries')} are rated")
+    if missing:
+        is_ = "is" if missing == 1 else "are"
+        parts.append(f"{counted(missing, 'rating')} that raters were asked for {is_} missing")
+    else:
+        parts += [one.partition(":")[0] for one in analysis.warnings if OF_PLANNED in one]
+    if not parts:
+        return ""
+    left_out = [f" {quoted(one)}" for one in analysis.warnings if one.startswith(LEFT_OUT)]
+    luck = (
+        ""
+        if analysis.looks
+        else "; who looks before the end and stops at the first difference finds too many by luck, which "
+        "planned looks correct for"
+    )
+    return f"The study is not finished: {' and '.join(parts)}{luck}.{''.join(left_out)}"
+
+
+def needed(analysis: StudyAnalysis) -> str:
+    """Return how much more rating would show what was seen, where it is not shown yet."""
+    several = len(analysis.pairs) > 1
+    told = [
+        _needed(row, f" between {said(pair.first)} and {said(pair.second)}" if several else "")
+        for row, pair in needed_pairs(analysis)
+        if open_(pair)
+    ]
+    return "".join(told[:1]) + (" The table below has the other pairs." if len(told) > 1 else "")
+
+
+def _needed(row: MoreNeeded, between: str) -> str:
+    ways = []
+    if row.queries is not None:
+        ways.append(f"from about {counted(row.queries, 'query', 'queries')} with as many raters")
+    if row.raters is not None:
+        ways.append(f"from about {counted(row.raters, 'rater')} on the same queries")
+    if not ways:
+        why = f": {words.stop(quoted(row.note))}" if row.note else "."
+        large = "a difference as large as the one seen"
+        return f"No number of ratings can be named that would show {large}{between}{why}"
+    return (
+        f"A difference as large as the one seen{between} would be found with a probability of "
+        f"{percent(row.power)} {' or '.join(ways)}."
+    )

@@ -1,0 +1,272 @@
+"""Tables: cells that carry a number with its interval, badges, a bar, and the difference to a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from xlingual.report import numbers
+from xlingual.report.axis import Axis
+from xlingual.report.marking import bare
+from xlingual.report.shapes import Drawing
+from xlingual.results import Interval
+
+Where: TypeAlias = Literal["both", "page", "terminal"]  # "terminal": Markdown, LaTeX and CSV show the same
+Tone: TypeAlias = Literal["", "best", "gain", "loss", "quiet", "real"]
+
+
+@dataclass(frozen=True)
+class Badge:
+    """A word or two beside a name; `long` has more room, `kind` is its colour."""
+
+    text: str
+    kind: Literal["", "soft", "warn"] = ""
+    long: str = ""
+    where: Where = "both"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A value with its interval on the axis of its table, and lines at what it is compared with."""
+
+    value: float | None
+    ends: tuple[float, float] | None = None  # of the interval
+    lines: tuple[tuple[str, float], ...] = ()  # (kind, value): chance, oracle …
+    spoken: str = ""
+    arrows: bool = False  # show where the interval goes on beyond the axis
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What stands in one place of a table: a text, and what belongs to it."""
+
+    text: str = ""
+    interval: str = ""
+    badges: tuple[Badge, ...] = ()
+    gap: Cell | None = None  # the difference to a baseline: beside it, or below it in a table of two lines
+    title: str = ""  # on hover
+    tone: Tone = ""
+    mark: str = ""  # what a terminal and texts show behind the text, where the page has a tone
+    bar: Bar | Drawing | None = None
+    value: float | int | str | None = None  # at full precision, for CSV
+    ends: tuple[float, float] | None = None  # of the interval, for CSV
+    spread: float | None = None  # what stands after ± in place of the interval, for CSV
+
+    @classmethod
+    def of(
+        cls, value: float | None, ci: Interval | None = None, measure: str = "", *,
+        error: float | None = None, **more: Any,  # noqa: ANN401  (fields of a cell)
+    ) -> Cell:  # fmt: skip
+        """Return the cell of a number with its interval."""
+        return cls(
+            numbers.number(value, measure, error=error, ci=ci),
+            numbers.interval(ci, measure, error=error),
+            value=value,
+            ends=None if ci is None else (ci.low, ci.high),
+            **more,
+        )
+
+    @classmethod
+    def difference(
+        cls, value: float | None, ci: Interval | None, measure: str = "", *, error: float | None = None,
+        marks: Sequence[float] = (0.0,), signed: bool = False, **more: Any,  # noqa: ANN401  (fields of a cell)
+    ) -> Cell:  # fmt: skip
+        """Return the cell of a difference: digits enough to see on which side of a mark an end lies."""
+        if value is None:
+            return cls(numbers.MISSING, **more)
+        if ci is None:
+            text, ends = numbers.number(value, measure, error=error), ""
+        else:
+            text, _, ends = numbers.difference(value, ci, measure, marks, error=error).partition(" ")
+        plus = signed and value > 0 and any(digit in "123456789" for digit in text)  # "+0.000" says too much
+        return cls(
+            f"+{text}" if plus else text,
+            ends,
+            value=value,
+            ends=None if ci is None else (ci.low, ci.high),
+            **more,
+        )
+
+    @classmethod
+    def count(cls, amount: int, **more: Any) -> Cell:  # noqa: ANN401
+        """Return the cell of a whole number."""
+        return cls(numbers.count(amount), value=amount, **more)
+
+    @classmethod
+    def mean(cls, mean: float | None, spread: float | None, **more: Any) -> Cell:  # noqa: ANN401
+        """Return the cell of a mean with ± a standard deviation or error."""
+        text, _, after = numbers.plus_minus(mean, spread).partition(" ")
+        return cls(text, after, value=mean, spread=spread, **more)
+
+    @classmethod
+    def by(
+        cls, write: Callable[..., str], value: float | None, ci: Interval | None = None, *,
+        scale: float = 1, **more: Any,  # noqa: ANN401  (fields of a cell)
+    ) -> Cell:  # fmt: skip
+        """Return the cell of a value as `write` writes it: "value", or with its interval "value [low, high]".
+
+        `scale`: times how much CSV has it.
+        """
+        if value is None:
+            return cls(numbers.MISSING, **more)
+        text, opening, ends = (write(value) if ci is None else write(value, ci)).partition(" [")
+        around = None if ci is None else (scale * ci.low, scale * ci.high)
+        return cls(text, f"[{ends}" if opening else "", value=scale * value, ends=around, **more)
+
+    @property
+    def alone(self) -> Cell:
+        """The cell without what stands below."""
+        return replace(self, gap=None)
+
+    @property
+    def plain(self) -> str:
+        """The text with its mark and interval, in one line."""
+        return f"{self.marked} {self.interval}".rstrip()
+
+    @property
+    def marked(self) -> str:
+        """The text with its mark."""
+        return f"{bare(self.text)}{self.mark}"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its head, and what kind of thing stands in it."""
+
+    head: str
+    kind: Literal["rank", "name", "number", "words", "chart"] = "number"
+    short: str | None = None  # its head in a terminal and in texts
+    interval: str = ""  # there, the head of a column of its own for the intervals
+    main: bool = False  # the number that the table is about
+    data: bool = False  # holds names of people's own: encoders, files
+    meaning: str = ""  # said below the table where the column is shown
+    where: Where = "both"
+
+    @property
+    def label(self) -> str:
+        """What stands before its numbers on a telephone; abbreviations keep their capitals."""
+        return self.head if any(map(str.isupper, self.head[1:])) else self.head.lower()
+
+    @property
+    def key(self) -> str:
+        """What the terminal, Markdown and CSV call it."""
+        return self.head if self.short is None else self.short
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of cells, or with `heading` alone the name of the rows that follow."""
+
+    cells: tuple[Cell, ...] = ()
+    tone: str = ""  # classes of the style sheet: leader, level, behind, at-chance …
+    begins: bool = False  # a further run
+    note: str = ""  # in place of a number: why there is none
+    heading: str = ""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How much of a table is shown where there is little room."""
+
+    dropped: tuple[str, ...] = ()  # columns, by their keys
+    bare: tuple[str, ...] = ()  # columns without their intervals
+    stacked: bool = False  # intervals stand below their values
+    names: int = 28  # columns of a name; longer ones are folded
+    badges: Literal["long", "short", "none"] = "long"
+
+
+def narrower(*spare: str) -> tuple[Look, ...]:
+    """Return the looks that most tables have; columns that are spared go first, one after the other."""
+    looks = [Look(), Look(stacked=True)]
+    for n in range(1, len(spare) + 1):
+        looks += [Look(dropped=spare[:n]), Look(dropped=spare[:n], names=16)]
+    return (*looks, Look(dropped=spare, names=16, stacked=True))
+
+
+@dataclass(frozen=True)
+class Key:
+    """An entry of a legend: a swatch, or a badge, and what it means."""
+
+    text: str
+    swatch: Drawing | None = None
+    badge: Badge | None = None
+    name: str = ""  # somebody's own, set apart at the end
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows and columns. A column of the kind "chart" draws the bars of its cells on `axis`."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    legend: tuple[Key, ...] = ()
+    axis: Axis | None = None
+    style: Literal["board", "figures", "figures ranking", "figures two-lines"] = "figures"
+    titled: bool = True  # the page shows the title above it
+    looks: tuple[Look, ...] = narrower()
+    instead: Table | str | None = None  # where a terminal has no room: another table, or a sentence
+    splits: bool = False  # there, columns without room follow in a further table
+    records: Sequence[Mapping[str, Any]] | None = None  # rows of the CSV, where they say more than the cells
+    unsaid: tuple[str, ...] = ()  # columns whose absence needs no remark: the verdict has them
+    where: Where = "page"
+
+    @classmethod
+    def of_texts(
+        cls, title: str, heads: Sequence[object], rows: Iterable[Iterable[object]], *,
+        names: int = 1, words: Iterable[str] = (), data: bool = False, **more: Any,  # noqa: ANN401
+    ) -> Table:  # fmt: skip
+        """Return a table of texts; the first `names` columns and those of `words` are no numbers.
+
+        Heads are texts or `Column`s, cells texts or `Cell`s.
+        """
+        remarks = set(words)
+        columns = tuple(
+            head
+            if isinstance(head, Column)
+            else Column(
+                str(head),
+                "name" if i < names else "words" if head in remarks else "number",
+                data=data and i < names,
+            )
+            for i, head in enumerate(heads)
+        )
+        made = tuple(
+            Row(tuple(cell if isinstance(cell, Cell) else Cell(str(cell)) for cell in row)) for row in rows
+        )
+        return cls(title, columns, made, **more)
+
+    @property
+    def meanings(self) -> str:
+        """What the columns of the page mean, those that mean the same together."""
+        shown = [column for column in self.columns if column.where != "terminal"]
+        return meanings({column.head: column.meaning for column in shown})
+
+    @property
+    def tall(self) -> bool:
+        """Whether differences stand below their values."""
+        return self.style == "figures two-lines"
+
+    def without_empty(self) -> Table:
+        """Return the table without columns of numbers that say nothing in any row."""
+        kept = [
+            i
+            for i, column in enumerate(self.columns)
+            if column.kind in ("name", "rank", "chart")
+            or column.main
+            or any(row.cells[i].text not in ("", numbers.MISSING) for row in self.rows if row.cells)
+        ]
+        rows = tuple(
+            replace(row, cells=tuple(row.cells[i] for i in kept) if row.cells else ()) for row in self.rows
+        )
+        return replace(self, columns=tuple(self.columns[i] for i in kept), rows=rows)
+
+
+def meanings(found: Mapping[str, str]) -> str:
+    """Return what columns mean, by name: "own, other: mAP with …. gap: …."."""
+    names: dict[str, list[str]] = {}
+    for name, meaning in found.items():
+        names.setdefault(meaning, []).append(name)
+    return " ".join(f"{', '.join(own)}: {meaning}." for meaning, own in names.items() if meaning)

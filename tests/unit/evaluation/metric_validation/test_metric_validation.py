@@ -1,0 +1,424 @@
+"""Validation: every number per seed from whole matrices, the same as the single tasks give, and controls."""
+
+import json
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from xlingual import InputError, Validation, validate_backretrieval
+from xlingual.data.manifest import Manifest
+from xlingual.data.samples import Sampler
+from xlingual.errors import DataWarning
+from xlingual.evaluation import distance_correlation as corr
+from xlingual.evaluation.backretrieval import backretrieval
+from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
+from xlingual.evaluation.distance_correlation import distance_correlation
+from xlingual.evaluation.metric_validation import validate as metric_validation
+from xlingual.evaluation.metric_validation.degrade import NONE, Level, parse_levels
+from xlingual.evaluation.metric_validation.measure import ValidationPass
+from xlingual.report import verdict
+from xlingual.results import by_key
+
+HERE = Path(__file__)
+shared = SimpleNamespace(**run_path(str(HERE.parents[1] / "cases.py")))
+ITEMS = 60
+NAMES = ("a-1", "a-2", "b-1", "b-2", "c")
+
+
+class Counting(shared.Table):
+    """An encoder that counts how often each text was encoded."""
+
+    def __init__(self, identity, vectors):
+        super().__init__(identity, vectors)
+        self.calls, self.seen = 0, []
+
+    def encode(self, batch):
+        self.calls += 1
+        self.seen += list(zip(batch.language, batch.ids, strict=True))
+        return super().encode(batch)
+
+
+class Counted(shared.Case):
+    def encoder(self, name, vectors):
+        return Counting(name, dict(zip(self.keys, vectors, strict=True)))
+
+
+def build(seed=0, items=ITEMS):
+    """Return items with both languages, encoders of rising noise, and pictures that share the meaning."""
+    rng = np.random.default_rng(seed)
+    manifest = Manifest.from_rows([{"id": f"i{i}", "text_en": "e", "text_de": "d"} for i in range(items)])
+    meaning = rng.standard_normal((items, 6))
+    texts = {}
+    for i, name in enumerate(NAMES):
+        noise = 0.3 + 0.5 * i
+        texts[name] = (meaning[manifest.item] + noise * rng.standard_normal((2 * items, 6))).astype(
+            np.float32
+        )
+    texts["a-2"][::9] = 0  # ties
+    pictures = (meaning + 0.5 * rng.standard_normal(meaning.shape)).astype(np.float32)
+    return Counted(manifest, texts, pictures[manifest.item])
+
+
+@pytest.fixture(scope="module")
+def case():
+    return build()
+
+
+def validate(case, encoders=None, **options):
+    given = {"pairs": "en-de", "measure": "R@3", "seeds": 3, "sample_size": 20} | options
+    return validate_backretrieval(
+        case.manifest,
+        text_encoders=encoders or case.encoders(),
+        image_encoder=case.image_encoder,
+        **given,
+    )
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::xlingual.errors.DataWarning")
+
+
+def plain(validation):
+    """Return everything but what was asked, and what the run was like."""
+    return validation.to_dict() | {"timings": {}, "run": {}, "request": {}}
+
+
+@pytest.fixture(scope="module")
+def found(case):
+    return validate(case, both_directions=True)
+
+
+def scores_of(found, pair, name):
+    (record,) = (p for p in found.pairs if f"{p.source}-{p.target}" == pair)
+    (encoder,) = (e for e in record.encoders if e.encoder == name)
+    return encoder.scores
+
+
+@pytest.mark.parametrize("pair", ["en-de", "de-en"])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.cases(4)
+def test_every_seed_equals_the_definitions(case, found, pair, name):
+    sampler = Sampler(case.manifest, size=20, seeds=3)
+    scores = scores_of(found, pair, name)
+    for seed, (apart, same) in enumerate(
+        zip(sampler.non_matching(*pair.split("-")), sampler.matching(*pair.split("-")), strict=True)
+    ):
+        wanted = {
+            "XLR": np.mean(case.crosslingual_retrieval("R@3", name, same)[0]),
+            "BkR": np.mean(case.backretrieval("R@3", name, apart)[0]),
+            "SIM": np.mean(case.backretrieval("SIM", name, apart)[0]),
+            "CORR": case.distance_correlation(name, apart),
+        }
+        for measure, value in wanted.items():
+            assert scores[measure].per_seed[seed] == pytest.approx(value, abs=1e-8), (measure, seed)
+
+
+def test_xlr_at_1_is_beside_xlr_without_another_pass(case, found):
+    assert found.measure_at_1 == "R@1"
+    wanted = crosslingual_retrieval(
+        case.manifest, text_encoders=case.encoders(), pairs="en-de", measures=["R@1"], sample_size=20, seeds=3
+    )
+    for name in NAMES:
+        scores = scores_of(found, "en-de", name)
+        rows = by_key(wanted.summary, encoder=name, source="en", measure="R@1")
+        assert scores["XLR@1"].mean == pytest.approx(rows[0].value)
+        assert scores["XLR@1"].mean <= scores["XLR"].mean
+    whole = found.pairs[0].subsets["all"]
+    values = [[scores_of(found, "en-de", name)[key].mean for name in NAMES] for key in ("XLR@1", "BkR")]
+    assert whole.agreement_at_1["BkR"]["pearson"].value == pytest.approx(np.corrcoef(*values)[0, 1])
+    one = validate(case, measure="R@1")
+    assert one.measure_at_1 is None and one.pairs[0].subsets["all"].agreement_at_1 == {}
+    assert "XLR@1" not in one.pairs[0].encoders[0].scores
+
+
+def test_a_file_from_before_xlr_at_1_is_read(found, tmp_path):
+    found.write(tmp_path)
+    content = json.loads((tmp_path / "validation.json").read_text())
+    del content["measure_at_1"]
+    for pair in content["pairs"]:
+        for part in (pair, *pair["subsets"].values()):
+            del part["agreement_at_1"]
+        for row in pair["encoders"]:
+            del row["XLR@1"]
+    (tmp_path / "validation.json").write_text(json.dumps(content))
+    old = Validation.read(tmp_path)
+    assert old.measure_at_1 is None and old.pairs[0].subsets["all"].agreement_at_1 == {}
+    assert old.pairs[0].subsets["all"].agreement == found.pairs[0].subsets["all"].agreement
+    assert not any("R@1" in sentence for sentence in verdict(old))
+
+
+@pytest.mark.parametrize("how", ["drawn", "splits"])
+@pytest.mark.cases(1)
+def test_numbers_are_those_of_the_single_tasks(case, tmp_path, how):
+    options = {"sample_size": 20, "seeds": 4, "seed": 3}
+    if how == "splits":
+        rng = np.random.default_rng(5)
+        order = np.array([rng.permutation(ITEMS) for _ in range(4)])
+        np.savez(tmp_path / "splits.npz", S=order[:, :25], T=order[:, 25:50])
+        options = {"splits": tmp_path / "splits.npz"}
+    given = {"seeds": None, "sample_size": None} | options
+    found = validate(case, **given)
+    common = {"text_encoders": case.encoders(), "pairs": "en-de"} | options
+    images = {"image_encoder": case.image_encoder}
+    bkr = backretrieval(case.manifest, measures=["R@3"], examples=False, **common, **images)
+    single = {
+        "XLR": (crosslingual_retrieval(case.manifest, measures=["R@3"], **common), "R@3"),
+        "BkR": (bkr, "R@3"),
+        "SIM": (bkr, "SIM"),
+        "CORR": (distance_correlation(case.manifest, **common, **images), "CORR"),
+    }
+    for name in NAMES:
+        for key, (results, measure) in single.items():
+            scores = scores_of(found, "en-de", name)[key]
+            entries = by_key(results.entries, encoder=name, measure=measure)
+            assert scores.per_seed == pytest.approx([e.value for e in entries], abs=1e-12)
+            (summary,) = by_key(results.summary, encoder=name, measure=measure, source="en")
+            assert scores.mean == pytest.approx(summary.value)
+            assert scores.sd == pytest.approx(summary.sd_seeds)
+            ends = summary.ci.low, summary.ci.high
+            assert (scores.ci.low, scores.ci.high) == pytest.approx(ends, abs=1e-8)
+    (summary,) = by_key(bkr.summary, encoder="a-1", measure="R@3", source="en")
+    pair = found.pairs[0]
+    assert (pair.chance, pair.oracle) == pytest.approx((summary.chance, summary.oracle))
+    assert next(e.normalized for e in pair.encoders if e.encoder == "a-1") == pytest.approx(
+        summary.normalized
+    )
+
+
+def test_without_a_size_the_truth_has_as_many_items_as_there_are_sources(case):
+    found = validate(case, sample_size=None, seeds=2)
+    assert (found.pairs[0].n_source, found.pairs[0].n_target) == (30, 30)
+    wanted = crosslingual_retrieval(
+        case.manifest, text_encoders=case.encoders(), pairs="en-de", sample_size=30, seeds=2, measures=["R@3"]
+    )
+    for name in NAMES:
+        values = [e.value for e in by_key(wanted.entries, encoder=name)]
+        assert scores_of(found, "en-de", name)["XLR"].per_seed == pytest.approx(values)
+
+
+def test_every_text_and_picture_is_encoded_once(case):
+    encoders, images = case.encoders(), case.image_encoder
+    validate_backretrieval(
+        case.manifest,
+        text_encoders=encoders,
+        image_encoder=images,
+        measure="R@3",
+        seeds=3,
+        both_directions=True,
+        pairs="en-de",
+        degrade="dims=2;shuffle",
+    )
+    for encoder in (*encoders.values(), images):
+        assert encoder.calls == 1
+        assert len(set(encoder.seen)) == len(encoder.seen)
+
+
+def test_threads_and_the_order_of_encoders_change_nothing(case, found, monkeypatch):
+    monkeypatch.setattr(corr, "_UNION_BYTES", 0)
+    apart = validate(case, both_directions=True)
+    for name in NAMES:
+        values = scores_of(found, "en-de", name)["CORR"].per_seed
+        assert scores_of(apart, "en-de", name)["CORR"].per_seed == pytest.approx(values, abs=1e-9)
+    monkeypatch.undo()
+    assert plain(validate(case, both_directions=True, threads=3)) == plain(found)
+    turned = validate(case, encoders=case.encoders(NAMES[::-1]), both_directions=True)
+    for name in NAMES:
+        assert scores_of(turned, "en-de", name) == scores_of(found, "en-de", name)
+
+
+def test_tasks_in_parts_give_the_same(case, found, monkeypatch):
+    from xlingual.evaluation.metric_validation import measure as validation_pass
+
+    monkeypatch.setattr(validation_pass, "KEPT_BYTES", 1)
+    parts = validate(case, both_directions=True)
+    for pair in ("en-de", "de-en"):
+        for name in NAMES:
+            for key, scores in scores_of(parts, pair, name).items():
+                assert scores.per_seed == pytest.approx(scores_of(found, pair, name)[key].per_seed, abs=1e-12)
+
+
+def test_it_is_read_as_written(case, found, tmp_path):
+    found.write(tmp_path)
+    assert Validation.read(tmp_path).to_dict() == found.to_dict()
+    assert len(found.directions) > 0
+
+
+def test_with_shuffled_pictures_backretrieval_is_chance_and_agrees_with_nothing(monkeypatch):
+    case = build(seed=3, items=120)
+    kept = []
+
+    class Kept(ValidationPass):
+        def run(self):
+            kept.append(super().run())
+            return kept[-1]
+
+    monkeypatch.setattr(metric_validation, "ValidationPass", Kept)
+    found = validate(case, seeds=25, sample_size=50, degrade="shuffle")
+    true, shuffled = found.degradations
+    assert (true.kind, shuffled.kind) == ("none", "shuffle")
+    assert true.agreement["BkR"]["pearson"].mean > 0.8
+    assert abs(shuffled.agreement["BkR"]["pearson"].mean) < 0.2
+    assert shuffled.chance == pytest.approx(3 / 50)
+    assert shuffled.oracle == pytest.approx(true.oracle, abs=0.15)  # the pictures are as good as before
+    for name in NAMES:  # each seed deals the pictures anew: the error of their mean is that of 25 deals
+        values = [kept[0].recall[Level("shuffle"), name, n].value for n in range(25)]
+        assert abs(np.mean(values) - 3 / 50) < 3 * np.std(values, ddof=1) / 5
+
+
+def test_weaker_pictures_agree_less_and_all_components_are_the_pictures_themselves(case):
+    found = validate(case, degrade="dims=6,1;noise=20")
+    none, whole, one, noise = found.degradations
+    for a, b in ((none.oracle, whole.oracle), (none.sim_oracle, whole.sim_oracle)):
+        assert a == pytest.approx(b, abs=1e-6)
+    for measure in ("BkR", "SIM", "CORR"):
+        assert whole.agreement[measure]["pearson"].mean == pytest.approx(
+            none.agreement[measure]["pearson"].mean, abs=1e-6
+        )
+    assert none.agreement["SIM"]["pearson"].mean > noise.agreement["SIM"]["pearson"].mean
+    assert one.level == 1
+    assert none.agreement == found.pairs[0].subsets["all"].agreement
+
+
+def test_families_are_the_first_group_the_match_or_the_name(case):
+    for pattern, wanted in (
+        (None, list(NAMES)),
+        (r"^(\w)-\d", ["a", "a", "b", "b", "c"]),
+        (r"^.-", ["a-", "a-", "b-", "b-", "c"]),
+    ):
+        found = validate(case, family=pattern)
+        assert [e.family for e in found.pairs[0].encoders] == wanted
+
+
+def test_one_seed_has_no_spread_and_says_so(case):
+    found = validate(case, seeds=1)
+    scores = scores_of(found, "en-de", "a-1")["BkR"]
+    assert scores.sd is None
+    assert "one seed" in scores.note
+    assert found.pairs[0].subsets["all"].agreement["BkR"]["pearson"].se is None
+
+
+def test_a_constant_encoder_has_no_correlation_and_a_reason(case):
+    texts = {name: case.texts[name] for name in NAMES} | {"flat": np.ones((2 * ITEMS, 4), np.float32)}
+    flat = Counted(case.manifest, texts, case.pictures)
+    scores = scores_of(validate(flat), "en-de", "flat")
+    assert scores["CORR"].mean is None
+    assert "text distances are equal" in scores["CORR"].note
+    assert scores["BkR"].mean == pytest.approx(3 / 20)
+    assert scores["XLR"].mean == pytest.approx(3 / 20)
+
+
+def test_levels_are_read_in_order_and_once():
+    wanted = [Level("dims", 2), Level("dims", 4), Level("noise", 0.5), Level("shuffle")]
+    assert parse_levels("dims=2,4; noise=.5 ;shuffle;dims=4") == wanted
+    assert NONE not in wanted
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"family": "("}, "not a regular expression"),
+        ({"degrade": "dims"}, "whole numbers of at least 1"),
+        ({"degrade": "dims=2.5"}, "whole numbers"),
+        ({"degrade": "dims=nan"}, "whole numbers"),
+        ({"degrade": "noise=0"}, "above 0"),
+        ({"degrade": "noise=1,"}, "above 0"),
+        ({"degrade": "shufle"}, "Did you mean 'shuffle'"),
+        ({"degrade": "shuffle=1"}, "takes no value"),
+        ({"degrade": ""}, "names nothing"),
+        ({"degrade": "dims=999"}, "have 6 dimensions"),
+        ({"measure": "RR"}, "takes R@k"),
+        ({"measure": "R@20"}, "every query would be a hit"),
+    ],
+)
+def test_bad_options_are_told_in_one_line(case, options, text):
+    with pytest.raises(InputError, match=text) as caught:
+        validate(case, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_fewer_than_three_encoders_are_refused(case):
+    with pytest.raises(InputError, match="at least 3 are needed, found 2"):
+        validate(case, encoders=case.encoders(NAMES[:2]))
+
+
+@pytest.mark.parametrize("pair", ["en-de", "de-en"])
+def test_the_influence_of_clusters_has_the_variance_of_the_interval(case, pair):
+    from xlingual.evaluation.estimates import Score
+    from xlingual.evaluation.metric_validation.encoder_scores import influence
+    from xlingual.stats import Part, variance
+
+    rng = np.random.default_rng(1)
+    residuals = rng.standard_normal(200)
+    own, other = rng.integers(0, 50, 200), rng.integers(-3, 50, 200)
+    ways = (own,) if pair == "en-de" else (own, other)
+    score = Score(0.5, (Part(residuals - residuals.mean(), ways),), (0, 1))
+    found = influence(score, 50)
+    assert found @ found == pytest.approx(variance(score.parts))
+    if len(ways) == 1:  # then it is the plain sums, but for the correction for few clusters
+        count = 200**2 / sum(np.unique(own, return_counts=True)[1] ** 2)
+        sums = np.bincount(own, residuals - residuals.mean(), 50)
+        np.testing.assert_allclose(found, sums * (count / (count - 1)) ** 0.5, atol=1e-9)
+
+
+@pytest.mark.slow
+def test_weakened_pictures_keep_fewer_of_their_neighbours(case):
+    found = validate(case, degrade="dims=1,6;noise=0.01,3;shuffle").degradations
+    kept = {(one.kind, one.level): one.kept for one in found if one.source == found[0].source}
+    assert kept["none", None] == kept["dims", 6] == 1
+    assert 1 >= kept["noise", 0.01] > kept["noise", 3] >= 0
+    assert kept["dims", 1] < 1
+    assert kept["shuffle", None] < 0.6
+
+
+def uneven(languages):
+    """Return items with the languages given for each, with vectors of rising noise."""
+    rng = np.random.default_rng(4)
+    rows = [{"id": f"i{i}"} | {f"text_{name}": "t" for name in own} for i, own in enumerate(languages)]
+    every = sorted({name for own in languages for name in own})
+    manifest = Manifest.from_rows([{f"text_{name}": None for name in every} | row for row in rows])
+    meaning = rng.standard_normal((len(rows), 6))[manifest.item]
+    texts = {
+        name: (meaning + (0.3 + 0.5 * i) * rng.standard_normal(meaning.shape)).astype(np.float32)
+        for i, name in enumerate(NAMES)
+    }
+    return Counted(manifest, texts, meaning.astype(np.float32))
+
+
+def test_where_few_items_have_both_languages_all_measures_choose_among_as_many():
+    case = uneven([("en", "de")] * 20 + [("en",)] * 30 + [("de",)] * 30)
+    with pytest.warns(DataWarning, match="only 20 items for XLR.*40 sources and 40 targets"):
+        found = validate(case, sample_size=None, seeds=2)
+    pair = found.pairs[0]
+    assert (pair.n_source, pair.n_target, pair.n_matching) == (20, 20, 20)
+    assert pair.conditions["n_source"] == pair.conditions["n_matching"] == "20"
+    assert pair.chance == pytest.approx(3 / 20)
+    sized = validate(case, sample_size=20, seeds=2).pairs[0]
+    assert (sized.n_source, sized.n_matching) == (20, 20)
+    with pytest.raises(InputError, match="--sample-size 30 is larger than the data: 20 items with both"):
+        validate(case, sample_size=30)
+
+
+def test_a_pair_without_an_item_in_both_languages_is_left_out_unless_asked_for():
+    case = uneven([("en", "de")] * 30 + [("es",)] * 20)
+    with pytest.warns(DataWarning, match=r"4 language pairs are left out \(de-es, .*has texts in both"):
+        found = validate(case, pairs=None, sample_size=None, seeds=2)
+    assert {(pair.source, pair.target) for pair in found.pairs} == {("en", "de"), ("de", "en")}
+    with pytest.warns(DataWarning, match="left out"):
+        both = validate(case, pairs=None, sample_size=None, seeds=2, both_directions=True)
+    assert plain(both) == plain(found)
+    with pytest.raises(InputError, match="no item has texts in both 'en' and 'es'"):
+        validate(case, pairs="en-es", sample_size=None)
+    apart = uneven([("en",)] * 20 + [("es",)] * 20)
+    with pytest.raises(InputError, match="no item has texts in two languages"):
+        validate(apart, pairs=None, sample_size=None)
+
+
+@pytest.mark.parametrize("seeds", [24, 25])
+def test_splits_fix_the_seeds(case, tmp_path, seeds):
+    order = np.arange(ITEMS)[None]
+    np.savez(tmp_path / "splits.npz", S=order[:, :25], T=order[:, 25:50])
+    with pytest.raises(InputError, match="--splits fixes samples and seeds: leave out --seeds"):
+        validate(case, sample_size=None, splits=tmp_path / "splits.npz", seeds=seeds)
+    assert validate(case, sample_size=None, splits=tmp_path / "splits.npz", seeds=None).pairs[0].n_seeds == 1

@@ -1,0 +1,279 @@
+"""TREC files: other programs find in them the measures that a plain sort of float64 cosines gives."""
+
+from itertools import groupby
+from urllib.parse import unquote
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ir_measures import AP, RR, Success
+
+from xlingual.data.pools.pool import MultilingualPool
+from xlingual.data.pools.rows import Candidates, Questions
+from xlingual.errors import DataWarning, InputError
+from xlingual.evaluation.multilingual_pool import ordered, trec
+from xlingual.evaluation.multilingual_pool.trec import (
+    TrecFolder,
+    run_bytes,
+    warn_of_size,
+    write_qrels,
+    write_run,
+)
+from xlingual.ranking import Cosine, UnitVectors
+
+LANGUAGES = ("en", "de", "zh-Hant")
+
+
+def make_pool(question_keys, candidate_keys, question_ids=None, candidate_ids=None):
+    """Return a pool of questions and candidates with these keys, in languages that take turns."""
+    n, m = len(question_keys), len(candidate_keys)
+    return MultilingualPool(
+        source="a test",
+        languages=LANGUAGES,
+        questions=Questions(
+            ids=question_ids or [f"q{i}" for i in range(n)],
+            language=np.arange(n) % len(LANGUAGES),
+            text=[f"question {i}" for i in range(n)],
+            key=question_keys,
+            cluster=np.arange(n),
+        ),
+        candidates=Candidates(
+            ids=candidate_ids or [f"c{i}" for i in range(m)],
+            language=np.arange(m) % len(LANGUAGES),
+            text=[f"candidate {i}" for i in range(m)],
+            context=[""] * m,
+            keys=candidate_keys,
+            cluster=np.arange(m),
+        ),
+        question_numberings=(),
+        candidate_numberings=(),
+    )
+
+
+def random_case(rng, n, m, dim=8):
+    """Return (pool, question vectors, candidate vectors, relevant [n, m]); every question has an answer."""
+    keys = [str(i) for i in range(n)]
+    candidate_keys = [(str(rng.integers(2 * n)),) for _ in range(m)]
+    candidate_keys[:n] = [(key,) for key in keys]
+    pool = make_pool(keys, candidate_keys)
+    relevant = np.array([[key in own for own in candidate_keys] for key in keys])
+    return pool, rng.standard_normal((n, dim)), rng.standard_normal((m, dim)), relevant
+
+
+def plain_ranks(questions, candidates):
+    """Return the candidates of each question, best first, by a sort of plain float64 cosines."""
+    q = questions / np.linalg.norm(questions, axis=1, keepdims=True)
+    c = candidates / np.linalg.norm(candidates, axis=1, keepdims=True)
+    return np.argsort(-(q @ c.T), axis=1)
+
+
+def plain_measures(ranked, relevant, depth):
+    """Return (AP cut at depth, reciprocal rank, hit at 3) of each question, from the sorted relevance."""
+    values = []
+    for order, own in zip(ranked, relevant, strict=True):
+        hits = own[order][:depth]
+        places = np.flatnonzero(hits) + 1
+        ap = sum((i + 1) / place for i, place in enumerate(places)) / own.sum()
+        values.append((ap, 1 / places[0] if len(places) else 0.0, float(hits[:3].any())))
+    return np.array(values)
+
+
+def read_run(path):
+    """Return {question: [(candidate, rank, score, tag)]} of a run, as written."""
+    lines = [line.split(" ") for line in path.read_text(encoding="utf-8").splitlines()]
+    assert all(len(line) == 6 and line[1] == "Q0" for line in lines)
+    return {
+        question: [(candidate, int(rank), score, tag) for _, _, candidate, rank, score, tag in own]
+        for question, own in groupby(lines, key=lambda line: line[0])
+    }
+
+
+def judged(folder, run, measures):
+    """Return {(question, measure): value} as ir_measures has it."""
+    qrels = ir_measures.read_trec_qrels(str(folder / "qrels.txt"))
+    found = ir_measures.iter_calc(measures, qrels, ir_measures.read_trec_run(str(folder / run)))
+    return {(metric.query_id, str(metric.measure)): metric.value for metric in found}
+
+
+@settings(max_examples=30)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 9),
+    more=st.integers(0, 40),
+    cut=st.one_of(st.none(), st.integers(1, 60)),
+)
+def test_ir_measures_agrees_with_a_plain_sort(tmp_path_factory, seed, n, more, cut):
+    folder = tmp_path_factory.mktemp("trec")
+    pool, questions, candidates, relevant = random_case(np.random.default_rng(seed), n, n + more)
+    written = TrecFolder.made(folder, pool, cut).write("one", questions, candidates)
+    assert written.name == "one.run" and (folder / "qrels.txt").is_file()
+    depth = n + more if cut is None else min(cut, n + more)
+    expected = plain_measures(plain_ranks(questions, candidates), relevant, depth)
+    measures = [AP, RR, Success @ 3, *([] if cut is None else [AP @ cut])]
+    found = judged(folder, "one.run", measures)
+    for i, name in enumerate(trec.question_names(pool)):
+        ap, rr, hit = expected[i]
+        assert found[name, "AP"] == pytest.approx(ap, abs=1e-9)
+        assert found[name, "RR"] == pytest.approx(rr, abs=1e-9)
+        assert found[name, "Success@3"] == hit
+        if cut is not None:
+            assert found[name, f"AP@{cut}"] == pytest.approx(ap, abs=1e-9)
+
+
+@pytest.mark.parametrize("depth", [None, 7])
+def test_scores_are_integers_that_fall_to_one(tmp_path, depth):
+    pool, questions, candidates, _ = random_case(np.random.default_rng(1), 6, 25)
+    write_run(tmp_path / "x.run", pool, questions, candidates, tag="x", depth=depth)
+    run = read_run(tmp_path / "x.run")
+    assert list(run) == trec.question_names(pool)
+    count = depth or 25
+    for lines in run.values():
+        assert [rank for _, rank, _, _ in lines] == list(range(1, count + 1))
+        assert [score for _, _, score, _ in lines] == [str(left) for left in range(count, 0, -1)]
+        assert len({candidate for candidate, *_ in lines}) == count
+
+
+def test_a_cut_run_is_the_beginning_of_the_whole_one(tmp_path):
+    pool, questions, candidates, _ = random_case(np.random.default_rng(2), 6, 25)
+    candidates[5:15] = candidates[4]  # ties, also across the cut
+    for depth in (None, 7):
+        write_run(tmp_path / f"{depth}.run", pool, questions, candidates, tag="x", depth=depth)
+    whole, cut = read_run(tmp_path / "None.run"), read_run(tmp_path / "7.run")
+    for question, lines in cut.items():
+        assert [line[0] for line in lines] == [line[0] for line in whole[question][:7]]
+
+
+def test_ties_come_in_the_order_of_names_and_equal_rows_stay_apart(tmp_path):
+    rng = np.random.default_rng(3)
+    pool, questions, candidates, _ = random_case(rng, 4, 24)
+    candidates = np.repeat(candidates[:4], 6, axis=0)[rng.permutation(24)]
+    candidates[7] *= 3.0  # the same cosine from another row
+    questions[2] = 0.0  # ties with everything
+    write_run(tmp_path / "x.run", pool, questions, candidates, tag="x", depth=None)
+    exact = Cosine(UnitVectors(questions), UnitVectors(candidates))
+    names = trec.candidate_names(pool)
+    for i, lines in enumerate(read_run(tmp_path / "x.run").values()):
+        keys = exact.exact(np.full(24, i), np.arange(24))
+        expected = sorted(range(24), key=lambda c: (-keys[c], names[c]))
+        assert [line[0] for line in lines] == [names[c] for c in expected]
+
+
+def test_blocks_change_nothing(tmp_path, monkeypatch):
+    pool, questions, candidates, _ = random_case(np.random.default_rng(4), 9, 30)
+    candidates[3:9] = candidates[3]
+    write_run(tmp_path / "whole.run", pool, questions, candidates, tag="x")
+    monkeypatch.setattr(ordered, "TILE_BYTES", 1)
+    write_run(tmp_path / "blocks.run", pool, questions, candidates, tag="x")
+    assert (tmp_path / "whole.run").read_bytes() == (tmp_path / "blocks.run").read_bytes()
+
+
+def plainly_ranked(similarity, column, count):
+    """Rank plainly: the exact keys of a question and all candidates, and a sort by falling key and name."""
+    for question in range(similarity.shape[0]):
+        keys = [int(key) for key in similarity.exact(np.full(len(column), question), column)]
+        yield sorted(range(len(column)), key=lambda c: (-keys[c], c))[:count]
+
+
+@settings(max_examples=80)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 9),
+    m=st.integers(9, 60),
+    depth=st.one_of(st.none(), st.integers(1, 20)),
+    cap=st.sampled_from([1, 3, 1000]),
+    budget=st.sampled_from([1, 600, 1 << 25]),
+    levels=st.sampled_from([1, 2, 9]),
+)
+def test_files_are_those_of_a_plain_sort_whatever_ties(
+    tmp_path_factory, seed, n, m, depth, cap, budget, levels
+):
+    folder, rng = tmp_path_factory.mktemp("trec"), np.random.default_rng(seed)
+    pool, questions, candidates, _ = random_case(rng, n, m, dim=3)
+    if levels < 9:  # few whole numbers: equal rows, equal cosines of other rows, rows of zeros
+        questions, candidates = (rng.integers(-levels, levels + 1, (size, 3)) for size in (n, m))
+    questions, candidates = questions.astype(np.float32), candidates.astype(np.float32)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ordered, "_CAP", cap)
+        patch.setattr(ordered, "TILE_BYTES", budget)
+        write_run(folder / "made", pool, questions, candidates, tag="x", depth=depth)
+        patch.setattr(trec, "ranked", plainly_ranked)
+        write_run(folder / "plain", pool, questions, candidates, tag="x", depth=depth)
+    assert (folder / "made").read_bytes() == (folder / "plain").read_bytes()
+
+
+@pytest.mark.parametrize("cap", [20, 1000])
+def test_a_cut_run_of_many_candidates_is_that_of_a_plain_sort(tmp_path, monkeypatch, cap):
+    """Both ways of one file: some questions tie with more than can be kept, others with none or with few."""
+    rng = np.random.default_rng(7)
+    pool, questions, candidates, _ = random_case(rng, 12, 3000)
+    questions[2] = 0.0  # ties with everything
+    questions[4:6, 1:] = 0.0
+    candidates[60:, 0] = 0.0  # for the fourth and fifth about thirty come first, then nearly all tie
+    candidates[100:1300] = candidates[100]
+    monkeypatch.setattr(ordered, "_CAP", cap)
+    write_run(tmp_path / "made", pool, questions, candidates, tag="x", depth=50)
+    monkeypatch.setattr(trec, "ranked", plainly_ranked)
+    write_run(tmp_path / "plain", pool, questions, candidates, tag="x", depth=50)
+    assert (tmp_path / "made").read_bytes() == (tmp_path / "plain").read_bytes()
+
+
+def test_names_with_spaces_and_percent_signs_survive(tmp_path):
+    ids = ["a b", "50 %", "50%20%25", "x\u3000y", "x\ty", "plain", "ü:ß"]
+    pool = make_pool([str(i) for i in range(7)], [(str(i),) for i in range(7)], ids, ids)
+    vectors = np.random.default_rng(5).standard_normal((7, 5))
+    TrecFolder.made(tmp_path, pool).write("an encoder/v 1%", vectors, vectors)
+    run_file = "an encoder%2Fv 1%25.run"
+    found = judged(tmp_path, run_file, [AP])
+    assert len(found) == 7 and set(found.values()) == {1.0}  # every question finds itself
+    run = read_run(tmp_path / run_file)
+    assert [unquote(question.partition(":")[2]) for question in run] == ids
+    assert {unquote(c.partition(":")[2]) for c, *_ in run["en:a%20b"]} == set(ids)
+    assert {tag for lines in run.values() for *_, tag in lines} == {"an%20encoder/v%201%25"}
+
+
+def test_qrels_name_every_relevant_pair(tmp_path):
+    pool = make_pool(["a", "b", "a"], [("a",), ("b", "a"), (), ("a",)])
+    write_qrels(tmp_path / "new" / "qrels.txt", pool)
+    assert (tmp_path / "new" / "qrels.txt").read_text() == (
+        "en:q0 0 en:c0 1\nen:q0 0 de:c1 1\nen:q0 0 en:c3 1\nde:q1 0 de:c1 1\n"
+        "zh-Hant:q2 0 en:c0 1\nzh-Hant:q2 0 de:c1 1\nzh-Hant:q2 0 en:c3 1\n"
+    )
+
+
+def test_qrels_of_own_language_answers_only(tmp_path):
+    pool = make_pool(["a", "b", "a"], [("a",), ("b", "a"), (), ("a",)])
+    write_qrels(tmp_path / "qrels.txt", pool, own_language=True)
+    assert (tmp_path / "qrels.txt").read_text() == "en:q0 0 en:c0 1\nen:q0 0 en:c3 1\nde:q1 0 de:c1 1\n"
+
+
+def test_what_does_not_fit_is_refused_and_leaves_no_file(tmp_path):
+    pool, questions, candidates, _ = random_case(np.random.default_rng(6), 4, 9)
+    with pytest.raises(InputError, match="question vectors have the shape 3×8: expected one row for each"):
+        write_run(tmp_path / "x.run", pool, questions[:3], candidates, tag="x")
+    with pytest.raises(InputError, match="candidate vectors have the shape 8: expected one row"):
+        write_run(tmp_path / "x.run", pool, questions, candidates[0], tag="x")
+    with pytest.raises(InputError, match="depth 0: expected a whole number"):
+        TrecFolder.made(tmp_path, pool, 0)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("depth", [None, 30, 9])
+def test_the_size_of_a_run_is_known_beforehand(tmp_path, depth):
+    pool, questions, candidates, _ = random_case(np.random.default_rng(5), 12, 140)
+    write_run(tmp_path / "x.run", pool, questions, candidates, tag="an-encoder", depth=depth)
+    size = (tmp_path / "x.run").stat().st_size
+    told = run_bytes(pool, depth, "an-encoder")
+    assert told == size if depth is None else abs(told / size - 1) < 0.05
+
+
+def test_large_runs_are_announced(monkeypatch):
+    pool, *_ = random_case(np.random.default_rng(5), 12, 140)
+    size = run_bytes(pool, None, "a")
+    monkeypatch.setattr(trec, "GIB", 2 * size)
+    warn_of_size(pool, None, ["a", "b"])
+    with pytest.warns(
+        DataWarning, match="runs of 3 encoders will take about 1.5 GiB: a smaller --trec-depth"
+    ):
+        warn_of_size(pool, None, ["a", "b", "c"])

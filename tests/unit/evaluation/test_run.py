@@ -1,0 +1,68 @@
+"""What every run keeps: the time of stages, truncated texts, and what its numbers depend on."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from xlingual.encoders import adopt
+from xlingual.evaluation.run import Options, Run
+from xlingual.records import Texts
+from xlingual.results import Results
+
+
+class Lengths:
+    identity = "lengths"
+
+    def encode(self, batch):
+        return np.array([[len(text), 1.0] for text in batch.text], np.float32)
+
+
+@dataclass
+class Cut:
+    truncated: dict[str, int] | None
+
+
+def run_of(**options):
+    run = Run("some-task", Options(**options))
+    run.fit({"a": adopt(Lengths()), "b": adopt(Lengths())}, Texts(text=["x"], language=["en"], ids=["1"]))
+    return run
+
+
+def test_truncated_texts_add_up_over_batches_and_nothing_is_not_known():
+    run = run_of()
+    for found in (Cut({"en": 2}), Cut({"en": 1, "de": 4})):
+        assert run.encode("a", lambda name, encoder, found=found: found) is found
+    run.encode("b", lambda name, encoder: Cut(None))
+    assert run.finished(Results([], [], pa.table({})), ranked=False).truncated == {"a": {"en": 3, "de": 4}}
+
+
+def test_stages_add_up_and_are_told():
+    told = []
+    run = run_of(progress=lambda *what: told.append(what))
+    for _ in range(2):
+        with run.stage("some work", "working"):
+            pass
+    with run.stage("quiet work"):
+        pass
+    assert told == [
+        ("fitting encoders", 0, 1),
+        ("fitting encoders", 1, 1),
+        *2 * [("working", 0, 1), ("working", 1, 1)],
+    ]
+    assert list(run.seconds) == ["texts: fit", "some work", "quiet work"]
+
+
+def test_a_signature_begins_with_the_task_and_ends_with_the_system():
+    run = run_of()
+    signed = run.signature({"source": "en"}, "R@10", encoder=run.identities["a"])
+    assert signed.startswith("task:some-task|source:en|measure:R@10|ties:expected|conventions:")
+    assert "ties" not in run.signature({}, "Pearson", ties=None, encoder="e") and "lengths" in signed
+
+
+def test_what_was_ranked_is_told_only_where_something_was():
+    run = run_of()
+    run.tally.screened += 7
+    assert run.finished(Results([], [], pa.table({})), ranked=False).diagnostics == {}
+    found = run.finished(Results([], [], pa.table({}))).diagnostics
+    assert (found["pairs_screened"], found["ranking"]) == (7, run.options.ranker.about())

@@ -1,0 +1,252 @@
+"""The page and the terminal of a case study: what they say, and that nothing is cut or let through."""
+
+from __future__ import annotations
+
+import re
+from io import StringIO
+from itertools import pairwise, permutations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from rich.console import Console
+
+from xlingual.errors import InputError
+from xlingual.report import as_html, page_of, verdict, write_report
+from xlingual.report.blocks import Table
+from xlingual.report.figures.case_study import NARROW, ROOMY, drawing, spread
+from xlingual.report.findings.case_study import gain, pairs_below
+from xlingual.report.render import terminal
+from xlingual.results import Interval
+from xlingual.results.case_study import (
+    ALL_PAIRS,
+    TRIPLET,
+    TRIPLET_XL,
+    WORST_PAIRS,
+    CaseStudy,
+    Difference,
+    Model,
+    PairScore,
+    Training,
+    Worst,
+    WorstPair,
+)
+from xlingual.results.comparison import BETTER, CANNOT_TELL, NO_DIFFERENCE, WORSE
+
+PAIRS = list(permutations(("ar", "en", "ru"), 2))
+HOSTILE = "<b>base</b> & 'co'"
+
+
+def ci(value: float, half: float) -> Interval:
+    return Interval(value - half, value + half, 0.95, "t, 2-way clusters")
+
+
+def model(name: str, role: str, value: float, step: float = 0.002, encoders: int = 1) -> Model:
+    pairs = [PairScore(*pair, value + step * i, ci(value, 0.01)) for i, pair in enumerate(PAIRS, -2)]
+    each = [value + 0.001 * i for i in range(encoders)]
+    sd = 0.001 if encoders > 1 else None
+    names = [f"{name}-{i}" for i in range(encoders)]
+    return Model(name, role, names, value, ci(value, 0.005), each, sd, 0.0037, pairs)
+
+
+def asked(where: str, value: float, outcome: str, half: float = 0.002, **changes: Any) -> Difference:
+    one, other = (TRIPLET_XL, TRIPLET) if changes.pop("xl", True) else (TRIPLET, "labse")
+    fields = {"p": 0.01, "p_adjusted": 0.03, "per_training": [value - 0.001, value + 0.001]} | changes
+    return Difference(one, other, where, value, ci(value, half), outcome=outcome, **fields)
+
+
+def study(**changes: Any) -> CaseStudy:
+    fields: dict[str, Any] = {
+        "measure": "R@10",
+        "image_encoder": "pixels",
+        "base": "labse",
+        "base_given": True,
+        "chance": 0.001,
+        "oracle": 0.7,
+        "n_queries": 6000,
+        "n_pairs": 6,
+        "n_seeds": 1,
+        "n_trainings": 2,
+        "seed": 0,
+        "models": [
+            model("random", "other", 0.0011, 0.0001),
+            model("labse", "base", 0.0052, 0.0002),
+            model(TRIPLET, TRIPLET, 0.0093, 0.001, 2),
+            model(TRIPLET_XL, TRIPLET_XL, 0.0094, 0.0005, 2),
+        ],
+        "differences": [
+            asked(ALL_PAIRS, 0.0041, BETTER, xl=False),
+            asked(ALL_PAIRS, 0.0001, NO_DIFFERENCE, p_adjusted=0.8),
+            asked(WORST_PAIRS, 0.003, BETTER),
+        ],
+        "worst": Worst(
+            2,
+            [WorstPair("ar", "en", 1.0), WorstPair("ar", "ru", 0.75)],
+            [WorstPair("en", "ar", 0.25)],
+            True,
+            0.005,
+            0.002,
+        ),
+        "trainings": [Training("triplet-0", "model:a::st:b", 0, 40, 38, 512.0, 61.0)],
+        "conditions": {"data": "abc", "measure": "R@10"},
+    }
+    return CaseStudy(**(fields | changes))
+
+
+def named(base: str) -> CaseStudy:
+    """Return the study with another name of the base."""
+    models, differences = study().models, study().differences
+    return study(
+        base=base,
+        models=[models[0], replace(models[1], name=base), *models[2:]],
+        differences=[replace(differences[0], other=base), *differences[1:]],
+    )
+
+
+def shown(found: CaseStudy, width: int) -> str:
+    out = StringIO()
+    terminal.show(Console(file=out, width=width), page_of(found))
+    return out.getvalue()
+
+
+def test_the_verdict_answers_the_questions_in_order() -> None:
+    told = verdict(study())
+    assert told[0] == (
+        "Triplet is better than its base labse: BkR R@10 × 1000 is 9.3 instead of 5.2 on average over 6 "
+        "language pairs, +4.1 [+2.1, +6.1] (+3.1 and +5.1 in single trainings)."
+    )
+    assert told[1].startswith(
+        "No difference is found between TripletXL and Triplet: BkR R@10 × 1000 is 9.4 and 9.3"
+    )
+    assert told[2].startswith(
+        "On the 2 language pairs that Triplet is worst at, chosen by other queries and other trainings"
+    )
+    assert "would read +5.0; training Triplet once more, with another seed, already brings +2.0." in told[3]
+    assert not any("trained once" in sentence for sentence in told)
+    given = study(worst=replace(study().worst, retrained=-0.002))
+    assert "with another seed, brings −2.0." in verdict(given)[3]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (WORSE, "TripletXL is worse than Triplet: −3.0"),
+        (NO_DIFFERENCE, "That TripletXL mends the 2 language pairs that Triplet is worst at is not shown"),
+        (CANNOT_TELL, "cannot be told: Too few."),
+    ],
+)
+def test_other_outcomes_on_the_worst_pairs(outcome: str, words: str) -> None:
+    value = -0.003 if outcome == WORSE else 0.003
+    told = verdict(study(differences=[asked(WORST_PAIRS, value, outcome, note="Too few", p_adjusted=0.07)]))
+    assert words in told[0]
+    assert ("questions, p = 0.070" in told[0]) == (outcome == NO_DIFFERENCE)
+
+
+def test_one_training_and_a_base_that_was_chosen_here_are_said() -> None:
+    told = " ".join(
+        verdict(study(n_trainings=1, base_given=False, worst=replace(study().worst, retrained=None)))
+    )
+    assert "Each model was trained once" in told and "by luck alone" in told
+    assert "labse was chosen as base because it leads on these very queries" in told
+    assert verdict(study(differences=[])) == ["Nothing was trained, so there is nothing to compare."]
+
+
+def test_pairs_below_another_model_come_with_the_largest_loss_first() -> None:
+    one, other = model("a", "other", 0.01, 0.0), model("b", "other", 0.01, 0.002)
+    assert pairs_below(one, other) == ["ru → en", "ru → ar", "en → ru"]
+    assert pairs_below(other, other) == []
+
+
+def test_numbers_are_thousandths_with_a_sign_that_can_be_seen() -> None:
+    assert gain(0.00002, Interval(-0.00001, 0.00005, 0.95, "")) == "+0.02 [−0.01, +0.05]"
+
+
+def test_the_figure_joins_the_worst_pairs_from_the_base_on() -> None:
+    for layout in (ROOMY, NARROW):
+        found = drawing(study(), layout)
+        rows = [one for one in found.shapes if one.name == "g" and one.style.startswith("box")]
+        assert [row.attributes["aria-label"].split(" from ")[0] for row in rows] == [  # type: ignore[union-attr]
+            "random", "labse", "Triplet", "TripletXL",
+        ]  # fmt: skip
+        assert [row.style for row in rows] == ["box", "box", "box first", "box first"]
+        names = [one for one in found.shapes if "pair-name" in one.style]
+        assert [one.text for one in names] == ["ar → en", "ar → ru"]
+        for kind in ("w0", "w1"):
+            marks = [one for one in found.shapes if one.style == f"mark {kind}"]
+            (line,) = (one for one in found.shapes if one.style == f"series {kind}")
+            assert len(marks) == 4 and len(str(line.attributes["points"]).split()) == 4  # three, and the name
+            assert "ar → " in marks[0].title and marks[0].title.startswith(names[int(kind[1])].text)
+        circles = [one.inside[0].attributes for one in found.shapes if one.style == "mark w0"]
+        assert [at["cy"] for at in circles] == [row.inside[0].attributes["y1"] for row in rows]
+        whisker, box, _, *dots = rows[2].inside
+        places = [dot.attributes["cx"] for row in rows for dot in row.inside if dot.name == "circle"]
+        assert len(dots) == len(PAIRS) and len(places) == 4 * len(PAIRS)
+        assert all(0 <= place <= layout.width for place in [*places, *(one.attributes["x"] for one in names)])  # type: ignore[operator]
+        left, width = box.attributes["x"], box.attributes["width"]
+        assert whisker.attributes["x1"] <= left <= left + width <= whisker.attributes["x2"]  # type: ignore[operator]
+
+
+@given(st.lists(st.floats(0, 900), min_size=1, max_size=10))
+def test_names_do_not_overlap_and_keep_their_order(wanted: list[float]) -> None:
+    places = spread(wanted, ROOMY)
+    ordered = sorted(range(len(wanted)), key=lambda i: (wanted[i], i))
+    along = [places[i] for i in ordered]
+    assert all(b - a >= ROOMY.name_width - 0.2 for a, b in pairwise(along))
+    assert along[0] >= ROOMY.name_width / 2 - 0.2 and along[-1] <= ROOMY.width - ROOMY.name_width / 2 + 0.2
+
+
+def test_the_table_has_chance_first_and_marks_the_best() -> None:
+    table = page_of(study()).sections[0].blocks[0]
+    assert isinstance(table, Table)
+    rows = {row.cells[0].text: row for row in table.rows}
+    assert list(rows) == ["chance", "random", "labse", "Triplet", "TripletXL"]
+    assert [row.tone for row in table.rows] == ["unled", "behind", "behind", "behind", "leader"]
+    assert [badge.text for badge in rows["labse"].cells[0].badges] == ["base"]
+    assert rows["chance"].cells[1].text == "1.0" and rows["chance"].cells[2].bar is not None
+    assert rows["chance"].cells[2].bar.ends is None and table.columns[-1].head == "SD of trainings"
+    assert "chance" not in shown(study(chance=None), 120).split()
+
+
+def test_the_page_needs_nothing_else_and_escapes_names(tmp_path: Any) -> None:
+    hostile = named(HOSTILE)
+    page = as_html(hostile)
+    assert "<b>base</b>" not in page and "&lt;b&gt;base&lt;/b&gt;" in page
+    assert re.search(r"""(src|href)\s*=\s*["']?http""", page) is None and "<script" not in page
+    assert page.count('class="plot ') == 2 and "Triplet&#39;s worst pairs" in page
+    assert page == as_html(hostile)
+    write_report(study(), tmp_path / "sub" / "report.html", title="My title")
+    assert "<title>My title</title>" in (tmp_path / "sub" / "report.html").read_text(encoding="utf-8")
+    with pytest.raises(InputError, match="is a folder"):
+        write_report(study(), tmp_path)
+
+
+def test_names_are_set_apart_where_they_stand_not_where_they_look_alike() -> None:
+    page = as_html(replace(named("small"), base_given=False))
+    assert "<bdi>small</bdi> was chosen as base" in page and "rather too small than too large" in page
+
+
+def test_a_page_without_trainings_or_with_one_pair() -> None:
+    nothing = Worst(0, [], [], False, None, None, "none")
+    bare = study(models=study().models[:2], differences=[], worst=nothing, trainings=[], n_trainings=1)
+    assert "Nothing was trained" in as_html(bare) and "worst at are followed" not in as_html(bare)
+    pair = [replace(m, pairs=m.pairs[:1], sd_pairs=None) for m in study().models]
+    assert 'class="plot ' not in as_html(study(models=pair, n_pairs=1, worst=nothing))
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_no_number_is_cut_in_the_terminal(width: int) -> None:
+    models = study().models
+    long = "a-rather-long-name-of-an-encoder-that-somebody-gave"
+    differences = [replace(study().differences[0], other=long), *study().differences[1:]]
+    found = study(
+        base=long, models=[models[0], replace(models[1], name=long), *models[2:]], differences=differences
+    )
+    text = shown(found, width)
+    assert "…" not in text and max(map(len, text.splitlines())) <= width
+    for number in ("[4.3, 14.3]", "+4.1", "[+2.1, +6.1]", "9.4"):
+        assert number in text
+    assert (
+        text.index("Triplet is better") < text.index("mean over 6 language pairs") < text.index("worst pairs")
+    )

@@ -1,0 +1,34 @@
+"""What a notebook shows of records."""
+
+import inspect
+from importlib import import_module
+
+from xlingual.data.manifest import Manifest
+from xlingual.notebook import RENDERER
+from xlingual.report.pages import PAGES
+
+
+def test_the_renderer_that_is_named_is_there():
+    module, _, name = RENDERER.partition(":")
+    assert list(inspect.signature(getattr(import_module(module), name)).parameters) == ["found"]
+
+
+def test_every_record_has_a_page():
+    for module in PAGES.values():
+        page = import_module(f"xlingual.report.pages.{module}").page
+        first, second = inspect.signature(page).parameters.values()
+        assert second.name == "title" and second.kind is inspect.Parameter.KEYWORD_ONLY, first
+
+
+def test_results_show_verdict_and_tables_and_run_nothing(made):
+    shown = made.synthetic(3, ["en", "<b>"])._repr_html_()
+    assert "leads: BkR R@10" in shown and '<table class="board">' in shown and 'class="dot"' in shown
+    assert "<script" not in shown and "<b></th>" not in shown and "data:image" not in shown
+    assert shown.index("leads") < shown.index("<table") and ":root" not in shown
+
+
+def test_a_manifest_shows_how_many_texts_each_language_has():
+    rows = [{"id": str(i), "lang": tag, "text": f"{tag} {i}"} for i, tag in enumerate(["en", "en", "de"])]
+    shown = Manifest.from_rows(rows)._repr_html_()
+    assert "3 items with 3 texts in 2 languages and 0 images." in shown
+    assert "<td" in shown and ">2<" in shown
