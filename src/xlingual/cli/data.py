@@ -53,7 +53,8 @@ def check(asked: CheckRequest) -> int:
             near = manifest_near_duplicates(read, found.pictures, progress)
         findings = [*found.findings, *near_duplicates_finding(near, read)]
     findings = ordered(findings)
-    content, page = {"source": str(data.manifest)}, Page("check", str(data.manifest), [], [])
+    content: dict[str, Any] = {"source": str(data.manifest)}
+    page = Page("check", str(data.manifest), [], [])
     if found is not None and near is not None:  # else no row could be read
         content, page = _content(found, near), _page(found, near)
     content["findings"] = [asdict(finding) for finding in findings]

@@ -177,8 +177,8 @@ class Prose:
 
     text: str
     style: Literal["about", "about close", "note-line", "legend"] = "about"
-    whole: bool = False  # in a terminal one line, however long: it is to be copied
     where: Where = "page"
+    whole: bool = False  # in a terminal one line, however long: it is to be copied
 
 
 @dataclass(frozen=True)
