@@ -25,3 +25,11 @@ def test_the_layers_are_those_of_the_contracts():
     assert [set(line.split()) for line in drawn[:-1]] == [set(line) for line in rooms[:-1]]
     floor = {path.stem for path in (ROOT / "src" / "xlingual").glob("[a-z]*.py")} | {"requests", "results"}
     assert set(rooms[-1]) == floor
+
+
+def test_the_tour_of_a_number_names_files_that_are_there():
+    tour = CONTRIBUTING.split("**One BkR number**")[1].split("```")[1]
+    files = re.findall(r"[a-z_/]+\.py", tour)
+    assert 10 <= len(files) <= 14
+    for file in files:
+        assert (ROOT / "src" / "xlingual" / file).exists(), file

@@ -57,6 +57,15 @@ def test_json_is_the_file(folder, xlingual, tmp_path):
     rate(folder)
     outcome = xlingual("study", "analyse", "STUDY", "--json", "--out", "out", *FEW)
     assert json.loads(outcome.out) == json.loads((tmp_path / "out" / "analysis.json").read_text("utf-8"))
+    again = xlingual("study", "analyse", "STUDY", "--format", "json", *FEW)
+    assert json.loads(again.out)["systems"] == json.loads(outcome.out)["systems"]
+
+
+def test_tables_for_other_programs(folder, xlingual):
+    rate(folder)
+    found = xlingual("study", "analyse", "STUDY", "--format", "csv", *FEW).out.splitlines()
+    assert found[0].startswith("section,table,system") and "times as many_low" in found[0].split(",")
+    assert "| systems |" in xlingual("study", "analyse", "STUDY", "--format", "markdown", *FEW).out
 
 
 def test_looks(folder, xlingual):

@@ -116,8 +116,10 @@ def _page_of_all(rows: Sequence[Row]) -> Page:
         f"{row.name}, a scheme of {row.package}, cannot be used: {row.problem}" for row in rows if row.problem
     ]
     said.append("options of one: xlingual encoders NAME; how specs are written: docs/encoders.md")
-    blocks: list[Block] = [_all_table(rows, full=True)]
-    blocks += [Prose(line, whole=True, where="both") for line in said]
+    blocks: list[Block] = [
+        _all_table(rows, full=True),
+        *(Prose(line, whole=True, where="both") for line in said),
+    ]
     return Page("encoders", "Encoders", [], [Section("", blocks)])
 
 

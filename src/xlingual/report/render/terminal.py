@@ -136,18 +136,15 @@ def _of(table: Table, places: list[int]) -> Table:
 def say(console: Console, sentence: str, style: str = "", *, whole: bool = False) -> None:
     """Print a sentence, one column in from the edge, with names that are marked in bold type.
 
-    One that is `whole` stays in one line, however long.
+    `whole`: in one line, however long.
     """
     from rich.padding import Padding
     from rich.text import Text
 
-    if whole:
-        console.print(Text(f" {sentence}", style=style), soft_wrap=True)
-        return
-    shown = Text(style=style)
+    shown = Text(" " if whole else "", style=style)
     for part, name in parts(sentence):
         shown.append(in_quotes(part) if name else bare(part), style="bold" if name else None)
-    console.print(Padding(shown, (0, 0, 0, 1)))
+    console.print(shown if whole else Padding(shown, (0, 0, 0, 1)), soft_wrap=whole)
 
 
 def plain_table(title: str | None = None, *, header: bool = True) -> RichTable:
