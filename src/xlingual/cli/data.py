@@ -12,7 +12,7 @@ from xlingual.cli.from_request import command
 from xlingual.cli.mixing import mix_pool
 from xlingual.cli.opening import columns
 from xlingual.cli.scenes import scenes
-from xlingual.report.blocks import Cell, Column, Page, Section, Table, narrower
+from xlingual.report.blocks import Cell, Page, Section, Table, narrower
 from xlingual.report.numbers import counted
 from xlingual.requests.making import CheckRequest
 
@@ -115,9 +115,10 @@ def _overview(found: Check, near: NearDuplicates) -> Table:
         ("pictures", n_pictures, remark),
         ("near-duplicates", near.n_near, f"of {near.n_looked:,} items looked at{joined}"),
     ]
-    columns = (Column("", "name"), Column(""), Column("", "words"))
     cells = [(name, Cell.count(count), remark) for name, count, remark in rows]
-    return Table.of_texts(found.source, columns, cells, where="both")
+    return Table.of_texts(
+        found.source, ("what", "count", "remark"), cells, words=["remark"], headed=False, where="both"
+    )
 
 
 def _languages(found: Check) -> Table:

@@ -67,14 +67,11 @@ def _page(card: Card) -> Page:
     """Return a card as a page; commands and signatures are left whole."""
     sections = []
     for section in card.sections:
-        titled = bool(section.sentences or section.code)
-        blocks: list[Block] = [Heading(section.title, where="both")] * titled
+        blocks: list[Block] = [Heading(section.title, where="both")]
         blocks += [Prose(sentence.replace("`", ""), where="both") for sentence in section.sentences]
         blocks += [Prose(f"  {line}", whole=True, where="both") for line in section.code]
         if section.rows:
-            columns = (Column("", "name"), Column("", "name", data=True))
-            blocks.append(
-                Table.of_texts("" if titled else section.title, columns, section.rows, where="both")
-            )
+            columns = ("name", Column("value", "name", data=True))
+            blocks.append(Table.of_texts("", columns, section.rows, headed=False, where="both"))
         sections.append(Section(section.title, blocks))
     return Page("model", card.title, [Finding([card.title])], sections)

@@ -206,6 +206,7 @@ class Table:
     axis: Axis | None = None
     style: Literal["board", "figures", "figures ranking", "figures two-lines"] = "figures"
     titled: bool = True  # the page shows the title above it
+    headed: bool = True  # a terminal shows the heads of its columns
     looks: tuple[Look, ...] = narrower()
     instead: Table | str | None = None  # where a terminal has no room: another table, or a sentence
     splits: bool = False  # there, columns without room follow in a further table

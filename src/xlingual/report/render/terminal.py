@@ -83,7 +83,8 @@ def show_table(console: Console, table: Table, *, instead: str = "--json") -> No
             return
         drawn, look = _drawn(table, table.looks[-1]), table.looks[-1]
     _say_lost(drawn, table, look, instead)
-    console.print()
+    if table.title or table.headed:  # else names and values that belong to what stands above
+        console.print()
     if len(table.title) > Measurement.get(console, console.options.update(width=10_000), drawn).maximum:
         drawn.title = None  # it would be broken to the width of the table
         say(console, table.title, "bold")
@@ -207,7 +208,7 @@ def _drawn(table: Table, look: Look) -> RichTable:
         )
         for i, column in shown_columns(table, look)
     ]
-    made = plain_table(table.title or None, header=any(column.key for _, column in columns))
+    made = plain_table(table.title or None, header=table.headed)
     for _, column in columns:
         _add_column(made, column, look)
     rows, remarks = table.rows, [remark(row, look) for row in table.rows]
@@ -251,7 +252,10 @@ def _cells(cell: Cell, column: Column, look: Look, style: str, tall: bool) -> li
     style = style or _CELL_TONES.get(cell.tone, "")
     with_interval = column.key not in look.bare
     if column.interval and with_interval:
-        return [Text(cell.marked, style=style), Text(cell.interval or numbers.MISSING, style=style)]
+        return [
+            Text(cell.marked, style=style),
+            Text(cell.interval or (numbers.MISSING if cell.text else ""), style=style),
+        ]
     if cell.gap is None and not (look.stacked and cell.interval and with_interval):
         return [Text(cell.plain if with_interval else cell.marked, style=style)]
     text = of_lines()(justify="right")
