@@ -7,10 +7,10 @@ from collections import Counter
 from multiprocessing import Pool
 
 import numpy as np
-from xlingual.report.rows import side_of_chance
 
 from benchmarks.vectors import Given, spectrum
 from xlingual import Manifest, backretrieval, crosslingual_retrieval
+from xlingual.report.leaders import side_of_chance
 
 SIMULATIONS, ENCODERS, ITEMS, LANGUAGES = 400, 5, 100, ("en", "de", "fr")
 MOST = 0.05
