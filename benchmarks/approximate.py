@@ -17,7 +17,7 @@ from xlingual.ranking.approximate import Approximate, Search
 
 SIZES = (10_000, 30_000)
 TEXT_DIM, IMAGE_DIM, SHARED = 256, 256, 48
-SMALL = 2_000  # texts with which a search through everything is held against the exact answer
+SMALL = 2_000  # texts with which a search through everything is compared with the exact answer
 
 
 def evaluated(n: int, ranker: Approximate | None) -> tuple[Results, float]:

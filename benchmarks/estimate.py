@@ -41,7 +41,7 @@ CORES, MANY = 32, 64  # of the table by N
 def part_bytes(n: int = 4096, d: int = 16) -> tuple[float, float]:
     """Return the bytes that a part of the picture pass keeps, for each row and for each column.
 
-    Taken from real parts, and held against what is reckoned with.
+    Taken from real parts, and compared with what is reckoned with.
     """
     rng = np.random.default_rng(0)
     rows, columns = (UnitVectors(rng.standard_normal((n, d), dtype=np.float32)) for _ in range(2))

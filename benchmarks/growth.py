@@ -3,7 +3,7 @@
 Each size is measured in a process of its own and kept in `out/growth/growth.csv` (a size that is there is
 not measured again), with a figure beside it. Time is processor time, of all threads together. Vectors have
 the spectra of real ones (`spectra`) and are memory-mapped; memory is what comes on top of them. In every run
-ranks of single queries are held against float64, and times against the formula of `costs`.
+ranks of single queries are compared with float64, and times against the formula of `costs`.
 
     python -m benchmarks.growth                                            # 10,000, 30,000 and 100,000
     python -m benchmarks.growth 300000 1000000                             # 20 minutes; 3 to 4 hours

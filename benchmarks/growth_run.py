@@ -19,7 +19,7 @@ from xlingual.ranking.scan import Plan
 
 SHARED = 32  # dimensions that texts and pictures share: so the encoder is no random one
 BLOCK = 10_000
-CHECKED = 40  # queries held against float64
+CHECKED = 40  # queries compared with float64
 REPEATED = 30_000  # sizes up to this one are measured three times; their medians count
 
 

@@ -32,7 +32,7 @@ from xlingual.records import Ints
 
 N, DIMS = 20_000, (128, 768)
 ROUNDS = 3
-CHECKED = 200  # queries held against the float64 matrix
+CHECKED = 200  # queries compared with the float64 matrix
 FEWER = 20  # usearch answers every 20th query, and its time is scaled
 CLOSE = 1e-6  # peers may prefer another candidate whose score is that near
 PRODUCT = "bare product"
@@ -142,7 +142,7 @@ def requests(similarity: Cosine) -> dict[str, Callable[[], list[Reduction]]]:
 
 
 def timed(similarity: Cosine, queries: np.ndarray, candidates: np.ndarray, best: Ints) -> dict[str, float]:
-    """Return the seconds of one round, by what was timed; peers' answers are held against the best keys."""
+    """Return the seconds of one round, by what was timed; peers' answers are compared with the best keys."""
     seconds = {PRODUCT: bare(similarity)}
     for name, make in requests(similarity).items():
         seconds[name] = ranked(similarity, make)

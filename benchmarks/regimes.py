@@ -26,7 +26,7 @@ from xlingual.encoders import text_encoders
 from xlingual.errors import DataWarning
 from xlingual.evaluation.multilingual_pool.language_bias import monolingual_average_precision
 from xlingual.evaluation.multilingual_pool.one_pass import one_pass
-from xlingual.evaluation.multilingual_pool.standings import standings
+from xlingual.evaluation.multilingual_pool.relevant_ranks import standings
 from xlingual.measures import average_precision
 from xlingual.training.options import FitOptions
 from xlingual.training.recipes.dual_options import DualOptions

@@ -1,7 +1,7 @@
 """Ranking with torch: certified fp16 against float32 and the processor; what the screen leaves open.
 
 `python -m benchmarks.torch_speed N DIM DEVICE` (8000 768, and CUDA where there is one). On a GPU also the
-share of its peak rate, and with N = 1000000 a million against a million, held against the processor on a
+share of its peak rate, and with N = 1000000 a million against a million, compared with the processor on a
 sample of queries.
 """
 

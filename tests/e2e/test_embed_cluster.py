@@ -54,11 +54,11 @@ PROGRAM = """
 import sys
 from mine import mine
 from xlingual import Manifest
-from xlingual.embed.crew import Crew
+from xlingual.embed.encoder_pool import EncoderPool
 from xlingual.errors import XlingualError
 from xlingual.workflows.embed import embed
 out, store, where = sys.argv[1:]
-crew = Crew(workers=2, cores=2) if where == "ray" else None
+crew = EncoderPool(workers=2, cores=2) if where == "ray" else None
 try:
     embed(Manifest.read("texts.csv"), out, text_encoders={"mine": mine}, store=store, crew=crew)
 except XlingualError as error:

@@ -20,7 +20,7 @@ from xlingual.encoders.random import RandomEncoder
 from xlingual.records import Encoded
 from xlingual.report.render.terminal import show_table
 from xlingual.store import Store
-from xlingual.store.care import holdings
+from xlingual.store.maintenance import holdings
 
 
 @pytest.fixture

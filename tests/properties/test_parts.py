@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xlingual.ranking import Cosine, Counts, Cpu, GroupCounts, Top, Transposed, UnitVectors, scan
-from xlingual.ranking.parts import Seen, packed, unpacked, without_weights
+from xlingual.ranking.parts import PassState, packed, unpacked, without_weights
 from xlingual.ranking.resume import Kept
 
 
@@ -74,7 +74,7 @@ def piece(whole, reductions, rows, columns):
     candidates = UnitVectors(whole.candidates.raw[columns])
     alone = [reduction.alone(rows, columns) for reduction in reductions]
     scan(Cosine(queries, candidates), alone, budget=400)
-    return unpacked(packed(Seen([part.state() for part in alone]))).states
+    return unpacked(packed(PassState([part.state() for part in alone]))).states
 
 
 @settings(max_examples=120, deadline=None)

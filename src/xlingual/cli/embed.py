@@ -17,7 +17,7 @@ from xlingual.requests.single import EmbedRequest
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.pool import MultilingualPool
-    from xlingual.embed.crew import Crew
+    from xlingual.embed.encoder_pool import EncoderPool
     from xlingual.requests.data import Table
     from xlingual.workflows.embed import Exported
 
@@ -54,17 +54,17 @@ def embed(asked: EmbedRequest) -> None:
         _show(found)
 
 
-def _crew(asked: EmbedRequest) -> Crew | None:
+def _crew(asked: EmbedRequest) -> EncoderPool | None:
     """Return where encoders run; None for this machine."""
     if asked.backend != "ray":
         if asked.address is not None or asked.workers is not None:
             raise InputError("--address and --workers are of clusters: add --backend ray, or leave them out")
         return None
-    from xlingual.embed.crew import Crew
+    from xlingual.embed.encoder_pool import EncoderPool
     from xlingual.ranking.cluster.connection import cluster_address, imported
 
     imported()  # says what to install, before any work is done
-    return Crew(cluster_address(asked.address), asked.workers, cores=available_cores())
+    return EncoderPool(cluster_address(asked.address), asked.workers, cores=available_cores())
 
 
 def _data(asked: Table) -> Manifest | MultilingualPool:

@@ -17,7 +17,7 @@ from xlingual.requests.keeping import GcRequest, LsRequest, StoreExportRequest, 
 
 if TYPE_CHECKING:
     from xlingual.store import Store
-    from xlingual.store.care import Holding
+    from xlingual.store.maintenance import Holding
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
@@ -30,7 +30,7 @@ def store() -> None:
 @command(LsRequest)
 def ls(asked: LsRequest) -> None:
     """List the encoders whose vectors are kept, the last used first."""
-    from xlingual.store.care import holdings
+    from xlingual.store.maintenance import holdings
 
     kept = _opened(asked.root)
     found = holdings(kept, asked.encoder)
@@ -48,7 +48,7 @@ def verify(asked: VerifyRequest) -> int:
 
     Damaged vectors are computed again when they are next asked for.
     """
-    from xlingual.store.care import verify
+    from xlingual.store.maintenance import verify
 
     damaged = vectors = 0
     for found in verify(_opened(asked.root), asked.encoder):
@@ -73,7 +73,7 @@ def gc(asked: GcRequest) -> None:
     Every checksum is verified for it. Damaged vectors are computed again when they are next asked for.
     With --older-than or --encoder whole encoders go; with both, what fits both.
     """
-    from xlingual.store.care import collect_garbage
+    from xlingual.store.maintenance import collect_garbage
 
     freed = collect_garbage(_opened(asked.root), older_than=asked.older_than, encoder=asked.encoder)
     for identity in freed.encoders:
@@ -89,7 +89,7 @@ def export(asked: StoreExportRequest) -> None:
 
     To get the vectors of a manifest in the order of its rows, use xlingual embed.
     """
-    from xlingual.store.care import export
+    from xlingual.store.maintenance import export
 
     check_folder(asked.out)
     for identity, path, count in export(_opened(asked.root), asked.out, asked.encoder):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from xlingual.comparison.references import Member
+from xlingual.comparison.references import LabelledEncoder
 from xlingual.comparison.rows import Block
 from xlingual.errors import InputError, listed
 from xlingual.results import Entry
@@ -18,7 +18,7 @@ _ROUNDED = 1e-6  # a mean in another order of adding differs by far less
 
 
 def check_means(
-    member: Member,
+    member: LabelledEncoder,
     own: Mapping[Key, Entry],
     block: Block,
     wanted: tuple[str, str],
@@ -55,7 +55,11 @@ def _means(block: Block, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, st
 
 
 def check_same(
-    first: Member, one: Block, second: Member, other: Block, pairs: Sequence[tuple[str, str]]
+    first: LabelledEncoder,
+    one: Block,
+    second: LabelledEncoder,
+    other: Block,
+    pairs: Sequence[tuple[str, str]],
 ) -> None:
     """Raise InputError where two encoders did not answer the same queries."""
     between = f"{first.folder}#{first.encoder} and {second.folder}#{second.encoder}"

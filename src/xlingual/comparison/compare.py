@@ -26,7 +26,7 @@ from xlingual.requests.comparing import CompareRequest
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Board, Compared, Comparison
 
-Report = Callable[[str, int, int], None]  # progress: what, done, of all
+Progress = Callable[[str, int, int], None]  # progress: what, done, of all
 
 
 @answers(CompareRequest)
@@ -42,11 +42,11 @@ def compare(
     margin: float | None = None,
     replicates: int | None = None,
     seed: int = 0,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> Comparison:
     """Compare the encoders of folders of results (`FOLDER`, or `FOLDER#ENCODER` for one).
 
-    `baseline` names the encoder that the others are held against; without one it is each measure's leader.
+    `baseline` names the encoder that the others are compared with; without one it is each measure's leader.
     `correction` (holm, bh, none) is made over all tests of the boards over all queries of a measure, over
     those of its language pairs (`per_pair`), and over those of each column of `by`; a leader was chosen on
     the same data, so against it the pairs of all encoders count, not only those that are shown. With `margin`
@@ -238,7 +238,7 @@ def _shared_conditions(aligned: Aligned) -> dict[str, str]:
 class _Counter:
     """Counts tests for the progress bar."""
 
-    report: Report | None
+    report: Progress | None
     total: int
     done: int = 0
 

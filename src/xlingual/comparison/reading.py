@@ -15,7 +15,7 @@ import numpy as np
 from xlingual.comparison.alignment import Key, check_means, check_same
 from xlingual.comparison.queries import Labels, Queries, sample_weights
 from xlingual.comparison.references import (
-    Member,
+    LabelledEncoder,
     each_folder_once,
     find_member,
     members,
@@ -43,7 +43,7 @@ NOT_PER_QUERY = {
 class Aligned:
     """Encoders on the same queries: one `Queries` for each task and measure they share."""
 
-    members: tuple[Member, ...]
+    members: tuple[LabelledEncoder, ...]
     queries: tuple[Queries, ...]
     notes: tuple[str, ...]  # what was left out, and why
     offered: Mapping[str, tuple[tuple[str, str], ...]]  # label → (task, measure) it has a test for, in order
@@ -119,7 +119,7 @@ def _sampled(entries: _Entries) -> dict[str, str]:
     }
 
 
-_Entries = Mapping[Member, Mapping[Key, Entry]]
+_Entries = Mapping[LabelledEncoder, Mapping[Key, Entry]]
 
 
 def _entries(results: Results, encoder: str) -> dict[Key, Entry]:
@@ -268,7 +268,7 @@ def _shared_pairs(
     return shared, tuple(_lacking(pairs, every))
 
 
-_Pairs = Mapping[Member, Mapping[tuple[str, str], None]]
+_Pairs = Mapping[LabelledEncoder, Mapping[tuple[str, str], None]]
 
 
 def _wanted_pairs(pairs: _Pairs, task: str, wanted: Sequence[str]) -> list[tuple[str, str]]:
@@ -347,7 +347,7 @@ def _retrieved(blocks: Sequence[Block]) -> Ints | None:
     return np.stack([alone if block.retrieved is None else block.retrieved for block in blocks])
 
 
-def _identity(member: Member, task: str, own: Mapping[Key, Entry]) -> str:
+def _identity(member: LabelledEncoder, task: str, own: Mapping[Key, Entry]) -> str:
     """Return what an encoder is, whatever else it is compared with: its name and system."""
     signature = next(entry.signature for key, entry in own.items() if key[0] == task)
     return f"{member.encoder}|{signature.partition('|system:')[2]}"

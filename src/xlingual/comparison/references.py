@@ -24,7 +24,7 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Member:
+class LabelledEncoder:
     """One encoder of one folder, with the label that tells it from all others."""
 
     folder: Path
@@ -104,7 +104,7 @@ def encoders_in(results: Results) -> list[str]:
     return list(dict.fromkeys(entry.encoder for entry in results.entries))
 
 
-def members(references: Sequence[Reference], folders: dict[Path, Results]) -> list[Member]:
+def members(references: Sequence[Reference], folders: dict[Path, Results]) -> list[LabelledEncoder]:
     """Return the encoders that the references name, each once, folder by folder.
 
     An encoder of one name in two folders is labelled `folder#name`, with as much of the folder's path as it
@@ -122,11 +122,12 @@ def members(references: Sequence[Reference], folders: dict[Path, Results]) -> li
     shared = {name for name, count in Counter(name for _, name in chosen).items() if count > 1}
     short = _short_names([folder for folder, name in chosen if name in shared])
     return [
-        Member(folder, name, f"{short[folder]}#{name}" if name in shared else name) for folder, name in chosen
+        LabelledEncoder(folder, name, f"{short[folder]}#{name}" if name in shared else name)
+        for folder, name in chosen
     ]
 
 
-def find_member(text: str, found: Sequence[Member]) -> Member:
+def find_member(text: str, found: Sequence[LabelledEncoder]) -> LabelledEncoder:
     """Return the encoder that `FOLDER#ENCODER`, a folder of one encoder or a label names."""
     by_label = [member for member in found if member.label == text]
     if by_label:

@@ -26,7 +26,7 @@ from xlingual.records import (
 )
 from xlingual.store import Collection, DamagedError, Store
 
-Report: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all
+Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all
 
 SENTENCE = -1  # as "of all": `what` is a sentence to tell once, no piece of work
 SHARD_ROWS = 1024  # rows of a shard, where the encoder is fast
@@ -38,16 +38,16 @@ _ATTEMPTS = 3  # at reading back what was written
 
 
 @dataclass(frozen=True)
-class Way:
+class VectorSource:
     """How vectors are come by: who is asked, in words; the store; and who is told of progress."""
 
     who: str  # "text encoder 'labse'"
     what: str  # "encoding texts: labse"
     store: Store | None = None
-    report: Report | None = None
+    report: Progress | None = None
 
 
-def encode(encoder: Encoder, batch: Texts | Pictures, way: Way) -> Encoded:
+def encode(encoder: Encoder, batch: Texts | Pictures, way: VectorSource) -> Encoded:
     """Return checked vectors [n, d] of a batch, and which texts were cut.
 
     An encoder that says what its vectors depend on (`content`) encodes equal rows once, and no row that the
@@ -61,7 +61,7 @@ def encode(encoder: Encoder, batch: Texts | Pictures, way: Way) -> Encoded:
     return found
 
 
-def _encoded(encoder: Encoder, batch: Texts | Pictures, way: Way) -> Encoded:
+def _encoded(encoder: Encoder, batch: Texts | Pictures, way: VectorSource) -> Encoded:
     if isinstance(encoder, Stacked):
         return _stacked(encoder, batch, way)
     keys = row_keys(encoder, batch)
@@ -81,7 +81,7 @@ def _encoded(encoder: Encoder, batch: Texts | Pictures, way: Way) -> Encoded:
     return _stored(encoder, batch, rows, list(first), inverse, way.store.collection(encoder.identity), way)
 
 
-def _stacked(encoder: Stacked, batch: Texts | Pictures, way: Way) -> Encoded:
+def _stacked(encoder: Stacked, batch: Texts | Pictures, way: VectorSource) -> Encoded:
     """Return what an encoder makes of the vectors of the one below, a piece at a time."""
     below = replace(way, who=f"the encoder below {way.who}")
     inputs = [encode(encoder.base, part, below) for part in encoder.inputs(batch)]
@@ -134,7 +134,7 @@ def _stored(
     keys: list[bytes],
     inverse: Ints,
     collection: Collection,
-    way: Way,
+    way: VectorSource,
 ) -> Encoded:
     """Return the vectors of the rows with these keys, in the order `inverse`; the store has all of them then.
 
@@ -167,7 +167,7 @@ def _compute(
     rows: Ints,
     missing: Ints,
     keep: Callable[[Ints, Encoded], None],
-    way: Way,
+    way: VectorSource,
 ) -> None:
     """Encode the missing ones of the rows, long texts first, and hand each piece to `keep`.
 
@@ -207,7 +207,9 @@ def _asked(encoder: Encoder, batch: Texts | Pictures, who: str) -> Encoded:
     return Encoded(vectors, cut)
 
 
-def _told_cost(encoder: Encoder, batch: Texts | Pictures, way: Way, rows: Ints | None = None) -> None:
+def _told_cost(
+    encoder: Encoder, batch: Texts | Pictures, way: VectorSource, rows: Ints | None = None
+) -> None:
     """Ask an encoder that knows it for the cost, which it may refuse, and tell it."""
     count = len(batch) if rows is None else len(rows)
     if not encoder.has_estimate or not count:

@@ -12,7 +12,7 @@ import numpy as np
 
 from xlingual.data.manifest import Manifest
 from xlingual.embed.checks import warn_of_zeros
-from xlingual.embed.encoding import Report, Way, encode
+from xlingual.embed.encoding import Progress, VectorSource, encode
 from xlingual.encoders import Encoder
 from xlingual.encoders.decoding import SKIP, BrokenPicturesError, broken, counted
 from xlingual.errors import DataWarning, InputError
@@ -61,7 +61,7 @@ def embed_pictures(
     rows: Ints,
     *,
     store: Store | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
     shown: bool = True,
 ) -> PictureIndex:
     """Return the distinct pictures of the text rows and their vectors, each encoded once.
@@ -87,7 +87,7 @@ def picture_vectors(
     rows: Ints,
     *,
     store: Store | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> np.ndarray:
     """Return the vectors [n, d] of the pictures of text rows, one for each row.
 
@@ -103,7 +103,7 @@ def _encoded(
     encoder: Encoder,
     rows: Ints,
     store: Store | None,
-    progress: Report | None,
+    progress: Progress | None,
     remedy: str,
 ) -> tuple[Pictures, np.ndarray, Ints]:
     """Return pictures of the rows, their vectors [m, d], and which of them each row shows [n].
@@ -114,7 +114,7 @@ def _encoded(
     key = np.where(slot >= 0, slot, len(manifest.picture_source) + np.arange(len(rows)))
     _, first, same = np.unique(key, return_index=True, return_inverse=True)
     pictures = manifest.pictures(rows[first])
-    way = Way(f"image encoder {name!r}", "encoding pictures", store, progress)
+    way = VectorSource(f"image encoder {name!r}", "encoding pictures", store, progress)
     try:
         vectors = encode(encoder, pictures, way).vectors
     except BrokenPicturesError as error:  # it counts those of one piece only

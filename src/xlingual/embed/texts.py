@@ -9,7 +9,7 @@ import numpy as np
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed.checks import cut_by_language, warn_of_cut_texts, warn_of_zeros
-from xlingual.embed.encoding import Report, Way, encode
+from xlingual.embed.encoding import Progress, VectorSource, encode
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError
 from xlingual.ranking import Pool, UnitVectors
@@ -61,7 +61,7 @@ def embed_texts(
     rows: Ints,
     *,
     store: Store | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> TextVectors:
     """Return the vectors of the text rows; raise InputError where the encoder's answer cannot be used."""
     texts = manifest.texts(rows)
@@ -79,7 +79,7 @@ def embed_batch(
     encoder: Encoder,
     *,
     store: Store | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> BatchVectors:
     """Return the vectors of a batch of texts that belongs to no manifest, such as sentence pairs."""
     found = _embedded(encoder, texts, "texts", _way(name, store, progress))
@@ -95,7 +95,7 @@ def embed_pool(
     candidate_text: str = "sentence",
     *,
     store: Store | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> PoolVectors:
     """Return the vectors of the questions and of the candidates, each encoded once.
 
@@ -112,7 +112,7 @@ def embed_sides(
     encoder: Encoder,
     *,
     store: Store | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> PoolVectors:
     """Return the vectors of questions and of candidates, each encoded once; see `embed_pool`."""
     way = _way(name, store, progress)
@@ -148,11 +148,11 @@ def joined(*batches: Texts) -> Texts:
     )
 
 
-def _way(name: str, store: Store | None, progress: Report | None) -> Way:
-    return Way(f"text encoder {name!r}", f"encoding texts: {name}", store, progress)
+def _way(name: str, store: Store | None, progress: Progress | None) -> VectorSource:
+    return VectorSource(f"text encoder {name!r}", f"encoding texts: {name}", store, progress)
 
 
-def _embedded(encoder: Encoder, texts: Texts, what: str, way: Way) -> Encoded:
+def _embedded(encoder: Encoder, texts: Texts, what: str, way: VectorSource) -> Encoded:
     """Return the vectors of texts; raise InputError where the encoder's answer cannot be used."""
     found = encode(encoder, texts, way)
     warn_of_zeros(found.vectors, way.who, what, lambda row: f"{texts.ids[row]!r} ({texts.language[row]})")

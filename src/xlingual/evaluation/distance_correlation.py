@@ -25,7 +25,7 @@ from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, Task, by_pair
 from xlingual.evaluation.passes import one_pass
 from xlingual.evaluation.ragged import sums
-from xlingual.evaluation.run import EncoderSpecs, Options, Report, collected_warnings
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, collected_warnings
 from xlingual.evaluation.scorer import Scored
 from xlingual.measures import DistanceCorrelation
 from xlingual.ranking import UNIT, Cosine, UnitVectors, one_library_thread
@@ -59,7 +59,7 @@ def distance_correlation(
     seeds: int = 1,
     seed: int = 0,
     threads: int = 1,
-    progress: Report | None = None,
+    progress: Progress | None = None,
     store: StoreLike = "default",
     skip_broken: bool = False,
     cluster: str = DECLARED,

@@ -25,7 +25,7 @@ OVERALL: Pair = (None, None)
 
 
 @dataclass(frozen=True)
-class Place:
+class Subject:
     """What a number is about: its source, its target (languages, as a rule) and its seed."""
 
     source: str
@@ -38,7 +38,7 @@ class Place:
         return self.source, self.target
 
 
-Key = tuple[str, str, Place]  # encoder, measure name, place
+Key = tuple[str, str, Subject]  # encoder, measure name, place
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Numbers:
 
     task: str
     measures: Sequence[Measure | Correlation]
-    places: Sequence[Place]
+    places: Sequence[Subject]
     images: str | Mapping[str, str] | None = None
     partial: Mapping[str, str] = field(default_factory=dict)
     compared: int | None = None
@@ -118,7 +118,7 @@ class Numbers:
         self,
         encoder: str,
         measure: Measure,
-        place: Place,
+        place: Subject,
         *,
         query: Ints,
         value: Floats,
@@ -140,7 +140,7 @@ class Numbers:
         """Return one entry for each number, in the order in which they were entered."""
         return [self._entry(*key, number) for key, number in self._numbers.items()]
 
-    def _entry(self, encoder: str, measure: str, place: Place, number: Number) -> Entry:
+    def _entry(self, encoder: str, measure: str, place: Subject, number: Number) -> Entry:
         estimate, baseline = number.estimate, number.baseline
         normalized, why = normalised(estimate, [baseline])
         return Entry(
@@ -174,14 +174,14 @@ class Numbers:
             yield from self._means(measure, OVERALL, self.places)
 
     @cached_property
-    def _by_pair(self) -> dict[tuple[str, str], list[Place]]:
-        found: dict[tuple[str, str], list[Place]] = {}
+    def _by_pair(self) -> dict[tuple[str, str], list[Subject]]:
+        found: dict[tuple[str, str], list[Subject]] = {}
         for place in self.places:
             found.setdefault(place.pair, []).append(place)
         return found
 
     def _means(
-        self, measure: Measure | Correlation, pair: Pair, places: Sequence[Place]
+        self, measure: Measure | Correlation, pair: Pair, places: Sequence[Subject]
     ) -> Iterator[Summary]:
         lines = {}
         for encoder in self._encoders:
@@ -191,11 +191,11 @@ class Numbers:
                 lines[encoder] = self._line(own, self.partial.get(encoder) if pair == OVERALL else None)
         return self.leaderboard(measure.name, pair, lines, higher=measure.higher_is_better)
 
-    def mean(self, encoder: str, measure: str, places: Sequence[Place]) -> Estimate | None:
+    def mean(self, encoder: str, measure: str, places: Sequence[Subject]) -> Estimate | None:
         """Return the mean of an encoder's numbers; None where one of them is."""
         return _mean([self._numbers[encoder, measure, place].estimate for place in places])
 
-    def _line(self, own: Mapping[Place, Number], partial: str | None) -> Line:
+    def _line(self, own: Mapping[Subject, Number], partial: str | None) -> Line:
         """Return the mean of an encoder's numbers; None where one of them is."""
         numbers = list(own.values())
         mean = _mean([number.estimate for number in numbers])
@@ -273,7 +273,7 @@ def _mean(several: Sequence[Estimate | None]) -> Estimate | None:
     return type(known[0]).mean(known) if len(known) == len(several) else None
 
 
-def _spread(own: Mapping[Place, Number]) -> float | None:
+def _spread(own: Mapping[Subject, Number]) -> float | None:
     """Return the standard deviation over seeds of the mean over pairs, None for one seed."""
     values: dict[int, list[float]] = {}
     for place, number in own.items():

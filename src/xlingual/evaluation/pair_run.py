@@ -17,7 +17,7 @@ from xlingual.encoders import Encoder, ImageModelLike
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.evaluation.broken import counted_out, usable_rows
 from xlingual.evaluation.near_duplicates import with_near_duplicates
-from xlingual.evaluation.numbers import Baseline, Number, Place
+from xlingual.evaluation.numbers import Baseline, Number, Subject
 from xlingual.evaluation.run import EncoderSpecs, Options, Run
 from xlingual.evaluation.scorer import Scored
 from xlingual.records import Ints
@@ -150,9 +150,9 @@ class PairRun(Run):
         self.dropped = self._count_dropped()
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[Subject]:
         """What each task's numbers are about."""
-        return [Place(*task.pair, task.sample.seed) for task in self.tasks]
+        return [Subject(*task.pair, task.sample.seed) for task in self.tasks]
 
     def encoded(self) -> Iterator[tuple[str, TextVectors]]:
         """Yield each encoder's name and vectors, one at a time: no more than one set is held."""

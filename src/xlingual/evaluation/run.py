@@ -21,14 +21,14 @@ from xlingual.signature import CONVENTIONS, Signature
 from xlingual.store import Store
 
 EncoderSpecs: TypeAlias = "Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike"
-Report: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all
+Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all
 
 
 class Embedding(TypedDict):
     """Keywords of the functions of `embed`."""
 
     store: Store | None
-    progress: Report | None
+    progress: Progress | None
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Options:
     seeds: int = 1
     seed: int = 0
     threads: int = 1
-    progress: Report | None = None
+    progress: Progress | None = None
     skip_broken: bool = False
     store: Store | None = None
     given_ranker: Ranker | None = None

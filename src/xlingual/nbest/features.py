@@ -13,7 +13,7 @@ import numpy as np
 from xlingual.data.languages import tag_problem
 from xlingual.data.manifest import Manifest, read_reference
 from xlingual.embed import joined
-from xlingual.embed.encoding import Report
+from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike
 from xlingual.errors import InputError
 from xlingual.nbest.apply import read_texts
@@ -49,7 +49,7 @@ def add_features(
     normalize: str | Sequence[str] = (),
     normalize_source: str | Sequence[str] | None = None,
     store: StoreLike = "default",
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> Added:
     """Write the n-best list of `nbest` to `out` with further features behind its own.
 

@@ -11,7 +11,7 @@ import numpy as np
 from xlingual import encoders
 from xlingual.data.manifest import Manifest
 from xlingual.embed import embed_batch, joined, load_fit_texts, picture_vectors, refuse_fitted_rows
-from xlingual.embed.encoding import Report
+from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.vectors import VectorsEncoder
@@ -93,7 +93,7 @@ def similarities(
     pictures: tuple[Manifest, Ints] | None,
     *,
     store: Store | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> list[Floats]:
     """Return the features of a system, each [n], in the order of its labels.
 

@@ -31,7 +31,7 @@ class DamagedPartError(Exception):
 
 
 @dataclass(frozen=True)
-class Seen:
+class PassState:
     """What the reductions of a pass have seen of some pairs, and what it took."""
 
     states: Sequence[Mapping[str, np.ndarray]]  # of each reduction
@@ -39,7 +39,7 @@ class Seen:
     decided: int = 0
 
 
-def packed(seen: Seen) -> bytes:
+def packed(seen: PassState) -> bytes:
     """Return the content of the file of a part."""
     arrays = {
         f"{number}.{name}": np.asarray(array)
@@ -52,7 +52,7 @@ def packed(seen: Seen) -> bytes:
     return buffer.getvalue()
 
 
-def unpacked(content: bytes) -> Seen:
+def unpacked(content: bytes) -> PassState:
     """Return what a file of a part holds; raise DamagedPartError where it is not as it was written."""
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
@@ -67,7 +67,7 @@ def unpacked(content: bytes) -> Seen:
     for name, array in arrays.items():
         number, _, field = name.partition(".")
         states[int(number)][field] = array
-    return Seen(states, screened, decided)
+    return PassState(states, screened, decided)
 
 
 def part_name(queries: bytes, candidates: bytes, requests: Sequence[Part]) -> str:

@@ -13,7 +13,7 @@ from xlingual.errors import DataWarning
 from xlingual.ranking.folders import Folder, FolderLike, open_folder, remove_old
 from xlingual.ranking.parts import (
     DamagedPartError,
-    Seen,
+    PassState,
     divisible,
     packed,
     part_name,
@@ -102,14 +102,14 @@ class Kept:
         rows: slice,
         requests: Sequence[Reduction],
         progress: Progress | None,
-    ) -> Seen:
+    ) -> PassState:
         """Return what the requests see of a block of queries, as a pass of its own."""
         queries = similarity.queries
         block = Cosine(UnitVectors(queries.raw, queries.rows[rows]), similarity.candidates)
         n, m = similarity.shape
         within = None if progress is None else lambda done, _: progress(rows.start * m + done, n * m)
         self.inner.scan(block, requests, progress=within)
-        return Seen([request.state() for request in requests], block.screened, block.decided)  # type: ignore[attr-defined]
+        return PassState([request.state() for request in requests], block.screened, block.decided)  # type: ignore[attr-defined]
 
     def _there(self) -> set[str]:
         try:
@@ -117,7 +117,7 @@ class Kept:
         except OSError:  # writing will say so
             return set()
 
-    def _read(self, name: str, damaged: list[str]) -> Seen | None:
+    def _read(self, name: str, damaged: list[str]) -> PassState | None:
         try:
             return unpacked(self.folder.read(name))
         except FileNotFoundError:
@@ -126,7 +126,7 @@ class Kept:
             damaged.append(f"{name}: {error}")
             return None
 
-    def _write(self, name: str, seen: Seen) -> None:
+    def _write(self, name: str, seen: PassState) -> None:
         if not self._writable:
             return
         try:

@@ -20,7 +20,7 @@ Side: TypeAlias = Literal["above", "holds", "below", "unknown"]
 
 
 @dataclass(frozen=True)
-class Seen:
+class EncoderViews:
     """One encoder in one run: its row of the leaderboard and, where there is one, its entry with views."""
 
     row: Row
@@ -74,10 +74,12 @@ class Seen:
         return found
 
 
-def seen(runs: Sequence[Results], rows: Iterable[Row], policy: str = AGNOSTIC) -> list[Seen]:
+def seen(runs: Sequence[Results], rows: Iterable[Row], policy: str = AGNOSTIC) -> list[EncoderViews]:
     """Return each row with its entry under a language policy, in the order of the rows."""
     return [
-        Seen(row, next((entry for entry in entries_of(runs, row) if policy_of(entry) == policy), None))
+        EncoderViews(
+            row, next((entry for entry in entries_of(runs, row) if policy_of(entry) == policy), None)
+        )
         for row in rows
     ]
 
@@ -97,7 +99,7 @@ def policies_of(runs: Iterable[Results]) -> set[str]:
     return {policy_of(entry) for run in runs for entry in by_key(run.entries, task=TASK)}
 
 
-def languages_of(found: Iterable[Seen]) -> list[str]:
+def languages_of(found: Iterable[EncoderViews]) -> list[str]:
     """Return all languages of the pools, in order of appearance."""
     return list(dict.fromkeys(language for one in found for language in one.languages))
 
@@ -113,8 +115,8 @@ def sides_of(languages: Iterable[str], pairs: Collection[Pair]) -> tuple[list[st
 
 
 def tables_of(
-    runs: Sequence[Results], found: Iterable[Seen], name: str
-) -> list[tuple[Seen, list[dict[str, Any]]]]:
+    runs: Sequence[Results], found: Iterable[EncoderViews], name: str
+) -> list[tuple[EncoderViews, list[dict[str, Any]]]]:
     """Return the rows of a table of the results for each encoder that has some."""
     tables = [run.tables[name].to_pylist() if name in run.tables else [] for run in runs]
     own = [

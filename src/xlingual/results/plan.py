@@ -90,7 +90,7 @@ class Plan(Answer, frozen=True, tag=SCHEMA):
 
     task: Annotated[str, about("Name of the task.")]
     measure: Annotated[str, about("Canonical name of the measure.")]
-    baseline: Annotated[str, about("Label of the encoder that the others are held against.")]
+    baseline: Annotated[str, about("Label of the encoder that the others are compared with.")]
     baseline_value: Annotated[Number, about("Its value.")]
     effect: Annotated[Number, about("The difference to show.")]
     power: Annotated[Level, about("How often it shall be shown.")]

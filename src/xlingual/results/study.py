@@ -46,7 +46,7 @@ class PairDifference(Struct, frozen=True):
     """One system against another, on the same queries and by the same raters."""
 
     first: Annotated[str, about("The system whose numbers are told.")]
-    second: Annotated[str, about("The system it is held against.")]
+    second: Annotated[str, about("The system it is compared with.")]
     ratio: Annotated[Amount | None, about("Very relevant suggestions, first over second.")]
     ratio_ci: Annotated[Interval | None, about("Its interval, taken on the logarithmic scale.")]
     score_difference: Annotated[

@@ -29,7 +29,7 @@ TRUTH = "XLR"
 TRUTH_AT_1 = (
     "XLR@1"  # the same truth at K = 1: good encoders that all but reach 1 at K = 10 still differ there
 )
-MEASURES = ("BkR", "SIM", "CORR")  # held against the truth
+MEASURES = ("BkR", "SIM", "CORR")  # compared with the truth
 COEFFICIENTS = ("pearson", "spearman")
 DIFFERENCES = ("BkR-CORR", "BkR-SIM")
 SUBSETS = ("all", "below", "above")  # encoders whose XLR is below, or at least, the threshold

@@ -85,7 +85,7 @@ def read_links(folder: Path) -> list[Link]:
 
 
 def find_rater(ratings: Ratings, token: str) -> Rater | None:
-    """Return whose token it is. Takes as long for any token: it is held against every digest."""
+    """Return whose token it is. Takes as long for any token: it is compared with every digest."""
     found, wanted = None, digest(token)
     for rater in ratings.raters():
         if compare_digest(rater.token_digest, wanted):

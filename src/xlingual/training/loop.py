@@ -19,7 +19,7 @@ from xlingual.training.log import Log, log_line
 from xlingual.training.optimizer import make_optimizer
 from xlingual.training.options import FitOptions
 from xlingual.training.precision import MixedPrecision, seeded, torch_threads, training_device
-from xlingual.training.progress import Progress, Report
+from xlingual.training.progress import Progress, ProgressCallback
 from xlingual.training.recipe import Loss, Recipe, Scores, Validate
 from xlingual.training.resuming import compared_settings, start
 from xlingual.training.sinks import Sink, Sinks
@@ -53,7 +53,7 @@ def fit(
     sinks: Sequence[Sink] = (),
     resume: bool = False,
     replace: bool = False,
-    progress: Report | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Fitted:
     """Train a recipe's model and return it with the weights of its best epoch.
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from xlingual.data.manifest import Manifest
 from xlingual.embed import picture_vectors
-from xlingual.embed.encoding import SENTENCE, Report
+from xlingual.embed.encoding import SENTENCE, Progress
 from xlingual.encoders import Encoder
 from xlingual.errors import DataWarning, InputError
 from xlingual.files import atomic_file
@@ -35,7 +35,7 @@ class PictureSource:
     name: str
     encoder: Encoder
     store: Store | None = None
-    progress: Report | None = None
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def _write_vectors(
     return number, (len(known), dim)
 
 
-def _shifted(progress: Report | None, start: int, total: int) -> Report | None:
+def _shifted(progress: Progress | None, start: int, total: int) -> Progress | None:
     """Return how to tell of one chunk what is true of all of them."""
     if progress is None:
         return None

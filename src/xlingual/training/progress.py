@@ -11,7 +11,7 @@ from xlingual.training.options import FitOptions
 from xlingual.training.recipe import Recipe, Scores
 from xlingual.training.standing import Standing
 
-Report: TypeAlias = Callable[
+ProgressCallback: TypeAlias = Callable[
     [str, int, int], None
 ]  # what, done, of all; of all below 0: `what` is a sentence
 
@@ -22,7 +22,7 @@ _PAUSE = 0.1  # seconds between two reports of steps
 class Progress:
     """Reports steps done of those of all epochs, so that the time left is that of the whole training."""
 
-    def __init__(self, report: Report | None, recipe: Recipe, options: FitOptions) -> None:
+    def __init__(self, report: ProgressCallback | None, recipe: Recipe, options: FitOptions) -> None:
         self._report, self._epochs = report, options.epochs
         self._ends = [0]  # steps that are done after each epoch
         for epoch in range(1, options.epochs + 1) if report else ():

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from xlingual import encoders
 from xlingual.comparison.case_study import REPLICATES, WORST, Cast, case_study
 from xlingual.data.manifest import Manifest
-from xlingual.embed.encoding import Report
+from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.evaluation.backretrieval import backretrieval
@@ -58,7 +58,7 @@ class Evaluated:
         text_encoders: Mapping[str, EncoderLike],
         *,
         store: StoreLike,
-        progress: Report | None,
+        progress: Progress | None,
         examples: bool = True,
     ) -> Results:
         """Return the results of Backretrieval, in one pass over all encoders."""
@@ -86,7 +86,7 @@ def run_case_study(
     worst: int = WORST,
     replicates: int = REPLICATES,
     store: StoreLike = "default",
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> CaseStudy:
     """Evaluate encoders, train Triplet and TripletXL on one of them, evaluate all, and compare.
 
@@ -219,7 +219,7 @@ def _base(
     trained: Trained,
     evaluated: Evaluated,
     store: StoreLike,
-    progress: Report | None,
+    progress: Progress | None,
     timings: dict[str, float],
 ) -> str:
     """Return the base: as named, else the encoder that leads on the evaluated data, as the paper chose it.

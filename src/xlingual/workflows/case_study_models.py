@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xlingual import encoders
 from xlingual.data.manifest import Manifest
-from xlingual.embed.encoding import Report
+from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, Spec
 from xlingual.encoders.plugins import Known
 from xlingual.errors import InputError
@@ -107,7 +107,7 @@ class Trainer:
     manifest: Manifest | None
     trained: Trained
     store: StoreLike
-    progress: Report | None
+    progress: Progress | None
     timings: dict[str, float]
 
     def models(self, recipe: str, count: int) -> list[Training]:
@@ -156,7 +156,7 @@ class Trainer:
         return FitOptions(**{**options, "seed": seed})
 
 
-def _naming(name: str, progress: Report | None) -> Report | None:
+def _naming(name: str, progress: Progress | None) -> Progress | None:
     """Return a report whose sentences begin with the name of the model that is trained."""
     if progress is None:
         return None

@@ -21,7 +21,7 @@ from xlingual.training.recipes.dual_options import DualOptions
 from xlingual.workflows.dual_checkpoint import Checkpoint, checkpoint_of
 
 if TYPE_CHECKING:
-    from xlingual.embed.encoding import Report
+    from xlingual.embed.encoding import Progress
     from xlingual.models.dual_encoder import DualEncoder
     from xlingual.models.vocabulary import Vocabulary
     from xlingual.store import Store
@@ -64,7 +64,7 @@ class TowerBuilder:
     options: DualOptions
     work: Path
     store: Store | None
-    progress: Report | None
+    progress: Progress | None
 
     def on(self, base: EncoderLike, frozen: bool) -> Tower:
         """Return the tower on a base; the texts of all data are prepared for it here."""

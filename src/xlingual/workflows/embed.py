@@ -21,8 +21,8 @@ from xlingual.embed import (
     load_fit_texts,
     picture_vectors,
 )
-from xlingual.embed.crew import Crew
-from xlingual.embed.encoding import SENTENCE, Report
+from xlingual.embed.encoder_pool import EncoderPool
+from xlingual.embed.encoding import SENTENCE, Progress
 from xlingual.encoders import Encoder, EncoderLike, Spec
 from xlingual.errors import DataWarning, InputError
 from xlingual.files import atomic_file, make_folder
@@ -51,8 +51,8 @@ def embed(
     candidate_text: str = "sentence",
     half: bool = False,
     store: StoreLike = "default",
-    crew: Crew | None = None,
-    progress: Report | None = None,
+    crew: EncoderPool | None = None,
+    progress: Progress | None = None,
 ) -> list[Exported]:
     """Compute the vectors of all texts and pictures, and write them to `out`.
 
@@ -77,8 +77,8 @@ class _Job:
     folder: Path
     half: bool
     store: Store | None
-    crew: Crew | None
-    progress: Report | None
+    crew: EncoderPool | None
+    progress: Progress | None
 
     def texts(self, specs: Sequence[EncoderLike], candidate_text: str) -> list[Exported]:
         """Embed the texts with each encoder in turn."""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from xlingual import encoders
 from xlingual.data.manifest import Manifest
 from xlingual.embed import batch_identity, embed_texts, fit_texts_for, refuse_fitted_rows
-from xlingual.embed.encoding import Report
+from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.errors import InputError
 from xlingual.languages import name_of
@@ -45,7 +45,7 @@ def new_study(
     threads: int = 1,
     ranker: Ranker | None = None,
     store: StoreLike = "default",
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> Study:
     """Draw queries, let each system suggest texts for them, and write the study and its links into `out`.
 
@@ -59,7 +59,7 @@ def new_study(
         target: language of the suggestions.
         systems: specs or objects with `encode`; a mapping names them.
         layout: numbers of queries, suggestions and raters, and the seed.
-        image_encoder: adds BkR (R@10) of the queries to the key, for people to be held against.
+        image_encoder: adds BkR (R@10) of the queries to the key, for people to be compared with.
         threads: change no number.
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.
         store: where vectors are kept and found again.
@@ -146,7 +146,7 @@ def _lists(
     layout: Layout,
     ranker: Ranker,
     store: StoreLike,
-    progress: Report | None,
+    progress: Progress | None,
 ) -> tuple[dict[str, list[Best]], dict[str, str]]:
     """Return what each system suggests for each query, and the signature of its encoder."""
     built = encoders.text_encoders(systems, languages=pair, fit_texts=fit_texts_for(manifest))

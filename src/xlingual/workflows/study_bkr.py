@@ -1,4 +1,4 @@
-"""Backretrieval of the queries of a study, to be held against what people say."""
+"""Backretrieval of the queries of a study, to be compared with what people say."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from xlingual.data.manifest import Manifest
-from xlingual.embed.encoding import Report
+from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.ranking import Ranker
@@ -32,7 +32,7 @@ def bkr_of_queries(
     threads: int = 1,
     ranker: Ranker | None = None,
     store: StoreLike = "default",
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> dict[str, dict[int, float]]:
     """Return BkR of each query (row of the manifest) by system, on a non-matching sample that holds them all.
 

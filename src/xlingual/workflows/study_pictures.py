@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from xlingual.data.manifest import Manifest
-from xlingual.embed.encoding import Report
+from xlingual.embed.encoding import Progress
 from xlingual.errors import DataWarning, InputError
 from xlingual.study.design import Design
 from xlingual.study.images import encoded
 
 
-def pictures_of(manifest: Manifest, design: Design, progress: Report | None = None) -> dict[str, bytes]:
+def pictures_of(manifest: Manifest, design: Design, progress: Progress | None = None) -> dict[str, bytes]:
     """Return the pictures of a study, by file name; raise InputError where one cannot be opened.
 
     Warns (DataWarning) where some texts have a picture and others have none.

@@ -27,7 +27,7 @@ from xlingual.workflows.dual_validation import HeldOut, validated
 from xlingual.workflows.trained import WORK, check_run, clean, environment
 
 if TYPE_CHECKING:
-    from xlingual.embed.encoding import Report
+    from xlingual.embed.encoding import Progress
     from xlingual.models.dual_encoder import DualEncoder
     from xlingual.training.loop import Fitted
     from xlingual.training.recipe import Scores
@@ -61,7 +61,7 @@ def train_dual_encoder(
     replace: bool = False,
     sinks: Sequence[Sink] = (),
     store: StoreLike = "default",
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> TrainedDual:
     """Train a dual encoder on questions and answers and write it to the folder `out`.
 
@@ -136,7 +136,7 @@ class _Job:
     train: ParallelQuestions
     held: HeldOut | None
     folder: Path
-    progress: Report | None
+    progress: Progress | None
 
     def run(
         self, tower: Tower, fit: FitOptions, *, resume: bool, replace: bool, sinks: Sequence[Sink]

@@ -36,7 +36,7 @@ from xlingual.workflows.trained import (
 )
 
 if TYPE_CHECKING:
-    from xlingual.embed.encoding import Report
+    from xlingual.embed.encoding import Progress
     from xlingual.models.mlmme import Mlmme
     from xlingual.models.vocabulary import Vocabulary
     from xlingual.training.corpus import Corpus
@@ -62,7 +62,7 @@ def train_mlmme(
     replace: bool = False,
     sinks: Sequence[Sink] = (),
     store: StoreLike = "default",
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> Trained:
     """Train a model on a manifest's texts and pictures and write it to the folder `out`.
 
@@ -136,7 +136,7 @@ class _Job:
     options: MlmmeOptions
     work: Path
     store: Store | None
-    progress: Report | None
+    progress: Progress | None
     pictures: PictureSource | None = None
     held_pictures: PictureSource | None = None
 

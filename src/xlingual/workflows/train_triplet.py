@@ -36,7 +36,7 @@ from xlingual.workflows.trained import (
 )
 
 if TYPE_CHECKING:
-    from xlingual.embed.encoding import Report
+    from xlingual.embed.encoding import Progress
     from xlingual.models.triplet import Triplet
     from xlingual.training.loop import Fitted, Scores
     from xlingual.training.sinks import Sink
@@ -55,7 +55,7 @@ def train_triplet(
     replace: bool = False,
     sinks: Sequence[Sink] = (),
     store: StoreLike = "default",
-    progress: Report | None = None,
+    progress: Progress | None = None,
 ) -> Trained:
     """Train a model on the titles and bodies of a manifest and write it to the folder `out`.
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from xlingual.embed.crew import _Remote
-from xlingual.embed.member import Order
+from xlingual.embed.actor import ActorSpec
+from xlingual.embed.encoder_pool import _Remote
 from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.records import Texts
 
@@ -88,7 +88,7 @@ def texts(count=100):
 
 
 def crew(encoder, ray, workers=2):
-    return _Remote(ray, encoder, Order("mine", "texts", None, encoder, 0, ("en",), "."), workers, 0, 1)
+    return _Remote(ray, encoder, ActorSpec("mine", "texts", None, encoder, 0, ("en",), "."), workers, 0, 1)
 
 
 @pytest.mark.parametrize("lose", [lambda number: False, lambda number: number in (3, 6)])
@@ -132,7 +132,7 @@ def test_copies_that_are_lost_again_and_again_are_an_error():
 
 
 def test_a_head_that_has_died_is_told_of(monkeypatch):
-    monkeypatch.setattr("xlingual.embed.crew.HEADLESS", 0.0)
+    monkeypatch.setattr("xlingual.embed.encoder_pool.HEADLESS", 0.0)
 
     class Dead(Ray):
         def wait(self, references, num_returns=1, timeout=None):

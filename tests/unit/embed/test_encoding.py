@@ -6,13 +6,13 @@ import pytest
 from xlingual import Manifest, crosslingual_retrieval
 from xlingual.embed import batch_identity, embed_pictures, embed_texts, picture_vectors
 from xlingual.embed import encoding as module
-from xlingual.embed.encoding import Way, encode
+from xlingual.embed.encoding import VectorSource, encode
 from xlingual.encoders import adopt, image_encoder, text_encoders
 from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.records import Encoded, Texts, content_keys
 from xlingual.store import Store
-from xlingual.store.care import verify
 from xlingual.store.collection import Collection
+from xlingual.store.maintenance import verify
 
 WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
@@ -393,7 +393,7 @@ def test_a_function_of_the_batch_may_read_fields(store, tmp_path):
     )
     spec = f"python:{tmp_path}/titles.py:encode?revision=1"
     encoder = text_encoders(spec, languages=["en"])["python"]
-    way = module.Way("titles", "encoding", store)
+    way = module.VectorSource("titles", "encoding", store)
 
     def batch(*titles):
         return Texts(["same"] * len(titles), ["en"] * len(titles), list("abc"), fields={"title": titles})
@@ -453,7 +453,7 @@ def test_what_an_encoder_notes_is_told_once_for_all_pieces_and_not_when_read(tmp
 
     batch, way = (
         Texts([str(i) for i in range(100)], ["en"] * 100, list("x" * 100)),
-        Way("e", "e", Store(tmp_path)),
+        VectorSource("e", "e", Store(tmp_path)),
     )
     with pytest.warns(DataWarning, match="^True: several pieces$"):
         encode(adopt(Noting()), batch, way)

@@ -15,7 +15,7 @@ from xlingual.embed import embed_texts
 from xlingual.embed import encoding as module
 from xlingual.encoders import adopt
 from xlingual.store import Store, disk
-from xlingual.store.care import verify
+from xlingual.store.maintenance import verify
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 TEXTS = [f"text {i} {'and more ' * (i % 7)}" for i in range(3000)]

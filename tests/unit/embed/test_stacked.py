@@ -5,7 +5,7 @@ import pytest
 
 from xlingual.embed import encoding as module
 from xlingual.embed import is_kept
-from xlingual.embed.encoding import Way, encode
+from xlingual.embed.encoding import VectorSource, encode
 from xlingual.encoders import Stacked, adopt
 from xlingual.errors import DataWarning, InputError
 from xlingual.records import Encoded, Texts
@@ -62,14 +62,14 @@ def expected(some):
     return np.array([[len(t), 1, 2 * len(b), 2] for t, b in pairs], dtype=np.float32)
 
 
-WAY = Way("text encoder 'two'", "encoding")
+WAY = VectorSource("text encoder 'two'", "encoding")
 
 
 @pytest.mark.parametrize("half", [False, True])
 def test_the_base_encodes_each_content_once_over_two_runs(tmp_path, half):
     base = Lengths()
     for _ in range(2):
-        way = Way("two", "encoding", Store(tmp_path / "s", half=half))
+        way = VectorSource("two", "encoding", Store(tmp_path / "s", half=half))
         found = encode(adopt(TwoFields(base)), batch(), way)
         np.testing.assert_array_equal(found.vectors, expected(batch()))
         assert found.truncated.tolist() == [len(body) > 8 for body in batch().fields["body"]]

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from xlingual.evaluation.estimates import Estimate, Gap, Score, score
-from xlingual.evaluation.numbers import Baseline, Number, Numbers, Place
+from xlingual.evaluation.numbers import Baseline, Number, Numbers, Subject
 from xlingual.measures import RecallAt
 from xlingual.results import Interval, by_key
 from xlingual.results.views import Against, ImageSentenceViews
 
 R10 = RecallAt(10)
-EN_DE, DE_EN = Place("en", "de", 0), Place("de", "en", 0)
-AGAIN = Place("en", "de", 1)
+EN_DE, DE_EN = Subject("en", "de", 0), Subject("de", "en", 0)
+AGAIN = Subject("en", "de", 1)
 FOLDS, AGAINST = ImageSentenceViews(folds=[2]), ImageSentenceViews(Against("bad", 1, None))
 
 

@@ -1,4 +1,4 @@
-"""k-best MIRA written down as it was published, hypothesis by hypothesis: what the fast one is held against.
+"""k-best MIRA written down as it was published, hypothesis by hypothesis: what the fast one is compared with.
 
 Cherry and Foster (2012), Batch tuning strategies for statistical machine translation, algorithm 1 and section
 3, with the conventions of Moses: background of ones, hope and fear by BLEU scaled with the reference length.

@@ -8,7 +8,7 @@ import pytest
 from xlingual.errors import DataWarning
 from xlingual.ranking import Cosine, Counts, Cpu, GivenScores, Top, UnitVectors, folders
 from xlingual.ranking.folders import LocalFolder
-from xlingual.ranking.parts import DamagedPartError, Seen, packed, unpacked
+from xlingual.ranking.parts import DamagedPartError, PassState, packed, unpacked
 from xlingual.ranking.resume import Kept
 
 
@@ -171,13 +171,15 @@ def test_parts_may_be_kept_behind_a_url(similarity):
 
 
 def test_a_file_holds_what_was_seen_and_no_pickle():
-    seen = Seen([{"above": np.arange(3), "decided": np.array(7)}, {}, {"exact": np.array([True])}], 12, 3)
+    seen = PassState(
+        [{"above": np.arange(3), "decided": np.array(7)}, {}, {"exact": np.array([True])}], 12, 3
+    )
     again = unpacked(packed(seen))
     assert (again.screened, again.decided, len(again.states)) == (12, 3, 3)
     assert again.states[0]["above"].tolist() == [0, 1, 2]
     assert again.states[0]["decided"] == 7
     assert again.states[2]["exact"].dtype == np.bool_
     with pytest.raises(ValueError, match=r"[Pp]ickle|[Oo]bject"):
-        packed(Seen([{"above": np.array([{}], dtype=object)}]))
+        packed(PassState([{"above": np.array([{}], dtype=object)}]))
     with pytest.raises(DamagedPartError):
         unpacked(b"PK not a file")

@@ -20,7 +20,7 @@ from xlingual.ranking.torch import TorchRanker, arithmetic, blocks, bounds, devi
 from xlingual.ranking.torch.arithmetic import PRECISIONS, Arithmetic  # noqa: E402
 from xlingual.ranking.torch.blocks import Loader  # noqa: E402
 from xlingual.ranking.torch.pairs import Pairs, Tally, Tile  # noqa: E402
-from xlingual.ranking.torch.rooms import Room, cut  # noqa: E402
+from xlingual.ranking.torch.pieces import Room, cut  # noqa: E402
 
 CPU_DEVICE = torch.device("cpu")
 

@@ -8,7 +8,7 @@ import pytest
 
 from xlingual.errors import InputError
 from xlingual.store import Store
-from xlingual.store.care import collect_garbage, export, holdings, verify
+from xlingual.store.maintenance import collect_garbage, export, holdings, verify
 
 
 @pytest.fixture

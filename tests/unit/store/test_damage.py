@@ -9,7 +9,7 @@ import pytest
 from xlingual.errors import DataWarning
 from xlingual.records import Encoded
 from xlingual.store import DamagedError, Store
-from xlingual.store.care import verify
+from xlingual.store.maintenance import verify
 
 TOLD = "is damaged.*computed again"
 

@@ -179,7 +179,7 @@ def test_pages_are_shown_while_another_program_writes(made, write_lock):
 
 
 def test_an_answer_that_cannot_be_written_is_not_called_saved(made, write_lock, monkeypatch):
-    monkeypatch.setattr("xlingual.study.server.desk.Ratings", lambda folder: Ratings(folder, wait_s=0))
+    monkeypatch.setattr("xlingual.study.server.state.Ratings", lambda folder: Ratings(folder, wait_s=0))
     name = made.study.orders[0][0].suggestions[0]
     with TestClient(create_app(made.study, made.folder), follow_redirects=False) as client:
         assert client.post(f"{made.link()}/page/1", data={f"score-{name}": 2}).status_code == 503

@@ -1,4 +1,4 @@
-"""Raters: what repeats and controls say of them, when that is held against them, and how far they agree."""
+"""Raters: what repeats and controls say of them, when that is compared with them, and how far they agree."""
 
 from pathlib import Path
 from runpy import run_path

@@ -14,8 +14,8 @@ from xlingual.errors import InputError
 from xlingual.study.database import Ratings
 from xlingual.study.folder import IMAGES, TITLE_FILE
 from xlingual.study.server.app import create_app
-from xlingual.study.server.desk import Desk
 from xlingual.study.server.limits import Limits
+from xlingual.study.server.state import StudyState
 
 studies = SimpleNamespace(**run_path(str(Path(__file__).with_name("studies.py"))))
 SCRIPT = {"HX-Request": "true"}
@@ -72,7 +72,7 @@ def test_an_answer_from_the_script_is_saved_before_it_is_said(client, made):
 
 def test_seconds_count_from_the_page_and_from_the_answer_before(made):
     moments = iter([100.0, 102.5, 107.0, 9000.0])
-    desk = Desk(made.study, made.folder, Limits(), clock=lambda: next(moments))
+    desk = StudyState(made.study, made.folder, Limits(), clock=lambda: next(moments))
     rater = desk.ratings.raters()[0]
     place = desk.places(rater)[0]
     desk.opened(rater)

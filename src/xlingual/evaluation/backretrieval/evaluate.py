@@ -30,7 +30,7 @@ from xlingual.evaluation.backretrieval.way_back import Found, ways_back
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Numbers
 from xlingual.evaluation.pair_run import PairRun, Task, by_pair
-from xlingual.evaluation.run import EncoderSpecs, Options, Report, collected_warnings
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, collected_warnings
 from xlingual.evaluation.scorer import Scorable, Scored
 from xlingual.measures import (
     Measure,
@@ -68,7 +68,7 @@ def backretrieval(
     threads: int = 1,
     ranker: Ranker | None = None,
     examples: bool = True,
-    progress: Report | None = None,
+    progress: Progress | None = None,
     store: StoreLike = "default",
     skip_broken: bool = False,
     cluster: str = DECLARED,

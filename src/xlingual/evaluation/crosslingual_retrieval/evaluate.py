@@ -20,7 +20,7 @@ from xlingual.evaluation.crosslingual_retrieval.matches import rank_matches
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.numbers import Baseline, Numbers
 from xlingual.evaluation.pair_run import PairRun, Task, by_pair
-from xlingual.evaluation.run import EncoderSpecs, Options, Report, collected_warnings
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, collected_warnings
 from xlingual.measures import (
     Measure,
     RankMeasure,
@@ -55,7 +55,7 @@ def crosslingual_retrieval(
     measures: str | Sequence[str | Measure] = (),
     threads: int = 1,
     ranker: Ranker | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
     store: StoreLike = "default",
     cluster: str = DECLARED,
 ) -> Results:

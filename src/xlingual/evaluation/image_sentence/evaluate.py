@@ -19,7 +19,7 @@ from xlingual.evaluation.image_sentence.ranks import ranked_pairs
 from xlingual.evaluation.image_sentence.systems import System, baseline_of, check_baselines, make_systems
 from xlingual.evaluation.near_duplicates import DECLARED, with_near_duplicates
 from xlingual.evaluation.pair_run import checked_manifest
-from xlingual.evaluation.run import EncoderSpecs, Options, Report, Run, collected_warnings
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, collected_warnings
 from xlingual.measures import Measure, RankMeasure, SuccessAt, as_success, parse_rank_measures
 from xlingual.ranking import Pool, Ranker
 from xlingual.records import Ints, RankCounts
@@ -45,7 +45,7 @@ def image_sentence(
     skip_broken: bool = False,
     threads: int = 1,
     ranker: Ranker | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
     store: StoreLike = "default",
     cluster: str = DECLARED,
 ) -> Results:
@@ -60,8 +60,8 @@ def image_sentence(
         fold: the mean over consecutive slices of so many pictures, each a pool of its own.
         measures: Success@k, RR, RR@k, MedR, or MedR/floor, the median rank as the literature has it. Its
             R@k, any caption counts, is Success@k: `R@k` is taken as that.
-        baselines: names of text encoders; in each language the others are held against the first of them that
-            has it.
+        baselines: names of text encoders; in each language the others are compared with the first
+            of them that has it.
         skip_broken: leave out texts whose picture is missing or cannot be opened.
         threads: threads side by side; they change no number.
         ranker: what ranks, such as `xlingual.ranking.Cpu`; None: this machine, with `threads`.

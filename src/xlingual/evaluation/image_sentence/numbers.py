@@ -14,7 +14,7 @@ from xlingual.evaluation.estimates import Score, difference, mean_of, score
 from xlingual.evaluation.image_sentence.captions import Shown, Slice
 from xlingual.evaluation.image_sentence.ranks import DEPTHS, PERCENT
 from xlingual.evaluation.image_sentence.systems import System
-from xlingual.evaluation.numbers import OVERALL, Baseline, Line, Number, Numbers, Place
+from xlingual.evaluation.numbers import OVERALL, Baseline, Line, Number, Numbers, Subject
 from xlingual.evaluation.perquery import AskedRows
 from xlingual.measures import MedianRank, RankMeasure, SuccessAt
 from xlingual.records import Floats, Ints, RankCounts
@@ -30,16 +30,16 @@ REPLICATES = 999
 _CELLS = 1 << 22  # counts of a batch of replicates
 
 
-def both_ways(language: str) -> tuple[Place, Place]:
+def both_ways(language: str) -> tuple[Subject, Subject]:
     """Return the two directions of a language: sentence → image, image → sentence."""
-    return Place(language, IMAGE), Place(IMAGE, language)
+    return Subject(language, IMAGE), Subject(IMAGE, language)
 
 
 @dataclass(frozen=True)
 class Direction:
     """What one system found in one direction: counts and queries of each slice."""
 
-    place: Place
+    place: Subject
     counts: list[RankCounts]
     by_chance: list[RankCounts]
     rows: list[Ints]  # of the queries
@@ -109,7 +109,7 @@ class ImageNumbers:
     ) -> None:
         self.measures, self.systems, self.baselines = measures, systems, baselines
         self.languages = list(baselines)
-        self.found: dict[tuple[str, Place], Direction] = {}
+        self.found: dict[tuple[str, Subject], Direction] = {}
         own = {one.name: [tag for tag in self.languages if tag in one.languages] for one in systems}
         most = {tag for languages in own.values() for tag in languages}
         self.numbers = Numbers(
@@ -161,7 +161,7 @@ class ImageNumbers:
         places = [place for name, place in self.found if name == one and (other, place) in self.found]
         return all(self.found[one, place].same_queries(self.found[other, place]) for place in places)
 
-    def _score(self, system: str, measure: str, place: Place) -> Score:
+    def _score(self, system: str, measure: str, place: Subject) -> Score:
         found = self.numbers[system, measure, place].estimate
         assert isinstance(found, Score)
         return found
@@ -186,7 +186,7 @@ class ImageNumbers:
                         row_views=ImageSentenceViews(against),
                     )
 
-    def _interval(self, measure: RankMeasure, name: str, baseline: str, place: Place) -> Interval | None:
+    def _interval(self, measure: RankMeasure, name: str, baseline: str, place: Subject) -> Interval | None:
         """Return the interval of a difference query by query; of medians by the bootstrap."""
         if isinstance(measure, MedianRank):
             return _median_interval(measure, self.found[name, place], self.found[baseline, place])
@@ -210,7 +210,7 @@ class ImageNumbers:
         yield from self.numbers.leaderboard(RSUM, OVERALL, means, higher=True)
 
     def _sums_in(self, language: str) -> dict[str, Line]:
-        """Return the sum of recalls of each system that has a language, held against its baseline."""
+        """Return the sum of recalls of each system that has a language, compared with its baseline."""
         own = {one.name: self._sum(one.name, language) for one in self.systems if language in one.languages}
         baseline = self.baselines[language]
         scores = {name: summed for name, (summed, _) in own.items()}

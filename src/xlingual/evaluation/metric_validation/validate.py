@@ -24,7 +24,7 @@ from xlingual.evaluation.metric_validation.paired_samples import paired_samples
 from xlingual.evaluation.metric_validation.records import Assembly
 from xlingual.evaluation.near_duplicates import DECLARED
 from xlingual.evaluation.pair_run import PairRun
-from xlingual.evaluation.run import EncoderSpecs, Options, Report, collected_warnings
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, collected_warnings
 from xlingual.measures import Measure, RecallAt, SuccessAt, parse_measure
 from xlingual.ranking import Ranker
 from xlingual.requests import answers
@@ -54,7 +54,7 @@ def validate_backretrieval(
     threshold: float = 0.5,
     threads: int = 1,
     ranker: Ranker | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
     store: StoreLike = "default",
     skip_broken: bool = False,
     cluster: str = DECLARED,

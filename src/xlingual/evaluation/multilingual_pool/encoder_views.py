@@ -19,18 +19,18 @@ from xlingual.evaluation.multilingual_pool.lists import (
     named,
     nearest_own,
 )
-from xlingual.evaluation.multilingual_pool.one_pass import Heads, Passed, PoolCounts
+from xlingual.evaluation.multilingual_pool.one_pass import Heads, PassCounts, PoolCounts
 from xlingual.evaluation.multilingual_pool.prefer_own import own_language_targets, prefer_own
+from xlingual.evaluation.multilingual_pool.relevant_ranks import RelevantRanks, standings
 from xlingual.evaluation.multilingual_pool.space import SpaceStatistics, space_statistics
 from xlingual.evaluation.multilingual_pool.space_picture import SpacePicture, most_apart, picture
-from xlingual.evaluation.multilingual_pool.standings import Standings, standings
 from xlingual.evaluation.multilingual_pool.views import View
 from xlingual.measures.hubness import Hubness
 from xlingual.records import Ints, TargetCounts
 
 
 @dataclass
-class Looked:
+class EncoderFindings:
     """What is known of one encoder.
 
     `questions` [k] are those that count under the policy, `targets` where their right answers stand; `views`
@@ -50,17 +50,17 @@ class Looked:
 def look(
     pool: MultilingualPool,
     choice: Choice,
-    passed: Passed,
+    passed: PassCounts,
     vectors: tuple[np.ndarray, np.ndarray],
     seed: int,
     pair: tuple[str, str] | None,
-) -> Looked:
+) -> EncoderFindings:
     """Return all that was chosen; `pair` are the languages of the picture, None for those most apart."""
     found = standings(passed.counts)
     if choice.policy == "prefer-own":
         return _preferring_own(found, passed.heads)
     whole = passed.counts.whole_pool()
-    looked = Looked(passed.counts, np.arange(len(whole)), whole, found.n_tied())
+    looked = EncoderFindings(passed.counts, np.arange(len(whole)), whole, found.n_tied())
     names = {name.replace("-", "_") for name in choice.views}
     looked.views += agnostic_views(found, names, choice.subsets)
     if passed.heads is not None:
@@ -70,13 +70,15 @@ def look(
     return looked
 
 
-def _preferring_own(found: Standings, heads: Heads | None) -> Looked:
+def _preferring_own(found: RelevantRanks, heads: Heads | None) -> EncoderFindings:
     questions, targets = own_language_targets(found)
     own = None if heads is None else nearest_own(found.counts, heads)
-    return Looked(found.counts, questions, targets, found.n_tied(found.own), [prefer_own(found, own)])
+    return EncoderFindings(
+        found.counts, questions, targets, found.n_tied(found.own), [prefer_own(found, own)]
+    )
 
 
-def _look_at_lists(looked: Looked, choice: Choice, heads: Heads) -> None:
+def _look_at_lists(looked: EncoderFindings, choice: Choice, heads: Heads) -> None:
     if "shares" in choice.views:
         looked.views.append(language_shares(looked.counts, heads))
     if not choice.views & {"fairness", "hubs", "worst"}:
@@ -103,7 +105,7 @@ def _space(pool: MultilingualPool, vectors: tuple[np.ndarray, np.ndarray], seed:
 
 
 def _look_at_vectors(
-    looked: Looked, choice: Choice, space: SpaceStatistics, pair: tuple[str, str] | None
+    looked: EncoderFindings, choice: Choice, space: SpaceStatistics, pair: tuple[str, str] | None
 ) -> None:
     if "language-id" in choice.views:
         looked.views.append(language_identification(space).view())

@@ -30,7 +30,7 @@ from xlingual.evaluation.near_duplicates import (
     near_duplicates,
     warn_of_near_duplicates,
 )
-from xlingual.evaluation.run import EncoderSpecs, Options, Report, Run, collected_warnings
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, collected_warnings
 from xlingual.measures import AveragePrecision, Measure, PoolMeasure, parse_pool_measures
 from xlingual.ranking import Ranker
 from xlingual.requests import answers
@@ -59,7 +59,7 @@ def multilingual_pool(
     trec_depth: int | None = 1000,
     threads: int = 1,
     ranker: Ranker | None = None,
-    progress: Report | None = None,
+    progress: Progress | None = None,
     store: StoreLike = "default",
     cluster: str = DECLARED,
 ) -> Results:

@@ -1,6 +1,6 @@
 """Views of language bias that follow from the counts of one pass: see docs/multilingual-pool.md.
 
-A view takes `Standings` (the counts, with the relevant candidates of each question put in order) and returns
+A view takes `RelevantRanks` (the counts, with the relevant candidates of each question in order) and returns
 its values with their intervals. All belong to average precision under the policy "agnostic".
 """
 
@@ -12,9 +12,9 @@ import numpy as np
 
 from xlingual.errors import InputError
 from xlingual.evaluation.estimates import Score, difference, mean_of
-from xlingual.evaluation.multilingual_pool.standings import (
+from xlingual.evaluation.multilingual_pool.relevant_ranks import (
     Flags,
-    Standings,
+    RelevantRanks,
     own_and_other,
     precision_at,
     reciprocal_rank,
@@ -36,12 +36,12 @@ LANGUAGE_BIAS = ("one_target", "remove_one", "monolingual_pool", "subsets", "los
 
 
 def agnostic_views(
-    standings: Standings,
+    standings: RelevantRanks,
     wanted: Collection[str] = LANGUAGE_BIAS,
     chosen_subsets: Iterable[Sequence[str]] = (),
 ) -> list[View]:
     """Return those of the views `LANGUAGE_BIAS` that are wanted, in their order."""
-    make: dict[str, Callable[[Standings], View]] = {
+    make: dict[str, Callable[[RelevantRanks], View]] = {
         "one_target": one_target,
         "remove_one": remove_one,
         "monolingual_pool": monolingual_pool,
@@ -51,7 +51,7 @@ def agnostic_views(
     return [make[name](standings) for name in LANGUAGE_BIAS if name in wanted]
 
 
-def one_target(standings: Standings) -> View:
+def one_target(standings: RelevantRanks) -> View:
     """Return every answer's AP (= 1/rank) when only it is in the pool (LAReQA, Figure 4).
 
     With G irrelevant candidates above and n tied (the answer included) that is (H(G + n) − H(G))/n. "ar->de":
@@ -74,7 +74,7 @@ def one_target(standings: Standings) -> View:
     return View.of({"one_target": pairs, **({"one_target_summary": known} if known else {})})
 
 
-def remove_one(standings: Standings) -> View:
+def remove_one(standings: RelevantRanks) -> View:
     """Return mAP after one relevant candidate has left the pool (LAReQA, Table 3): see `removals`."""
     scores, n_questions = removals(standings)
     if not scores:
@@ -83,7 +83,7 @@ def remove_one(standings: Standings) -> View:
     return View({"remove_one": shown}, {"remove_one": intervals(scores)})
 
 
-def removals(standings: Standings) -> tuple[dict[str, Score], int]:
+def removals(standings: RelevantRanks) -> tuple[dict[str, Score], int]:
     """Return what removing one relevant candidate leaves of mAP, over questions where both kinds can leave.
 
     "same", where it is in the question's language (of several, each equally likely); "rand", in another
@@ -103,7 +103,7 @@ def removals(standings: Standings) -> tuple[dict[str, Score], int]:
     return {"same": without_same, "rand": without_rand, "relative_delta": delta}, len(rows)
 
 
-def average_precision_without(standings: Standings) -> Floats:
+def average_precision_without(standings: RelevantRanks) -> Floats:
     """Return the question's average precision once the line's candidate has left the pool, float64 [p].
 
     What stands above the candidate stays as it was; its tie group has one place and one relevant candidate
@@ -126,7 +126,7 @@ def average_precision_without(standings: Standings) -> Floats:
     return found
 
 
-def _running(s: Standings, values: Floats) -> tuple[Floats, Floats]:
+def _running(s: RelevantRanks, values: Floats) -> tuple[Floats, Floats]:
     """Return for each line the sum of the values of its question before it, and of all of them.
 
     The running sum falls back to zero at each question, so that it never grows large and loses digits.
@@ -147,7 +147,7 @@ def _relative_delta(same: Floats, rand: Floats, cluster: Ints) -> Score:
     return Score((r - s) / r, (Part(residuals, (cluster,)),), None, span=max(1.0, s / r))
 
 
-def monolingual_pool(standings: Standings) -> View:
+def monolingual_pool(standings: RelevantRanks) -> View:
     """Return mAP by language with the candidates and answers of that language only (LAReQA, Table 4).
 
     And its mean over languages. Questions that have no answer in their own language are left out;
@@ -161,7 +161,7 @@ def monolingual_pool(standings: Standings) -> View:
     return View.of(shown, monolingual_pool_questions=counted)
 
 
-def monolingual_average_precision(standings: Standings) -> Floats:
+def monolingual_average_precision(standings: RelevantRanks) -> Floats:
     """Return each question's average precision in its language's pool [n]; NaN without an answer there."""
     own = standings.own
     rows = np.flatnonzero(own)
@@ -175,7 +175,7 @@ def monolingual_average_precision(standings: Standings) -> Floats:
     return standings.per_question(precision, rows)
 
 
-def subsets(standings: Standings, chosen: Iterable[Sequence[str]] = ()) -> View:
+def subsets(standings: RelevantRanks, chosen: Iterable[Sequence[str]] = ()) -> View:
     """Return mAP in the pool of some languages (LAReQA, Table 5), by their names joined with commas.
 
     For all but each language, where there are at least three, and for the chosen subsets. Questions without
@@ -197,7 +197,7 @@ def subsets(standings: Standings, chosen: Iterable[Sequence[str]] = ()) -> View:
     return View.of({"subsets": known}) if known else View()
 
 
-def subset_average_precision(standings: Standings, subset: Sequence[int]) -> Floats:
+def subset_average_precision(standings: RelevantRanks, subset: Sequence[int]) -> Floats:
     """Return each question's average precision in the pool of some languages (codes) [n].
 
     NaN for questions in other languages, and for those without an answer in these.
@@ -212,7 +212,7 @@ def subset_average_precision(standings: Standings, subset: Sequence[int]) -> Flo
     return s.per_question(precision, rows)
 
 
-def _in_subset(s: Standings, inside: Flags, rows: Ints) -> tuple[Ints, Ints]:
+def _in_subset(s: RelevantRanks, inside: Flags, rows: Ints) -> tuple[Ints, Ints]:
     """Return how many candidates of the languages `inside`, bool [G], are above the lines, and tie."""
     outside = np.flatnonzero(~inside)
     if 2 * len(outside) < len(inside):  # take away what is fewer
@@ -237,7 +237,7 @@ def _codes(languages: Sequence[str], subset: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted({languages.index(language) for language in subset}))
 
 
-def loss(standings: Standings) -> View:
+def loss(standings: RelevantRanks) -> View:
     """Return the mean numbers of irrelevant candidates above each answer: where the loss comes from.
 
     "ar->de": questions asked in ar, answers in de; {"question": of ar, "answer": of de, "third": of all other
@@ -266,7 +266,7 @@ def loss(standings: Standings) -> View:
     return View({"loss": pairs})
 
 
-def _irrelevant(s: Standings, language: Ints) -> Floats:
+def _irrelevant(s: RelevantRanks, language: Ints) -> Floats:
     """Return how many irrelevant candidates of the line's `language` [p] are above; half of those tied."""
     above, tied = s.above_of(language), s.tied_of(language)
     found = above + 0.5 * tied

@@ -8,9 +8,9 @@ import numpy as np
 
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.multilingual_pool.choice import Choice
-from xlingual.evaluation.multilingual_pool.encoder_views import Looked
+from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings
 from xlingual.evaluation.multilingual_pool.views import QuestionLanguages, question_languages, record_of
-from xlingual.evaluation.numbers import OVERALL, Baseline, Line, Number, Numbers, Place
+from xlingual.evaluation.numbers import OVERALL, Baseline, Line, Number, Numbers, Subject
 from xlingual.evaluation.perquery import AskedRows
 from xlingual.evaluation.run import Run
 from xlingual.measures import AveragePrecision, PoolMeasure, TargetMeasure
@@ -27,12 +27,12 @@ class PoolNumbers:
         self, run: Run, pool: MultilingualPool, choice: Choice, measures: Sequence[PoolMeasure], cluster: Ints
     ) -> None:
         self.run, self.pool, self.choice, self.cluster = run, pool, choice, cluster
-        self.place = Place(ALL, POOL, run.options.seed)
+        self.place = Subject(ALL, POOL, run.options.seed)
         self.numbers = Numbers(run.task, measures, [self.place], compared=0)
         self.measures = measures
         self.found: dict[str, dict[str, QuestionLanguages]] = {}  # measure → encoder
 
-    def add(self, encoder: str, looked: Looked) -> None:
+    def add(self, encoder: str, looked: EncoderFindings) -> None:
         """Enter an encoder's numbers."""
         best = looked.targets.best()
         for measure in self.measures:

@@ -18,7 +18,7 @@ from xlingual.records import Floats, Ints, TargetCounts
 
 
 @dataclass(frozen=True)
-class Passed:
+class PassCounts:
     """What the pass found: counts for every relevant candidate, and the head of each question's ranking."""
 
     counts: PoolCounts
@@ -37,7 +37,7 @@ def one_pass(
     ranker: Ranker = CPU,
     progress: Callable[[int, int], None] | None = None,
     cluster: Ints | None = None,
-) -> Passed:
+) -> PassCounts:
     """Rank all candidates for all questions: vectors [n, d] and [m, d] of the pool's rows.
 
     `top`: count the languages of so many first places, None for none; `depth` (at most `top`): keep so many
@@ -69,7 +69,7 @@ def one_pass(
         article=pool.questions.article,
     )
     found = None if heads is None else heads.result(similarity, ranker)
-    return Passed(counts, found, similarity.screened, similarity.decided)
+    return PassCounts(counts, found, similarity.screened, similarity.decided)
 
 
 @dataclass(frozen=True)

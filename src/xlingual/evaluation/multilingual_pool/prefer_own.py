@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from xlingual.evaluation.multilingual_pool.standings import Standings
+from xlingual.evaluation.multilingual_pool.relevant_ranks import RelevantRanks
 from xlingual.evaluation.multilingual_pool.views import View
 from xlingual.records import Floats, Ints, TargetCounts
 
 KINDS = ("own_wrong", "other_wrong", "right_meaning_wrong_language")
 
 
-def own_language_targets(standings: Standings) -> tuple[Ints, TargetCounts]:
+def own_language_targets(standings: RelevantRanks) -> tuple[Ints, TargetCounts]:
     """Return the questions that have an answer in their own language [k], and where those answers stand."""
     s = standings
     rows = np.flatnonzero(s.own)
@@ -20,7 +20,7 @@ def own_language_targets(standings: Standings) -> tuple[Ints, TargetCounts]:
     return questions, TargetCounts(query.astype(np.int64), s.above[rows], s.tied[rows], pool)
 
 
-def prefer_own(standings: Standings, nearest_own: Floats | None = None) -> View:
+def prefer_own(standings: RelevantRanks, nearest_own: Floats | None = None) -> View:
     """Return what stands above the best own-language answer, and what stands first, by kind; means.
 
     Kinds: "own_wrong" is irrelevant and in the question's language, "other_wrong" irrelevant and in another,
@@ -49,7 +49,7 @@ def prefer_own(standings: Standings, nearest_own: Floats | None = None) -> View:
     return View(shown)
 
 
-def _above_best(s: Standings, best: Ints) -> dict[str, Floats]:
+def _above_best(s: RelevantRanks, best: Ints) -> dict[str, Floats]:
     """Return how many candidates of each kind are expected above the best own-language answer [k].
 
     A candidate that ties with r of these answers is above all of them with probability 1/(r + 1).
@@ -63,7 +63,7 @@ def _above_best(s: Standings, best: Ints) -> dict[str, Floats]:
     return dict(zip(KINDS, (own_wrong, everything - own_wrong - right_meaning, right_meaning), strict=True))
 
 
-def _first_place(s: Standings, top: Ints, nearest_own: Floats | None) -> dict[str, Floats]:
+def _first_place(s: RelevantRanks, top: Ints, nearest_own: Floats | None) -> dict[str, Floats]:
     """Return the chance of each kind to stand first [k]; `top`: each question's best relevant candidate."""
     own, language, reached = s.own, s.asked_in[top], s.above[top] == 0
     right = np.where(reached, s.relevant_tied(own, top) / s.tied[top], 0.0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.data.pools.pool import MultilingualPool
-from xlingual.evaluation.multilingual_pool.encoder_views import Looked
+from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings
 from xlingual.evaluation.multilingual_pool.lists import Named
 from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.evaluation.multilingual_pool.space_picture import ROLES, SpacePicture
@@ -36,7 +36,7 @@ class PoolTables:
     rows: dict[str, Rows] = field(default_factory=lambda: {"points": [], "hubs": [], "worst": []})
     occurrences: list[pa.Table] = field(default_factory=list)
 
-    def add(self, encoder: str, looked: Looked) -> None:
+    def add(self, encoder: str, looked: EncoderFindings) -> None:
         """Add what is known of one encoder."""
         if looked.picture is not None:
             self.rows["points"] += point_rows(self.pool, encoder, looked.picture)

@@ -18,9 +18,9 @@ from xlingual.encoders import Encoder
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.evaluation.estimates import Estimate, Gap
-from xlingual.evaluation.numbers import Baseline, Number, Numbers, Place
+from xlingual.evaluation.numbers import Baseline, Number, Numbers, Subject
 from xlingual.evaluation.perquery import repeated
-from xlingual.evaluation.run import EncoderSpecs, Options, Report, Run, collected_warnings
+from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, collected_warnings
 from xlingual.evaluation.sts.agreement import Agreement
 from xlingual.measures.agreement import PearsonCorrelation, SpearmanCorrelation
 from xlingual.records import Floats, Ints, Texts
@@ -53,7 +53,7 @@ def sts(
     columns: Mapping[str, str] | None = None,
     seed: int = 0,
     threads: int = 1,
-    progress: Report | None = None,
+    progress: Progress | None = None,
     store: StoreLike = "default",
 ) -> Results:
     """Evaluate text encoders by how the cosines of sentence pairs correlate with people's scores.
@@ -62,7 +62,7 @@ def sts(
         files: one or several files of sentence pairs, or `SentencePairs`.
         language: of all sentences.
         text_encoders: one spec or encoder, several, or a mapping of names to them.
-        baseline: name of the encoder that the others are held against; None: the best one.
+        baseline: name of the encoder that the others are compared with; None: the best one.
         columns: what the columns are called, where not id, score, sentence1, sentence2.
         seed: of the bootstrap.
         threads: threads of the encoders' libraries; they change no number.
@@ -114,7 +114,7 @@ class _Sts(Run):
 
     def results(self) -> Results:
         """Return everything that was found."""
-        places = [Place(self.language, file.name, self.options.seed) for file in self.files]
+        places = [Subject(self.language, file.name, self.options.seed) for file in self.files]
         numbers = Numbers(NAME, MEASURES, places)
         for name in self.text_encoders:
             self._encode(name)

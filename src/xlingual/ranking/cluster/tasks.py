@@ -16,7 +16,7 @@ from xlingual.errors import DataWarning, XlingualError
 from xlingual.ranking.cluster.shards import MissingShardError, Shard, ShardList, read_shard
 from xlingual.ranking.folders import open_folder
 from xlingual.ranking.local import choose_local
-from xlingual.ranking.parts import DamagedPartError, Seen, packed, unpacked
+from xlingual.ranking.parts import DamagedPartError, PassState, packed, unpacked
 from xlingual.ranking.similarity import Cosine
 from xlingual.ranking.vectors import UnitVectors
 
@@ -55,7 +55,7 @@ class Piece:
         parts = [request.within(*everything) for request in self.requests]  # what Ray sends is read-only
         choose_local(memory=self.memory).ranker.scan(similarity, parts)
         states = [part.state() for part in parts]
-        _write(self.shared, self.name, Seen(states, similarity.screened, similarity.decided))
+        _write(self.shared, self.name, PassState(states, similarity.screened, similarity.decided))
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Merge:
             whole.merge(parts)
             states.append(whole.state())
         screened, decided = (sum(getattr(one, name) for one in seen) for name in ("screened", "decided"))
-        _write(self.shared, self.name, Seen(states, screened, decided))
+        _write(self.shared, self.name, PassState(states, screened, decided))
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _outcome(job: Piece | Merge) -> Outcome:
     return Outcome()
 
 
-def read_part(shared: str, name: str) -> Seen:
+def read_part(shared: str, name: str) -> PassState:
     """Return what a part has seen; raise LostPartError, and remove it, where it is not as it was written."""
     folder = open_folder(shared, PARTS)
     try:
@@ -153,7 +153,7 @@ def own_version() -> str:
         return "unknown"
 
 
-def _write(shared: str, name: str, seen: Seen) -> None:
+def _write(shared: str, name: str, seen: PassState) -> None:
     open_folder(shared, PARTS).write(name, packed(seen))
 
 

@@ -14,7 +14,7 @@ from xlingual.ranking.torch import devices
 from xlingual.ranking.torch.arithmetic import PRECISIONS, Arithmetic, exact_settings
 from xlingual.ranking.torch.blocks import Block, Loader
 from xlingual.ranking.torch.pairs import Pairs, Tally
-from xlingual.ranking.torch.rooms import Room, cut
+from xlingual.ranking.torch.pieces import Room, cut
 from xlingual.ranking.torch.tiles import Tiles
 from xlingual.ranking.torch.watchers import Watcher, watcher_of
 

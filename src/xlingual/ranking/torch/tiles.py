@@ -11,11 +11,11 @@ from xlingual.ranking.torch.arithmetic import Arithmetic
 from xlingual.ranking.torch.blocks import Block
 from xlingual.ranking.torch.devices import less_exact
 from xlingual.ranking.torch.pairs import Pairs, Tile
-from xlingual.ranking.torch.rooms import cut
+from xlingual.ranking.torch.pieces import cut
 from xlingual.ranking.torch.watchers import Watcher
 
 _NARROW = 256  # when over one comparison in so many is open, a float32 product of the tile is cheaper
-_LOOKED_AT = 48  # rows and columns of the first tile that are held against float64
+_LOOKED_AT = 48  # rows and columns of the first tile that are compared with float64
 
 
 class Tiles:

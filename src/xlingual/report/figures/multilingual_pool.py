@@ -14,7 +14,7 @@ from xlingual.report.blocks import Block, Figure, Group, Heading, Key, Legend, P
 from xlingual.report.figures import frame, labels
 from xlingual.report.figures.frame import Frame, Point, Size
 from xlingual.report.figures.labels import Box
-from xlingual.report.pool_views import Seen, amount, tables_of
+from xlingual.report.pool_views import EncoderViews, amount, tables_of
 from xlingual.report.shapes import Drawing, Shape
 from xlingual.results import Results
 
@@ -36,7 +36,7 @@ MARK = 11  # half the side of a question's cross
 ROLES = ("candidate", "question")  # in the order they are drawn: questions lie on top
 
 
-def trade_off(found: Sequence[Seen]) -> Figure | None:
+def trade_off(found: Sequence[EncoderViews]) -> Figure | None:
     """Return mAP with an only answer: in the question's language (across), in another (up).
 
     None where no encoder has both.
@@ -53,7 +53,7 @@ def trade_off(found: Sequence[Seen]) -> Figure | None:
     return frame.fitted(partial(_scatter, drawn, notes), ROOMY, NARROW, legend=legend)
 
 
-def _scatter(drawn: Sequence[Seen], notes: tuple[str, ...], size: Size) -> Drawing:
+def _scatter(drawn: Sequence[EncoderViews], notes: tuple[str, ...], size: Size) -> Drawing:
     cells = [one.cell(SUMMARY, name) for one in drawn for name in ("own", "other")]
     held = [one.number(SUMMARY, name) for one in drawn for name in ("own", "other")]
     axis = axis_for([*held, *(end for cell in cells for end in cell.ends or ())], floor=0.0)
@@ -76,7 +76,7 @@ def _scatter(drawn: Sequence[Seen], notes: tuple[str, ...], size: Size) -> Drawi
     )
 
 
-def _point(here: Frame, one: Seen) -> Point:
+def _point(here: Frame, one: EncoderViews) -> Point:
     own, other = (one.cell(SUMMARY, name) for name in ("own", "other"))
     gap = numbers.number(one.number(SUMMARY, "gap"))
     return here.point(
@@ -114,7 +114,7 @@ def part_text(kind: str, value: float) -> str:
     return f"{amount(value)} {KINDS[kind]}"
 
 
-def stacks(one: Seen) -> list[Stack]:
+def stacks(one: EncoderViews) -> list[Stack]:
     """Return what stands above own and other answers; each pair of languages counts the same."""
     rows: dict[str, list[Mapping[str, float | None]]] = {group: [] for group in GROUPS}
     for (asked, answer), kinds in one.pairs("loss").items():
@@ -126,7 +126,7 @@ def stacks(one: Seen) -> list[Stack]:
     ]
 
 
-def losses(found: Sequence[Seen]) -> Figure | None:
+def losses(found: Sequence[EncoderViews]) -> Figure | None:
     """Return where the loss comes from: a bar for each encoder and kind of answer, all on one axis.
 
     None where no encoder was looked at.
@@ -192,7 +192,7 @@ def _head(name: str, y: float, width: float) -> Shape:
     return head if cut == name else replace(head, title=name)
 
 
-def space(runs: Sequence[Results], found: Sequence[Seen]) -> list[Block]:
+def space(runs: Sequence[Results], found: Sequence[EncoderViews]) -> list[Block]:
     """Return questions and candidates of two languages as points (Figure 5): a drawing for each encoder."""
     own = tables_of(runs, found, "points")
     if not own:

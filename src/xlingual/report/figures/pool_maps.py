@@ -11,7 +11,7 @@ from typing import Any
 from xlingual.languages import named
 from xlingual.report import numbers
 from xlingual.report.blocks import STEPS, Heat, HeatMap, Matrix
-from xlingual.report.pool_views import Pair, Seen, languages_of, share, sides_of, times
+from xlingual.report.pool_views import EncoderViews, Pair, languages_of, share, sides_of, times
 from xlingual.tasks import Task
 
 BY_PAIR = "question ↓\nanswer →"
@@ -24,7 +24,7 @@ MANY_COLUMNS = 10  # from here on two maps in a row would both be cut
 SHOWN = 6  # maps; those of further encoders are folded
 
 
-def one_target(found: Sequence[Seen]) -> Matrix | None:
+def one_target(found: Sequence[EncoderViews]) -> Matrix | None:
     """Return Figure 4: mAP by question and answer language where that answer is the only one in the pool."""
     return _by_value(
         found,
@@ -38,14 +38,14 @@ def one_target(found: Sequence[Seen]) -> Matrix | None:
     )
 
 
-def shares(found: Sequence[Seen]) -> Matrix | None:
+def shares(found: Sequence[EncoderViews]) -> Matrix | None:
     """Return Figure 6: the shares of languages among the best candidates, each row summing to 1."""
     values = [one.pairs(SHARES) for one in found]
     most = max(_known(values), default=None)
     if most is None:
         return None
 
-    def cell(one: Seen, pair: Pair, value: float) -> Heat:
+    def cell(one: EncoderViews, pair: Pair, value: float) -> Heat:
         text = numbers.number(100 * value, digits=1 if value < 0.0995 else 0)
         said = share(value, one.interval(SHARES, "->".join(pair))).plain
         return Heat(text, text, f"{_asked_and_found(pair)}: {said}", _step(value / most if most > 0 else 0.0))
@@ -61,7 +61,7 @@ def shares(found: Sequence[Seen]) -> Matrix | None:
     )
 
 
-def ratios(found: Sequence[Seen]) -> Matrix | None:
+def ratios(found: Sequence[EncoderViews]) -> Matrix | None:
     """Return Figure 6 divided by each language's share of the pool; 1 is no bias.
 
     The scale of the colours ends at the number of languages, both ways: one that hardly ever occurs would
@@ -76,7 +76,7 @@ def ratios(found: Sequence[Seen]) -> Matrix | None:
     end = f"{reach:.0f}" if float(reach).is_integer() else times(reach)
     beyond_low = 0 in _known(values) or low * reach < 1 - ROUNDING
 
-    def cell(_: Seen, pair: Pair, value: float) -> Heat:
+    def cell(_: EncoderViews, pair: Pair, value: float) -> Heat:
         place = -1.0 if value <= 0 else min(1.0, max(-1.0, math.log(value) / math.log(reach)))
         title = f"{_asked_and_found(pair)}: {numbers.number(value, digits=2)} times"
         return Heat(times(value), times(value), title, _step((1 + place) / 2))
@@ -96,7 +96,7 @@ def ratios(found: Sequence[Seen]) -> Matrix | None:
     )
 
 
-def identification(found: Sequence[Seen]) -> Matrix | None:
+def identification(found: Sequence[EncoderViews]) -> Matrix | None:
     """Return how well a linear model tells each pair of languages apart, from chance (pale) to always."""
     keys = {id(one): _identified(one) for one in found}
     chances = [c for one in found for name, c in one.mapping("language_id_chance").items() if name != "all"]
@@ -113,7 +113,7 @@ def identification(found: Sequence[Seen]) -> Matrix | None:
     )
 
 
-def _identified(one: Seen) -> dict[Pair, str]:
+def _identified(one: EncoderViews) -> dict[Pair, str]:
     """Return the key of each pair, either way round: "de-en", or "de:zh-Hant" where a tag has a hyphen."""
     accuracy = one.mapping("language_id_accuracy")
     between = ":" if any(":" in key for key in accuracy) else "-"
@@ -121,7 +121,7 @@ def _identified(one: Seen) -> dict[Pair, str]:
     return {p: key for pair, key in spelt if key in accuracy for p in (pair, pair[::-1])}
 
 
-def by_question(found: Sequence[Seen], task: Task) -> Matrix | None:
+def by_question(found: Sequence[EncoderViews], task: Task) -> Matrix | None:
     """Return mAP by question language over the pool and in monolingual pools: encoders as rows."""
     views = (
         ("by_question_language", "macro", "Pool of all languages"),
@@ -159,9 +159,9 @@ def by_question(found: Sequence[Seen], task: Task) -> Matrix | None:
 
 
 def _by_value(
-    found: Sequence[Seen],
+    found: Sequence[EncoderViews],
     values: Sequence[Mapping[Pair, float | None]],
-    interval: Callable[[Seen, Pair], str],
+    interval: Callable[[EncoderViews, Pair], str],
     name: Callable[[Pair], str],
     *,
     within: Iterable[float | None] = (),
@@ -191,14 +191,14 @@ def _matrix(maps: Sequence[HeatMap], **more: Any) -> Matrix:  # noqa: ANN401  (i
 
 
 def _drawn(
-    found: Sequence[Seen],
+    found: Sequence[EncoderViews],
     values: Sequence[Mapping[Pair, float | None]],
-    cell: Callable[[Seen, Pair, float], Heat | None],
+    cell: Callable[[EncoderViews, Pair, float], Heat | None],
 ) -> list[HeatMap]:
     """Return a map for each encoder that has values, all with the rows and columns that any of them has."""
     asked_in, answered_in = sides_of(languages_of(found), {pair for own in values for pair in own})
 
-    def at(one: Seen, pair: Pair, value: float | None) -> Heat | None:
+    def at(one: EncoderViews, pair: Pair, value: float | None) -> Heat | None:
         return None if value is None else cell(one, pair, value)
 
     return [

@@ -160,5 +160,5 @@ def difference(gate: Gate, decision: Decision) -> Cell:
 
 
 def _bound(gate: Gate) -> str:
-    """Return what the difference is held against: minus the margin."""
+    """Return what the difference is compared with: minus the margin."""
     return f"−{gate.margin:g}" if gate.margin > 0 else "0"

@@ -12,7 +12,7 @@ from xlingual.report.findings.retrieval import few_queries
 from xlingual.report.leaders import Row, contains
 from xlingual.report.pool_views import (
     PREFER_OWN,
-    Seen,
+    EncoderViews,
     amount,
     entries_of,
     policy_of,
@@ -60,7 +60,7 @@ def of_run(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> list[str
     return sentences + leads.without_value(rows, name) + few_queries(run, task.name)
 
 
-def bias(best: Seen, every: Sequence[Seen]) -> list[str]:
+def bias(best: EncoderViews, every: Sequence[EncoderViews]) -> list[str]:
     """Return whether the leader prefers answers in the question's language, then what is known of others."""
     facts = [*_gap(best), *_delta(best)]
     if not facts:
@@ -80,7 +80,7 @@ def bias(best: Seen, every: Sequence[Seen]) -> list[str]:
     return [f"{head}: {'; '.join(facts)}.", *_others(best, every)]
 
 
-def _gap(one: Seen) -> list[str]:
+def _gap(one: EncoderViews) -> list[str]:
     own, other = (one.number("one_target_summary", name) for name in ("own", "other"))
     if own is None or other is None:
         return []
@@ -90,14 +90,14 @@ def _gap(one: Seen) -> list[str]:
     ]
 
 
-def _delta(one: Seen) -> list[str]:
+def _delta(one: EncoderViews) -> list[str]:
     if one.number(*DELTA) is None:
         return []
     cost = one.share(*DELTA).plain
     return [f"removing the own-language answer rather than another one costs {cost} of mAP (Δ)"]
 
 
-def _others(best: Seen, every: Sequence[Seen]) -> list[str]:
+def _others(best: EncoderViews, every: Sequence[EncoderViews]) -> list[str]:
     known = [one for one in every if one is not best and one.number(*DELTA) is not None]
     if not known:
         return []
@@ -115,7 +115,7 @@ def _others(best: Seen, every: Sequence[Seen]) -> list[str]:
     return [f"The same Δ for {'the other' if len(texts) == 1 else 'the others'}: {'; '.join(texts)}."]
 
 
-def monolingual_ranks(every: Sequence[Seen]) -> dict[int, tuple[int, int]]:
+def monolingual_ranks(every: Sequence[EncoderViews]) -> dict[int, tuple[int, int]]:
     """Return (monolingual rank, rank over the whole pool) by place of those that have both.
 
     Runs that are ranked apart are so here too. Who has nobody to be ranked against is left out.
@@ -132,7 +132,7 @@ def monolingual_ranks(every: Sequence[Seen]) -> dict[int, tuple[int, int]]:
     return ranks
 
 
-def order(every: Sequence[Seen]) -> list[str]:
+def order(every: Sequence[EncoderViews]) -> list[str]:
     """Return whether the encoders come in another order where the pool holds one language only."""
     ranks = monolingual_ranks(every)
     if not ranks:
@@ -157,11 +157,11 @@ def order(every: Sequence[Seen]) -> list[str]:
     ]
 
 
-def _alone(one: Seen) -> str:
+def _alone(one: EncoderViews) -> str:
     return numbers.finely(one.number(ALONE), one.interval(ALONE))
 
 
-def _overlap(one: Seen, other: Seen) -> bool:
+def _overlap(one: EncoderViews, other: EncoderViews) -> bool:
     """Tell whether the interval of either average holds the other."""
     ends = ((a.interval(ALONE), b.number(ALONE)) for a, b in ((one, other), (other, one)))
     return any(ci is not None and value is not None and contains(ci, value) for ci, value in ends)
@@ -179,7 +179,7 @@ def ordinal(place: int) -> str:
     return f"{place}{ending}"
 
 
-def hardest(best: Seen) -> list[str]:
+def hardest(best: EncoderViews) -> list[str]:
     """Return the hardest and easiest question language of the leader, and its hardest pair of languages."""
     sentences = []
     if ends := _ends(best.mapping("by_question_language")):
@@ -208,7 +208,7 @@ def _ends(values: Mapping[str, float | None]) -> tuple[str, str] | None:
     return ordered[0], ordered[-1]
 
 
-def _compared(best: Seen, view: str, low: str, high: str) -> tuple[str, str]:
+def _compared(best: EncoderViews, view: str, low: str, high: str) -> tuple[str, str]:
     """Return the low value with its interval, and a remark where it may be no lower than the high one."""
     both = [(best.interval(view, a), best.number(view, b)) for a, b in ((low, high), (high, low))]
     alike = any(ci is not None and value is not None and contains(ci, value) for ci, value in both)
@@ -216,7 +216,7 @@ def _compared(best: Seen, view: str, low: str, high: str) -> tuple[str, str]:
     return text, ", a difference that may be noise" if alike else ""
 
 
-def shares(best: Seen) -> list[str]:
+def shares(best: EncoderViews) -> list[str]:
     """Return how much of the top the question's language takes, and which others take too much."""
     ratios = best.pairs("language_share_ratio_top100")
     own = [value for (asked, found), value in ratios.items() if asked == found and value is not None]
@@ -251,7 +251,7 @@ def among_foreign(ratios: Mapping[tuple[str, str], float | None]) -> dict[str, f
     return dict(sorted(means.items(), key=lambda item: (-item[1], item[0])))
 
 
-def own_first(best: Seen) -> list[str]:
+def own_first(best: EncoderViews) -> list[str]:
     """Return what stands first where answers in the question's language are wanted."""
     kinds = [best.number("first", kind) for kind in ("right", "right_meaning_wrong_language", "own_wrong")]
     if None in kinds:
@@ -264,7 +264,7 @@ def own_first(best: Seen) -> list[str]:
     ]
 
 
-def has_strong_hubs(one: Seen) -> bool:
+def has_strong_hubs(one: EncoderViews) -> bool:
     """Tell whether few candidates crowd the top of many questions."""
     skewness, largest, expected = (one.number("hubs", name) for name in ("skewness", "largest", "expected"))
     if skewness is None or largest is None or not expected:
@@ -272,7 +272,7 @@ def has_strong_hubs(one: Seen) -> bool:
     return skewness > SKEWED and largest >= HUB * expected
 
 
-def hubs(every: Sequence[Seen]) -> list[str]:
+def hubs(every: Sequence[EncoderViews]) -> list[str]:
     """Return an alarm that names the encoders whose hubs are strong."""
     strong = [one for one in every if has_strong_hubs(one)]
     texts = [
@@ -290,6 +290,6 @@ def _where(runs: Sequence[Results], leader: Row) -> str:
     entries = entries_of(runs, leader)
     if not entries:
         return ""
-    n_languages = len(Seen(leader, entries[0]).languages)
+    n_languages = len(EncoderViews(leader, entries[0]).languages)
     among = f" in {n_languages} languages" if n_languages > 1 else ""
     return f" over {numbers.count(entries[0].n_source)} questions{among}"

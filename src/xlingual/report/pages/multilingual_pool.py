@@ -26,7 +26,7 @@ from xlingual.report.findings.retrieval import findings
 from xlingual.report.pages import pool_tables
 from xlingual.report.pages.boards import boards, notes
 from xlingual.report.pages.evaluation import Part
-from xlingual.report.pool_views import PREFER_OWN, Seen, amount, policies_of, seen, tables_of
+from xlingual.report.pool_views import PREFER_OWN, EncoderViews, amount, policies_of, seen, tables_of
 from xlingual.results import Results, by_key
 from xlingual.tasks import Task
 
@@ -162,7 +162,7 @@ def _boards(runs: Sequence[Results], task: Task) -> list[Block]:
 
 
 def _languages(
-    runs: Sequence[Results], task: Task, found: Sequence[Seen], strict: Sequence[Seen]
+    runs: Sequence[Results], task: Task, found: Sequence[EncoderViews], strict: Sequence[EncoderViews]
 ) -> Iterator[Block]:
     """Give what the results hold of languages, in the order of the page."""
     traded, lost = trade_off(found), losses(found)
@@ -189,7 +189,7 @@ def _languages(
     yield from _worst(runs, found)
 
 
-def _hub_texts(runs: Sequence[Results], found: Sequence[Seen]) -> list[Block]:
+def _hub_texts(runs: Sequence[Results], found: Sequence[EncoderViews]) -> list[Block]:
     """Return the largest hubs of the leading encoders, the most frequent first."""
     shown = tables_of(runs, found, "hubs")[:MOST_ENCODERS]
     largest = {one.row.label: sorted(rows, key=lambda row: -row["count"])[:MOST_HUBS] for one, rows in shown}
@@ -204,7 +204,7 @@ def _hub(row: Mapping[str, Any]) -> Text:
     return Text(row["language"], _cut(row["text"]), remark=often + right)
 
 
-def _worst(runs: Sequence[Results], found: Sequence[Seen]) -> Iterator[Block]:
+def _worst(runs: Sequence[Results], found: Sequence[EncoderViews]) -> Iterator[Block]:
     """Give the worst questions of the leading encoders, with what stood above their answers."""
     for place, (one, rows) in enumerate(tables_of(runs, found, "worst")[:MOST_ENCODERS]):
         questions: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -249,7 +249,7 @@ def _cut(text: str | None) -> str:
 
 
 def _terms(
-    runs: Sequence[Results], task: Task, found: Sequence[Seen], strict: Sequence[Seen]
+    runs: Sequence[Results], task: Task, found: Sequence[EncoderViews], strict: Sequence[EncoderViews]
 ) -> list[tuple[str, str]]:
     """Return the terms of what is shown, with their meanings."""
     measures = leaders.measures(runs, task.name)

@@ -10,7 +10,7 @@ from xlingual.report import numbers
 from xlingual.report.blocks import Badge, Block, Cell, Column, Look, Prose, Table
 from xlingual.report.blocks import Row as TableRow
 from xlingual.report.findings.multilingual_pool import ALONE, DELTA, GAP, has_strong_hubs, monolingual_ranks
-from xlingual.report.pool_views import PREFER_OWN, Seen, amount, languages_of, share, sides_of
+from xlingual.report.pool_views import PREFER_OWN, EncoderViews, amount, languages_of, share, sides_of
 from xlingual.results import Entry
 from xlingual.tasks import Task
 
@@ -32,11 +32,11 @@ FIRSTS = (  # what stands first where the own language is wanted: its name on th
     ("wrong_untold", "wrong, language not told", "wrong untold", "first is no answer, its language not told"),
 )
 
-Shown: TypeAlias = tuple[Column, Callable[[Seen], Cell]]  # a column, and its cell for an encoder
+Shown: TypeAlias = tuple[Column, Callable[[EncoderViews], Cell]]  # a column, and its cell for an encoder
 ENCODER: Shown = (Column("encoder", "name", data=True), lambda one: Cell(one.row.label))
 
 
-def _by_encoder(title: str, found: Sequence[Seen], shown: Sequence[Shown], *notes: str) -> Table:
+def _by_encoder(title: str, found: Sequence[EncoderViews], shown: Sequence[Shown], *notes: str) -> Table:
     """Return a row for each encoder, without columns of numbers that say nothing."""
     rows = tuple(TableRow(tuple(cell(one) for _, cell in shown)) for one in found)
     return Table(title, tuple(column for column, _ in shown), rows, notes).without_empty()
@@ -45,7 +45,7 @@ def _by_encoder(title: str, found: Sequence[Seen], shown: Sequence[Shown], *note
 def _of(name: str, form: Callable[[float], str], *keys: str, meaning: str = "") -> Shown:
     """Return the column of a number of the views, as `form` writes it."""
 
-    def cell(one: Seen) -> Cell:
+    def cell(one: EncoderViews) -> Cell:
         value = one.number(*keys)
         return Cell(numbers.MISSING if value is None else form(value), value=value)
 
@@ -56,7 +56,7 @@ def _share(value: float) -> str:
     return share(value).text
 
 
-def _bias(found: Sequence[Seen]) -> dict[str, Shown]:
+def _bias(found: Sequence[EncoderViews]) -> dict[str, Shown]:
     """Return the columns that show own and other languages, by name."""
     ranks = monolingual_ranks(found)
     moved = {id(one): dict.fromkeys(ranks.get(i, ())) for i, one in enumerate(found)}
@@ -84,7 +84,7 @@ def _bias(found: Sequence[Seen]) -> dict[str, Shown]:
     return {column.key: (column, cell) for column, cell in columns}
 
 
-def glance(found: Sequence[Seen], task: Task) -> Table | None:
+def glance(found: Sequence[EncoderViews], task: Task) -> Table | None:
     """Return the languages' side of every encoder in one row; None where there is none."""
     columns = _bias(found)
     macros = {(numbers.number(one.number("macro")), numbers.number(one.row.value)) for one in found}
@@ -100,7 +100,7 @@ def glance(found: Sequence[Seen], task: Task) -> Table | None:
     return replace(table, title="Own and other languages") if biased else table
 
 
-def remove_one(found: Sequence[Seen]) -> Table | None:
+def remove_one(found: Sequence[EncoderViews]) -> Table | None:
     """Return Table 3."""
     own = [one for one in found if one.has("remove_one")]
     columns: list[Shown] = [
@@ -117,7 +117,7 @@ def remove_one(found: Sequence[Seen]) -> Table | None:
     return _by_encoder("One answer removed", own, columns, note) if own else None
 
 
-def subsets(found: Sequence[Seen]) -> Table | None:
+def subsets(found: Sequence[EncoderViews]) -> Table | None:
     """Return Table 5: mAP where pool and questions hold some of the languages only."""
     own = [one for one in found if one.has("subsets")]
     if not own:
@@ -142,7 +142,7 @@ def _subset_name(key: str, languages: list[str]) -> str:
     return f"all but {gone[0]}" if len(gone) == 1 and len(names) > 1 else ", ".join(names)
 
 
-def fairness(found: Sequence[Seen]) -> Table | None:
+def fairness(found: Sequence[EncoderViews]) -> Table | None:
     """Return PEER: how equally the ranking treats the languages."""
     rows: list[list[str | Cell]] = [
         [one.row.label, name, *(Cell.of(value.get(part)) for part in ("value", "relevant", "other"))]
@@ -155,7 +155,7 @@ def fairness(found: Sequence[Seen]) -> Table | None:
     return table if rows else None
 
 
-def hubs(found: Sequence[Seen]) -> Table | None:
+def hubs(found: Sequence[EncoderViews]) -> Table | None:
     """Return how strongly few candidates crowd the top of many questions."""
     own = [one for one in found if one.has("hubs")]
     languages = [
@@ -179,7 +179,7 @@ def hubs(found: Sequence[Seen]) -> Table | None:
     return _by_encoder("Hubs", own, columns, note) if own else None
 
 
-def own_first(found: Sequence[Seen], task: Task) -> Table | None:
+def own_first(found: Sequence[EncoderViews], task: Task) -> Table | None:
     """Return what was measured under the policy that wants answers in the question's language first."""
     own = [_measured(one, one.entry) for one in found if one.entry is not None]
     if not own:
@@ -197,13 +197,13 @@ def own_first(found: Sequence[Seen], task: Task) -> Table | None:
     return _by_encoder("When the question's language must come first", own, columns, note)
 
 
-def _measured(one: Seen, entry: Entry) -> Seen:
+def _measured(one: EncoderViews, entry: Entry) -> EncoderViews:
     """Return the row with what was measured under the policy of the entry, compared with nobody."""
     bare = replace(one.row, rank=None, behind=None, standing="unknown", chance=None)
     return replace(one, row=replace(bare, value=entry.value, ci=entry.ci))
 
 
-def in_terminal(found: Sequence[Seen], strict: Sequence[Seen], task: Task) -> list[Block]:
+def in_terminal(found: Sequence[EncoderViews], strict: Sequence[EncoderViews], task: Task) -> list[Block]:
     """Return what a terminal shows: the encoders side by side, the leader's languages, and what stands first.
 
     `found` and `strict` are the same encoders as measured under either policy.
@@ -220,7 +220,7 @@ def in_terminal(found: Sequence[Seen], strict: Sequence[Seen], task: Task) -> li
     return blocks
 
 
-def _board(found: Sequence[Seen], title: str, task: Task) -> Table:
+def _board(found: Sequence[EncoderViews], title: str, task: Task) -> Table:
     """Return the encoders side by side, for a terminal."""
     bias = _bias(found)
     shown = [
@@ -248,26 +248,26 @@ def _board(found: Sequence[Seen], title: str, task: Task) -> Table:
     return replace(table, rows=rows, looks=LOOKS, where="terminal")
 
 
-def _value(found: Sequence[Seen], task: Task) -> Shown:
+def _value(found: Sequence[EncoderViews], task: Task) -> Shown:
     """Return the column of the number that a board is about."""
     column = Column(task.measure_name(found[0].row.measure), main=True)
     return column, lambda one: Cell.of(one.row.value, one.row.ci, one.row.measure)
 
 
-def _named(one: Seen) -> Cell:
+def _named(one: EncoderViews) -> Cell:
     """Return the name of an encoder with what is to be said of its place."""
     remark = "at chance" if one.row.at_chance else "level" if one.row.standing == "level" else ""
     return Cell(one.row.label, badges=(Badge(remark),) if remark else ())
 
 
-def _behind(one: Seen) -> Cell:
+def _behind(one: EncoderViews) -> Cell:
     behind = one.row.behind
     if behind is None:
         return Cell(numbers.MISSING)
     return replace(Cell.of(behind.value, behind.ci, one.row.measure), interval="")
 
 
-def _languages(best: Seen) -> Block:
+def _languages(best: EncoderViews) -> Block:
     """Return the leader's mAP by question and answer language, or where it can be seen."""
     n, label = len(best.languages), best.row.label
     said = f"{label} by language: {n} × {n} have no room here, --report shows them"

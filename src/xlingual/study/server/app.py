@@ -16,9 +16,9 @@ from starlette.routing import Route
 from xlingual.errors import InputError
 from xlingual.study.records import Study
 from xlingual.study.server import organiser, pages
-from xlingual.study.server.desk import Desk
 from xlingual.study.server.limits import Limits
 from xlingual.study.server.security import Guard
+from xlingual.study.server.state import StudyState
 from xlingual.study.server.web import Static, endpoint, environment, page
 
 _WORDS = {
@@ -44,7 +44,7 @@ def create_app(study: Study, folder: Path, limits: Limits | None = None, url: st
 
     """
     limits = limits or Limits()
-    desk = Desk(study, folder, limits, url)
+    desk = StudyState(study, folder, limits, url)
     static = Static()
 
     @asynccontextmanager

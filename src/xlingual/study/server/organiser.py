@@ -9,13 +9,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from xlingual.study.links import Link, add_rater, is_organiser, renew_link
-from xlingual.study.server.course import asked, given
-from xlingual.study.server.desk import Desk
 from xlingual.study.server.pages import instructions
+from xlingual.study.server.rater_pages import asked, given
+from xlingual.study.server.state import StudyState
 from xlingual.study.server.web import Form, page, see, whole_number
 
 
-def overview(desk: Desk, request: Request, _: Form) -> Response:
+def overview(desk: StudyState, request: Request, _: Form) -> Response:
     """Show progress, and once the link that was just made."""
     base = _enter(desk, request)
     link, desk.fresh_link = desk.fresh_link, None
@@ -26,13 +26,13 @@ def overview(desk: Desk, request: Request, _: Form) -> Response:
     return page(request, "organiser.html", values)
 
 
-def people(desk: Desk, request: Request, _: Form) -> Response:
+def people(desk: StudyState, request: Request, _: Form) -> Response:
     """Show the table alone: the page asks for it every few seconds."""
     base = _enter(desk, request)
     return page(request, "people.html", _people(desk) | {"base": base})
 
 
-def add(desk: Desk, request: Request, form: Form) -> Response:
+def add(desk: StudyState, request: Request, form: Form) -> Response:
     """Add a rater; the next page shows the link. The same form sent twice (a double click) adds one."""
     base = _enter(desk, request)
     known = str(len(desk.ratings.raters()))
@@ -41,7 +41,7 @@ def add(desk: Desk, request: Request, form: Form) -> Response:
     return see(base)
 
 
-def renew(desk: Desk, request: Request, _: Form) -> Response:
+def renew(desk: StudyState, request: Request, _: Form) -> Response:
     """Give a rater another link; the next page shows it."""
     base = _enter(desk, request)
     number = whole_number(request.path_params["number"])
@@ -52,7 +52,7 @@ def renew(desk: Desk, request: Request, _: Form) -> Response:
     return see(base)
 
 
-def preview(desk: Desk, request: Request, _: Form) -> Response:
+def preview(desk: StudyState, request: Request, _: Form) -> Response:
     """Show title and instructions as raters see them."""
     base = _enter(desk, request)
     places, labels = desk.places_of(0), desk.study.labels
@@ -61,7 +61,7 @@ def preview(desk: Desk, request: Request, _: Form) -> Response:
     return page(request, "start.html", values)
 
 
-def _enter(desk: Desk, request: Request) -> str:
+def _enter(desk: StudyState, request: Request) -> str:
     """Return the organiser's address, or find nothing."""
     token = request.path_params["token"]
     if not is_organiser(desk.ratings, token):
@@ -71,7 +71,7 @@ def _enter(desk: Desk, request: Request) -> str:
     return f"/o/{token}"
 
 
-def _people(desk: Desk) -> dict[str, object]:
+def _people(desk: StudyState) -> dict[str, object]:
     rows = []
     for rater in desk.ratings.raters():
         places = desk.places(rater)

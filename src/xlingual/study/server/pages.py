@@ -8,15 +8,15 @@ from starlette.responses import FileResponse, Response
 
 from xlingual.study.database import Rater
 from xlingual.study.links import find_rater
-from xlingual.study.server.course import Place, asked, first_open, given
-from xlingual.study.server.desk import Desk
 from xlingual.study.server.limits import Buckets
+from xlingual.study.server.rater_pages import RaterPage, asked, first_open, given
+from xlingual.study.server.state import StudyState
 from xlingual.study.server.web import Form, page, see, whole_number
 
 _KEPT = "private, max-age=86400"  # pictures do not change; a shared cache shall not keep them
 
 
-def start(desk: Desk, request: Request, _: Form) -> Response:
+def start(desk: StudyState, request: Request, _: Form) -> Response:
     """Show title, instructions and how far the rater has come."""
     rater = _rater(desk, request)
     desk.opened(rater)
@@ -25,7 +25,7 @@ def start(desk: Desk, request: Request, _: Form) -> Response:
     )
 
 
-def onward(desk: Desk, request: Request, _: Form) -> Response:
+def onward(desk: StudyState, request: Request, _: Form) -> Response:
     """Go to the first page that lacks an answer, or to the end."""
     rater = _rater(desk, request)
     place = first_open(desk.places(rater), desk.scores(rater))
@@ -33,14 +33,14 @@ def onward(desk: Desk, request: Request, _: Form) -> Response:
     return see(f"{base}/end" if place is None else f"{base}/page/{place.number}")
 
 
-def show(desk: Desk, request: Request, _: Form) -> Response:
+def show(desk: StudyState, request: Request, _: Form) -> Response:
     """Show a query and its suggestions."""
     rater = _rater(desk, request)
     desk.opened(rater)
     return _rating_page(desk, request, rater, _place(desk, request, rater))
 
 
-def rate(desk: Desk, request: Request, form: Form) -> Response:
+def rate(desk: StudyState, request: Request, form: Form) -> Response:
     """Keep one answer (from a script) or all of a page (from its form), then say so or go on."""
     rater = _rater(desk, request)
     place = _place(desk, request, rater)
@@ -57,7 +57,7 @@ def rate(desk: Desk, request: Request, form: Form) -> Response:
     return onward(desk, request, form)
 
 
-def undo(desk: Desk, request: Request, form: Form) -> Response:
+def undo(desk: StudyState, request: Request, form: Form) -> Response:
     """Take the last answer back and show where it was; the same form sent twice takes back one."""
     rater = _rater(desk, request)
     number = whole_number(form.get("change", ""))
@@ -69,7 +69,7 @@ def undo(desk: Desk, request: Request, form: Form) -> Response:
     return see(f"{base}/next")
 
 
-def end(desk: Desk, request: Request, _: Form) -> Response:
+def end(desk: StudyState, request: Request, _: Form) -> Response:
     """Thank the rater, once everything is rated."""
     rater = _rater(desk, request)
     if first_open(desk.places(rater), desk.scores(rater)) is not None:
@@ -78,7 +78,7 @@ def end(desk: Desk, request: Request, _: Form) -> Response:
     return page(request, "end.html", _values(desk, request, rater))
 
 
-def image(desk: Desk, request: Request, _: Form) -> Response:
+def image(desk: StudyState, request: Request, _: Form) -> Response:
     """Send the picture of a query or suggestion, chosen by its id from a table."""
     _rater(desk, request, desk.looks)
     path = desk.pictures.get(request.path_params["shown"])
@@ -87,14 +87,14 @@ def image(desk: Desk, request: Request, _: Form) -> Response:
     return FileResponse(path, headers={"Cache-Control": _KEPT})
 
 
-def instructions(desk: Desk) -> dict[str, object]:
+def instructions(desk: StudyState) -> dict[str, object]:
     """Return the instructions for a template: HTML that the Markdown reader made, fit to be shown."""
     from markupsafe import Markup
 
     return {"instructions": Markup(desk.title().html)}
 
 
-def _rater(desk: Desk, request: Request, permits: Buckets | None = None) -> Rater:
+def _rater(desk: StudyState, request: Request, permits: Buckets | None = None) -> Rater:
     rater = find_rater(desk.ratings, request.path_params["token"])
     if rater is None:
         raise HTTPException(404)
@@ -103,14 +103,14 @@ def _rater(desk: Desk, request: Request, permits: Buckets | None = None) -> Rate
     return rater
 
 
-def _place(desk: Desk, request: Request, rater: Rater) -> Place:
+def _place(desk: StudyState, request: Request, rater: Rater) -> RaterPage:
     places, number = desk.places(rater), whole_number(request.path_params["number"])
     if number is None or not 1 <= number <= len(places):
         raise HTTPException(404)
     return places[number - 1]
 
 
-def _answers(form: Form, place: Place, scores: int) -> dict[str, int]:
+def _answers(form: Form, place: RaterPage, scores: int) -> dict[str, int]:
     """Return the scores of a form by suggestion; anything that the page does not ask for is refused."""
     allowed = {f"score-{one.id}": one.id for one in place.suggestions}
     values = {str(score): score for score in range(1, scores + 1)}
@@ -119,13 +119,15 @@ def _answers(form: Form, place: Place, scores: int) -> dict[str, int]:
     return {allowed[name]: values[value] for name, value in form.items()}
 
 
-def _rating_page(desk: Desk, request: Request, rater: Rater, place: Place, missing: int = 0) -> Response:
+def _rating_page(
+    desk: StudyState, request: Request, rater: Rater, place: RaterPage, missing: int = 0
+) -> Response:
     values = _values(desk, request, rater)
     own = {"place": place, "given_here": place.scores(desk.scores(rater)), "missing": missing}
     return page(request, "rate.html", values | own)
 
 
-def _values(desk: Desk, request: Request, rater: Rater) -> dict[str, object]:
+def _values(desk: StudyState, request: Request, rater: Rater) -> dict[str, object]:
     """Return what every page of a rater shows."""
     places, scores = desk.places(rater), desk.scores(rater)
     return {

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from xlingual.languages import direction
-from xlingual.study.server.desk import Desk
+from xlingual.study.server.state import StudyState
 from xlingual.visible import visible_value
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _FIELDS = 2000  # of a form, at most
 _DIGITS = 15  # of a number in a path or form: more than any page or change has
 
 Form = Mapping[str, str]
-Handler = Callable[[Desk, Request, Form], Response]
+Handler = Callable[[StudyState, Request, Form], Response]
 
 
 class Static:

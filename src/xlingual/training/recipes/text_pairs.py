@@ -11,7 +11,7 @@ import numpy as np
 
 from xlingual.data.manifest import Manifest
 from xlingual.embed import embed_batch
-from xlingual.embed.encoding import Report
+from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.views import two_views
@@ -30,7 +30,7 @@ class TextSource:
     name: str
     encoder: Encoder
     store: Store | None = None
-    progress: Report | None = None
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import pytest
 from xlingual.errors import InputError
 from xlingual.evaluation.multilingual_pool.language_bias import agnostic_views, removals
 from xlingual.evaluation.multilingual_pool.prefer_own import prefer_own
-from xlingual.evaluation.multilingual_pool.standings import standings
+from xlingual.evaluation.multilingual_pool.relevant_ranks import standings
 from xlingual.evaluation.multilingual_pool.views import question_languages, record_of
 from xlingual.measures import AveragePrecision, MedianRank, ReciprocalRank
 from xlingual.results.document import plain

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from xlingual.evaluation.multilingual_pool.language_bias import agnostic_views
 from xlingual.evaluation.multilingual_pool.prefer_own import own_language_targets, prefer_own
-from xlingual.evaluation.multilingual_pool.standings import standings
+from xlingual.evaluation.multilingual_pool.relevant_ranks import standings
 from xlingual.evaluation.multilingual_pool.views import question_languages, record_of
 from xlingual.measures import AveragePrecision
 from xlingual.results.document import plain

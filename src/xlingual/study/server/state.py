@@ -12,8 +12,8 @@ from xlingual.study.database import Rater, Ratings
 from xlingual.study.folder import IMAGES
 from xlingual.study.links import Link
 from xlingual.study.records import Rating, Study
-from xlingual.study.server.course import Place, Scores, course, scores_of
 from xlingual.study.server.limits import Buckets, Limits
+from xlingual.study.server.rater_pages import RaterPage, Scores, course, scores_of
 from xlingual.study.server.title import Title, read_title
 from xlingual.study.tables import now
 
@@ -21,7 +21,7 @@ _LONGEST_S = 3600.0  # between two answers; after that the rater was away
 _SEEN_S = 30.0  # a rater's "last seen" is written no more often than this
 
 
-class Desk:
+class StudyState:
     """A study being served.
 
     Args:
@@ -57,11 +57,11 @@ class Desk:
         self._seen: dict[int, float] = {}
         self._courses = [course(study, number) for number in range(len(study.orders))]
 
-    def places(self, rater: Rater) -> tuple[Place, ...]:
+    def places(self, rater: Rater) -> tuple[RaterPage, ...]:
         """Return a rater's pages."""
         return self.places_of(rater.number)
 
-    def places_of(self, number: int) -> tuple[Place, ...]:
+    def places_of(self, number: int) -> tuple[RaterPage, ...]:
         """Return the pages of the rater with a number."""
         return self._courses[number % len(self._courses)]
 
@@ -83,7 +83,7 @@ class Desk:
         if due and self.ratings.note_seen(rater.number):
             self._seen[rater.number] = moment
 
-    def rate(self, rater: Rater, place: Place, answers: Mapping[str, int]) -> int:
+    def rate(self, rater: Rater, place: RaterPage, answers: Mapping[str, int]) -> int:
         """Keep the answers of a page, by suggestion; return how many were new. They are then on the disk."""
         before = place.scores(self.scores(rater))
         fresh = {name: score for name, score in answers.items() if before.get(name) != score}

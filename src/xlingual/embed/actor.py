@@ -16,7 +16,7 @@ from xlingual.records import Pictures, Texts
 
 
 @dataclass(frozen=True)
-class Order:
+class ActorSpec:
     """What a copy is made of: a spec, or an object with `encode`."""
 
     name: str
@@ -39,10 +39,10 @@ class Answer:
     broken: bool = False  # it is pictures that are
 
 
-class Member:
+class Actor:
     """A copy; the encoder is made when it is first asked for, so that what is wrong with it can be told."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: ActorSpec) -> None:
         self.order = order
         self._encoder: encoders.Encoder | None = None
 

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.embed.actor import Actor, ActorSpec, Answer
 from xlingual.embed.encoding import is_kept
-from xlingual.embed.member import Answer, Member, Order
 from xlingual.encoders import Encoder, EncoderLike, Stacked
 from xlingual.encoders.decoding import BrokenPicturesError
 from xlingual.errors import DataWarning, InputError, XlingualError
@@ -38,7 +38,7 @@ _WAIT = 0.5  # seconds without an answer, after which it is seen whether somebod
 
 
 @dataclass(frozen=True)
-class Crew:
+class EncoderPool:
     """Where copies of encoders run, and how many.
 
     `address` as of `RayRanker`; `workers` copies (None: one for each GPU, else one for each machine), each
@@ -68,7 +68,7 @@ class Crew:
         ray = connect(self.address, self.cores)
         check_machines(ray, None)
         spec, thing = (str(entry), None) if isinstance(entry, str | os.PathLike) else (None, entry)
-        order = Order(name, kind, spec, thing, depth, tuple(languages), os.getcwd())
+        order = ActorSpec(name, kind, spec, thing, depth, tuple(languages), os.getcwd())
         remote = _Remote(ray, below, order, *self._resources(ray))
         try:
             yield _standing_on(encoder, remote)
@@ -105,7 +105,7 @@ class _Remote(Encoder):
         self,
         ray: Any,  # noqa: ANN401  (the module)
         encoder: Encoder,
-        order: Order,
+        order: ActorSpec,
         workers: int,
         gpus: float,
         cores: int,
@@ -113,7 +113,7 @@ class _Remote(Encoder):
         self.identity, self.content = encoder.identity, encoder.content
         self.workers = workers  # `encode` hands over more rows at a time
         self._ray, self._order = ray, order
-        self._member = ray.remote(num_cpus=cores, num_gpus=gpus, max_restarts=0)(Member)
+        self._member = ray.remote(num_cpus=cores, num_gpus=gpus, max_restarts=0)(Actor)
         self._starting: dict[Any, Any] = {}  # what tells that a copy is there → the copy
         self._idle: list[Any] = []
         self._all: list[Any] = []

@@ -11,7 +11,7 @@ Scores = Mapping[tuple[str, str, int], int]  # (query, suggestion, occasion) →
 
 
 @dataclass(frozen=True)
-class Place:
+class RaterPage:
     """A page of a rater: its number (from 1), the query and its suggestions in this rater's order."""
 
     number: int
@@ -29,14 +29,16 @@ class Place:
         return len(self.scores(scores)) == len(self.suggestions)
 
 
-def course(study: Study, rater: int) -> tuple[Place, ...]:
+def course(study: Study, rater: int) -> tuple[RaterPage, ...]:
     """Return the pages of the rater with a number; orders begin anew after the last."""
     queries = {query.shown.id: query for query in study.queries}
     places = []
     for number, page in enumerate(study.orders[rater % len(study.orders)], 1):
         query = queries[page.query]
         shown = {one.id: one for one in query.suggestions}
-        places.append(Place(number, query, tuple(shown[name] for name in page.suggestions), page.occasion))
+        places.append(
+            RaterPage(number, query, tuple(shown[name] for name in page.suggestions), page.occasion)
+        )
     return tuple(places)
 
 
@@ -45,16 +47,16 @@ def scores_of(ratings: Sequence[Rating]) -> Scores:
     return {(one.query, one.suggestion, one.occasion): one.score for one in ratings}
 
 
-def first_open(places: Sequence[Place], scores: Scores) -> Place | None:
+def first_open(places: Sequence[RaterPage], scores: Scores) -> RaterPage | None:
     """Return the first page that lacks a score, or None where all is done."""
     return next((place for place in places if not place.done(scores)), None)
 
 
-def given(places: Sequence[Place], scores: Scores) -> int:
+def given(places: Sequence[RaterPage], scores: Scores) -> int:
     """Return how many scores of these pages there are."""
     return sum(len(place.scores(scores)) for place in places)
 
 
-def asked(places: Sequence[Place]) -> int:
+def asked(places: Sequence[RaterPage]) -> int:
     """Return how many scores are asked for."""
     return sum(len(place.suggestions) for place in places)

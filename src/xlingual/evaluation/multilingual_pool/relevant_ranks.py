@@ -21,7 +21,7 @@ else:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Standings:
+class RelevantRanks:
     """The lines of `PoolCounts`, sorted by question, then best first; one line a relevant candidate.
 
     A tie group is a run of lines: those of a question that as many candidates are above of, which is the same
@@ -90,7 +90,7 @@ class Standings:
         return len(np.unique(self.question[rows[shared]]))
 
 
-def standings(counts: PoolCounts) -> Standings:
+def standings(counts: PoolCounts) -> RelevantRanks:
     """Return the standings of the relevant candidates: one sort, shared by all views."""
     above, tied = _row_sums(counts.above), _row_sums(counts.tied)
     code = counts.question * (int(above.max(initial=0)) + 1) + above
@@ -100,7 +100,7 @@ def standings(counts: PoolCounts) -> Standings:
     first, last = _runs(question)
     answer_language = counts.answer_language[line]
     asked_in = counts.question_language[question]
-    return Standings(
+    return RelevantRanks(
         counts, line, question, asked_in, answer_language, above[line], tied[line], start, stop, first, last
     )
 
