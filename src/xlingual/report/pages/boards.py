@@ -36,22 +36,22 @@ def boards(runs: Sequence[Results], task: Task, *, where: Where = "both") -> lis
     `where` "page": a terminal shows the numbers in a way of the task's own.
     """
     blocks: list[Block] = []
-    ways: dict[str, None] = {}
+    told: set[str] = set()  # in a terminal, which shows all boards below each other
     for place, measure in enumerate(leaders.measures(runs, task.name)):
         rows = leaders.leaderboard(runs, task.name, measure)
         found = approximation.sentences(rows)
-        ways |= dict.fromkeys(found)
         own: list[Block] = [
             replace(board(runs, task, rows), where=where),
             *(Prose(note, "note-line", "terminal") for note in notes(rows)),
             *(Prose(sentence, "note-line") for sentence in found),
+            *(Prose(sentence, "note-line", "terminal") for sentence in found if sentence not in told),
         ]
+        told |= set(found)
         blocks += (
             own
             if place == 0
             else [Fold(task.measure_name(measure), own, _best(runs, task, rows), where=where)]
         )
-    blocks += [Prose(sentence, "note-line", "terminal") for sentence in ways]
     return [block for block in blocks if where != "page" or block.where != "terminal"]
 
 

@@ -183,7 +183,7 @@ def _legend(amounts: str, n_systems: int, baseline: str | None) -> tuple[Key, ..
     if baseline is not None:
         keys += [
             Key("in brackets: difference to", name=baseline),
-            Key("* its interval excludes zero"),
+            Key("* its interval excludes zero: better in green, worse in orange"),
         ]
     return tuple(keys)
 

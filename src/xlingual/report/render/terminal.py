@@ -23,7 +23,7 @@ from xlingual.report.blocks import (
     meanings,
     walk,
 )
-from xlingual.report.marking import bare, in_quotes, parts
+from xlingual.report.marking import bare, in_quotes, parts, plain
 from xlingual.visible import visible
 
 if TYPE_CHECKING:
@@ -62,7 +62,14 @@ def show_section(console: Console, section: Section, *, instead: str = "--json")
             say(console, block.text, whole=block.whole)
         elif isinstance(block, Heading):
             console.print()
-            say(console, block.text, "bold underline")
+            console.print(_heading(block.text))
+
+
+def _heading(text: str) -> Text:
+    """Return a heading, which begins at the edge as the titles of tables do."""
+    from rich.text import Text
+
+    return Text(plain(text), style="bold underline")
 
 
 def show_table(console: Console, table: Table, *, instead: str = "--json") -> None:
