@@ -32,7 +32,7 @@ Task: TypeAlias = Annotated[
     str | None,
     option("The task that is used; needed where the results are of several tasks.", metavar="NAME"),
 ]
-Replicates: TypeAlias = Annotated[Positive, option("Draws of the bootstrap.", metavar="N")]
+Replicates: TypeAlias = Annotated[Positive, option("Random sign flips of each test.", metavar="N")]
 Seed: TypeAlias = Annotated[Natural, option("Seed of the random numbers.")]
 
 
