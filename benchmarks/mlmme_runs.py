@@ -30,9 +30,9 @@ from xlingual import (
     multilingual_pool,
     write_scenes,
 )
+from xlingual.arrays import Ints
 from xlingual.data.pools.mix import mix_pool
 from xlingual.errors import DataWarning
-from xlingual.records import Ints
 from xlingual.streams import stream
 from xlingual.training.options import FitOptions
 from xlingual.training.recipes.mlmme_options import MlmmeOptions

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.cli.main import run
 from xlingual.nbest.apply import read_texts
 from xlingual.nbest.bleu import corpus_bleu, list_counts, sentence_bleu
@@ -25,7 +26,6 @@ from xlingual.nbest.format import read_nbest, write_nbest
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.paired import Difference, paired_bootstrap
 from xlingual.nbest.weights import Weights
-from xlingual.records import Floats, Ints
 from xlingual.stats.corrections import holm
 from xlingual.streams import stream
 

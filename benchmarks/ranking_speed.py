@@ -16,6 +16,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from benchmarks.vectors import spectrum
+from xlingual.arrays import Ints
 from xlingual.ranking import (
     Cosine,
     Counts,
@@ -28,7 +29,6 @@ from xlingual.ranking import (
 )
 from xlingual.ranking import reference as plain
 from xlingual.ranking.scan import Plan
-from xlingual.records import Ints
 
 N, DIMS = 20_000, (128, 768)
 ROUNDS = 3

@@ -21,7 +21,7 @@ class Overview:
     n_images: int
 
 
-def html_of(thing: Any) -> str:  # noqa: ANN401  (a record of results, or an overview)
-    """Return a thing as HTML for a notebook."""
-    shown: str = load(RENDERER)(thing)
+def html_of(thing: Any) -> str | None:  # noqa: ANN401  (a record of results, or an overview)
+    """Return a thing as HTML for a notebook; None where it is shown as Python does."""
+    shown: str | None = load(RENDERER)(thing)
     return shown

@@ -13,9 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from xlingual.arrays import Floats as Floats  # the types of arrays may be imported from here, too
-from xlingual.arrays import Ints as Ints
-from xlingual.arrays import Vectors as Vectors
+from xlingual.arrays import Ints, Vectors
 from xlingual.errors import InputError
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import Floats
 from xlingual.comparison.queries import Queries
 from xlingual.errors import InputError, did_you_mean
-from xlingual.records import Floats
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Compared
 from xlingual.stats.corrections import benjamini_hochberg, holm

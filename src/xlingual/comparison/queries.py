@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.measures import parse_measure
-from xlingual.records import Floats, Ints
 from xlingual.stats.paired_queries import Paired
 
 NO_LABEL = "–"  # the slice of queries that have no label

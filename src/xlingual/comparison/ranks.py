@@ -7,9 +7,9 @@ from itertools import combinations
 
 import numpy as np
 
+from xlingual.arrays import Floats
 from xlingual.comparison.outcome import Rules
 from xlingual.comparison.queries import Queries
-from xlingual.records import Floats
 from xlingual.stats.paired import FEWEST_CLUSTERS, t_test
 
 _NEAR = 10.0  # times under alpha where the test by sign flips is made too; beyond alpha it changes nothing

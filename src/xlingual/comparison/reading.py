@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.comparison.alignment import Key, check_means, check_same
 from xlingual.comparison.queries import Labels, Queries, sample_weights
 from xlingual.comparison.references import (
@@ -25,7 +26,6 @@ from xlingual.comparison.references import (
 from xlingual.comparison.rows import Block, FolderRows
 from xlingual.errors import InputError, listed
 from xlingual.measures import parse_measure
-from xlingual.records import Ints
 from xlingual.results import Entry, Results
 from xlingual.signature import CHANGES, Signature, version
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.comparison.queries import NO_LABEL, Labels
 from xlingual.errors import InputError
-from xlingual.records import Floats, Ints
 from xlingual.results.tables import LABEL_PREFIX
 
 if TYPE_CHECKING:

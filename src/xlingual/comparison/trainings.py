@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.comparison.queries import Queries
-from xlingual.records import Floats, Ints
 from xlingual.results import Interval
 from xlingual.stats.intervals import LEVEL, Part, effective_clusters, t_quantile, variance
 from xlingual.stats.paired import FEWEST_CLUSTERS, PairedTest, paired_test

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.trainings import Share
-from xlingual.records import Floats, Ints
 from xlingual.results.case_study import Worst, WorstPair
 from xlingual.streams import stream
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from xlingual.arrays import distinct_values
+from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
-from xlingual.records import Ints
 from xlingual.streams import stream
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from xlingual.records import Ints
+    from xlingual.arrays import Ints
 
 _BEFORE = " before rows were chosen"
 
@@ -164,7 +164,7 @@ class Manifest(TextRows):
         pictures = f"{len(self.picture_source)} pictures" if self.has_pictures else "no pictures"
         return f"Manifest({name}: {self.n_items} items, {len(self)} texts ({texts}), {pictures})"
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         counts = np.bincount(self.language, minlength=len(self.languages)).tolist()
         texts = dict(zip(self.languages, counts, strict=True))
         name = self.path.name if self.path is not None else self.source

@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xlingual.arrays import distinct_values
+from xlingual.arrays import Ints, distinct_values
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.files import regular_file
-from xlingual.records import Ints
 from xlingual.streams import stream
 
 if TYPE_CHECKING:

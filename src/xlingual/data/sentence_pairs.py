@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.arrays import Floats
 from xlingual.data.reading.formats import READERS, read_tsv
 from xlingual.data.reading.semeval import holds_no_header, read_semeval
 from xlingual.data.reading.tables import Table
 from xlingual.data.reading.values import check_unique, described, is_missing, names_in, texts_in
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.files import regular_file
-from xlingual.records import Floats, digest
+from xlingual.records import digest
 
 FEWEST = 4  # pairs: of fewer, no correlation has an interval
 ROLES = ("id", "score", "sentence1", "sentence2")

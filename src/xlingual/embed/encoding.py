@@ -10,20 +10,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from xlingual.arrays import room_for
+from xlingual.arrays import Ints, room_for
 from xlingual.embed.checks import checked
 from xlingual.encoders import Encoder, Stacked
 from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.pictures import read_bytes
-from xlingual.records import (
-    Encoded,
-    Ints,
-    Pictures,
-    Texts,
-    check_content,
-    content_keys,
-    digest,
-)
+from xlingual.records import Encoded, Pictures, Texts, check_content, content_keys, digest
 from xlingual.store import Collection, DamagedError, Store
 
 Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed.checks import warn_of_zeros
 from xlingual.embed.encoding import Progress, VectorSource, encode
@@ -18,7 +19,7 @@ from xlingual.encoders.decoding import SKIP, BrokenPicturesError, broken, counte
 from xlingual.errors import DataWarning, InputError
 from xlingual.pictures import missing_files, read_bytes
 from xlingual.ranking import Cosine, Pool, UnitVectors
-from xlingual.records import Ints, Pictures, digest
+from xlingual.records import Pictures, digest
 from xlingual.store import Store
 
 _MEND = (

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.embed.checks import cut_by_language, warn_of_cut_texts, warn_of_zeros
@@ -13,7 +14,7 @@ from xlingual.embed.encoding import Progress, VectorSource, encode
 from xlingual.encoders import Encoder
 from xlingual.errors import InputError
 from xlingual.ranking import Pool, UnitVectors
-from xlingual.records import Encoded, Ints, Texts
+from xlingual.records import Encoded, Texts
 from xlingual.store import Store
 
 

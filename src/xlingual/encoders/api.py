@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from xlingual.arrays import Vectors
 from xlingual.encoders.api_requests import Clock, Requests
 from xlingual.encoders.api_service import Service
 from xlingual.encoders.base import Encoder
@@ -17,7 +18,7 @@ from xlingual.encoders.prompts import IdleOptions
 from xlingual.encoders.schemes import Context
 from xlingual.encoders.token_estimate import tokens_and_texts, whole_tokens
 from xlingual.errors import InputError, MissingExtraError
-from xlingual.records import Texts, Vectors
+from xlingual.records import Texts
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xlingual.arrays import Vectors
 from xlingual.encoders.api_service import Service, without_key
 from xlingual.errors import InputError
-from xlingual.records import Vectors
 
 if TYPE_CHECKING:
     import httpx

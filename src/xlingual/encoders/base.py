@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
+from xlingual.arrays import Vectors
 from xlingual.errors import InputError
-from xlingual.records import Encoded, Vectors
+from xlingual.records import Encoded
 
 E = TypeVar("E", bound="Encoder")
 

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.errors import DataWarning, InputError
-from xlingual.records import Encoded, Ints, Texts, Vectors
+from xlingual.records import Encoded, Texts
 
 T = TypeVar("T")
 LIKE = 0.75  # rows shorter than this part of their batch's longest one would be padding for the most part

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xlingual.arrays import Floats, Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.schemes import Context
 from xlingual.errors import InputError
 from xlingual.models.words import normalized
-from xlingual.records import Floats, Texts, Vectors, digest
+from xlingual.records import Texts, digest
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

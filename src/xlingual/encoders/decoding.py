@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.errors import InputError
 from xlingual.pictures import GLANCE, THREADS, open_picture, read_bytes
-from xlingual.records import Ints, Pictures, digest
+from xlingual.records import Pictures, digest
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows, in_batches
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
@@ -20,7 +21,7 @@ from xlingual.encoders.torch_runtime import device_part, require
 from xlingual.encoders.transformer_text import TextNetwork
 from xlingual.encoders.weights import checkpoint_digest, model_files
 from xlingual.errors import InputError, listed
-from xlingual.records import Encoded, Ints, Texts, Vectors
+from xlingual.records import Encoded, Texts
 
 
 class HuggingFaceEncoder(TextNetworkEncoder):

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from xlingual.arrays import Vectors
 from xlingual.encoders.checkpoints import check_weights
 from xlingual.encoders.model_kind import check_processor
 from xlingual.encoders.networks import NetworkEncoder
@@ -34,7 +35,7 @@ from xlingual.encoders.torch_runtime import (
 )
 from xlingual.encoders.weights import checkpoint_digest, model_files
 from xlingual.errors import InputError
-from xlingual.records import Pictures, Vectors
+from xlingual.records import Pictures
 
 _TOWERS = {  # models of texts and pictures of which only one side is needed
     "clip": "CLIPVisionModelWithProjection",

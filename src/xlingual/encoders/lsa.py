@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xlingual.arrays import Floats, Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import rows_by_language
 from xlingual.encoders.schemes import Context
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.words import is_spaced, words
-from xlingual.records import Floats, Texts, Vectors, digest
+from xlingual.records import Texts, digest
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

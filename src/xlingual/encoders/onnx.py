@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows, in_batches
 from xlingual.encoders.checkpoints import user_path
@@ -21,7 +22,7 @@ from xlingual.encoders.tokens import Features, TextTokens, padded
 from xlingual.encoders.torch_runtime import require
 from xlingual.encoders.weights import checkpoint_digest
 from xlingual.errors import InputError, listed
-from xlingual.records import Encoded, Texts, Vectors
+from xlingual.records import Encoded, Texts
 
 _NAMES = ("text_model.onnx", "model.onnx")
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")

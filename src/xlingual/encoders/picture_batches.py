@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.batching import Memory, in_batches
 from xlingual.encoders.decoding import decoded, distinct
 from xlingual.encoders.options import TEXT
 from xlingual.errors import InputError
-from xlingual.records import Ints, Pictures, Vectors
+from xlingual.records import Pictures
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.decoding import decoded, distinct
 from xlingual.encoders.schemes import Context
-from xlingual.records import Pictures, Vectors
+from xlingual.records import Pictures
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -10,13 +10,14 @@ from urllib.parse import quote
 
 import numpy as np
 
+from xlingual.arrays import Vectors
 from xlingual.encoders.base import Wrapped
 from xlingual.encoders.loading import failures, is_file, load_function, source_digest
 from xlingual.encoders.own_similarity import OwnSimilarity, is_similarity, own_similarity
 from xlingual.encoders.schemes import PICTURES, TEXTS, Context
 from xlingual.errors import InputError
 from xlingual.pictures import read_bytes
-from xlingual.records import Encoded, Pictures, Texts, Vectors
+from xlingual.records import Encoded, Pictures, Texts
 
 __all__ = ["PythonFunction", "build", "identity_of", "load_function"]
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.schemes import Context
-from xlingual.records import Texts, Vectors, digest
+from xlingual.records import Texts, digest
 
 
 class RandomEncoder(Encoder):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows, in_batches
 from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
@@ -46,7 +47,7 @@ from xlingual.encoders.torch_runtime import (
 )
 from xlingual.encoders.transformer_text import position_limit
 from xlingual.errors import InputError
-from xlingual.records import Encoded, Ints, Texts, Vectors
+from xlingual.records import Encoded, Texts
 
 _TASK = {"query": "query", "candidate": "document"}  # our roles → their tasks
 _DOCUMENT = ("document", "passage", "corpus")  # names of prompts; the first one that is not empty counts

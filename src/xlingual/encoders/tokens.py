@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.errors import InputError
-from xlingual.records import Ints, Vectors
 
 Features = dict[str, list[int]]  # name of an input of the network → one number for each token
 

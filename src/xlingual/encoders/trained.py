@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder, Stacked
 from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.encoders.schemes import Context
 from xlingual.encoders.torch_runtime import choose_device, require, running
 from xlingual.errors import InputError
 from xlingual.models.folder import ModelFolder
-from xlingual.records import Vectors
 
 if TYPE_CHECKING:
     import torch

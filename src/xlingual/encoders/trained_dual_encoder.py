@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import Memory, in_batches, in_parts
 from xlingual.encoders.schemes import Context
@@ -22,7 +23,7 @@ from xlingual.models.dual_encoder_config import DualEncoderConfig
 from xlingual.models.features import SHARED, TextFeatures
 from xlingual.models.folder import NETWORK, ModelFolder
 from xlingual.models.vocabulary import FIRST
-from xlingual.records import Encoded, Texts, Vectors
+from xlingual.records import Encoded, Texts
 
 QUERY, CANDIDATE = "query", "candidate"
 

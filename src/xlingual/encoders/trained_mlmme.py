@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import Memory, in_batches, rows_by_language
 from xlingual.encoders.schemes import PICTURES, Context
@@ -19,7 +20,7 @@ from xlingual.models.folder import ModelFolder
 from xlingual.models.mlmme_config import MlmmeConfig
 from xlingual.models.vocabulary import FIRST, UNKNOWN, Vocabulary
 from xlingual.models.words import pretokenized_tokens, tokens
-from xlingual.records import Texts, Vectors
+from xlingual.records import Texts
 
 
 class MlmmeNetwork(TrainedNetwork):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
+from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.schemes import PICTURES, Context
 from xlingual.encoders.trained import OnBase, TrainedNetwork, check_base
@@ -13,7 +14,7 @@ from xlingual.errors import InputError
 from xlingual.models.folder import ModelFolder
 from xlingual.models.triplet_config import TripletConfig
 from xlingual.models.views import two_views
-from xlingual.records import Texts, Vectors
+from xlingual.records import Texts
 
 
 class TripletNetwork(TrainedNetwork):

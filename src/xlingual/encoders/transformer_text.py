@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.arrays import Vectors
 from xlingual.encoders.tokens import (
     Features,
     check_pieces,
@@ -27,7 +28,6 @@ from xlingual.encoders.torch_runtime import (
     torch_dtype,
 )
 from xlingual.errors import InputError
-from xlingual.records import Vectors
 
 
 class TextNetwork:

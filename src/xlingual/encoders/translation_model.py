@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.batching import Memory, in_batches
 from xlingual.encoders.checkpoints import check_weights, model_folder
 from xlingual.encoders.dictionary import Translated
@@ -26,7 +27,7 @@ from xlingual.encoders.torch_runtime import (
 )
 from xlingual.encoders.weights import Watch, checkpoint_digest
 from xlingual.errors import InputError, listed
-from xlingual.records import Ints, Vectors, digest
+from xlingual.records import digest
 
 _GROWTH, _SPARE = 2, 32  # a translation has at most _GROWTH · (tokens of the text) + _SPARE tokens
 _LANGUAGE = re.compile(r"[a-z]{2,3}[_-][A-Za-z_]{2,}")  # a token that NLLB and mBART choose a language with

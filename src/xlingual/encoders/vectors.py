@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xlingual import arrays
-from xlingual.arrays import Rows, distinct_values
+from xlingual.arrays import Ints, Rows, Vectors, distinct_values
 from xlingual.columns import coded
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.patterns import FIELD, fields_there, filled, fitting, language_at_end, places
 from xlingual.encoders.schemes import TEXTS, Context
 from xlingual.encoders.vectorfile import SUFFIXES, check_file, files_of, one_size, open_vectors
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.records import Encoded, Ints, Pictures, Texts, Vectors, digest
+from xlingual.records import Encoded, Pictures, Texts, digest
 
 _BLOCK = 4096  # lines converted at a time
 

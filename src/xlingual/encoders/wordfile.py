@@ -18,9 +18,9 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.files import regular_file
-from xlingual.records import Ints, Vectors
 
 _LONGEST_LINE = 1 << 20  # bytes; a longer one is not text
 _HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")

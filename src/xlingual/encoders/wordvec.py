@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows, rows_by_language
 from xlingual.encoders.schemes import Context
@@ -19,7 +20,7 @@ from xlingual.encoders.vectorfile import one_size
 from xlingual.encoders.weights import LanguageFiles
 from xlingual.encoders.wordfile import WordFile, check_word_file
 from xlingual.errors import InputError
-from xlingual.records import Texts, Vectors, digest
+from xlingual.records import Texts, digest
 
 SIF = 1e-3  # a of the weight a/(a + p)
 _BLOCK = 2048  # texts whose words are looked up, or whose vectors are summed, at once

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from xlingual.arrays import distinct_values
+from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import PictureIndex, TextVectors
@@ -29,7 +29,6 @@ from xlingual.evaluation.run import EncoderSpecs, Options, Progress, collected_w
 from xlingual.evaluation.scorer import Scored
 from xlingual.measures import DistanceCorrelation
 from xlingual.ranking import UNIT, Cosine, UnitVectors, one_library_thread
-from xlingual.records import Floats, Ints
 from xlingual.requests import answers
 from xlingual.requests.evaluating import DistanceCorrelationRequest
 from xlingual.results import Results

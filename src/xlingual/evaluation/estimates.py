@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.measures import MedianRank, QueryMeasure
-from xlingual.records import Floats, Ints
 from xlingual.results import Interval
 from xlingual.stats import Part, interval, median_interval, standard_error
 from xlingual.stats.checked import Stratum, error_interval, weighted, with_error

@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.arrays import distinct_values
+from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.columns import pick
 from xlingual.data.manifest import Manifest
 from xlingual.data.near_texts import SIMILAR, near_texts
 from xlingual.embed import PictureIndex
 from xlingual.errors import DataWarning, InputError, did_you_mean
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, Top, UnitVectors
-from xlingual.records import Floats, Ints
 from xlingual.stats.components import LARGEST, Links, components, without_chains
 from xlingual.streams import stream
 

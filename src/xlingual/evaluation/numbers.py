@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.estimates import Estimate, Score, mean_known, mean_of
 from xlingual.evaluation.perquery import Asked, PerQuery
 from xlingual.evaluation.scorer import Searched, approximation
 from xlingual.measures import Measure
 from xlingual.measures.agreement import Agreement as Correlation
-from xlingual.records import Floats, Ints
 from xlingual.results import Behind, Entry, Results, Summary
 from xlingual.results.views import Views
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xlingual import encoders
-from xlingual.arrays import distinct_values
+from xlingual.arrays import Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample, Sampler, read_splits, resolve_pairs
 from xlingual.embed import PictureIndex, TextVectors, embed_pictures, embed_texts, fit_texts_for
@@ -20,7 +20,6 @@ from xlingual.evaluation.near_duplicates import with_near_duplicates
 from xlingual.evaluation.numbers import Baseline, Number, Subject
 from xlingual.evaluation.run import EncoderSpecs, Options, Run
 from xlingual.evaluation.scorer import Scored
-from xlingual.records import Ints
 from xlingual.results import Results
 
 

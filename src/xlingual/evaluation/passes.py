@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xlingual.arrays import distinct_values
+from xlingual.arrays import Ints, distinct_values
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
 from xlingual.ranking import Cosine
-from xlingual.records import Ints
 
 
 def one_pass(areas: Sequence[tuple[Ints, Ints]]) -> bool:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.columns import Column, Lookup
 from xlingual.data.reading.strings import numbered_ints, numbered_strings
-from xlingual.records import Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xlingual.records import Floats, Ints
+from xlingual.arrays import Floats, Ints
 
 
 def spans(starts: Ints, counts: Ints) -> tuple[Ints, Ints]:

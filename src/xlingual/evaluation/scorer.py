@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.estimates import Estimate, Score, mean_known, mean_of, score
 from xlingual.measures import PictureSimilarity, RankMeasure
-from xlingual.records import Floats, Ints
 from xlingual.results import Approximation
 from xlingual.stats.checked import error, error_interval
 

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from xlingual.records import Floats, Ints
+from xlingual.arrays import Floats, Ints
 
 CUT = 20
 WEIGHTS = (0.5, 0.5)  # of irrelevant and of relevant candidates

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xlingual.records import Floats, Ints
+from xlingual.arrays import Floats, Ints
 
 _SMALL = 32  # from here on the series of the harmonic numbers is exact to float64
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.records import Floats, Ints
+from xlingual.arrays import Floats, Ints
 
 HUB_SD = 2.0  # a hub's k-occurrence is more than this many standard deviations above the mean
 _EQUAL = 1e-9  # relative spread of occurrences below which all are equal but for rounding

@@ -11,9 +11,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.measures.harmonic import harmonic_difference
 from xlingual.measures.rank import DepthShare, QueryMean, SuccessAt, SuccessShare, check_cut
-from xlingual.records import Floats, Ints, RankCounts, TargetCounts
+from xlingual.records import RankCounts, TargetCounts
 
 
 @dataclass(frozen=True)

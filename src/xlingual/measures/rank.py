@@ -11,7 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from xlingual.records import Floats, RankCounts
+from xlingual.arrays import Floats
+from xlingual.records import RankCounts
 
 
 class QueryMean:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from xlingual.records import Ints
+from xlingual.arrays import Ints
 
 
 def bags(numbers: Sequence[Sequence[int]]) -> tuple[Ints, Ints]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from msgspec import Meta, Struct, field
 
+from xlingual.arrays import Ints
 from xlingual.errors import InputError, did_you_mean
 from xlingual.nbest import held_out
 from xlingual.nbest.bleu import corpus_bleu, list_counts
@@ -19,7 +20,6 @@ from xlingual.nbest.pro import Pro
 from xlingual.nbest.runs import draws
 from xlingual.nbest.tune import bounds
 from xlingual.nbest.weights import Bounds, Spread
-from xlingual.records import Ints
 from xlingual.results.document import Answer
 from xlingual.results.values import Size, about, among
 

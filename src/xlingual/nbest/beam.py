@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.batching import Memory, in_batches
 from xlingual.encoders.checkpoints import model_folder
 from xlingual.encoders.torch_runtime import choose_device, require, running
@@ -17,7 +18,6 @@ from xlingual.encoders.translation_model import Loaded, load_network, told_langu
 from xlingual.errors import DataWarning, InputError
 from xlingual.nbest.normalize import UNKNOWN_LANGUAGE
 from xlingual.nbest.parsing import BARS
-from xlingual.records import Ints, Vectors
 
 if TYPE_CHECKING:
     from torch import Tensor

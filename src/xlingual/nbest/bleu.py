@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
 from xlingual.nbest.lists import NBestLists
-from xlingual.records import Floats, Ints
 
 ORDER = 4
 MATCHES, TOTALS = slice(0, ORDER), slice(ORDER, 2 * ORDER)

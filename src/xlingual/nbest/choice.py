@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.nbest.bleu import sentence_bleu
 from xlingual.nbest.lists import NBestLists
-from xlingual.records import Floats, Ints
 from xlingual.streams import stream
 
 

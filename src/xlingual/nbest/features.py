@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.data.languages import tag_problem
 from xlingual.data.manifest import Manifest, read_reference
 from xlingual.embed import joined
@@ -22,7 +23,7 @@ from xlingual.nbest.lists import check_new_labels
 from xlingual.nbest.normalize import UNKNOWN_LANGUAGE, normalizer, parse_steps
 from xlingual.nbest.parsing import line_of
 from xlingual.nbest.similarity import fit, make_systems, rows_of_sentences, similarities
-from xlingual.records import Floats, Ints, Texts
+from xlingual.records import Texts
 from xlingual.store import StoreLike, open_store
 
 

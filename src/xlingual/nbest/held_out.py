@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.errors import InputError
 from xlingual.nbest.choice import first_best
 from xlingual.nbest.lists import NBestLists
@@ -14,7 +15,6 @@ from xlingual.nbest.pro import Pro
 from xlingual.nbest.runs import tuned
 from xlingual.nbest.standardize import scales, within_list_spread
 from xlingual.nbest.weights import scored
-from xlingual.records import Ints
 from xlingual.streams import stream
 
 

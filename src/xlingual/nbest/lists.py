@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
-from xlingual.records import Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
 from xlingual.nbest.bleu import COLUMNS, LENGTH, MATCHES, REFERENCE, TOTALS, corpus_bleu
 from xlingual.nbest.choice import first_best, model_scores
-from xlingual.records import Floats, Ints
 from xlingual.streams import stream
 
 # counts that the background begins with: Moses has one of each, the paper's program one sentence of four

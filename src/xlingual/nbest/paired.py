@@ -7,8 +7,8 @@ from typing import Annotated
 import numpy as np
 from msgspec import Struct
 
+from xlingual.arrays import Floats, Ints
 from xlingual.nbest.bleu import corpus_bleu
-from xlingual.records import Floats, Ints
 from xlingual.results.values import Interval, Number, Share, about
 from xlingual.streams import stream
 

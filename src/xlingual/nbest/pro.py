@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.errors import DataWarning, InputError
 from xlingual.nbest.bleu import sentence_bleu_plus_one
-from xlingual.records import Floats, Ints
 from xlingual.streams import stream
 
 

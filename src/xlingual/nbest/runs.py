@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
 from xlingual.nbest.bleu import corpus_bleu
 from xlingual.nbest.choice import first_best
@@ -11,7 +12,6 @@ from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.mira import Mira, mira
 from xlingual.nbest.pro import Pro, pro
 from xlingual.nbest.weights import Tuning, scored
-from xlingual.records import Floats, Ints
 
 _LARGEST = {"float64": 1e100, "float32": 1e12}  # features whose squares can still be added up
 

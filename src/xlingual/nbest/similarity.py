@@ -9,6 +9,7 @@ from typing import cast
 import numpy as np
 
 from xlingual import encoders
+from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed import embed_batch, joined, load_fit_texts, picture_vectors, refuse_fitted_rows
 from xlingual.embed.encoding import Progress
@@ -18,7 +19,7 @@ from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError, listed
 from xlingual.nbest.normalize import UNKNOWN_LANGUAGE
 from xlingual.ranking import Cosine, UnitVectors, pairs
-from xlingual.records import Floats, Ints, Texts
+from xlingual.records import Texts
 from xlingual.store import Store
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from xlingual.arrays import Floats
 from xlingual.nbest.lists import NBestLists
-from xlingual.records import Floats
 
 _ROUNDING = 1e-12  # of a feature's size: less than that is no spread
 

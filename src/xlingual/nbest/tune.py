@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.nbest import choice
 from xlingual.nbest.bleu import MATCHES, corpus_bleu, list_counts
@@ -18,7 +19,6 @@ from xlingual.nbest.pro import Pro
 from xlingual.nbest.runs import draws, tuned
 from xlingual.nbest.standardize import scales, within_list_spread
 from xlingual.nbest.weights import Bounds, Spread, Weights
-from xlingual.records import Floats, Ints
 
 ALGORITHMS = ("mira", "pro")
 RANDOM_DRAWS = 100

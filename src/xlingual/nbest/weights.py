@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import numpy as np
 from msgspec import Meta, Struct, field, structs
 
+from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
 from xlingual.nbest.choice import first_best, model_scores
 from xlingual.nbest.lists import NBestLists
-from xlingual.records import Floats, Ints
 from xlingual.results.document import Answer
 from xlingual.results.values import Amount, Bleu, Count, Number, Size, Warnings, about, among
 

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.ranking.counts import Counts
 from xlingual.ranking.cpu import Cpu
 from xlingual.ranking.given import GivenScores
@@ -23,7 +24,6 @@ from xlingual.ranking.scan import Part, Progress, Reduction, Tile, Transposed, o
 from xlingual.ranking.similarity import UNIT, Cosine, PictureScores, Similarity, as_scores, pairs
 from xlingual.ranking.top import Top, TopK
 from xlingual.ranking.vectors import Pool, UnitVectors
-from xlingual.records import Ints
 
 __all__ = [
     "CPU",

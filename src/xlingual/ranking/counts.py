@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.ranking.levels import levels_of
 from xlingual.ranking.scan import Tile, refuse_others, wanted
 from xlingual.ranking.similarity import UNIT, Similarity
-from xlingual.records import Ints
 
 _BATCH = 1 << 22  # scores compared at a time
 

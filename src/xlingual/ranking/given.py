@@ -8,8 +8,8 @@ from tempfile import TemporaryFile
 
 import numpy as np
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.ranking.similarity import UNIT, as_scores
-from xlingual.records import Ints, Vectors
 
 _SIDE = 64  # items on each side that are asked for at a time
 _MEMORY = 1 << 28  # keys of more bytes lie in a temporary file

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.ranking.levels import levels_of
 from xlingual.ranking.scan import Tile, refuse_others
 from xlingual.ranking.similarity import UNIT, Similarity
-from xlingual.records import Ints
 
 _BLOCK = 1 << 19  # scores sorted at a time: 2 MiB
 _GATHER = 1 << 20  # scores looked through at a time for those within the band

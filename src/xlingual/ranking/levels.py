@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xlingual.records import Ints
+from xlingual.arrays import Ints
 
 
 def levels_of(query: Ints, keys: Ints) -> tuple[Ints, Ints]:

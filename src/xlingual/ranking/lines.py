@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from xlingual.records import Ints
+from xlingual.arrays import Ints
 
 OTHERS = np.iinfo(np.int64).min  # the candidate of a line that stands for tied ones above the cap
 FIELDS = ("query", "candidate", "key", "weight", "exact")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.ranking.similarity import UNIT
-from xlingual.records import Floats, Ints
 
 
 def keys(queries: np.ndarray, candidates: np.ndarray) -> Ints:

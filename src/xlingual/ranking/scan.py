@@ -19,8 +19,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.ranking.similarity import Similarity
-from xlingual.records import Ints, Vectors
 
 TILE_BYTES = 1 << 25  # one float32 tile: 2048 × 4096
 _MANY = 256  # rows of a tile, as many as keep the product fast

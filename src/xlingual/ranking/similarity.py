@@ -9,10 +9,9 @@ from typing import Protocol
 
 import numpy as np
 
-from xlingual.arrays import distinct_values
+from xlingual.arrays import Floats, Ints, Vectors, distinct_values
 from xlingual.errors import InputError
 from xlingual.ranking.vectors import UnitVectors
-from xlingual.records import Floats, Ints, Vectors
 
 DECIMALS = 9
 UNIT = 10.0**-DECIMALS  # keys are scores in this unit

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from xlingual.arrays import distinct_values
+from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.ranking.lines import (
     FIELDS,
     OTHERS,
@@ -20,7 +20,6 @@ from xlingual.ranking.lines import (
 )
 from xlingual.ranking.scan import Tile, refuse_others, wanted
 from xlingual.ranking.similarity import UNIT
-from xlingual.records import Floats, Ints
 
 _BATCH = 1 << 20  # screened pairs taken into a table at a time
 _SETTLED = 1 << 17  # lines settled together at the end

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from xlingual.records import Floats, Ints, Vectors
+from xlingual.arrays import Floats, Ints, Vectors
 
 CHUNK = 1024  # rows converted to float64 at a time: a few MiB for the usual dimensions
 CACHE_BYTES = 1 << 27  # normalised float32 copies up to this size are kept, larger ones made again by blocks

@@ -39,7 +39,7 @@ class Document(msgspec.Struct, frozen=True, tag_field="schema"):
         content: dict[str, Any] = plain(self)
         return content
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         return html_of(self)
 
     def write(self, path: str | Path) -> None:

@@ -120,7 +120,7 @@ class Results:
     run: dict[str, Any] = field(default_factory=dict)  # what else the run was like; it changes no number
     remarks: list[str] = field(default_factory=list)  # on names that meant something else when it was written
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         return html_of(self)
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.records import Floats, Ints
+from xlingual.arrays import Floats, Ints
 
 LARGEST = 0.05  # share of all nodes that a cluster may have
 _FEW = 5  # nodes that any cluster may have

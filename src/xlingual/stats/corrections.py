@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xlingual.records import Floats
+from xlingual.arrays import Floats
 
 
 def holm(p: Floats) -> Floats:

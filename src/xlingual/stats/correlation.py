@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from xlingual.records import Floats, Ints
+from xlingual.arrays import Floats, Ints
 
 _DECIMALS = 9  # scores that are rounded to so many places are sorted as whole numbers
 _BLOCK = 1 << 16  # pairs worked on at a time: what a block needs stays in the cache

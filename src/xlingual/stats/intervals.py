@@ -16,8 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.arrays import distinct_values
-from xlingual.records import Floats, Ints
+from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.results import Interval
 
 LEVEL = 0.95

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from xlingual.arrays import distinct_values
-from xlingual.records import Floats
+from xlingual.arrays import Floats, distinct_values
 from xlingual.results import Interval
 from xlingual.stats.intervals import (
     LEVEL,

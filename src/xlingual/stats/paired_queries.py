@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xlingual.records import Floats, Ints
+from xlingual.arrays import Floats, Ints
 from xlingual.stats.intervals import Part
 
 

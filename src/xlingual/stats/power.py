@@ -16,8 +16,7 @@ from functools import cache
 
 import numpy as np
 
-from xlingual.arrays import distinct_values
-from xlingual.records import Floats, Ints
+from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.stats.intervals import effective_clusters, variance
 from xlingual.stats.paired import skewness_of, t_test, uncorrected
 from xlingual.stats.paired_queries import Paired

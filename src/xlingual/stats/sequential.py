@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from xlingual.records import Floats
+from xlingual.arrays import Floats
 
 CLOSEST = 0.01  # fractions of two looks: nearer ones would be one
 _NODES = 256

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.records import Floats, Ints
+from xlingual.arrays import Floats, Ints
 from xlingual.stats.intervals import small_sample_factor
 from xlingual.stats.paired_queries import Paired
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.records import Floats, Ints
+from xlingual.arrays import Floats, Ints
 
 REPLICATES = 2000
 _CELLS = 2_000_000  # of a block of weights

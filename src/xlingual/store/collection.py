@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from xlingual.arrays import room_for
+from xlingual.arrays import Ints, Vectors, room_for
 from xlingual.errors import DataWarning, InputError, XlingualError
-from xlingual.records import Encoded, Ints, Vectors
+from xlingual.records import Encoded
 from xlingual.store.checksum import Words, key_words
 from xlingual.store.disk import is_full, is_unwritable, write_file
 from xlingual.store.journal import NAME, Journal

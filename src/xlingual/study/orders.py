@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xlingual.records import Floats, Ints
+from xlingual.arrays import Floats, Ints
 from xlingual.study.records import Page, Query
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from xlingual.records import Floats, Ints, Vectors
+from xlingual.arrays import Floats, Ints, Vectors
 
 LAYOUT = "corpus.json"
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed import picture_vectors
 from xlingual.embed.encoding import SENTENCE, Progress
@@ -20,7 +21,7 @@ from xlingual.errors import DataWarning, InputError
 from xlingual.files import atomic_file
 from xlingual.models.vocabulary import FIRST, Vocabulary
 from xlingual.models.words import pretokenized_tokens, tokens
-from xlingual.records import Ints, digest
+from xlingual.records import digest
 from xlingual.store import Store
 from xlingual.training.corpus import LAYOUT, Corpus
 

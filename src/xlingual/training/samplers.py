@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from xlingual.records import Ints
+from xlingual.arrays import Ints
 from xlingual.streams import stream
 
 PICTURES = "pictures"  # the view that is no language

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.records import Ints
+from xlingual.arrays import Ints
 from xlingual.streams import stream
 
 

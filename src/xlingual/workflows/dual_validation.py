@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
 from xlingual.measures import AveragePrecision
 from xlingual.ranking import Cosine, UnitVectors, counts
-from xlingual.records import Ints, TargetCounts, Vectors
+from xlingual.records import TargetCounts
 
 if TYPE_CHECKING:
     from xlingual.models.dual_encoder import DualEncoder

@@ -10,6 +10,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from xlingual import encoders
+from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed import batch_identity, embed_texts, fit_texts_for, refuse_fitted_rows
 from xlingual.embed.encoding import Progress
@@ -17,7 +18,6 @@ from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.errors import InputError
 from xlingual.languages import name_of
 from xlingual.ranking import Cpu, Ranker
-from xlingual.records import Ints
 from xlingual.requests import sign
 from xlingual.requests.study import Layout, NewStudyRequest
 from xlingual.store import StoreLike, open_store

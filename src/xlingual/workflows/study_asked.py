@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
-from xlingual.records import Ints
 from xlingual.streams import stream
 from xlingual.study.design import Asked, Listed
 from xlingual.study.names import Candidate

@@ -8,12 +8,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, ImageModelLike
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.ranking import Ranker
-from xlingual.records import Ints
 from xlingual.store import StoreLike
 from xlingual.streams import stream
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed import TextVectors
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.evaluation.ragged import members
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, one_library_thread, top
-from xlingual.records import Floats, Ints
 from xlingual.streams import stream
 
 NO_LABEL = "(none)"  # the stratum of queries whose cell is empty

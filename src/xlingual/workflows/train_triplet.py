@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual import encoders
+from xlingual.arrays import Vectors
 from xlingual.data.manifest import Manifest
 from xlingual.embed import batch_identity, fit_texts_for
 from xlingual.encoders import Encoder, EncoderLike
@@ -19,7 +20,6 @@ from xlingual.errors import InputError
 from xlingual.files import make_folder
 from xlingual.models.card import write_card
 from xlingual.models.folder import write_model
-from xlingual.records import Vectors
 from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
 from xlingual.training.recipes.text_pairs import TextPairs, TextSource, pack_pairs

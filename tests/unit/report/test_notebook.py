@@ -3,9 +3,13 @@
 import inspect
 from importlib import import_module
 
+import pytest
+
 from xlingual.data.manifest import Manifest
+from xlingual.errors import InputError
+from xlingual.nbest.weights import Weights
 from xlingual.notebook import RENDERER
-from xlingual.report.pages import PAGES
+from xlingual.report.pages import PAGES, page_of
 
 
 def test_the_renderer_that_is_named_is_there():
@@ -25,6 +29,13 @@ def test_results_show_verdict_and_tables_and_run_nothing(made):
     assert "leads: BkR R@10" in shown and '<table class="board">' in shown and 'class="dot"' in shown
     assert "<script" not in shown and "<b></th>" not in shown and "data:image" not in shown
     assert shown.index("leads") < shown.index("<table") and ":root" not in shown
+
+
+def test_what_has_no_page_is_shown_as_python_does():
+    weights = Weights.__new__(Weights)
+    assert weights._repr_html_() is None
+    with pytest.raises(InputError, match="a Weights has no page; these have one: Results, Comparison"):
+        page_of(weights)
 
 
 def test_a_manifest_shows_how_many_texts_each_language_has():

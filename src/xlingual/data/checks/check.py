@@ -24,7 +24,7 @@ from xlingual.languages import scripts_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from xlingual.records import Ints
+    from xlingual.arrays import Ints
 
 
 def check(manifest: Manifest, progress: Progress | None = None, *, problems: Sequence[Problem] = ()) -> Check:

@@ -7,8 +7,8 @@ import re
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.columns import Column
-from xlingual.records import Ints
 
 _ENTITY = r"&(?:[A-Za-z]{2,8}[0-9]{0,2}|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});"
 _TAG = (

@@ -19,7 +19,7 @@ from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.records import Numbering
 
 if TYPE_CHECKING:
-    from xlingual.records import Ints
+    from xlingual.arrays import Ints
 
 Part = TypeVar("Part", Questions, Candidates)
 

@@ -12,7 +12,7 @@ from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.reading.values import numbered
 
 if TYPE_CHECKING:
-    from xlingual.records import Ints
+    from xlingual.arrays import Ints
 
 
 def joined(codes: Ints, *names: Sequence[Hashable], size: int | None = None) -> Ints:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.quotas import (
     Options,
     draw_languages,
@@ -17,7 +18,6 @@ from xlingual.data.pools.quotas import (
 from xlingual.data.pools.roles import ItemRoles
 from xlingual.data.pools.shares import told
 from xlingual.errors import InputError
-from xlingual.records import Floats, Ints
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest

@@ -27,7 +27,7 @@ from xlingual.data.reading.values import (
 from xlingual.errors import InputError, listed, nearest
 
 if TYPE_CHECKING:
-    from xlingual.records import Ints
+    from xlingual.arrays import Ints
 
 READERS: dict[str, Callable[[Path], Table]] = {".parquet": read_parquet, ".jsonl": read_jsonl}
 QUESTIONS, CANDIDATES = "questions", "candidates"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.drawing import draw_all, draw_one
 from xlingual.data.pools.pool import MultilingualPool
@@ -16,7 +17,6 @@ from xlingual.data.pools.roles import ItemRoles, roles
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.pools.shares import asking_languages, check_count, shares_of
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.records import Ints
 from xlingual.streams import stream
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from xlingual.records import Floats, Ints
+from xlingual.arrays import Floats, Ints
 
 Options: TypeAlias = tuple[int, ...]  # the languages, ascending, of which one thing may serve as one
 

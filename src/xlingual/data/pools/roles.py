@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import numpy as np
 
+    from xlingual.arrays import Floats
     from xlingual.data.manifest import Manifest
-    from xlingual.records import Floats
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from xlingual.records import Numbering, Texts
 
 if TYPE_CHECKING:
-    from xlingual.records import Ints
+    from xlingual.arrays import Ints
 
 CANDIDATE_TEXTS = ("sentence", "sentence+context")
 

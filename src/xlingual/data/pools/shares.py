@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import Floats
 from xlingual.errors import InputError, did_you_mean, listed
-from xlingual.records import Floats
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest

@@ -12,8 +12,8 @@ from xlingual.errors import InputError
 from xlingual.streams import stream
 
 if TYPE_CHECKING:
+    from xlingual.arrays import Ints
     from xlingual.data.pools.rows import PoolRows
-    from xlingual.records import Ints
 
 TRAIN, TEST = "train", "test"
 PARTS = ("paragraph", "article")

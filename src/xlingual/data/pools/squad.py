@@ -20,7 +20,7 @@ from xlingual.data.reading.values import numbered
 from xlingual.errors import InputError, listed
 
 if TYPE_CHECKING:
-    from xlingual.records import Ints
+    from xlingual.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from xlingual.data.reading.values import check_unique, shown
 from xlingual.errors import InputError
 
 if TYPE_CHECKING:
-    from xlingual.records import Ints
+    from xlingual.arrays import Ints
 
 
 MOST_LABELS = 50  # different values of a column that divides rows into parts

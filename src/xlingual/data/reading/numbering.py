@@ -10,7 +10,7 @@ from xlingual.data.reading.textrows import TextRows
 from xlingual.records import Numbering
 
 if TYPE_CHECKING:
-    from xlingual.records import Ints
+    from xlingual.arrays import Ints
 
 
 def numberings(rows: TextRows, note: str = "") -> tuple[Numbering, ...]:

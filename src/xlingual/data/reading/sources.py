@@ -17,7 +17,7 @@ from xlingual.errors import InputError
 from xlingual.records import digest
 
 if TYPE_CHECKING:
-    from xlingual.records import Ints
+    from xlingual.arrays import Ints
 
 
 def pictures_in(table: Table, name: str | None) -> tuple[Ints, Sequence[bytes | Path]]:

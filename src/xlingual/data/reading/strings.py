@@ -13,7 +13,7 @@ from xlingual.columns import Column, Lookup, Strings, content, offsets
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from xlingual.records import Ints
+    from xlingual.arrays import Ints
 
 # first bytes of the UTF-8 of every character that `str.isspace` knows, but for those below "!"
 SPACE_BYTES = (0xC2, 0xE1, 0xE2, 0xE3)

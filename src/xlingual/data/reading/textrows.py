@@ -12,7 +12,7 @@ from xlingual.columns import Column, Lookup, view
 from xlingual.data.reading.sources import picture_keys
 
 if TYPE_CHECKING:
-    from xlingual.records import Ints
+    from xlingual.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,7 +11,7 @@ from xlingual.data.reading.tables import Table
 from xlingual.errors import listed
 
 if TYPE_CHECKING:
-    from xlingual.records import Ints
+    from xlingual.arrays import Ints
 
 Key = TypeVar("Key", bound=Hashable)
 

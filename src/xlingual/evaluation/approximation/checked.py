@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 
+from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.approximation.choice import by_sample, conditions, queries_of, stratum
 from xlingual.evaluation.approximation.sampled import SampledRanks, SampledScore, sampled_score
 from xlingual.evaluation.estimates import score
@@ -13,7 +14,6 @@ from xlingual.evaluation.pair_run import PairRun
 from xlingual.evaluation.scorer import Scorable, Scored, Scorer, Searched
 from xlingual.measures import PictureSimilarity, RankMeasure
 from xlingual.ranking.approximate import Approximate
-from xlingual.records import Floats, Ints
 
 
 class CheckedScorer(Scorer):

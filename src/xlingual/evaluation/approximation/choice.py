@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.samples import Sample
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.evaluation.pair_run import Task
@@ -24,7 +25,6 @@ from xlingual.measures import (
 )
 from xlingual.ranking import Ranker
 from xlingual.ranking.approximate import Approximate
-from xlingual.records import Ints
 from xlingual.stats.checked import Stratum
 from xlingual.streams import stream
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec.structs import replace
 
+from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.estimates import Score
 from xlingual.measures import MedianRank, RankMeasure, RecallShare, SuccessShare
-from xlingual.records import Floats, Ints
 from xlingual.results import Interval
 from xlingual.stats import mean_interval, median_interval
 from xlingual.stats.intervals import LEVEL

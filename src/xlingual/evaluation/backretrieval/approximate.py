@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from xlingual.arrays import distinct_values
+from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
 from xlingual.evaluation.approximation.checked import CheckedScorer
@@ -41,7 +41,6 @@ from xlingual.ranking import (
     one_library_thread,
 )
 from xlingual.ranking.approximate import Approximate
-from xlingual.records import Floats, Ints
 from xlingual.stats.intervals import LEVEL, wilson
 from xlingual.streams import stream
 

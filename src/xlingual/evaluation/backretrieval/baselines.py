@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.backretrieval.way_back import SideRanks
 from xlingual.evaluation.ragged import members, sums
 from xlingual.measures import RankMeasure, RecallAt
 from xlingual.ranking import pairs
-from xlingual.records import Floats, Ints
 
 
 @dataclass(frozen=True)

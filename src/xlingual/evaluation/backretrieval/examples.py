@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
 from xlingual.measures import Measure
 from xlingual.pictures import open_picture
-from xlingual.records import Floats, Ints
 from xlingual.results import Summary
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from xlingual import encoders
-from xlingual.arrays import distinct_values
+from xlingual.arrays import Ints, distinct_values
 from xlingual.encoders.decoding import distinct
 from xlingual.encoders.own_similarity import OwnSimilarity
 from xlingual.errors import InputError
@@ -17,7 +17,7 @@ from xlingual.evaluation.pair_run import PairRun, Task, pictured_rows
 from xlingual.evaluation.passes import one_pass
 from xlingual.measures import RankMeasure, RecallAt
 from xlingual.ranking import Cosine, GivenScores, PictureScores, Progress
-from xlingual.records import Ints, Pictures
+from xlingual.records import Pictures
 
 
 class PictureSpace(Protocol):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.arrays import distinct_values
+from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
@@ -16,7 +16,6 @@ from xlingual.evaluation.passes import TextUnion, one_pass
 from xlingual.evaluation.ragged import members
 from xlingual.evaluation.run import Tally
 from xlingual.ranking import CPU, Progress, Ranker, Top, TopK
-from xlingual.records import Floats, Ints
 from xlingual.streams import stream
 
 _LISTED = 2_000_000  # tied pairs listed for one sample at the most

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xlingual.arrays import Ints
 from xlingual.embed import TextVectors
 from xlingual.evaluation.backretrieval.baselines import Reference
 from xlingual.evaluation.backretrieval.nearest import Nearest
@@ -11,7 +12,6 @@ from xlingual.evaluation.backretrieval.way_back import SideRanks
 from xlingual.evaluation.estimates import score
 from xlingual.evaluation.numbers import Baseline
 from xlingual.evaluation.scorer import Scorable, Scorer
-from xlingual.records import Ints
 
 
 class BackretrievalScorer(Scorer):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from xlingual.arrays import distinct_values
+from xlingual.arrays import Floats, Ints, distinct_values
 from xlingual.evaluation.backretrieval.images import PicturePass, PictureSpace, Sides, grouped, sides_of
 from xlingual.evaluation.backretrieval.nearest import Nearest, tie_cap
 from xlingual.evaluation.pair_run import Task
@@ -33,7 +33,7 @@ from xlingual.ranking import (
     Transposed,
     as_scores,
 )
-from xlingual.records import Floats, Ints, RankCounts
+from xlingual.records import RankCounts
 
 
 def ways_back(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from xlingual.arrays import Floats
 from xlingual.errors import InputError, listed
 from xlingual.evaluation.calibration.errors import coverage, left_out_errors
 from xlingual.evaluation.calibration.model import (
@@ -15,7 +16,6 @@ from xlingual.evaluation.calibration.model import (
     fit,
     leave_out,
 )
-from xlingual.records import Floats
 from xlingual.requests import answers
 from xlingual.requests.validating import CalibrateRequest
 from xlingual.results.calibration import (

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.calibration.model import (
     fit,
     jackknife_plus,
@@ -13,7 +14,6 @@ from xlingual.evaluation.calibration.model import (
     predicted_angle,
     share,
 )
-from xlingual.records import Floats, Ints
 from xlingual.results import Interval
 from xlingual.results.calibration import FORM, CalibrationError, Coverage, ErrorDifference, units_needed
 from xlingual.stats import mean_interval

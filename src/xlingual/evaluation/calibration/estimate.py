@@ -8,11 +8,11 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 
+from xlingual.arrays import Floats
 from xlingual.errors import InputError
 from xlingual.evaluation.calibration.calibrate import sampling_kind, too_few
 from xlingual.evaluation.calibration.model import design, jackknife_plus, predicted_angle, share
 from xlingual.measures import Measure, RecallAt, as_recall, parse_measure, parse_rank_measures
-from xlingual.records import Floats
 from xlingual.results import Entry, EstimatedXLR, Interval, Results, Summary
 from xlingual.results.calibration import (
     EXTRAPOLATION,

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from xlingual.records import Floats
+from xlingual.arrays import Floats
 from xlingual.results.calibration import CalibrationModel, units_needed
 
 RIGHT_ANGLE = np.pi / 2

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed import TextVectors
 from xlingual.evaluation.approximation.checked import CheckedScorer
@@ -21,7 +22,7 @@ from xlingual.evaluation.scorer import Scorable, Scorer
 from xlingual.measures import PictureSimilarity, RankMeasure
 from xlingual.ranking import Cosine, Counts, Ranker, UnitVectors, one_library_thread
 from xlingual.ranking.approximate import Approximate
-from xlingual.records import Floats, Ints, RankCounts
+from xlingual.records import RankCounts
 from xlingual.streams import stream
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import TextVectors
@@ -13,7 +14,7 @@ from xlingual.evaluation.passes import TextUnion, one_pass
 from xlingual.evaluation.ragged import members
 from xlingual.evaluation.run import Tally
 from xlingual.ranking import CPU, Counts, Progress, Ranker
-from xlingual.records import Ints, TargetCounts
+from xlingual.records import TargetCounts
 
 
 def rank_matches(

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed import PictureIndex
 from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.ragged import members
-from xlingual.records import Ints
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.embed import PictureIndex, TextVectors, embed_pictures, embed_texts
 from xlingual.encoders import Encoder, EncoderLike
@@ -22,7 +23,7 @@ from xlingual.evaluation.pair_run import checked_manifest
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, collected_warnings
 from xlingual.measures import Measure, RankMeasure, SuccessAt, as_success, parse_rank_measures
 from xlingual.ranking import Pool, Ranker
-from xlingual.records import Ints, RankCounts
+from xlingual.records import RankCounts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import ImageSentenceRequest
 from xlingual.results import Results

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from msgspec import structs
 
+from xlingual.arrays import Floats, Ints
 from xlingual.data.manifest import Manifest
 from xlingual.errors import listed
 from xlingual.evaluation.estimates import Score, difference, mean_of, score
@@ -17,7 +18,7 @@ from xlingual.evaluation.image_sentence.systems import System
 from xlingual.evaluation.numbers import OVERALL, Baseline, Line, Number, Numbers, Subject
 from xlingual.evaluation.perquery import AskedRows
 from xlingual.measures import MedianRank, RankMeasure, SuccessAt
-from xlingual.records import Floats, Ints, RankCounts
+from xlingual.records import RankCounts
 from xlingual.results import Interval, Results, Summary
 from xlingual.results.views import Against, ImageSentenceViews
 from xlingual.stats import Part

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.errors import InputError
 from xlingual.evaluation.ragged import members
 from xlingual.measures import SuccessAt
 from xlingual.ranking import CPU, Cosine, Counts, Pool, Progress, Ranker, Transposed
-from xlingual.records import Ints, RankCounts, TargetCounts
+from xlingual.records import RankCounts, TargetCounts
 
 DEPTHS = (1, 5, 10)  # of the recalls that are summed
 PERCENT = 100.0

@@ -18,6 +18,7 @@ from itertools import combinations
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.metric_validation.encoder_scores import (
     EncoderSeries,
     Table,
@@ -40,7 +41,6 @@ from xlingual.evaluation.metric_validation.two_way import (
     usual_t,
     z_interval,
 )
-from xlingual.records import Floats, Ints
 from xlingual.results import Interval
 from xlingual.results.validation import (
     COEFFICIENTS,

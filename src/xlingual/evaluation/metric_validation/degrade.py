@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.embed import PictureIndex
 from xlingual.errors import InputError, did_you_mean
 from xlingual.ranking import Pool
-from xlingual.records import Floats, Ints
 from xlingual.streams import stream
 
 _ASKED = 1000  # pictures whose neighbours are looked at

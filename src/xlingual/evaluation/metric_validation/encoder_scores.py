@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError, listed
 from xlingual.evaluation.estimates import Score, mean_of
 from xlingual.evaluation.metric_validation.two_way import (
@@ -16,7 +17,6 @@ from xlingual.evaluation.metric_validation.two_way import (
     draw_families,
     draw_items,
 )
-from xlingual.records import Floats, Ints
 from xlingual.results.validation import MEASURES, TRUTH, TRUTH_AT_1, SeedScores
 from xlingual.stats import variance
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sample
 from xlingual.embed import PictureIndex, TextVectors
@@ -34,7 +35,7 @@ from xlingual.evaluation.pair_run import PairRun, Task, by_pair
 from xlingual.evaluation.passes import TextUnion, one_pass
 from xlingual.measures import PictureSimilarity, RecallAt, SuccessAt
 from xlingual.ranking import CPU, Progress, Ranker, Reduction, one_library_thread
-from xlingual.records import Ints, RankCounts
+from xlingual.records import RankCounts
 
 _RANK_BYTES = 4  # of a pair in a ranked table
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.data.samples import Sampler
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.evaluation.pair_run import Task, by_pair
-from xlingual.records import Ints
 from xlingual.streams import stream
 
 

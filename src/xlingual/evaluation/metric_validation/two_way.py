@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.records import Floats
+from xlingual.arrays import Floats
 from xlingual.results import Interval
 from xlingual.streams import stream
 

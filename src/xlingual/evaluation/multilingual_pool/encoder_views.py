@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.multilingual_pool.choice import FROM_VECTORS, Choice
 from xlingual.evaluation.multilingual_pool.language_bias import agnostic_views
@@ -26,7 +27,7 @@ from xlingual.evaluation.multilingual_pool.space import SpaceStatistics, space_s
 from xlingual.evaluation.multilingual_pool.space_picture import SpacePicture, most_apart, picture
 from xlingual.evaluation.multilingual_pool.views import View
 from xlingual.measures.hubness import Hubness
-from xlingual.records import Ints, TargetCounts
+from xlingual.records import TargetCounts
 
 
 @dataclass

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
 from xlingual.evaluation.estimates import Score, difference, mean_of
 from xlingual.evaluation.multilingual_pool.relevant_ranks import (
@@ -29,7 +30,6 @@ from xlingual.evaluation.multilingual_pool.views import (
     mean_score,
     values,
 )
-from xlingual.records import Floats, Ints
 from xlingual.stats import Part
 
 LANGUAGE_BIAS = ("one_target", "remove_one", "monolingual_pool", "subsets", "loss")

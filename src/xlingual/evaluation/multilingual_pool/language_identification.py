@@ -13,6 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.multilingual_pool.space import (
     FEWEST_CLUSTERS,
     MOST_LANGUAGES,
@@ -21,7 +22,6 @@ from xlingual.evaluation.multilingual_pool.space import (
 )
 from xlingual.evaluation.multilingual_pool.views import View
 from xlingual.ranking import one_library_thread
-from xlingual.records import Floats, Ints
 from xlingual.results import Interval
 from xlingual.stats import mean_interval
 

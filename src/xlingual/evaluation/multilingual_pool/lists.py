@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec.structs import replace
 
+from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.multilingual_pool.one_pass import Heads, PoolCounts
 from xlingual.evaluation.multilingual_pool.views import View, by_pair, intervals, values
 from xlingual.measures.fairness import CUT, peer
 from xlingual.measures.hubness import Hubness, hubness
-from xlingual.records import Floats, Ints
 from xlingual.results.views import HubCounts
 
 SHARES_OF = 100  # best candidates whose languages are counted (the paper's Figure 6)

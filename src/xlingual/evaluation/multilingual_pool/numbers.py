@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.multilingual_pool.choice import Choice
 from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings
@@ -14,7 +15,7 @@ from xlingual.evaluation.numbers import OVERALL, Baseline, Line, Number, Numbers
 from xlingual.evaluation.perquery import AskedRows
 from xlingual.evaluation.run import Run
 from xlingual.measures import AveragePrecision, PoolMeasure, TargetMeasure
-from xlingual.records import Floats, Ints, TargetCounts
+from xlingual.records import TargetCounts
 from xlingual.results import Results, Summary
 
 ALL, POOL = "all", "pool"  # source and target: the questions of all languages, the pool of all languages

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.ranking import CPU, Cosine, GroupCounts, Pool, Ranker, Reduction, Top, TopK, UnitVectors
-from xlingual.records import Floats, Ints, TargetCounts
+from xlingual.records import TargetCounts
 
 
 @dataclass(frozen=True)

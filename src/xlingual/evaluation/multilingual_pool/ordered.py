@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.ranking import UNIT, Cosine, Top, UnitVectors, scan
 from xlingual.ranking.scan import TILE_BYTES
-from xlingual.records import Ints
 
 _DOUBT = 1e-3  # a score so near a rounding boundary, in units, is decided from the pair alone
 _MOST_SCREENED = 2048  # candidates of a question: longer lists are cheaper sorted whole

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.multilingual_pool.relevant_ranks import RelevantRanks
 from xlingual.evaluation.multilingual_pool.views import View
-from xlingual.records import Floats, Ints, TargetCounts
+from xlingual.records import TargetCounts
 
 KINDS = ("own_wrong", "other_wrong", "right_meaning_wrong_language")
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.evaluation.ragged import sums
 from xlingual.measures.harmonic import harmonic_difference
-from xlingual.records import Floats, Ints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.ranking import UnitVectors, one_library_thread
-from xlingual.records import Floats, Ints, Vectors
 from xlingual.streams import stream
 
 MOST_DIMENSIONS = 1024  # beyond, vectors are projected: bounds each Gram matrix to 8 MiB

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.evaluation.multilingual_pool.space import Side, SpaceStatistics
 from xlingual.evaluation.multilingual_pool.views import View
 from xlingual.ranking import UnitVectors, one_library_thread
-from xlingual.records import Floats, Ints, Vectors
 from xlingual.results.views import SpaceAxes
 from xlingual.streams import stream
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.data.pools.pool import MultilingualPool
 from xlingual.evaluation.multilingual_pool.encoder_views import EncoderFindings
 from xlingual.evaluation.multilingual_pool.lists import Named
@@ -15,7 +16,6 @@ from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.evaluation.multilingual_pool.space_picture import ROLES, SpacePicture
 from xlingual.measures import average_precision
 from xlingual.measures.hubness import Hubness
-from xlingual.records import Floats, Ints
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -25,11 +25,11 @@ from urllib.parse import quote
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.errors import DataWarning, InputError
 from xlingual.evaluation.multilingual_pool.ordered import ranked
 from xlingual.files import atomic_file, make_folder
 from xlingual.ranking import Cosine, Pool, UnitVectors
-from xlingual.records import Ints
 
 if TYPE_CHECKING:
     from xlingual.data.pools.pool import MultilingualPool

@@ -8,11 +8,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.estimates import Score, mean_of, score
 from xlingual.evaluation.multilingual_pool.one_pass import PoolCounts
 from xlingual.measures import QueryMeasure
 from xlingual.measures.precision import AveragePrecision
-from xlingual.records import Floats, Ints
 from xlingual.results.views import PoolIntervals, PoolViews
 
 AP = AveragePrecision()

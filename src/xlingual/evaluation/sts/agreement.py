@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.evaluation.estimates import Estimate, Gap
-from xlingual.records import Floats, Ints
 from xlingual.results import Interval
 from xlingual.stats import Part, interval, variance
 from xlingual.stats.dependent import of_difference, williams, zou_overlapping

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xlingual import encoders
+from xlingual.arrays import Floats, Ints
 from xlingual.data.languages import tag_problem
 from xlingual.data.samples import MOST_SEED
 from xlingual.data.sentence_pairs import SentencePairs, read_sentence_pairs
@@ -23,7 +24,7 @@ from xlingual.evaluation.perquery import repeated
 from xlingual.evaluation.run import EncoderSpecs, Options, Progress, Run, collected_warnings
 from xlingual.evaluation.sts.agreement import Agreement
 from xlingual.measures.agreement import PearsonCorrelation, SpearmanCorrelation
-from xlingual.records import Floats, Ints, Texts
+from xlingual.records import Texts
 from xlingual.requests import answers
 from xlingual.requests.evaluating import StsRequest
 from xlingual.results import Results

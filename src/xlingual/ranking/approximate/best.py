@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xlingual.records import Ints, Vectors
+from xlingual.arrays import Ints, Vectors
 
 _ENOUGH = 1 << 21  # offers kept before they are settled
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.ranking.counts import Counts
 from xlingual.ranking.similarity import UNIT
 from xlingual.ranking.top import Top
-from xlingual.records import Ints, Vectors
 
 _BATCH = 1 << 20  # candidates of pairs looked at together
 

@@ -8,10 +8,10 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.ranking.approximate.best import Best
 from xlingual.ranking.approximate.search import BREADTH, LINKS, POINTS, Search
 from xlingual.ranking.vectors import UnitVectors
-from xlingual.records import Ints, Vectors
 from xlingual.streams import stream
 
 BLOCK = 4096  # vectors assigned at a time, and queries searched together

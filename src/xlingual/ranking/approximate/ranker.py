@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.errors import InputError, MissingExtraError
 from xlingual.extras import missing
 from xlingual.ranking.approximate.feeding import Found, feed_counts, feed_top
@@ -23,7 +24,6 @@ from xlingual.ranking.scan import Progress, Reduction, Tile, Transposed, one_lib
 from xlingual.ranking.similarity import Cosine, Similarity
 from xlingual.ranking.top import Top
 from xlingual.ranking.vectors import UnitVectors
-from xlingual.records import Ints, Vectors
 
 LEAST = 30_000  # candidates below which exact ranking is as fast (benchmarks/approximate.py)
 _DEEP = 100  # so many times the depth are candidates, too: to find more of them takes longer than to rank all

@@ -8,13 +8,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.ranking.counts import Counts
 from xlingual.ranking.group_counts import GroupCounts
 from xlingual.ranking.similarity import UNIT
 from xlingual.ranking.torch.arithmetic import Device, Tensor
 from xlingual.ranking.torch.devices import less_exact
 from xlingual.ranking.torch.pairs import Pairs, Tile, at_least, at_most, positions, row_sums
-from xlingual.records import Ints
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.ranking.similarity import UNIT
 from xlingual.ranking.torch import bounds
 from xlingual.ranking.torch.arithmetic import Tensor
 from xlingual.ranking.torch.blocks import Block
-from xlingual.records import Ints
 
 DENSE = 32  # when over one pair in so many is decided, one float64 product is cheaper
 _CACHED = 512  # pairs decided at a time by a processor, whose vectors stay in its cache

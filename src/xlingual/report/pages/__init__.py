@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+from xlingual.errors import InputError
 from xlingual.report.blocks import Page
 
 # record → the module of its page, whose function `page` makes it
@@ -23,9 +24,14 @@ PAGES: Mapping[str, str] = {
 
 
 def page_of(found: Any, *, title: str | None = None) -> Page:  # noqa: ANN401  (any record of results)
-    """Return the page of what was found: a record of `xlingual.results`, or several Results."""
+    """Return the page of what was found: a record of `xlingual.results`, or several Results.
+
+    Raises InputError where that has no page.
+    """
     one = found[0] if isinstance(found, Sequence) and found else found
     name = "Results" if isinstance(found, Sequence) else type(one).__name__
+    if name not in PAGES:
+        raise InputError(f"a {name} has no page; these have one: {', '.join(PAGES)}")
     module = import_module(f"xlingual.report.pages.{PAGES[name]}")
     page: Page = module.page(found, title=title)
     return page

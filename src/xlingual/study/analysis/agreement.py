@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from xlingual.records import Floats
+from xlingual.arrays import Floats
 from xlingual.results import Interval
 from xlingual.results.study import Agreement
 from xlingual.stats.intervals import t_quantile

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from xlingual.records import Floats
+from xlingual.arrays import Floats
 from xlingual.results import Interval
 from xlingual.stats.intervals import rule_of_three, wilson
 from xlingual.study.analysis.resampling import FEWEST_RATERS, Replicates, Spread

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xlingual.records import Floats
+from xlingual.arrays import Floats
 from xlingual.results.study import MoreNeeded
 from xlingual.stats.power import POWER, power
 from xlingual.study.analysis.resampling import FEWEST_RATERS

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xlingual.records import Floats
+from xlingual.arrays import Floats
 from xlingual.study.analysis.resampling import FEWEST_RATERS
 from xlingual.study.analysis.scores import Bools
 

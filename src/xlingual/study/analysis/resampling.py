@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from xlingual.records import Floats
+from xlingual.arrays import Floats
 from xlingual.stats.intervals import t_quantile
 from xlingual.study.analysis.scores import Bools, Scores
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError
-from xlingual.records import Floats, Ints
 from xlingual.study.records import BEST, WORST, Key, Rating, Study
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xlingual.records import Floats
+from xlingual.arrays import Floats
 from xlingual.results import Interval
 from xlingual.results.study import WithBkr
 from xlingual.stats.dependent import fisher_interval

@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
 from xlingual.models.dual_encoder import DualEncoder
-from xlingual.records import Ints, Vectors
 from xlingual.training.recipe import Loss
 from xlingual.training.recipes.dual_inputs import Inputs
 from xlingual.training.recipes.dual_options import DualOptions

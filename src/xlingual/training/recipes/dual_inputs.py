@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from xlingual.arrays import Floats, Ints, Vectors
 from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.encoders.tokens import Features, TextTokens
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY, with_context
@@ -20,7 +21,7 @@ from xlingual.models.batches import padded
 from xlingual.models.features import TextFeatures
 from xlingual.models.vocabulary import FIRST, Vocabulary
 from xlingual.models.words import tokens
-from xlingual.records import Floats, Ints, Texts, Vectors
+from xlingual.records import Texts
 from xlingual.training.recipes.dual_options import DualOptions
 
 

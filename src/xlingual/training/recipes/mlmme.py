@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from xlingual.arrays import Ints
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.mlmme import Mlmme, MlmmeConfig
 from xlingual.models.vocabulary import Vocabulary
-from xlingual.records import Ints
 from xlingual.training.corpus import Corpus, Members
 from xlingual.training.losses import View, mlmme_loss
 from xlingual.training.recipe import Loss

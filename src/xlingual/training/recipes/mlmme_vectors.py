@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.models.mlmme import Mlmme
-from xlingual.records import Ints, Vectors
 from xlingual.training.corpus import Corpus
 
 

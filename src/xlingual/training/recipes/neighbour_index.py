@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.errors import InputError
 from xlingual.files import atomic_file, make_folder
 from xlingual.models.triplet import Triplet
 from xlingual.ranking import Cosine, UnitVectors, top
-from xlingual.records import Ints, Vectors
 from xlingual.training.checkpoints import FOLDER
 from xlingual.training.recipes.text_pairs import TextPairs
 from xlingual.training.recipes.triplet_options import TripletOptions

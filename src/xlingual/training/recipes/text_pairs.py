@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.data.manifest import Manifest
 from xlingual.embed import embed_batch
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.views import two_views
-from xlingual.records import Ints, Texts, Vectors
+from xlingual.records import Texts
 from xlingual.store import Store
 from xlingual.training.recipes.triplet_options import TripletOptions
 

@@ -22,10 +22,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from xlingual.arrays import Ints
 from xlingual.errors import InputError
 from xlingual.models.triplet import Triplet, TripletConfig
 from xlingual.models.unit import unit
-from xlingual.records import Ints
 from xlingual.training.loop import Loss
 from xlingual.training.recipes.neighbour_index import NeighbourIndex
 from xlingual.training.recipes.text_pairs import TextPairs

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xlingual.arrays import Vectors
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError
 from xlingual.files import atomic_file, make_folder
 from xlingual.models.folder import ModelFolder
 from xlingual.models.triplet_graph import INPUTS, triplet_graph
-from xlingual.records import Vectors
 from xlingual.streams import stream
 from xlingual.workflows.export.about import about
 from xlingual.workflows.export.same import check_same

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from xlingual.arrays import Vectors
 from xlingual.errors import InputError
-from xlingual.records import Vectors
 
 MOST = 1e-5  # largest difference that is left to rounding
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xlingual.arrays import Vectors
 from xlingual.encoders import Encoder
 from xlingual.encoders.networks import NetworkEncoder
 from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder
@@ -17,7 +18,7 @@ from xlingual.encoders.torch_runtime import loading, require
 from xlingual.errors import DataWarning, InputError
 from xlingual.files import make_folder
 from xlingual.models.folder import CARD, CONFIG, WEIGHTS, ModelFolder
-from xlingual.records import Texts, Vectors
+from xlingual.records import Texts
 from xlingual.workflows.export.about import about
 from xlingual.workflows.export.checkpoint import (
     DENSE,
