@@ -7,9 +7,13 @@ import pytest
 
 from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError
-from xlingual.nbest.weights import Weights
 from xlingual.notebook import RENDERER
 from xlingual.report.pages import PAGES, page_of
+from xlingual.results.document import Document
+
+
+class Unpaged(Document, frozen=True, tag="xlingual/unpaged/1"):
+    """What only a program reads."""
 
 
 def test_the_renderer_that_is_named_is_there():
@@ -32,10 +36,9 @@ def test_results_show_verdict_and_tables_and_run_nothing(made):
 
 
 def test_what_has_no_page_is_shown_as_python_does():
-    weights = Weights.__new__(Weights)
-    assert weights._repr_html_() is None
-    with pytest.raises(InputError, match="a Weights has no page; these have one: Results, Comparison"):
-        page_of(weights)
+    assert Unpaged()._repr_html_() is None
+    with pytest.raises(InputError, match="a Unpaged has no page; these have one: Results, Comparison"):
+        page_of(Unpaged())
 
 
 def test_a_manifest_shows_how_many_texts_each_language_has():
