@@ -9,6 +9,7 @@ from runpy import run_path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -88,13 +89,13 @@ def assert_equal_to_plain(pool: MultilingualPool, encoder: Any, whole: Any) -> N
             assert entry.views.by_question_language == near(whole.by_language(values))
             assert entry.views.macro == pytest.approx(np.mean(list(whole.by_language(values).values())))
     for name, value in whole.views([subset.split(",") for subset in SUBSETS]).items():
-        assert plain(getattr(found.entries[0].views, name)) == near(value), name
+        assert msgspec.to_builtins(getattr(found.entries[0].views, name)) == near(value), name
     asked, values, views = whole.prefer_own()
     found = multilingual_pool(pool, policy="prefer-own", **options)
     assert found.entries[0].value == pytest.approx(values.mean(), abs=1e-9)
     assert found.entries[0].n_source == len(asked)
     for name, value in views.items():
-        assert plain(getattr(found.entries[0].views, name)) == near(value), name
+        assert msgspec.to_builtins(getattr(found.entries[0].views, name)) == near(value), name
 
 
 @pytest.mark.slow  # on made data: tests/properties/test_multilingual_pool.py
