@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 
 from xlingual.arrays import Vectors
-from xlingual.encoders.api_requests import Clock, Requests
+from xlingual.encoders.api_requests import Requests
 from xlingual.encoders.api_service import Service
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows
@@ -19,18 +18,6 @@ from xlingual.encoders.schemes import Context
 from xlingual.encoders.token_estimate import tokens_and_texts, whole_tokens
 from xlingual.errors import InputError, MissingExtraError
 from xlingual.records import Texts
-
-
-@dataclass(frozen=True)
-class Price:
-    """What a million tokens cost, and the most that one run may cost, in a currency of the user's."""
-
-    of_a_million: float | None = None
-    most: float | None = None
-
-    def of(self, tokens: int) -> float | None:
-        """Return the price of so many tokens, None where it is not known."""
-        return None if self.of_a_million is None else tokens * self.of_a_million / 1e6
 
 
 class ApiEncoder(Encoder):
@@ -44,10 +31,9 @@ class ApiEncoder(Encoder):
 
     def __init__(self, model: str, requests: Requests, options: Mapping[str, Any]) -> None:
         self.model, self.requests, self.options = model, requests, options
-        given = {name: options[name] for name in ("prompt", "query_prompt", "candidate_prompt")}
-        self.prompts: dict[str, str] = {name: text for name, text in given.items() if text is not None}
+        names = ("prompt", "query_prompt", "candidate_prompt")
+        self.prompts: dict[str, str] = {name: options[name] for name in names if options[name] is not None}
         self._idle = IdleOptions(self.prompts)
-        self.price = Price(options["price"], options["max_cost"])
         self._sent = (0.0, 0)  # tokens and texts, as estimated, of all requests so far
         self._found: int | None = options["dim"]  # dimensions of the vectors, once known
 
@@ -83,33 +69,33 @@ class ApiEncoder(Encoder):
         """
         distinct = list(dict.fromkeys(self._prompted(batch)))
         amount = tokens_and_texts(distinct)
-        tokens = whole_tokens(*amount)
         asked = -(-len(distinct) // self.piece)
-        cost = self.price.of(tokens)
         texts = f"{len(distinct):,} distinct {'text' if len(distinct) == 1 else 'texts'}"
-        said = f"about {tokens:,} tokens ({texts}, {asked:,} {'request' if asked == 1 else 'requests'})"
-        if cost is not None:
-            said += f", about {_money(cost)} at {self.price.of_a_million:g} a million tokens"
-        self._refuse_beyond_most(amount, said)
+        requests = f"{asked:,} {'request' if asked == 1 else 'requests'}"
+        said = f"about {whole_tokens(*amount):,} tokens ({texts}, {requests})"
+        if (price := self.options["price"]) is None:
+            return said
+        said += f", about {_money(self._cost(*amount))} at {price:g} a million tokens"
+        together = self._cost(self._sent[0] + amount[0], self._sent[1] + amount[1])
+        most = self.options["max_cost"]
+        if most is not None and together > most:
+            before, sent = "", "nothing was sent"
+            if self._sent[1]:
+                before = f", with about {_money(self._cost(*self._sent))} before it about {_money(together)}"
+                sent = "nothing more was sent"
+            raise InputError(
+                f"api:{self.model}: {said}{before}: more than max_cost={most:g}; {sent}. "
+                "Raise it, or encode fewer texts"
+            )
         return said
 
-    def _refuse_beyond_most(self, amount: tuple[float, int], said: str) -> None:
-        together = self.price.of(whole_tokens(self._sent[0] + amount[0], self._sent[1] + amount[1]))
-        if together is None or self.price.most is None or together <= self.price.most:
-            return
-        before, sent = "", "nothing was sent"
-        if self._sent[1]:
-            spent = self.price.of(whole_tokens(*self._sent)) or 0.0
-            before = f", with about {_money(spent)} before it about {_money(together)}"
-            sent = "nothing more was sent"
-        raise InputError(
-            f"api:{self.model}: {said}{before}: more than max_cost={self.price.most:g}; {sent}. "
-            "Raise it, or encode fewer texts"
-        )
+    def _cost(self, tokens: float, texts: int) -> float:
+        """Return the price of what was estimated for so many texts, in a currency of the user's."""
+        return float(whole_tokens(tokens, texts) * self.options["price"] / 1e6)
 
     def encode(self, batch: Texts, /) -> Vectors:
         """Return float32 [n, d]; equal texts are sent once."""
-        if self.price.most is not None:
+        if self.options["max_cost"] is not None:
             self.estimate(batch)  # refuses what costs too much
         distinct, index = distinct_rows(self._prompted(batch))
         if not distinct:
@@ -118,14 +104,10 @@ class ApiEncoder(Encoder):
         with self.requests.open() as client:
             for start in range(0, len(distinct), self.piece):
                 sending = distinct[start : start + self.piece]
-                tokens, count = tokens_and_texts(sending)
-                self._sent = (
-                    self._sent[0] + tokens,
-                    self._sent[1] + count,
-                )  # even if it fails: it may be billed
-                vectors = self.requests.vectors(client, self._request(sending))
-                self._check_size(vectors.shape[1])
-                parts.append(vectors)
+                tokens, count = tokens_and_texts(sending)  # even if it fails: it may be billed
+                self._sent = self._sent[0] + tokens, self._sent[1] + count
+                parts.append(self.requests.vectors(client, self._request(sending)))
+                self._check_size(parts[-1].shape[1])
         return np.asarray(np.concatenate(parts)[index])
 
     def _prompted(self, batch: Texts) -> list[str]:
@@ -136,9 +118,9 @@ class ApiEncoder(Encoder):
         return [(prompt + text).encode("utf-8", "replace").decode() for text in batch.text]
 
     def _request(self, texts: list[str]) -> dict[str, Any]:
-        dim, encoding = self.options["dim"], self.options["encoding_format"]
-        more = {} if dim is None else {"dimensions": dim}
-        return {"model": self.model, "input": texts, "encoding_format": encoding, **more}
+        given = {"encoding_format": self.options["encoding_format"], "dimensions": self.options["dim"]}
+        told = {name: value for name, value in given.items() if value is not None}
+        return {"model": self.model, "input": texts, **told}
 
     def _check_size(self, size: int) -> None:
         if self._found is not None and size != self._found:
@@ -176,4 +158,4 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> ApiEnc
     service = Service.of(options["base_url"], options["key_env"])
     service.check()
     pace = {name: options[name] for name in ("rate", "retries", "timeout")}
-    return ApiEncoder(argument, Requests(service, **pace, clock=Clock()), options)
+    return ApiEncoder(argument, Requests(service, **pace), options)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,7 @@ class _AgainError(Exception):
         self.wait = wait
 
 
+@dataclass(eq=False)
 class Requests:
     """POST {base_url}/embeddings for one model, one request at a time.
 
@@ -52,22 +53,14 @@ class Requests:
     not return together; a longer `Retry-After` of the service is kept to.
     """
 
-    def __init__(
-        self,
-        service: Service,
-        *,
-        rate: float | None,
-        retries: int,
-        timeout: float,
-        clock: Clock | None = None,
-    ) -> None:
-        self.service = service
-        self.rate = rate
-        self.retries = retries
-        self.timeout = timeout
-        self.clock = clock or Clock()
-        self._next = -np.inf  # the earliest time of the next request
-        self._answered = False  # whether the service has ever answered
+    service: Service
+    _: KW_ONLY
+    rate: float | None
+    retries: int
+    timeout: float
+    clock: Clock = field(default_factory=Clock)
+    _next: float = field(default=-np.inf, init=False)  # the earliest time of the next request
+    _answered: bool = field(default=False, init=False)  # whether the service has ever answered
 
     def open(self) -> httpx.Client:
         """Return a connection with the key in its header; close it when the run ends.
@@ -89,11 +82,9 @@ class Requests:
         for attempt in range(self.retries + 1):
             self._pace()
             try:
-                answer = self._post(client, request)
+                return vectors_of(self._post(client, request), len(request["input"]), self._who(request))
             except _AgainError as failure:
                 last = failure
-            else:
-                return vectors_of(answer, len(request["input"]), self._who(request))
             if attempt < self.retries:
                 self._wait(attempt, last.wait, self._who(request))
         times = "once" if self.retries == 0 else f"{self.retries + 1} times"
@@ -103,12 +94,11 @@ class Requests:
         )
 
     def _pace(self) -> None:
-        if self.rate is None:
-            return
-        now = self.clock.now()
-        if now < self._next:
-            self.clock.sleep(self._next - now)
-        self._next = max(now, self._next) + 60 / self.rate
+        if self.rate is not None:
+            now = self.clock.now()
+            if now < self._next:
+                self.clock.sleep(self._next - now)
+            self._next = max(now, self._next) + 60 / self.rate
 
     def _wait(self, attempt: int, asked: float | None, who: str) -> None:
         if asked is not None and asked > _PATIENCE:
@@ -167,18 +157,18 @@ def refusal(answer: httpx.Response, said: str, request: dict[str, Any], key_env:
     if status in (401, 403):
         found = "refused the key in" if with_key else "asks for a key, and there is none in"
         return f"{found} the environment variable {key_env} ({status}): set it to a valid key"
-    if status == 404:
-        return with_message("unknown model, or wrong ?base_url= (404)", said)
-    if status == 429:
-        return with_message("the quota of the account is used up (429)", said)
     if 300 <= status < 400:
         return f"answered {status}, moved elsewhere: correct ?base_url="
-    remedies = []
-    if "" in request["input"]:
-        remedies.append("one of the texts is empty, which many services refuse: leave it out")
+    known = {
+        404: "unknown model, or wrong ?base_url= (404)",
+        429: "the quota of the account is used up (429)",
+    }
+    refused = with_message(known.get(status, f"refused the request ({status})"), said)
+    if status not in known and "" in request["input"]:
+        refused += "; one of the texts is empty, which many services refuse: leave it out"
     if status in (400, 413, 422):
-        remedies.append("a text may be too long for the model, or a request too large (lower ?batch=)")
-    return "; ".join([with_message(f"refused the request ({status})", said), *remedies])
+        refused += "; a text may be too long for the model, or a request too large (lower ?batch=)"
+    return refused
 
 
 def message(answer: httpx.Response) -> str:
@@ -200,14 +190,11 @@ def with_message(what: str, said: str) -> str:
 def retry_after(answer: httpx.Response) -> float | None:
     """Return the seconds that a header Retry-After asks for, as a number or a date; else None."""
     value = answer.headers.get("retry-after", "").strip()
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            seconds = parsedate_to_datetime(value).timestamp() - time.time()
-        except (ValueError, OverflowError):
-            return None
-    return max(0.0, seconds) if np.isfinite(seconds) else None
+    with suppress(ValueError):
+        return max(0.0, float(value)) if np.isfinite(float(value)) else None
+    with suppress(ValueError, OverflowError):
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    return None
 
 
 def vectors_of(answer: Any, count: int, who: str) -> Vectors:  # noqa: ANN401
@@ -220,29 +207,25 @@ def vectors_of(answer: Any, count: int, who: str) -> Vectors:  # noqa: ANN401
     places = [row.get("index") for row in rows]
     if any(type(place) is not int for place in places) or sorted(places) != list(range(count)):
         raise InputError(f"{who}: the indices of the vectors are not 0 to {count - 1}, each once: unusable")
-    found: list[Any] = [None] * count
-    for place, row in zip(places, rows, strict=True):
-        found[place] = _vector(row.get("embedding"))
-    if any(vector is None for vector in found):
-        raise InputError(f"{who}: an embedding is not a list of numbers (or base64 of float32)")
-    sizes = sorted({len(vector) for vector in found})
-    if len(sizes) > 1 or sizes[0] == 0:
+    try:
+        found = [_vector(row.get("embedding")) for row in sorted(rows, key=lambda row: int(row["index"]))]
+    except (ValueError, TypeError):
+        raise InputError(f"{who}: an embedding is not a list of numbers (or base64 of float32)") from None
+    sizes = sorted(map(len, found))
+    if sizes[0] != sizes[-1] or sizes[0] == 0:
         raise InputError(f"{who}: vectors of one answer have {sizes[0]} to {sizes[-1]} dimensions")
-    vectors: Vectors = np.stack(found)
+    vectors = np.stack(found)
     if not np.isfinite(vectors).all():
         raise InputError(f"{who}: a vector holds NaN or infinity: ask whoever runs the service")
     return vectors
 
 
-def _vector(value: object) -> np.ndarray | None:
-    """Return float32 [d] of a list of numbers or of base64 of little-endian float32; else None."""
-    try:
-        if isinstance(value, str):
-            return np.frombuffer(base64.b64decode(value, validate=True), dtype="<f4").astype(np.float32)
-        if isinstance(value, list):
-            with np.errstate(over="ignore"):  # too large for float32: infinity, which is refused
-                array = np.asarray(value, dtype=np.float64).astype(np.float32)
-            return array if array.ndim == 1 and not any(type(x) in (str, bool) for x in value) else None
-    except (ValueError, TypeError, binascii.Error):
-        return None
-    return None
+def _vector(value: object) -> Vectors:
+    """Return float32 [d] of a list of numbers or of base64 of little-endian float32, else ValueError."""
+    if isinstance(value, str):
+        return np.frombuffer(base64.b64decode(value, validate=True), dtype="<f4").astype(np.float32)
+    with np.errstate(over="ignore"):  # too large for float32: infinity, which is refused
+        array = np.asarray(value, dtype=np.float64).astype(np.float32)
+    if not isinstance(value, list) or array.ndim != 1 or any(type(x) in (str, bool) for x in value):
+        raise ValueError
+    return array

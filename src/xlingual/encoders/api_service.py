@@ -43,8 +43,7 @@ class Service:
             )
         if not key_env.replace("_", "a").isalnum() or not key_env.isascii():  # not shown: it may be a key
             raise InputError("api: key_env must be the name of an environment variable, such as MY_API_KEY")
-        name = f"[{host}]" if ":" in host else host
-        at = name if port is None else f"{name}:{port}"
+        at = (f"[{host}]" if ":" in host else host) + ("" if port is None else f":{port}")
         path = parts.path.rstrip("/").removesuffix("/embeddings")
         return cls(f"{parts.scheme}://{at}{path}", key_env)
 
@@ -69,9 +68,9 @@ class Service:
         Raises InputError that names the variable, never what it holds.
         """
         key = os.environ.get(self.key_env, "").strip()
+        if not key and self.local:
+            return None
         if not key:
-            if self.local:
-                return None
             raise InputError(
                 f"api: {self.place} needs a key: set the environment variable {self.key_env} to it, or name "
                 "another variable with ?key_env=NAME"
@@ -101,5 +100,5 @@ def without_key(message: str, key: str | None) -> str:
     line = " ".join(message.split())
     if key and any(key[i : i + _PIECE] in line for i in range(max(1, len(key) - _PIECE + 1))):
         return ""
-    line = "".join(char for char in line if char.isprintable())
+    line = "".join(filter(str.isprintable, line))
     return line if len(line) <= 200 else f"{line[:199]}…"

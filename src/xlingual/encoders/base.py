@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from xlingual.arrays import Vectors
 from xlingual.errors import InputError
@@ -180,20 +180,18 @@ class Wrapped(Encoder):
     def __init__(self, target: Any) -> None:  # noqa: ANN401  (of any class)
         self.target = target
         base = getattr(target, "base", None)
-        has_base = callable(getattr(base, "encode", None)) and not isinstance(base, type)
-        self.below = adopt(base) if has_base else None
+        is_encoder = callable(getattr(base, "encode", None)) and not isinstance(base, type)
+        self.below = adopt(base) if is_encoder else None
 
     @property
     def identity(self) -> str:
         """Its own, or `python:` with its module and class, which cannot tell two versions of it apart."""
-        kind = type(self.target)
-        told: str | None = getattr(self.target, "identity", None)
-        return f"python:{kind.__module__}.{kind.__qualname__}" if told is None else told
+        kind, told = type(self.target), getattr(self.target, "identity", None)
+        return f"python:{kind.__module__}.{kind.__qualname__}" if told is None else str(told)
 
     def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401
         """Return what the object returns."""
-        vectors: Vectors = self.target.encode(batch)
-        return vectors
+        return cast("Vectors", self.target.encode(batch))
 
     @property
     def has_own_identity(self) -> bool:  # type: ignore[override]
@@ -225,8 +223,7 @@ class WrappedStacked(Wrapped, Stacked):
 
     def apply(self, *vectors: Vectors) -> Vectors:
         """Return what the object returns."""
-        found: Vectors = self.target.apply(*vectors)
-        return found
+        return cast("Vectors", self.target.apply(*vectors))
 
 
 def adopt(entry: object) -> Encoder:

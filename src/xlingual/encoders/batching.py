@@ -93,10 +93,11 @@ def in_parts(encode: Callable[[Texts], Encoded], batch: Texts, size: int = PART)
     """Return what `encode` returns for parts of at most `size` texts, as one: few tokens are held at once."""
     if len(batch) <= size:
         return encode(batch)
-    starts = range(0, len(batch), size)
-    parts = [encode(batch.take(np.arange(start, min(start + size, len(batch))))) for start in starts]
-    vectors: Vectors = np.concatenate([part.vectors for part in parts])
-    return Encoded(vectors, np.concatenate([part.truncated for part in parts]))
+    rows = np.arange(len(batch))
+    parts = [encode(batch.take(rows[start : start + size])) for start in range(0, len(batch), size)]
+    return Encoded(
+        np.concatenate([part.vectors for part in parts]), np.concatenate([part.truncated for part in parts])
+    )
 
 
 def distinct_rows(rows: Iterable[T]) -> tuple[list[T], Ints]:
@@ -118,16 +119,14 @@ def rows_by_language(batch: Texts) -> list[tuple[str, Ints]]:
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Tell whether an exception of numpy, torch or onnxruntime says that memory ran out."""
-    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-        return True
-    return isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in _SIGNS)
+    said = isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in _SIGNS)
+    return said or isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
 
 
 def _unless_out_of_memory(run: Callable[[Ints], Any], rows: Ints) -> Vectors | None:
     """Return what `run` returns, or None where memory ran out."""
     try:
-        vectors: Vectors = np.asarray(run(rows))
-        return vectors
+        return np.asarray(run(rows))
     except (MemoryError, RuntimeError) as error:
         if not is_out_of_memory(error):
             raise

@@ -62,14 +62,13 @@ class ChargramEncoder(Encoder):
         idf = self._idf(batch.text) if self.fit is None else self._fitted_idf
         vectors = np.zeros((len(batch), self.dim), dtype=np.float32)
         for start in range(0, len(batch), _BLOCK):
-            weights = self._weights(batch.text[start : start + _BLOCK], idf)
-            vectors[start : start + _BLOCK] = (weights @ self._projection).toarray()
+            block = slice(start, start + _BLOCK)
+            vectors[block] = (self._weights(batch.text[block], idf) @ self._projection).toarray()
         return vectors
 
     @cached_property
     def _fit(self) -> Texts:
-        if self.fit is None:
-            raise InputError("chargram: fit= is not given")
+        assert self.fit is not None
         texts = self.fit()
         if not len(texts):
             raise InputError("chargram: fit= names no texts; choose a split that has some")
@@ -92,8 +91,7 @@ class ChargramEncoder(Encoder):
         counts = self._counts(texts)
         counts.data = (1 + np.log(counts.data)) * idf[counts.indices]
         rows = np.repeat(np.arange(len(texts)), np.diff(counts.indptr))
-        squares = np.bincount(rows, weights=counts.data**2, minlength=len(texts))
-        counts.data /= np.sqrt(squares)[rows]
+        counts.data /= np.sqrt(np.bincount(rows, weights=counts.data**2))[rows]
         return counts
 
     def _counts(self, texts: Sequence[str]) -> csr_matrix:
@@ -120,14 +118,13 @@ class ChargramEncoder(Encoder):
         """Return the projection, sparse [FEATURES, dim]: a few random signs for each n-gram."""
         from scipy.sparse import csr_matrix
 
-        generator = np.random.default_rng(self.seed)
-        columns = generator.integers(self.dim, size=FEATURES * NONZEROS)
-        signs = generator.choice([-1.0, 1.0], size=FEATURES * NONZEROS) / np.sqrt(NONZEROS)
-        starts = np.arange(0, FEATURES * NONZEROS + 1, NONZEROS)
-        return csr_matrix((signs, columns, starts), shape=(FEATURES, self.dim))
+        generator, size = np.random.default_rng(self.seed), FEATURES * NONZEROS
+        columns = generator.integers(self.dim, size=size)
+        signs = generator.choice([-1.0, 1.0], size=size) / np.sqrt(NONZEROS)
+        return csr_matrix((signs, columns, np.arange(0, size + 1, NONZEROS)), shape=(FEATURES, self.dim))
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> ChargramEncoder:
     """Return the encoder for a spec."""
-    fit = context.loader("chargram", options["fit"])
-    return ChargramEncoder(options["dim"], options["n"], options["seed"], fit)
+    fitted_on = context.loader("chargram", options["fit"])
+    return ChargramEncoder(options["dim"], options["n"], options["seed"], fitted_on)

@@ -40,8 +40,9 @@ def model_folder(who: str, name: str, revision: str | None, extra: str) -> Path:
             raise InputError(f"{who}: revision={revision} is of a model on a hub, but this is a folder")
         return path
     if path.exists() or name.startswith((".", "~", os.sep)) or name.count("/") > 1 or "\\" in name:
-        found = "a file" if path.exists() else "nothing"
-        raise InputError(f"{who}: expected the folder of a model, found {found}")
+        raise InputError(
+            f"{who}: expected the folder of a model, found {'a file' if path.exists() else 'nothing'}"
+        )
     return _from_hub(who, name, revision, extra)
 
 
@@ -60,9 +61,8 @@ def _from_hub(who: str, name: str, revision: str | None, extra: str) -> Path:
     except ImportError:
         raise MissingExtraError(who, extra) from None
     try:
-        wanted, unwanted = list(_WANTED), list(_UNWANTED)
-        found = snapshot_download(name, revision=revision, allow_patterns=wanted, ignore_patterns=unwanted)
-        return Path(found)
+        files = {"allow_patterns": list(_WANTED), "ignore_patterns": list(_UNWANTED)}
+        return Path(snapshot_download(name, revision=revision, **files))
     except GatedRepoError:
         raise InputError(
             f"{who}: its authors ask you to accept a licence: do so on the model's page, then `hf auth login`"
@@ -75,16 +75,12 @@ def _from_hub(who: str, name: str, revision: str | None, extra: str) -> Path:
             "where it is private"
         ) from None
     except Exception as error:  # no network, switched offline, a bad name, a server that fails
+        scheme = who.partition(":")[0]
+        instead = "translate:hf-FOLDER::…" if scheme == "translate" else f"{scheme}:FOLDER"
         raise InputError(
             f"{who}: not in the cache, and the hub gave no answer ({type(error).__name__}): where there is a "
-            f"network, run `hf download {name} --local-dir FOLDER`, then write {_with_folder(who)}"
+            f"network, run `hf download {name} --local-dir FOLDER`, then write {instead}"
         ) from None
-
-
-def _with_folder(who: str) -> str:
-    """Return how the model is written when it is in a folder."""
-    scheme = who.partition(":")[0]
-    return "translate:hf-FOLDER::…" if scheme == "translate" else f"{scheme}:FOLDER"
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -106,15 +102,12 @@ def check_weights(who: str, folder: Path, *, modules: bool = False) -> None:
     With `modules` the folders of the modules of sentence-transformers are looked at too.
     """
     places = [folder, *(module_folders(folder) if modules else ())]
-    for place in places:
-        if any(place.glob("*.safetensors")):
-            continue
-        pickles = sorted(place.glob("pytorch_model*.bin"))
-        if pickles:
-            raise InputError(
-                f"{who}: {pickles[0].relative_to(folder)} is a pickle, which could run code, and is never "
-                "read: fetch a revision with model.safetensors (often revision=refs/pr/1), or convert it "
-                "where you trust it: AutoModel.from_pretrained(FOLDER).save_pretrained(NEW)"
-            )
-    if not any(any(place.glob("*.safetensors")) for place in places):
+    without = [place for place in places if not any(place.glob("*.safetensors"))]
+    for pickle in (path for place in without for path in sorted(place.glob("pytorch_model*.bin"))):
+        raise InputError(
+            f"{who}: {pickle.relative_to(folder)} is a pickle, which could run code, and is never "
+            "read: fetch a revision with model.safetensors (often revision=refs/pr/1), or convert it "
+            "where you trust it: AutoModel.from_pretrained(FOLDER).save_pretrained(NEW)"
+        )
+    if without == places:
         raise InputError(f"{who}: no weights in this folder: a .safetensors file is needed")

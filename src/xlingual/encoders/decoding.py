@@ -5,9 +5,10 @@ Pillow lets other threads run while it decodes and scales, so that decoding over
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -37,7 +38,7 @@ def decoded(
     *,
     side: int | None = None,
     ahead: int = 64,
-    threads: int | None = None,
+    threads: int = THREADS,
 ) -> Iterator[T]:
     """Yield `prepare(picture)` of each picture, in order; both run in worker threads.
 
@@ -46,9 +47,13 @@ def decoded(
 
     Raises InputError naming the first row whose picture is missing or broken, and how many are.
     """
-    _refuse_none(pictures)
+    if len(pictures) and all(source is None for source in pictures.source):
+        raise InputError(
+            "no row has a picture: name the column of pictures (--image-column), or use vectors of the "
+            "pictures (vectors:PATH)"
+        )
     failed: list[InputError] = []
-    for value in _outcomes(pictures, prepare, side, ahead, THREADS if threads is None else threads):
+    for value in _outcomes(pictures, prepare, side, ahead, threads):
         if isinstance(value, InputError):
             failed.append(value)
         elif not failed:  # after a failure the others are only counted
@@ -62,10 +67,10 @@ def counted(first: str, failed: int, count: int, remedy: str = SKIP) -> str:
     return f"{first} ({failed} of {count} pictures are missing or broken; {remedy})"
 
 
-def broken(pictures: Pictures, *, threads: int | None = None) -> dict[int, str]:
+def broken(pictures: Pictures, *, threads: int = THREADS) -> dict[int, str]:
     """Return the positions of pictures that are absent, missing or broken, each with the reason."""
-    found = _outcomes(pictures, lambda picture: None, GLANCE, 64, THREADS if threads is None else threads)
-    return {i: str(outcome) for i, outcome in enumerate(found) if isinstance(outcome, InputError)}
+    found = enumerate(_outcomes(pictures, lambda picture: None, GLANCE, 64, threads))
+    return {i: str(outcome) for i, outcome in found if isinstance(outcome, InputError)}
 
 
 def distinct(pictures: Pictures) -> tuple[Ints, Ints]:
@@ -75,16 +80,15 @@ def distinct(pictures: Pictures) -> tuple[Ints, Ints]:
     cannot be read is alone.
     """
     sizes = [_size(source) for source in pictures.source]
-    _, number, counts = np.unique(sizes, return_inverse=True, return_counts=True)
-    first: list[int] = []
-    slots: dict[bytes | int, int] = {}
-    code = np.empty(len(sizes), dtype=np.int64)
-    for i, (source, shared) in enumerate(zip(pictures.source, (counts[number] > 1).tolist(), strict=True)):
-        slot = slots.setdefault(_content(source, i) if shared else i, len(first))
-        if slot == len(first):
-            first.append(i)
-        code[i] = slot
-    return np.array(first, dtype=np.int64), code
+    shared = {size for size, count in Counter(sizes).items() if count > 1}
+    contents = (
+        _content(source, i) if size in shared else i
+        for i, (source, size) in enumerate(zip(pictures.source, sizes, strict=True))
+    )
+    first: dict[bytes | int, int] = {}  # content → the first picture of it
+    whose = np.array([first.setdefault(content, i) for i, content in enumerate(contents)], dtype=np.int64)
+    chosen = np.array(list(first.values()), dtype=np.int64)
+    return chosen, np.searchsorted(chosen, whose)
 
 
 def _outcomes(
@@ -100,8 +104,9 @@ def _outcomes(
         try:
             return prepare(picture)
         except (InputError, ValueError, ZeroDivisionError, OverflowError) as error:
-            reason = " ".join(str(error).split())[:200]
-            return InputError(f"row {row!r}: the picture cannot be used: {reason}")
+            return InputError(
+                f"row {row!r}: the picture cannot be used: {' '.join(str(error).split())[:200]}"
+            )
 
     rows = zip(pictures.source, pictures.ids, strict=True)
     if threads == 0:
@@ -120,22 +125,13 @@ def _outcomes(
         executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _refuse_none(pictures: Pictures) -> None:
-    if len(pictures) and all(source is None for source in pictures.source):
-        raise InputError(
-            "no row has a picture: name the column of pictures (--image-column), or use vectors of the "
-            "pictures (vectors:PATH)"
-        )
-
-
 def _size(source: bytes | Path | None) -> int:
     """Return how many bytes a picture has; -1 where there are none to read."""
     if isinstance(source, bytes):
         return len(source)
-    try:
+    with suppress(OSError, ValueError):
         return -1 if source is None else source.stat().st_size
-    except (OSError, ValueError):
-        return -1
+    return -1
 
 
 def _content(source: bytes | Path | None, position: int) -> bytes | int:

@@ -60,10 +60,8 @@ class DictionaryTranslator:
             parts = segment(pieces(text), words)
             total += len(parts)
             unknown += sum(not known for _, known in parts)
-            kept = [
-                words[word] if known else word for word, known in parts if known or self.unknown == "keep"
-            ]
-            found.append(" ".join(kept))
+            kept = (part for part in parts if part[1] or self.unknown == "keep")
+            found.append(" ".join(words[word] if known else word for word, known in kept))
         return Translated(found, [False] * len(found), total, unknown)
 
     def _words(self, language: str) -> Mapping[str, str]:
@@ -78,14 +76,13 @@ class DictionaryTranslator:
 
 
 def _find(path: Path, language: str) -> None:
-    which = f"the dictionary of the language {language}" if language else "the dictionary"
-    if path.exists() and not path.is_dir():
-        regular_file(path, which)
-    elif not path.is_file():
+    which = f"dictionary of the language {language}" if language else "dictionary"
+    if not path.exists() or path.is_dir():
         raise InputError(
-            f"translate: {which.removeprefix('the ')} {path} not found: give a file with source<TAB>target "
+            f"translate: {which} {path} not found: give a file with source<TAB>target "
             "on each line, or a model: translate:hf-NAME::SPEC"
         )
+    regular_file(path, f"the {which}")
 
 
 def read_dictionary(path: Path) -> dict[str, dict[str, str]]:
@@ -101,7 +98,7 @@ def read_dictionary(path: Path) -> dict[str, dict[str, str]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        fields = [field.strip() for field in (line.split("\t") if "\t" in line else line.split())]
+        fields = [field.strip() for field in line.split("\t" if "\t" in line else None)]
         if len(fields) not in ((2, 3) if "\t" in line else (2,)) or not all(fields):
             raise InputError(
                 f"{path}: line {number} is {line.strip()[:60]!r}: expected source<TAB>target, or with a "

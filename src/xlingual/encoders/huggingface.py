@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
@@ -17,9 +18,8 @@ from xlingual.encoders.networks import NetworkEncoder, TextNetworkEncoder
 from xlingual.encoders.picture_batches import refuse_text_options
 from xlingual.encoders.schemes import PICTURES, Context
 from xlingual.encoders.tokens import TextTokens
-from xlingual.encoders.torch_runtime import device_part, require
+from xlingual.encoders.torch_runtime import require
 from xlingual.encoders.transformer_text import TextNetwork
-from xlingual.encoders.weights import checkpoint_digest, model_files
 from xlingual.errors import InputError, listed
 from xlingual.records import Encoded, Texts
 
@@ -31,6 +31,8 @@ class HuggingFaceEncoder(TextNetworkEncoder):
     text (the role where prompts differ, the language where the network is told it, the context where pairs
     are read) is in `content`.
     """
+
+    has_modules = False
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         super().__init__(folder, options, who)
@@ -54,8 +56,9 @@ class HuggingFaceEncoder(TextNetworkEncoder):
     def language_numbers(self) -> Mapping[str, int]:
         """Language → its number in a network that is told the language (XLM); else empty."""
         told = self.settings.get("model_type") == "xlm" and self.settings.get("use_lang_emb", True)
-        numbers = self.settings.get("lang2id", {}) if told and self.settings.get("n_langs", 1) > 1 else {}
-        return {str(tag): int(number) for tag, number in numbers.items()}
+        if not told or self.settings.get("n_langs", 1) <= 1:
+            return {}
+        return {str(tag): int(number) for tag, number in self.settings.get("lang2id", {}).items()}
 
     @cached_property
     def content(self) -> tuple[str, ...]:
@@ -72,8 +75,7 @@ class HuggingFaceEncoder(TextNetworkEncoder):
     def identity(self) -> str:
         """A hash of the model's files and the options that change vectors."""
         told = self.told("layer", "dtype", "max_length", "long", "pair")
-        where = device_part(self.options["device"], self.options["dtype"], self.who, "hf")
-        return f"hf:{self.digest}?pool={self.pool}&{told}{where}{self.prompts}"
+        return f"hf:{self.digest}?pool={self.pool}&{told}{self.told_device()}{self.prompts}"
 
     @cached_property
     def network(self) -> TextNetwork:
@@ -90,14 +92,9 @@ class HuggingFaceEncoder(TextNetworkEncoder):
     def _encoded(self, batch: Texts) -> Encoded:
         prompt = self.prompts.before(batch.role)
         paired = bool(self.options["pair"]) and batch.role == "candidate" and len(batch.context) > 0
-        distinct, index = distinct_rows(
-            zip(
-                [prompt + text for text in batch.text],
-                batch.context if paired else [""] * len(batch),
-                self._numbers(batch.language),
-                strict=True,
-            )
-        )
+        contexts = batch.context if paired else [""] * len(batch)
+        texts = [prompt + text for text in batch.text]
+        distinct, index = distinct_rows(zip(texts, contexts, self._numbers(batch.language), strict=True))
         pieces = self.tokens.pieces(
             [text for text, _, _ in distinct],
             [context for _, context, _ in distinct] if paired else (),
@@ -108,43 +105,32 @@ class HuggingFaceEncoder(TextNetworkEncoder):
             told = [distinct[int(pieces.owner[i])][2] for i in which] if self.language_numbers else []
             return self.network.run([pieces.features[int(i)] for i in which], told)
 
-        dim = self.network.dim
-        size = self.options["batch"]
+        dim, size = self.network.dim, self.options["batch"]
         vectors = in_batches(pieces.lengths, size, run, who=self.who, dim=dim, memory=self.memory)
         return Encoded(pieces.averaged(vectors)[index], pieces.truncated[index])
 
     def _numbers(self, tags: Sequence[str]) -> list[int]:
         """Return each row's language as the network numbers it, 0 where it is not told."""
-        if not self.language_numbers:
+        known = self.language_numbers
+        if not known:
             return [0] * len(tags)
-        found = {
-            tag: self.language_numbers.get(tag, self.language_numbers.get(_base(tag)))
-            for tag in dict.fromkeys(tags)
-        }
-        unknown = sorted(tag for tag, number in found.items() if number is None)
+        # a language may be known without script and country: zh of zh-Hant
+        named = {tag: tag if tag in known else re.split("[-_]", tag)[0].lower() for tag in set(tags)}
+        unknown = sorted(tag for tag, name in named.items() if name not in known)
         if unknown:
             raise InputError(
                 f"{self.who}: the model is told the language of a text and does not know {listed(unknown)}; "
-                f"it knows {listed(sorted(self.language_numbers), 20)}"
+                f"it knows {listed(sorted(known), 20)}"
             )
-        return [found[tag] or 0 for tag in tags]
-
-    def _files_digest(self) -> str:
-        return checkpoint_digest(self.folder, model_files(self.folder, modules=False))
-
-
-def _base(tag: str) -> str:
-    """Return the language of a tag without script and country: zh of zh-Hant."""
-    return tag.replace("_", "-").partition("-")[0].lower()
+        return [known[named[tag]] for tag in tags]
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
     """Return the encoder for a spec; the model is found, and fetched where need be, but not loaded."""
     who = f"hf:{argument}"
     require(who, "hf", "torch", "transformers")
+    kind: type[NetworkEncoder] = HuggingFaceEncoder
     if context.kind == PICTURES:
         refuse_text_options(who, options)
-        kind: type[NetworkEncoder] = import_module(f"{__name__}_pictures").HuggingFacePictures
-    else:
-        kind = HuggingFaceEncoder
+        kind = import_module(f"{__name__}_pictures").HuggingFacePictures
     return kind(model_folder(who, argument, options["revision"], "hf"), options, who)

@@ -26,14 +26,12 @@ from xlingual.encoders.networks import NetworkEncoder
 from xlingual.encoders.picture_batches import by_shape, encode_pictures
 from xlingual.encoders.torch_runtime import (
     choose_device,
-    device_part,
     loading,
     loading_info,
     require,
     running,
     torch_dtype,
 )
-from xlingual.encoders.weights import checkpoint_digest, model_files
 from xlingual.errors import InputError
 from xlingual.records import Pictures
 
@@ -55,22 +53,17 @@ class HuggingFacePictures(NetworkEncoder):
     """
 
     content = ("bytes",)
+    has_modules = False
 
-    def __init__(
-        self, folder: Path, options: Mapping[str, Any], who: str, *, threads: int | None = None
-    ) -> None:
+    def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         super().__init__(folder, options, who)
         self.pool, self.layer = options["pool"], options["layer"]
-        self._threads = threads  # that decode pictures
 
     @cached_property
     def identity(self) -> str:
         """The digest of the checkpoint's files, and what is read off the network."""
-        where = device_part(self.options["device"], self.options["dtype"], self.who, "hf")
-        return f"hf:{self.digest}?pool={self.pool or 'family'}&{self.told('layer', 'dtype')}{where}"
-
-    def _files_digest(self) -> str:
-        return checkpoint_digest(self.folder, model_files(self.folder, modules=False))
+        told = self.told("layer", "dtype")
+        return f"hf:{self.digest}?pool={self.pool or 'family'}&{told}{self.told_device()}"
 
     def encode(self, batch: Pictures, /) -> Vectors:
         """Return float32 [n, d]; raise InputError naming the first row whose picture is absent or broken."""
@@ -82,7 +75,6 @@ class HuggingFacePictures(NetworkEncoder):
             batch_size=self.options["batch"],
             who=self.who,
             memory=self.memory,
-            threads=self._threads,
         )
 
     @cached_property
@@ -98,12 +90,10 @@ class HuggingFacePictures(NetworkEncoder):
     def _run_alike(self, pictures: Sequence[Prepared]) -> Vectors:
         import torch
 
-        network = self._network
-        inputs = {
-            name: network.tensor(np.concatenate([one[name] for one in pictures])) for name in pictures[0]
-        }
+        joined = {name: np.concatenate([one[name] for one in pictures]) for name in pictures[0]}
+        inputs = {name: self._network.tensor(array) for name, array in joined.items()}
         with running(self.who), torch.inference_mode():
-            return np.asarray(self._pooled(network, inputs).float().cpu().numpy())
+            return np.asarray(self._pooled(self._network, inputs).float().cpu().numpy())
 
     def _pooled(self, network: Network, inputs: dict[str, Any]) -> Any:  # noqa: ANN401  (a tensor)
         """Return one vector of each picture, [n, d]."""
@@ -130,8 +120,7 @@ class HuggingFacePictures(NetworkEncoder):
             return hidden.mean(dim=(2, 3))
         if self.pool == "cls" and not network.has_class_token:
             raise InputError(f"{self.who}: pool=cls: this model has no class token: write pool=mean")
-        first = network.has_class_token and self.pool != "mean"
-        return hidden[:, 0] if first else hidden.mean(dim=1)
+        return hidden[:, 0] if network.has_class_token and self.pool != "mean" else hidden.mean(dim=1)
 
     def _hidden(self, model: Any, inputs: dict[str, Any]) -> Any:  # noqa: ANN401  (of transformers and torch)
         """Return a hidden layer, [n, tokens, d] or [n, channels, height, width]."""
@@ -192,9 +181,8 @@ def load(who: str, folder: Path, device: str | None, dtype: str) -> Network:
             f"{who}: the checkpoint lacks {len(others)} weights of {kind.__name__} (first: {others[0]}): "
             "they would be random; is it a model of pictures?"
         )
-    class_token = any(
-        "cls_token" in name or "class_embedding" in name for name, _ in model.named_parameters()
-    )
+    names = [name for name, _ in model.named_parameters()]
+    class_token = any("cls_token" in name or "class_embedding" in name for name in names)
     return Network(model.to(choose_device(device, who)).eval(), processor, bool(missing), class_token)
 
 
@@ -219,8 +207,7 @@ def _processor(transformers: Any, folder: Path, who: str) -> Any:  # noqa: ANN40
     try:
         return transformers.AutoImageProcessor.from_pretrained(folder, local_files_only=True, **chosen)
     except (OSError, ValueError, KeyError, ImportError) as error:
-        reason = " ".join(str(error).split())[:200]
         raise InputError(
-            f"{who}: no processor of pictures could be loaded ({reason}): a model of pictures has a "
-            "preprocessor_config.json"
+            f"{who}: no processor of pictures could be loaded ({' '.join(str(error).split())[:200]}): a "
+            "model of pictures has a preprocessor_config.json"
         ) from error

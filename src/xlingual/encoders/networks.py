@@ -12,7 +12,8 @@ from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import Memory, in_parts
 from xlingual.encoders.model_kind import check_dense
 from xlingual.encoders.prompts import Prompts
-from xlingual.encoders.weights import Watch, checkpoint_digest
+from xlingual.encoders.torch_runtime import device_part
+from xlingual.encoders.weights import Watch, checkpoint_digest, model_files
 from xlingual.records import Encoded, Texts
 
 
@@ -20,6 +21,7 @@ class NetworkEncoder(Encoder):
     """A network in a folder, loaded when it is first used; `options` are those of its scheme."""
 
     has_head = True  # whether the architecture in its settings tells what it gives
+    has_modules = True  # whether folders of modules of sentence-transformers belong to it
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         self.folder, self.options, self.who = folder, options, who
@@ -33,7 +35,7 @@ class NetworkEncoder(Encoder):
         return self._watch.digest("", self._files_digest)[:16]
 
     def _files_digest(self) -> str:
-        return checkpoint_digest(self.folder)
+        return checkpoint_digest(self.folder, model_files(self.folder, modules=self.has_modules))
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
@@ -44,8 +46,12 @@ class NetworkEncoder(Encoder):
 
     def told(self, *names: str) -> str:
         """Return the options of these names that are given, as an identity has them."""
-        given = ((name, self.options[name]) for name in names)
-        return "&".join(f"{name}={value}" for name, value in given if value is not None)
+        return "&".join(f"{name}={self.options[name]}" for name in names if self.options[name] is not None)
+
+    def told_device(self) -> str:
+        """Return what an identity says of the device."""
+        scheme = self.who.partition(":")[0]
+        return device_part(self.options["device"], self.options["dtype"], self.who, scheme)
 
 
 class TextNetworkEncoder(NetworkEncoder):

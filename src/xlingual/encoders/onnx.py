@@ -49,8 +49,8 @@ class OnnxEncoder(TextNetworkEncoder):
         return f"onnx:{self.digest}?{self.told('pool', 'max_length', 'long')}{self.prompts}"
 
     def _files_digest(self) -> str:
-        settings = [self.folder / name for name in ("tokenizer.json", *SETTINGS)]
-        files = [*graph_files(self.path, self.who), *(path for path in settings if path.is_file())]
+        settings = (self.folder / name for name in ("tokenizer.json", *SETTINGS))
+        files = [*graph_files(self.path, self.who), *filter(Path.is_file, settings)]
         return checkpoint_digest(self.folder, files)
 
     @cached_property
@@ -70,10 +70,9 @@ class OnnxEncoder(TextNetworkEncoder):
     @cached_property
     def tokens(self) -> TextTokens:
         """The tokenizer, with how many tokens the graph reads."""
-        typed = "token_type_ids" in self.graph.inputs
         with self.unchanged():
             limit = length_limit(self.folder, self.options["max_length"], self._made_for, self.who)
-            tokenizer = OnnxTokenizer(self.folder, typed=typed, who=self.who)
+            tokenizer = OnnxTokenizer(self.folder, "token_type_ids" in self.graph.inputs, self.who)
         return TextTokens(tokenizer, limit, self.options["long"], self.who)
 
     def _encoded(self, batch: Texts) -> Encoded:
@@ -108,8 +107,9 @@ class OnnxEncoder(TextNetworkEncoder):
         mask = feeds["attention_mask"]
         feeds["position_ids"] = np.broadcast_to(np.arange(mask.shape[1]), mask.shape)
         output, pool = self.output
-        answer = self.graph.run({name: feeds[name] for name in self.graph.inputs}, output)
-        vectors = pooled(answer, mask, pool)
+        vectors = pooled(
+            self.graph.run({name: feeds[name] for name in self.graph.inputs}, output), mask, pool
+        )
         vectors[[not piece["input_ids"] for piece in pieces]] = 0
         return vectors
 
@@ -128,19 +128,15 @@ def pooled(answer: np.ndarray, mask: np.ndarray, pool: str) -> Vectors:
 
 def choose_output(graph: Graph, pool: str | None, folder: Path, who: str) -> tuple[str, str]:
     """Return the output that is read, and how: "pooler" is one vector for each text."""
-    ready = [name for name in _POOLED if name in graph.outputs]
-    ready += [name for name, slot in graph.outputs.items() if len(slot.shape) == 2 and name not in ready]
-    ready = [name for name in ready if name != "logits"]
-    hidden = [name for name in _HIDDEN if name in graph.outputs]
-    hidden += [name for name, slot in graph.outputs.items() if len(slot.shape) == 3 and name not in hidden]
-    hidden = [name for name in hidden if name != "logits"]  # of words or labels, as those with two dimensions
+    ready, hidden = graph.outputs_of(_POOLED, 2), graph.outputs_of(_HIDDEN, 3)
     if pool is None:
         if ready and ready[0] in _POOLED[:2]:
             return ready[0], "pooler"
         pool = _sentence_transformers(folder, who) or ("pooler" if ready else "mean")
-    offered = ready if pool == "pooler" else hidden
+    offered, wanted = hidden, "a vector for each token"
+    if pool == "pooler":
+        offered, wanted = ready, "one vector for each text"
     if not offered:
-        wanted = "one vector for each text" if pool == "pooler" else "a vector for each token"
         raise InputError(
             f"{who}: pool={pool} needs an output with {wanted}; the graph has {listed(graph.outputs)}: "
             "choose another pool, or export the graph with that output"
@@ -158,13 +154,13 @@ def _sentence_transformers(folder: Path, who: str) -> str | None:
         types = [str(module["type"]).rpartition(".")[2] for module in modules]
         settings = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError, KeyError) as error:
-        found = f"modules.json or 1_Pooling/config.json cannot be read ({error})"
-        raise InputError(f"{who}: {found}: fetch the model again") from None
-    ways = {"mean_tokens": "mean", "cls_token": "cls", "lasttoken": "last"}
+        raise InputError(
+            f"{who}: modules.json or 1_Pooling/config.json cannot be read ({error}): fetch the model again"
+        ) from None
+    ways = {"mean": "mean", "mean_tokens": "mean", "cls": "cls", "cls_token": "cls", "lasttoken": "last"}
     modes = [name for name, on in settings.items() if name.startswith("pooling_mode_") and on is True]
-    way = [ways.get(name.removeprefix("pooling_mode_")) for name in modes] or [
-        {"mean": "mean", "cls": "cls", "lasttoken": "last"}.get(str(settings.get("pooling_mode")))
-    ]
+    named = [name.removeprefix("pooling_mode_") for name in modes] or [str(settings.get("pooling_mode"))]
+    way = [ways.get(name) for name in named]
     more = sorted(set(types) - {"Transformer", "Pooling", "Normalize"})
     if len(way) != 1 or way[0] is None or more:
         raise InputError(

@@ -33,11 +33,9 @@ class Graph:
         self.who = who
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4  # failures come as exceptions
-        there = onnxruntime.get_available_providers()
+        usable = [name for name in PROVIDERS if name in onnxruntime.get_available_providers()]
         try:
-            self._session = onnxruntime.InferenceSession(
-                path, options, providers=[name for name in PROVIDERS if name in there]
-            )
+            self._session = onnxruntime.InferenceSession(path, options, providers=usable)
         except Exception as error:  # onnxruntime's exceptions have no base of their own
             raise InputError(f"{who}: {path.name} cannot be loaded ({_brief(error)})") from error
         self.inputs = {slot.name: _slot(slot) for slot in self._session.get_inputs()}
@@ -46,16 +44,12 @@ class Graph:
     def run(self, feeds: Mapping[str, np.ndarray], output: str) -> np.ndarray:
         """Return an output, float32; numbers are converted to the types of the inputs.
 
-        A graph made for batches of one size gets rows of nothing to fill them. MemoryError where memory runs
+        A graph made for batches of one size gets the last row again to fill them. MemoryError where memory runs
         out; InputError where the graph fails otherwise.
         """
         count = len(next(iter(feeds.values())))
-        size = self.batch_size(count)
-        padded = {
-            name: np.concatenate([values, np.repeat(values[-1:], size - count, axis=0)])
-            for name, values in feeds.items()
-        }
-        typed = {name: values.astype(self.inputs[name].dtype) for name, values in padded.items()}
+        rows = np.minimum(np.arange(self.batch_size(count)), count - 1)
+        typed = {name: values[rows].astype(self.inputs[name].dtype) for name, values in feeds.items()}
         try:
             (answer,) = self._session.run([output], typed)
         except Exception as error:
@@ -68,6 +62,12 @@ class Graph:
         """Return how many rows the graph takes at a time: what is wanted, unless it is made for one."""
         made_for = [slot.shape[0] for slot in self.inputs.values() if slot.shape]
         return next((size for size in made_for if size is not None), wanted)
+
+    def outputs_of(self, names: Sequence[str], dimensions: int) -> list[str]:
+        """Return the outputs of these names, then others with so many dimensions, but not `logits`."""
+        alike = [name for name, slot in self.outputs.items() if len(slot.shape) == dimensions]
+        known = [name for name in names if name in self.outputs]
+        return [name for name in dict.fromkeys([*known, *alike]) if name != "logits"]
 
     def refuse_other_inputs(self, given: Sequence[str], kind: str) -> None:
         """Raise InputError where the graph needs inputs that are not given."""
@@ -104,13 +104,13 @@ def find_graph(folder: Path, file: str | None, names: Sequence[str], who: str) -
 
 def graph_files(graph: Path, who: str) -> list[Path]:
     """Return the graph and the files beside it that hold its weights, as the graph itself names them."""
-    names: set[str] = set()
     with graph.open("rb") as handle:
         try:
             with mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as content:
-                for match in _LOCATION.finditer(content):
-                    raw = content[match.end() : match.end() + match[1][0]]
-                    names.add(raw.decode("utf-8", "replace"))
+                found = (
+                    content[match.end() : match.end() + match[1][0]] for match in _LOCATION.finditer(content)
+                )
+                names = {raw.decode("utf-8", "replace") for raw in found}
         except ValueError:
             raise InputError(f"{who}: {graph.name} is empty: export the model again") from None
     missing = sorted(name for name in names if not (graph.parent / name).is_file())

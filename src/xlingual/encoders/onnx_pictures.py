@@ -52,7 +52,7 @@ class OnnxPictures(NetworkEncoder):
         return f"onnx:pictures:{self.digest}?pool={self.options['pool']}"
 
     def _files_digest(self) -> str:
-        settings = [path for name in _SETTINGS if (path := self.folder / name).is_file()]
+        settings = filter(Path.is_file, (self.folder / name for name in _SETTINGS))
         return checkpoint_digest(self.folder, [*graph_files(self.path, self.who), *settings])
 
     @cached_property
@@ -94,8 +94,7 @@ class OnnxPictures(NetworkEncoder):
     def _output(self) -> str:
         """The output that is read."""
         outputs, pool = self.graph.outputs, self.options["pool"]
-        ready = [name for name in _POOLED if name in outputs]
-        ready += [name for name, slot in outputs.items() if len(slot.shape) == 2 and name != "logits"]
+        ready = self.graph.outputs_of(_POOLED, 2)
         hidden = [name for name, slot in outputs.items() if len(slot.shape) in (3, 4) and name not in ready]
         offered = {"pooler": ready, None: ready + hidden}.get(pool, hidden)
         if not offered:
@@ -135,13 +134,13 @@ class Processor:
         if self.shortest is not None:
             short, long = sorted(picture.size)
             other = int(self.shortest * long / short)
-            tall = picture.height >= picture.width
-            size = (other, self.shortest) if tall else (self.shortest, other)
+            size = (other, self.shortest) if picture.height >= picture.width else (self.shortest, other)
         if size is not None:
             picture = picture.resize((size[1], size[0]), Image.Resampling(self.resample))
         if self.crop is not None:
-            top, left = ((picture.height - self.crop[0]) // 2, (picture.width - self.crop[1]) // 2)
-            picture = picture.crop((left, top, left + self.crop[1], top + self.crop[0]))
+            height, width = self.crop
+            top, left = (picture.height - height) // 2, (picture.width - width) // 2
+            picture = picture.crop((left, top, left + width, top + height))
         values = np.asarray(picture, dtype=np.float32)
         if self.scale is not None:
             values = values * np.float32(self.scale)
@@ -159,10 +158,8 @@ def read_processor(folder: Path, who: str) -> Processor:
             f"{who}: no preprocessor_config.json in the folder, which says how pictures are scaled: save it "
             "with AutoImageProcessor.from_pretrained(NAME).save_pretrained(FOLDER)"
         )
-    others = sorted(
-        name for name, on in settings.items() if name.startswith("do_") and on and name not in _STEPS
-    )
-    if others:
+    asked = {name for name, on in settings.items() if name.startswith("do_") and on}
+    if others := sorted(asked - set(_STEPS)):
         raise InputError(f"{who}: preprocessor_config.json asks for {listed(others)}, which onnx: cannot do")
     try:
         return _processor(settings)
@@ -180,17 +177,13 @@ def _processor(settings: Mapping[str, Any]) -> Processor:
     cropped = _pair(crop) if settings.get("do_center_crop") and crop else None
     if settings.get("do_resize", size is not None):
         kind = str(settings.get("image_processor_type") or settings.get("feature_extractor_type") or "")
-        if isinstance(size, int):
-            size = (
-                {"shortest_edge": size}
-                if kind.startswith(_SHORTEST_EDGE)
-                else {"height": size, "width": size}
-            )
-        if not isinstance(size, Mapping):
+        if isinstance(size, int) and kind.startswith(_SHORTEST_EDGE):
+            size = {"shortest_edge": size}
+        if not isinstance(size, int | Mapping):
             raise ValueError(f"size is {size!r}")
-        edge = size.get("shortest_edge")
+        edge = None if isinstance(size, int) else size.get("shortest_edge")
         if edge is None:
-            resize = (int(size["height"]), int(size["width"]))
+            resize = _pair(size)
         elif settings.get("crop_pct") is None:
             shortest = int(edge)
         elif edge < _WARPED:

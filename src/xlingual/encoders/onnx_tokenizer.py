@@ -22,7 +22,7 @@ _NO_LIMIT = 10**6  # tokenizers without a limit say 10³⁰
 class OnnxTokenizer:
     """A fast tokenizer that is called as one of transformers is: what `TextTokens` needs, and no more."""
 
-    def __init__(self, folder: Path, *, typed: bool, who: str) -> None:
+    def __init__(self, folder: Path, typed: bool, who: str) -> None:
         from tokenizers import Tokenizer
 
         path = folder / "tokenizer.json"
@@ -38,8 +38,7 @@ class OnnxTokenizer:
         padding = self._tokenizer.padding or {}
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
-        settings = read_json(folder / "tokenizer_config.json")
-        self.pad_token_id: int = padding.get("pad_id", self._pad(settings))
+        self.pad_token_id: int = padding.get("pad_id", self._pad(read_json(folder / "tokenizer_config.json")))
         self.model_input_names = ("input_ids", "token_type_ids") if typed else ("input_ids",)
 
     def __call__(
@@ -66,12 +65,9 @@ class OnnxTokenizer:
     def _pad(self, settings: dict[str, Any]) -> int:
         """Return the number of the padding token; 0 where there is none, since padding is masked."""
         named = settings.get("pad_token")
-        name = named.get("content") if isinstance(named, dict) else named
-        for token in (name, "[PAD]", "<pad>"):
-            number = self._tokenizer.token_to_id(token) if isinstance(token, str) else None
-            if number is not None:
-                return int(number)
-        return 0
+        tokens = (named.get("content") if isinstance(named, dict) else named, "[PAD]", "<pad>")
+        numbers = (self._tokenizer.token_to_id(token) for token in tokens if isinstance(token, str))
+        return next((int(number) for number in numbers if number is not None), 0)
 
 
 def length_limit(folder: Path, wanted: int | None, made_for: int | None, who: str) -> int | None:

@@ -30,7 +30,6 @@ def encode_pictures(
     batch_size: int,
     who: str,
     memory: Memory | None = None,
-    threads: int | None = None,
 ) -> Vectors:
     """Return float32 [n, d]: what `run` returns for batches of prepared pictures, in order.
 
@@ -48,7 +47,7 @@ def encode_pictures(
     if not len(pictures):
         return run([prepare(_white())])[:0]
     first, code = distinct(pictures)
-    waiting = _Waiting(decoded(pictures.take(first), checked, ahead=2 * batch_size, threads=threads))
+    waiting = _Waiting(decoded(pictures.take(first), checked, ahead=2 * batch_size))
     vectors = in_batches(
         np.ones(len(first), dtype=np.int64),  # all of one size: they stay in order
         batch_size,

@@ -83,10 +83,9 @@ def encoded(picture, form="PNG", **options):
     return out.getvalue()
 
 
-def encoder_of(kind, scheme, folder, *, threads=None, **options):
+def encoder_of(kind, scheme, folder, **options):
     """Return an encoder of pictures of a class, with the options of its scheme that are not told."""
     from xlingual.encoders import SCHEMES
 
     given = {option.name: option.default for option in SCHEMES[scheme].options} | options
-    more = {} if threads is None else {"threads": threads}
-    return kind(folder, given, f"{scheme}:{folder}", **more)
+    return kind(folder, given, f"{scheme}:{folder}")
