@@ -13,8 +13,8 @@ import numpy as np
 from PIL import Image
 
 from xlingual.encoders import SCHEMES
+from xlingual.encoders.decoding import encode_pictures
 from xlingual.encoders.huggingface_pictures import HuggingFacePictures
-from xlingual.encoders.picture_batches import encode_pictures
 from xlingual.records import Pictures
 
 COUNT, SIZE, BATCH, ROUNDS = 64, (1600, 1200), 16, 2

@@ -1,13 +1,15 @@
-"""From the name of a model to the folder that holds it, and what must not be in there."""
+"""From the name of a model to its folder, what kind of model that holds, and what must not be in there."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from xlingual.encoders.weights import module_folders
+from xlingual.encoders.weights import module_folders, module_types
 from xlingual.errors import InputError, MissingExtraError
 
 # what is fetched from a hub: never a pickle, never code
@@ -111,3 +113,157 @@ def check_weights(who: str, folder: Path, *, modules: bool = False) -> None:
         )
     if without == places:
         raise InputError(f"{who}: no weights in this folder: a .safetensors file is needed")
+
+
+_VOCABULARIES = (
+    "tokenizer.json",
+    "vocab.txt",
+    "tekken.json",
+    "*.model",
+    "*.spm",
+    "*.tiktoken",
+    "*.tokenizer",
+)
+_PAIRED = ("vocab*.json", "merges.txt")  # only together
+_PROCESSORS = ("preprocessor_config.json", "processor_config.json")
+# read characters or bytes, and have no vocabulary
+_WITHOUT = ("CanineTokenizer", "ByT5Tokenizer", "PerceiverTokenizer")
+_WITHOUT_TYPES = ("canine", "perceiver")
+
+SPARSE, TOKENS, PAIRS = "SparseEncoder", "MultiVectorEncoder", "CrossEncoder"
+_KINDS = {  # as sentence-transformers names them → why they give no dense vector
+    SPARSE: "a sparse encoder (such as SPLADE), with a weight for each word of its vocabulary",
+    TOKENS: "a multi-vector encoder (such as ColBERT), with a vector for each token, compared by MaxSim",
+    PAIRS: "a cross-encoder, which scores pairs of texts and has no vectors: it re-ranks",
+}
+_PYLATE = ("query_prefix", "document_prefix", "do_query_expansion", "attend_to_expansion_tokens")
+_HEADS = re.compile(
+    "For(SequenceClassification|TokenClassification|QuestionAnswering\\w*|MultipleChoice|NextSentencePrediction)"
+)
+# how `model_type` begins where a network of transformers was trained on images and texts together
+_WITH_IMAGES = ("clip", "siglip", "chinese_clip", "metaclip", "altclip", "align", "blip", "flava")
+
+
+def trained_on_images(settings: Mapping[str, Any]) -> bool:
+    """Tell whether the settings (config.json) of a text network are those of one trained with images."""
+    return "vision_config" in settings or str(settings.get("model_type", "")).startswith(_WITH_IMAGES)
+
+
+def check_dense(who: str, folder: Path, *, heads: bool = True) -> None:
+    """Raise InputError where a model is known not to give one dense vector for each text.
+
+    Libraries load such a model all the same, without its head or with a pooling that it never had, and what
+    comes out is another model. Evidence is what the files say: the kind and the modules in the settings of
+    sentence-transformers (PyLate's too), the marks of a ColBERT and, with `heads`, the architecture of a
+    classifier where no modules follow the network.
+    """
+    settings, types = read_json(folder / "config_sentence_transformers.json"), module_types(folder)
+    named = read_json(folder / "config.json").get("architectures")
+    architectures = [str(name) for name in named] if isinstance(named, list) else []
+    kind = settings.get("model_type") or kind_of_modules(types)
+    if kind in (None, "SentenceTransformer") and (
+        "HF_ColBERT" in architectures
+        or any(name.endswith("ForRetrieval") for name in architectures)
+        or (folder / "artifact.metadata").is_file()
+        or any(name in settings for name in _PYLATE)
+    ):
+        kind = TOKENS
+    if kind not in (None, "SentenceTransformer"):
+        refuse_kind(who, str(kind))
+    if heads and len(types) < 2 and architectures and all(map(_HEADS.search, architectures)):
+        raise InputError(
+            f"{who}: is a classifier or a cross-encoder ({architectures[0]}), which has no vectors of texts: "
+            "take an encoder; to try its body as one, save that alone: "
+            "AutoModel.from_pretrained(FOLDER).save_pretrained(NEW)"
+        )
+
+
+def kind_of_modules(types: Iterable[str]) -> str | None:
+    """Return the kind of a model that has a module of one of these classes, None where that tells nothing."""
+    for name in types:
+        if name.startswith("pylate.") or ".multi_vector_encoder." in name:
+            return TOKENS
+        if ".sparse_encoder." in name:
+            return SPARSE
+        if ".cross_encoder." in name:
+            return PAIRS
+    return None
+
+
+def refuse_kind(who: str, kind: str) -> None:
+    """Raise InputError that says what a model of this kind is, and what to take."""
+    named = _KINDS.get(TOKENS if kind == "ColBERT" else kind, f"a model of the kind {kind}")
+    raise InputError(
+        f"{who}: is {named}; here an encoder gives one dense vector for each text: take a dense one (of "
+        "sentence-transformers: a SentenceTransformer)"
+    )
+
+
+def check_tokenizer(who: str, folder: Path, *, modules: bool = False) -> None:
+    """Raise InputError where a model of texts has no tokenizer: the library would make up an empty one.
+
+    With `modules`, of sentence-transformers, its folders are looked at too, and only a model with a network
+    of transformers needs a tokenizer.
+    """
+    if modules and not _has_transformer(folder):
+        return
+    places = list(_places(folder, modules))
+    if any(_reads_text(place) for place in places):
+        return
+    if any((place / name).is_file() for place in places for name in _PROCESSORS):
+        raise InputError(
+            f"{who}: has no tokenizer: is it a model of pictures? It is then an --image-encoder; for texts "
+            "take a model with tokenizer.json"
+        )
+    raise InputError(
+        f"{who}: has no tokenizer (tokenizer.json, vocab.txt, vocab.json with merges.txt, or a .model): copy "
+        "these files from where the model comes from, or write them: "
+        "AutoTokenizer.from_pretrained(ORIGIN).save_pretrained(FOLDER)"
+    )
+
+
+def check_processor(who: str, folder: Path, *, modules: bool = False) -> None:
+    """Raise InputError where a model has no processor of pictures; `modules` as in `check_tokenizer`."""
+    places = list(_places(folder, modules))
+    if any((place / name).is_file() for place in places for name in _PROCESSORS):
+        return
+    if "pretrained_cfg" in read_json(folder / "config.json"):  # of timm: its settings hold a processor's
+        return
+    if any(_reads_text(place) for place in places):
+        raise InputError(
+            f"{who}: has a tokenizer and no preprocessor_config.json: is it a model of texts? It is then a "
+            "--text-encoder"
+        )
+    raise InputError(
+        f"{who}: has no preprocessor_config.json, which tells how pictures are prepared: copy it from where "
+        "the model comes from"
+    )
+
+
+def _places(folder: Path, modules: bool) -> Iterable[Path]:
+    """Return the folder and, with modules, those up to two levels below (parts of a router lie there)."""
+    yield folder
+    if modules:
+        yield from (path for pattern in ("*", "*/*") for path in folder.glob(pattern) if path.is_dir())
+
+
+def _reads_text(place: Path) -> bool:
+    if any(any(place.glob(pattern)) for pattern in _VOCABULARIES):
+        return True
+    if all(any(place.glob(pattern)) for pattern in _PAIRED):
+        return True
+    settings = read_json(place / "config.json")
+    named = (
+        read_json(place / "tokenizer_config.json").get("tokenizer_class"),
+        settings.get("tokenizer_class"),
+    )
+    return settings.get("model_type") in _WITHOUT_TYPES or any(
+        str(name).removesuffix("Fast") in _WITHOUT for name in named
+    )
+
+
+def _has_transformer(folder: Path) -> bool:
+    path = folder / "modules.json"
+    return not path.is_file() or any(
+        word in path.read_text(encoding="utf-8") for word in ("Transformer", "CLIPModel", "Router", "Asym")
+    )

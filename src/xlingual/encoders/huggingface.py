@@ -12,10 +12,15 @@ from typing import Any
 from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows, in_batches
-from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
-from xlingual.encoders.model_kind import check_tokenizer, trained_on_images
+from xlingual.encoders.checkpoints import (
+    check_tokenizer,
+    check_weights,
+    model_folder,
+    read_json,
+    trained_on_images,
+)
+from xlingual.encoders.decoding import refuse_text_options
 from xlingual.encoders.networks import NetworkEncoder, TextNetworkEncoder
-from xlingual.encoders.picture_batches import refuse_text_options
 from xlingual.encoders.schemes import PICTURES, Context
 from xlingual.encoders.tokens import TextTokens
 from xlingual.encoders.torch_runtime import require

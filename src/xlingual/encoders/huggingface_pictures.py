@@ -20,10 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xlingual.arrays import Vectors
-from xlingual.encoders.checkpoints import check_weights
-from xlingual.encoders.model_kind import check_processor
+from xlingual.encoders.checkpoints import check_processor, check_weights
+from xlingual.encoders.decoding import by_shape, encode_pictures
 from xlingual.encoders.networks import NetworkEncoder
-from xlingual.encoders.picture_batches import by_shape, encode_pictures
 from xlingual.encoders.torch_runtime import (
     choose_device,
     loading,

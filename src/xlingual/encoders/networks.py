@@ -10,7 +10,7 @@ from typing import Any
 
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import Memory, in_parts
-from xlingual.encoders.model_kind import check_dense
+from xlingual.encoders.checkpoints import check_dense
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.torch_runtime import device_part
 from xlingual.encoders.weights import Watch, checkpoint_digest, model_files

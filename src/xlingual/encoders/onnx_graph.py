@@ -44,8 +44,8 @@ class Graph:
     def run(self, feeds: Mapping[str, np.ndarray], output: str) -> np.ndarray:
         """Return an output, float32; numbers are converted to the types of the inputs.
 
-        A graph made for batches of one size gets the last row again to fill them. MemoryError where memory runs
-        out; InputError where the graph fails otherwise.
+        A graph made for batches of one size gets the last row again to fill them. Raises MemoryError where
+        memory runs out; InputError where the graph fails otherwise.
         """
         count = len(next(iter(feeds.values())))
         rows = np.minimum(np.arange(self.batch_size(count)), count - 1)

@@ -12,9 +12,9 @@ import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.checkpoints import read_json
+from xlingual.encoders.decoding import by_shape, encode_pictures, refuse_text_options
 from xlingual.encoders.networks import NetworkEncoder
 from xlingual.encoders.onnx_graph import Graph, find_graph, graph_files
-from xlingual.encoders.picture_batches import by_shape, encode_pictures, refuse_text_options
 from xlingual.encoders.weights import checkpoint_digest
 from xlingual.errors import InputError, listed
 from xlingual.records import Pictures

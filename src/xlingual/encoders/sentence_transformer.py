@@ -13,15 +13,17 @@ import numpy as np
 from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows, in_batches
-from xlingual.encoders.checkpoints import check_weights, model_folder, read_json
-from xlingual.encoders.model_kind import (
+from xlingual.encoders.checkpoints import (
     check_tokenizer,
+    check_weights,
     kind_of_modules,
+    model_folder,
+    read_json,
     refuse_kind,
     trained_on_images,
 )
+from xlingual.encoders.decoding import refuse_text_options
 from xlingual.encoders.networks import NetworkEncoder, TextNetworkEncoder
-from xlingual.encoders.picture_batches import refuse_text_options
 from xlingual.encoders.prompts import Prompts
 from xlingual.encoders.schemes import PICTURES, Context
 from xlingual.encoders.tokens import (

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xlingual.arrays import Vectors
-from xlingual.encoders.checkpoints import check_weights
-from xlingual.encoders.model_kind import check_processor
+from xlingual.encoders.checkpoints import check_processor, check_weights
+from xlingual.encoders.decoding import encode_pictures
 from xlingual.encoders.networks import NetworkEncoder
-from xlingual.encoders.picture_batches import encode_pictures
 from xlingual.encoders.torch_runtime import choose_device, device_part, loading, require, running, torch_dtype
 from xlingual.errors import InputError
 from xlingual.records import Pictures

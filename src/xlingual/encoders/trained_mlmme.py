@@ -13,8 +13,8 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import Memory, in_batches, rows_by_language
 from xlingual.encoders.schemes import PICTURES, Context
+from xlingual.encoders.segment import UnknownWords
 from xlingual.encoders.trained import OnBase, TrainedNetwork, check_base
-from xlingual.encoders.unknown_words import UnknownWords
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.models.folder import ModelFolder
 from xlingual.models.mlmme_config import MlmmeConfig

@@ -13,7 +13,7 @@ from xlingual.encoders.base import Adapter, Encoder
 from xlingual.encoders.batching import distinct_rows, rows_by_language
 from xlingual.encoders.dictionary import DictionaryTranslator, Translator
 from xlingual.encoders.schemes import SCHEMES, Context
-from xlingual.encoders.unknown_words import UnknownWords
+from xlingual.encoders.segment import UnknownWords
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Texts

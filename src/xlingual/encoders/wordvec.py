@@ -14,8 +14,7 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import distinct_rows, rows_by_language
 from xlingual.encoders.schemes import Context
-from xlingual.encoders.segment import lookups, pieces, segment
-from xlingual.encoders.unknown_words import UnknownWords
+from xlingual.encoders.segment import UnknownWords, lookups, pieces, segment
 from xlingual.encoders.vectorfile import one_size
 from xlingual.encoders.weights import LanguageFiles
 from xlingual.encoders.wordfile import WordFile, check_word_file

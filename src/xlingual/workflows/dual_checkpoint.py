@@ -60,8 +60,7 @@ def spec_of(base: str) -> Spec:
 
 
 def _read(argument: str, revision: str | None, options: DualOptions) -> Checkpoint:
-    from xlingual.encoders.checkpoints import check_weights, model_folder
-    from xlingual.encoders.model_kind import check_tokenizer
+    from xlingual.encoders.checkpoints import check_tokenizer, check_weights, model_folder
     from xlingual.encoders.tokens import TextTokens
     from xlingual.encoders.torch_runtime import require
     from xlingual.encoders.transformer_text import TextNetwork

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from xlingual.encoders import adopt, kind_of, text_encoders
-from xlingual.encoders.model_kind import trained_on_images
+from xlingual.encoders.checkpoints import trained_on_images
 
 IMAGES = {"trained_on_images": True}
 

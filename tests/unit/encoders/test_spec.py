@@ -2,7 +2,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from xlingual.encoders.lookup import build, check, read_options
+from xlingual.encoders.registry import build, check, read_options
 from xlingual.encoders.schemes import PICTURES, SCHEMES, TEXTS, Context
 from xlingual.encoders.spec import Spec, parse
 from xlingual.errors import InputError

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from xlingual.encoders import adopt, text_encoders
-from xlingual.encoders.language_codes import code_of
+from xlingual.encoders.translation_model import code_of
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Texts
 
@@ -28,7 +28,7 @@ def batch(*rows, **more):
 @pytest.fixture
 def translating(tmp_path):
     """Return a function that makes a translating encoder over a base, from the text of a dictionary."""
-    from xlingual.encoders.lookup import read_options
+    from xlingual.encoders.registry import read_options
     from xlingual.encoders.schemes import SCHEMES, Context
     from xlingual.encoders.spec import parse
     from xlingual.encoders.translate import build

@@ -1,6 +1,6 @@
 import pytest
 
-from xlingual.encoders.unknown_words import UnknownWords
+from xlingual.encoders.segment import UnknownWords
 
 
 @pytest.mark.parametrize(

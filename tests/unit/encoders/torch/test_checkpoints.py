@@ -80,8 +80,11 @@ def test_what_a_hub_answers_is_told_in_one_line(monkeypatch, error, status, mess
     assert "\n" not in str(caught.value)
 
 
-def test_the_advice_without_a_network_fits_the_scheme():
-    from xlingual.encoders.checkpoints import _with_folder
+def test_the_advice_without_a_network_fits_the_scheme(monkeypatch):
+    def refuse(*_, **__):
+        raise OSError
 
-    assert _with_folder("translate:hf-owner/name") == "translate:hf-FOLDER::…"
-    assert _with_folder("st:owner/name") == "st:FOLDER"
+    monkeypatch.setattr(hub, "snapshot_download", refuse)
+    for scheme, written in (("translate:hf-", "translate:hf-FOLDER::…"), ("st:", "st:FOLDER")):
+        with pytest.raises(InputError, match=f"then write {written}$"):
+            model_folder(f"{scheme}owner/name", "owner/name", None, "hf")

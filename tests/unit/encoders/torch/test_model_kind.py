@@ -10,7 +10,7 @@ pytest.importorskip("sentence_transformers")
 from xlingual.encoders import checkpoints as hub  # noqa: E402
 from xlingual.encoders import image_encoder, text_encoders  # noqa: E402
 from xlingual.encoders import networks as module  # noqa: E402
-from xlingual.encoders.model_kind import check_dense  # noqa: E402
+from xlingual.encoders.checkpoints import check_dense  # noqa: E402
 from xlingual.errors import InputError  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
 
