@@ -129,12 +129,19 @@ _PROCESSORS = ("preprocessor_config.json", "processor_config.json")
 # read characters or bytes, and have no vocabulary
 _WITHOUT = ("CanineTokenizer", "ByT5Tokenizer", "PerceiverTokenizer")
 _WITHOUT_TYPES = ("canine", "perceiver")
+_NETWORKS = re.compile("Transformer|CLIPModel|Router|Asym")  # modules that have one, or may
 
 SPARSE, TOKENS, PAIRS = "SparseEncoder", "MultiVectorEncoder", "CrossEncoder"
 _KINDS = {  # as sentence-transformers names them → why they give no dense vector
     SPARSE: "a sparse encoder (such as SPLADE), with a weight for each word of its vocabulary",
     TOKENS: "a multi-vector encoder (such as ColBERT), with a vector for each token, compared by MaxSim",
     PAIRS: "a cross-encoder, which scores pairs of texts and has no vectors: it re-ranks",
+}
+_MARKS = {  # in the class of a module
+    ".pylate.": TOKENS,
+    ".multi_vector_encoder.": TOKENS,
+    ".sparse_encoder.": SPARSE,
+    ".cross_encoder.": PAIRS,
 }
 _PYLATE = ("query_prefix", "document_prefix", "do_query_expansion", "attend_to_expansion_tokens")
 _HEADS = re.compile(
@@ -180,14 +187,8 @@ def check_dense(who: str, folder: Path, *, heads: bool = True) -> None:
 
 def kind_of_modules(types: Iterable[str]) -> str | None:
     """Return the kind of a model that has a module of one of these classes, None where that tells nothing."""
-    for name in types:
-        if name.startswith("pylate.") or ".multi_vector_encoder." in name:
-            return TOKENS
-        if ".sparse_encoder." in name:
-            return SPARSE
-        if ".cross_encoder." in name:
-            return PAIRS
-    return None
+    found = (kind for name in types for mark, kind in _MARKS.items() if mark in f".{name}")
+    return next(found, None)
 
 
 def refuse_kind(who: str, kind: str) -> None:
@@ -205,7 +206,8 @@ def check_tokenizer(who: str, folder: Path, *, modules: bool = False) -> None:
     With `modules`, of sentence-transformers, its folders are looked at too, and only a model with a network
     of transformers needs a tokenizer.
     """
-    if modules and not _has_transformer(folder):
+    listing = folder / "modules.json"
+    if modules and listing.is_file() and not _NETWORKS.search(listing.read_text(encoding="utf-8")):
         return
     places = list(_places(folder, modules))
     if any(_reads_text(place) for place in places):
@@ -248,22 +250,11 @@ def _places(folder: Path, modules: bool) -> Iterable[Path]:
 
 
 def _reads_text(place: Path) -> bool:
-    if any(any(place.glob(pattern)) for pattern in _VOCABULARIES):
+    has = {pattern: any(place.glob(pattern)) for pattern in (*_VOCABULARIES, *_PAIRED)}
+    if any(has[pattern] for pattern in _VOCABULARIES) or all(has[pattern] for pattern in _PAIRED):
         return True
-    if all(any(place.glob(pattern)) for pattern in _PAIRED):
-        return True
-    settings = read_json(place / "config.json")
-    named = (
-        read_json(place / "tokenizer_config.json").get("tokenizer_class"),
-        settings.get("tokenizer_class"),
-    )
-    return settings.get("model_type") in _WITHOUT_TYPES or any(
-        str(name).removesuffix("Fast") in _WITHOUT for name in named
-    )
-
-
-def _has_transformer(folder: Path) -> bool:
-    path = folder / "modules.json"
-    return not path.is_file() or any(
-        word in path.read_text(encoding="utf-8") for word in ("Transformer", "CLIPModel", "Router", "Asym")
+    model, tokenizer = read_json(place / "config.json"), read_json(place / "tokenizer_config.json")
+    named = (str(settings.get("tokenizer_class")) for settings in (model, tokenizer))
+    return model.get("model_type") in _WITHOUT_TYPES or any(
+        name.removesuffix("Fast") in _WITHOUT for name in named
     )

@@ -169,11 +169,18 @@ def encode_pictures(
     """
 
     def checked(picture: Image) -> T:
-        _refuse_narrow(picture)
+        short, long = sorted(picture.size)
+        if long > MOST_NARROW * short:
+            raise InputError(
+                f"it has {picture.width} × {picture.height} pixels, one side more than {MOST_NARROW} times "
+                "the other: crop it, or leave the row out"
+            )
         return prepare(picture)
 
     if not len(pictures):
-        return run([prepare(_white())])[:0]
+        from PIL import Image
+
+        return run([prepare(Image.new("RGB", (64, 64), "white"))])[:0]
     first, code = distinct(pictures)
     waiting = _Waiting(decoded(pictures.take(first), checked, ahead=2 * batch_size))
     vectors = in_batches(
@@ -193,10 +200,8 @@ def by_shape(
     groups: dict[object, list[int]] = {}
     for row, picture in enumerate(pictures):
         groups.setdefault(shape(picture), []).append(row)
-    found: dict[int, Vectors] = {}
-    for rows in groups.values():
-        found.update(zip(rows, run([pictures[row] for row in rows]), strict=True))
-    return np.stack([found[row] for row in range(len(pictures))])
+    found = np.concatenate([run([pictures[row] for row in rows]) for rows in groups.values()])
+    return np.asarray(found[np.argsort([row for rows in groups.values() for row in rows])])
 
 
 class _Waiting(Generic[T]):
@@ -220,22 +225,6 @@ def refuse_text_options(who: str, options: Mapping[str, Any]) -> None:
     """Raise InputError for an option that pictures have no use for."""
     if options.get("pool") == "last":
         raise InputError(f"{who}: pool=last is for texts; of pictures there are mean, cls and pooler")
-    usual = {option.name: option.default for option in TEXT} | _TEXT_ONLY
-    for name, default in usual.items():
+    for name, default in ({option.name: option.default for option in TEXT} | _TEXT_ONLY).items():
         if options.get(name, default) != default:
             raise InputError(f"{who}: {name} is an option for texts: leave it out for pictures")
-
-
-def _refuse_narrow(picture: Image) -> None:
-    short, long = sorted(picture.size)
-    if long > MOST_NARROW * short:
-        raise InputError(
-            f"it has {picture.width} × {picture.height} pixels, one side more than {MOST_NARROW} times the "
-            "other: crop it, or leave the row out"
-        )
-
-
-def _white() -> Image:
-    from PIL import Image
-
-    return Image.new("RGB", (64, 64), "white")

@@ -22,23 +22,13 @@ _PIECE = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 
 
-def written_words(text: str) -> list[str]:
-    """Return the words with their letter case, in Unicode form NFC.
-
-    NFKC would take Thai and Lao vowels apart, which lists of words keep whole.
-    """
-    return runs(unicodedata.normalize("NFC", text))
-
-
 def pieces(text: str) -> list[str]:
-    """Return the words of a text; each is in scripts without blanks altogether, or not at all."""
-    found: list[str] = []
-    for run in written_words(text):
-        if run.isascii() or not _IS_UNSPACED.search(run):
-            found.append(run)
-        else:
-            found += _PIECE.findall(run)
-    return found
+    """Return the words of a text, in their letter case; each is in scripts without blanks, or has none of these.
+
+    In Unicode form NFC: NFKC would take Thai and Lao vowels apart, which lists of words keep whole.
+    """
+    words = runs(unicodedata.normalize("NFC", text))
+    return [piece for word in words for piece in ([word] if word.isascii() else _PIECE.findall(word))]
 
 
 def lookups(pieces: Iterable[str]) -> Iterator[str]:
@@ -93,13 +83,9 @@ def _longest_matches(piece: str, known: Container[str]) -> list[tuple[str, bool]
         if end is None:
             start += 1
             continue
-        if unknown < start:
-            found.append((piece[unknown:start], False))
-        found.append((piece[start:end], True))
+        found += [(piece[unknown:start], False), (piece[start:end], True)]
         start = unknown = end
-    if unknown < start:
-        found.append((piece[unknown:start], False))
-    return found
+    return [(word, known) for word, known in (*found, (piece[unknown:], False)) if word]
 
 
 class UnknownWords:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -39,7 +39,6 @@ from xlingual.encoders.tokens import (
 )
 from xlingual.encoders.torch_runtime import (
     choose_device,
-    device_part,
     loading,
     refuse_random,
     require,
@@ -79,15 +78,14 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
     def identity(self) -> str:
         """A hash of the model's files, the prompts and the options that change vectors."""
         told = self.told("dim", "dtype", "max_length", "long")
-        where = device_part(self.options["device"], self.options["dtype"], self.who, "st")
-        return f"st:{self.digest}?{told}{where}{self.prompts}"
+        return f"st:{self.digest}?{told}{self.told_device()}{self.prompts}"
 
     @cached_property
     def model(self) -> Any:  # noqa: ANN401  (a SentenceTransformer)
         """The model, read from the files that the identity is of."""
         from sentence_transformers import SentenceTransformer
 
-        device = choose_device(self.options["device"], self.who)
+        device, dtype = choose_device(self.options["device"], self.who), torch_dtype(self.options["dtype"])
         with self.unchanged(), loading(self.who) as said:
             model = SentenceTransformer(
                 str(self.folder),
@@ -95,18 +93,17 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
                 local_files_only=True,
                 trust_remote_code=False,
                 truncate_dim=self.options["dim"],
-                model_kwargs={"use_safetensors": True, "dtype": torch_dtype(self.options["dtype"])},
+                model_kwargs={"use_safetensors": True, "dtype": dtype},
             )
         if kind := kind_of_modules(type(part).__module__ for part in model.modules()):
             refuse_kind(self.who, kind)
         network = getattr(model[0], "auto_model", None)
-        refuse_random(
-            self.who, told_random(said), getattr(getattr(network, "config", None), "model_type", "?")
-        )
+        kind = getattr(getattr(network, "config", None), "model_type", "?")
+        refuse_random(self.who, told_random(said), kind)
         check_vocabulary(self.who, getattr(model, "tokenizer", None), embedding_rows(network))
         self._check_dim(model)
-        self._set_length(model)
-        return model.to(torch_dtype(self.options["dtype"])).eval()
+        self._set_length(model, network)
+        return model.to(dtype).eval()
 
     @cached_property
     def tokens(self) -> TextTokens | None:
@@ -127,21 +124,27 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         distinct, index = distinct_rows(batch.text)
         pieces = self._pieces(distinct, prompt)
         whole = np.bincount(pieces.owner, minlength=len(distinct)) == 1
-        texts = np.flatnonzero(whole)
-        windows = np.flatnonzero(~whole[pieces.owner]) if len(distinct) else texts
+        is_text = whole[pieces.owner]  # [pieces]: whether it is all of its text
         dim = int(_dimension(self.model) or 0)
         vectors = np.empty((len(pieces.owner), dim), dtype=np.float32)
         lengths, size = pieces.lengths, self.options["batch"]
 
-        def run_texts(rows: Ints) -> Vectors:
-            return self._encode([distinct[int(texts[i])] for i in rows], prompt, batch.role)
+        def run_texts(texts: Ints) -> Vectors:
+            return self._encode([distinct[int(i)] for i in pieces.owner[texts]], prompt, batch.role)
 
-        def run_windows(rows: Ints) -> Vectors:
-            return self._forward([pieces.features[int(windows[i])] for i in rows], prompt, batch.role)
+        def run_windows(windows: Ints) -> Vectors:
+            return self._forward([pieces.features[int(i)] for i in windows], prompt, batch.role)
 
-        whole_pieces = np.flatnonzero(whole[pieces.owner]) if len(distinct) else texts
-        for chosen, run in ((whole_pieces, run_texts), (windows, run_windows)):
-            found = in_batches(lengths[chosen], size, run, who=self.who, dim=dim, memory=self.memory)
+        for of_kind, run in ((is_text, run_texts), (~is_text, run_windows)):
+            chosen = np.flatnonzero(of_kind)
+            found = in_batches(
+                lengths[chosen],
+                size,
+                lambda rows, run=run, chosen=chosen: run(chosen[rows]),
+                who=self.who,
+                dim=dim,
+                memory=self.memory,
+            )
             if found.shape[1] != dim:
                 raise InputError(
                     f"{self.who}: gives {found.shape[1]} dimensions where its settings say {dim}: do its "
@@ -157,9 +160,9 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
                 self.who, pieces.features, embedding_rows(getattr(self.model[0], "auto_model", None))
             )
             return pieces
-        n = len(texts)  # nothing is ever cut; characters tell the lengths
-        characters: list[dict[str, list[int]]] = [{"input_ids": [0] * len(text)} for text in texts]
-        return Pieces(characters, np.arange(n), np.ones(n, dtype=np.int64), np.zeros(n, dtype=np.bool_))
+        one = np.ones(len(texts), dtype=np.int64)  # nothing is ever cut; characters tell the lengths
+        characters = [{"input_ids": [0] * len(text)} for text in texts]
+        return Pieces(characters, np.arange(len(texts)), one, one == 0)
 
     def _encode(self, texts: list[str], prompt: str, role: str | None) -> Vectors:
         """Return the library's vectors of whole texts."""
@@ -202,9 +205,8 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         if wanted is not None and has is not None and wanted > has:
             raise InputError(f"{self.who}: dim={wanted}, but the model's vectors have {has} dimensions")
 
-    def _set_length(self, model: Any) -> None:  # noqa: ANN401
+    def _set_length(self, model: Any, network: Any) -> None:  # noqa: ANN401
         """Set how many tokens are read at once: what is wanted, never more than the network can read."""
-        network = getattr(model[0], "auto_model", None)
         limit = None if network is None else position_limit(network, network.config)
         wanted, told = self.options["max_length"], told_limit(getattr(model, "tokenizer", None))
         if wanted is not None and network is None:
@@ -219,23 +221,22 @@ def model_prompts(folder: Path) -> Prompts:
 
     As in the library, the default prompt is not for queries and documents.
     """
-    settings = read_json(folder / "config_sentence_transformers.json")
+    path = folder / "config_sentence_transformers.json"
+    settings = read_json(path)
     listed = settings.get("prompts") or {}
     if not isinstance(listed, dict):
         raise InputError(
-            f"{folder / 'config_sentence_transformers.json'}: prompts must be an object of names and texts, "
+            f"{path}: prompts must be an object of names and texts, "
             f"found {type(listed).__name__}: fetch the model again"
         )
     known = {str(name): str(text or "") for name, text in listed.items()}
-    plain = known.get(settings.get("default_prompt_name") or "", "")
     document = next((known[name] for name in _DOCUMENT if known.get(name)), "")
-    return Prompts(plain, known.get("query", ""), document)
+    return Prompts(known.get(settings.get("default_prompt_name") or "", ""), known.get("query", ""), document)
 
 
 def _dimension(model: Any) -> int | None:  # noqa: ANN401
     read = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
-    found: int | None = read()
-    return found
+    return cast("int | None", read())
 
 
 def _as_numpy(vectors: Any) -> Vectors:  # noqa: ANN401  (a tensor)
@@ -246,12 +247,11 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     """Return the encoder for a spec; the model is found, and fetched where need be, but not loaded."""
     who = f"st:{argument}"
     require(who, "st", "torch", "transformers", "sentence_transformers")
+    kind: type[NetworkEncoder] = SentenceTransformerEncoder
     if context.kind == PICTURES:
         refuse_text_options(who, options)
-        folder = model_folder(who, argument, options["revision"], "st")
-        kind: type[NetworkEncoder] = import_module(f"{__name__}_pictures").SentenceTransformerPictures
-        return kind(folder, options, who)
-    # the library's own models may be written without their owner's name
-    short = "/" not in argument and "\\" not in argument and not Path(argument).exists()
-    name = f"sentence-transformers/{argument}" if short else argument
-    return SentenceTransformerEncoder(model_folder(who, name, options["revision"], "st"), options, who)
+        kind = import_module(f"{__name__}_pictures").SentenceTransformerPictures
+    # the library's own models of texts may be written without their owner's name
+    elif "/" not in argument and "\\" not in argument and not Path(argument).exists():
+        argument = f"sentence-transformers/{argument}"
+    return kind(model_folder(who, argument, options["revision"], "st"), options, who)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.checkpoints import check_processor, check_weights
 from xlingual.encoders.decoding import encode_pictures
 from xlingual.encoders.networks import NetworkEncoder
-from xlingual.encoders.torch_runtime import choose_device, device_part, loading, require, running, torch_dtype
+from xlingual.encoders.torch_runtime import choose_device, loading, require, running, torch_dtype
 from xlingual.errors import InputError
 from xlingual.records import Pictures
 
@@ -35,8 +34,7 @@ class SentenceTransformerPictures(NetworkEncoder):
     @cached_property
     def identity(self) -> str:
         """The digest of the model's files, and what is read off the network."""
-        where = device_part(self.options["device"], self.options["dtype"], self.who, "st")
-        return f"st:{self.digest}?{self.told('dtype', 'dim')}{where}"
+        return f"st:{self.digest}?{self.told('dtype', 'dim')}{self.told_device()}"
 
     def encode(self, batch: Pictures, /) -> Vectors:
         """Return float32 [n, d]; raise InputError naming the first row whose picture is absent or broken."""
@@ -63,27 +61,24 @@ class SentenceTransformerPictures(NetworkEncoder):
         require(self.who, "st", "torch", "sentence_transformers")
         check_weights(self.who, self.folder, modules=True)
         check_processor(self.who, self.folder, modules=True)
+        from sentence_transformers import SentenceTransformer
+
+        parameters = inspect.signature(SentenceTransformer.__init__).parameters
+        more = {"processor_kwargs": {"backend": "pil"}} if "processor_kwargs" in parameters else {}
         with self.unchanged():
-            return _loaded(self.who, self.folder, self.options)
-
-
-def _loaded(who: str, folder: Path, given: Mapping[str, Any]) -> Any:  # noqa: ANN401
-    from sentence_transformers import SentenceTransformer
-
-    options: dict[str, Any] = {}
-    if "processor_kwargs" in inspect.signature(SentenceTransformer.__init__).parameters:
-        options["processor_kwargs"] = {"backend": "pil"}
-    where = str(choose_device(given["device"], who))
-    with loading(who):
-        model = SentenceTransformer(
-            str(folder),
-            device=where,
-            local_files_only=True,
-            truncate_dim=given["dim"],
-            model_kwargs={"use_safetensors": True, "dtype": torch_dtype(given["dtype"])},
-            **options,
-        )
-    supports = getattr(model, "supports", None)  # older versions do not tell
-    if supports is not None and not supports("image"):
-        raise InputError(f"{who}: this model does not embed pictures: take a CLIP-style one, or hf:")
-    return model
+            where = str(choose_device(self.options["device"], self.who))
+            with loading(self.who):
+                model = SentenceTransformer(
+                    str(self.folder),
+                    device=where,
+                    local_files_only=True,
+                    truncate_dim=self.options["dim"],
+                    model_kwargs={"use_safetensors": True, "dtype": torch_dtype(self.options["dtype"])},
+                    **more,
+                )
+            supports = getattr(model, "supports", None)  # older versions do not tell
+            if supports is not None and not supports("image"):
+                raise InputError(
+                    f"{self.who}: this model does not embed pictures: take a CLIP-style one, or hf:"
+                )
+        return model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,10 +54,7 @@ class TextTokens:
     """
 
     def __init__(self, tokenizer: Any, max_length: int | None, long: str, who: str) -> None:  # noqa: ANN401
-        self.tokenizer = tokenizer
-        self.max_length = max_length
-        self.long = long
-        self.who = who
+        self.tokenizer, self.max_length, self.long, self.who = tokenizer, max_length, long, who
         self.before, self.after = special_tokens(tokenizer)
         if max_length is not None and max_length <= self.specials:
             raise InputError(
@@ -87,8 +84,9 @@ class TextTokens:
             for row, shorter in zip(rows, cut, strict=True):
                 whole[row] = shorter
             return Pieces(whole, owner, weight, long)
-        divided = {row: self._windows(texts[row], prompt[row] if prompt else "") for row in rows}
-        every = [divided.get(row, [(whole[row], int(weight[row]))]) for row in range(n)]
+        every = [[(piece, int(tokens))] for piece, tokens in zip(whole, weight, strict=True)]
+        for row in rows:
+            every[row] = self._windows(texts[row], prompt[row] if prompt else "")
         return Pieces(
             [piece for pieces in every for piece, _ in pieces],
             np.repeat(owner, [len(pieces) for pieces in every]),
@@ -103,7 +101,7 @@ class TextTokens:
     def _read(self, texts: Sequence[str], pairs: Sequence[str] = (), *, cut: bool = False) -> list[Features]:
         """Return what the tokenizer makes of whole texts, or of texts cut to the limit."""
         limit = {"truncation": True, "max_length": self.max_length} if cut else {"truncation": False}
-        both = (list(texts), list(pairs)) if pairs else (list(texts),)
+        both = [list(part) for part in (texts, pairs) if part]
         found = self.tokenizer(*both, **limit, return_attention_mask=False, verbose=False)
         return [{name: found[name][i] for name in found} for i in range(len(texts))]
 
@@ -117,14 +115,13 @@ class TextTokens:
                 f"{self.who}: max_length={self.max_length} leaves no room beside {start} tokens of the "
                 f"prompt and {self.specials} special ones"
             )
-        parts = [ids[i : i + room] for i in range(start, len(ids), room)]
-        return [
-            (self._features([*self.before, *ids[:start], *part, *self.after]), len(part)) for part in parts
-        ]
-
-    def _features(self, ids: list[int]) -> Features:
         typed = "token_type_ids" in getattr(self.tokenizer, "model_input_names", ())
-        return {"input_ids": ids, "token_type_ids": [0] * len(ids)} if typed else {"input_ids": ids}
+        windows: list[tuple[Features, int]] = []
+        for part in (ids[i : i + room] for i in range(start, len(ids), room)):
+            read = [*self.before, *ids[:start], *part, *self.after]
+            types = {"token_type_ids": [0] * len(read)} if typed else {}
+            windows.append(({"input_ids": read, **types}, len(part)))
+        return windows
 
 
 def padded(pieces: Sequence[Features], fill: int, width: int = 0) -> dict[str, Ints]:
@@ -176,24 +173,21 @@ def chosen_limit(who: str, wanted: int | None, can: int | None, *told: int | Non
 
 
 def _bare(tokenizer: Any, text: str) -> list[int]:  # noqa: ANN401
-    found: list[int] = tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
-    return found
+    return list(tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)["input_ids"])
 
 
 def _common(one: Sequence[int], other: Sequence[int]) -> int:
     """Return the length of what two sequences begin with in common."""
-    return next(
-        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
+    same = [a == b for a, b in zip(one, other, strict=False)]
+    return [*same, False].index(False)
 
 
 def embedding_rows(model: Any) -> int | None:  # noqa: ANN401  (a network of transformers)
     """Return how many tokens a network has embeddings of, None where it does not tell."""
     try:
-        table = model.get_input_embeddings()
+        rows = getattr(model.get_input_embeddings(), "num_embeddings", None)
     except (AttributeError, NotImplementedError):
         return None
-    rows = getattr(table, "num_embeddings", None)
     return None if rows is None else int(rows)
 
 
@@ -205,20 +199,18 @@ def check_vocabulary(who: str, tokenizer: Any, rows: int | None) -> None:  # noq
     if rows is None or not hasattr(tokenizer, "get_vocab"):
         return
     added = tokenizer.get_added_vocab() if hasattr(tokenizer, "get_added_vocab") else {}
-    check_greatest(
-        who, max((i for word, i in tokenizer.get_vocab().items() if word not in added), default=-1), rows
-    )
+    _check_numbers(who, (i for word, i in tokenizer.get_vocab().items() if word not in added), rows)
 
 
 def check_pieces(who: str, pieces: Sequence[Features], rows: int | None) -> None:
     """Raise InputError where a token of a text has no embedding."""
     if rows is not None:
-        check_greatest(who, max((max(piece["input_ids"], default=-1) for piece in pieces), default=-1), rows)
+        _check_numbers(who, (max(piece["input_ids"], default=-1) for piece in pieces), rows)
 
 
-def check_greatest(who: str, greatest: int, rows: int) -> None:
+def _check_numbers(who: str, numbers: Iterable[int], rows: int) -> None:
     """Raise InputError where the greatest number of a token is not below the number of embeddings."""
-    if greatest >= rows:
+    if (greatest := max(numbers, default=-1)) >= rows:
         raise InputError(
             f"{who}: the tokenizer numbers its tokens up to {greatest}, and the network has embeddings of "
             f"{rows} only: they do not belong together; fetch the tokenizer that the model was trained with"

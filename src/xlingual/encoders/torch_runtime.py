@@ -6,9 +6,10 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec
-from logging import Handler, LogRecord
-from typing import TYPE_CHECKING, Any
+from logging import Handler
+from typing import TYPE_CHECKING, Any, cast
 
 from xlingual.encoders.batching import is_out_of_memory
 from xlingual.errors import InputError, MissingExtraError, XlingualError, listed
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 def require(who: str, extra: str, *packages: str) -> None:
     """Raise MissingExtraError where a package is not installed; none is imported."""
     for package in packages:
-        there = sys.modules[package] is not None if package in sys.modules else find_spec(package)
-        if not there:
+        if not (sys.modules[package] if package in sys.modules else find_spec(package)):
             raise MissingExtraError(who, extra)
 
 
@@ -36,8 +36,8 @@ def choose_device(wanted: str | None, who: str) -> torch.device:
         device = torch.device(wanted)
     except RuntimeError:
         raise InputError(f"{who}: device={wanted} is none: write cpu, cuda, cuda:1 or mps") from None
-    last = torch.cuda.device_count() if device.type == "cuda" else 1
-    if not has.get(device.type, True) or (device.index or 0) >= last:
+    count = torch.cuda.device_count() if device.type == "cuda" else 1
+    if not has.get(device.type, True) or (device.index or 0) >= count:
         usable = ", ".join(name for name, there in has.items() if there)
         raise InputError(f"{who}: device={wanted} is not on this machine, which has {usable}")
     return device
@@ -56,10 +56,7 @@ def device_part(wanted: str | None, dtype: str, who: str, extra: str) -> str:
 
 def torch_dtype(name: str) -> torch.dtype:
     """Return the type of number that an option names."""
-    import torch
-
-    dtype: torch.dtype = getattr(torch, name)
-    return dtype
+    return cast("torch.dtype", getattr(import_module("torch"), name))
 
 
 @contextmanager
@@ -70,13 +67,16 @@ def loading(who: str) -> Iterator[list[str]]:
     """
     from transformers.utils import logging
 
-    level, bars, said = logging.get_verbosity(), logging.is_progress_bar_enabled(), _Kept()
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    messages: list[str] = []
+    said = Handler()
+    said.emit = lambda record: messages.append(record.getMessage())  # type: ignore[method-assign]
     logging.set_verbosity_warning()
     logging.disable_default_handler()
     logging.add_handler(said)
     logging.disable_progress_bar()
     try:
-        yield said.messages
+        yield messages
     except (InputError, MissingExtraError):
         raise
     except Exception as error:
@@ -106,24 +106,12 @@ def running(who: str) -> Iterator[None]:
         ) from error
 
 
-class _Kept(Handler):
-    """Keeps what is logged."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.messages: list[str] = []
-
-    def emit(self, record: LogRecord) -> None:
-        """Keep a message."""
-        self.messages.append(record.getMessage())
-
-
 def told_random(messages: Sequence[str]) -> list[str]:
     """Return the names of the weights that, as transformers warned, a checkpoint lacks; not its pooler's."""
     text = "\n".join(messages)
-    report = re.findall(r"^([\w.]+)\s*\|\s*(?:MISSING|MISMATCH)", text, flags=re.MULTILINE)  # since 5.0
-    lists = re.findall(r"newly initialized[^\[]*\[(.*?)\]", text, flags=re.DOTALL)
-    names = [*report, *(name for part in lists for name in re.findall(r"'([\w.]+)'", part))]
+    names = re.findall(r"^([\w.]+)\s*\|\s*(?:MISSING|MISMATCH)", text, flags=re.MULTILINE)  # since 5.0
+    for part in re.findall(r"newly initialized[^\[]*\[(.*?)\]", text, flags=re.DOTALL):
+        names += re.findall(r"'([\w.]+)'", part)
     return [name for name in names if "pooler." not in name]
 
 
@@ -153,5 +141,4 @@ def _explained(who: str, error: Exception) -> Exception:
 def loading_info(info: Any) -> tuple[list[str], list[str]]:  # noqa: ANN401  (a dict or an object, by version)
     """Return the names of the weights that a checkpoint lacks, and of those that have another shape."""
     found = info if isinstance(info, dict) else vars(info)
-    missing, mismatched = found.get("missing_keys", ()), found.get("mismatched_keys", ())
-    return sorted(missing), sorted(str(entry) for entry in mismatched)
+    return sorted(found.get("missing_keys", ())), sorted(map(str, found.get("mismatched_keys", ())))

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from xlingual.encoders.torch_runtime import choose_device, require, running
 from xlingual.errors import InputError
 from xlingual.models.folder import ModelFolder
 
-if TYPE_CHECKING:
-    import torch
-
 C = TypeVar("C")
 
 
@@ -31,8 +28,7 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     """
     folder = ModelFolder.read(argument)
     module = import_module(f"xlingual.encoders.trained_{folder.kind.replace('-', '_')}")
-    encoder: Encoder = module.build(folder, options, context)
-    return encoder
+    return cast(Encoder, module.build(folder, options, context))
 
 
 class OnBase(Stacked):
@@ -60,7 +56,7 @@ class TrainedNetwork(ABC):
     """A trained network, loaded when it is first needed."""
 
     def __init__(self, folder: ModelFolder, device: str | None = None) -> None:
-        self.folder, self._device = folder, device
+        self.folder, self.device = folder, device
         self.who = f"model:{folder.path}"
         self.space = folder.digest  # vectors of one model are comparable where it is equal
         self.identity = f"model:{folder.kind}:{folder.digest[:16]}"
@@ -75,11 +71,6 @@ class TrainedNetwork(ABC):
             ) from None
 
     @cached_property
-    def device(self) -> torch.device:
-        """Where it runs."""
-        return choose_device(self._device, self.who)
-
-    @cached_property
     def module(self) -> Any:  # noqa: ANN401  (of torch)
         """The module with the model's weights, ready to encode."""
         require(self.who, "torch", "torch")
@@ -92,7 +83,7 @@ class TrainedNetwork(ABC):
             raise InputError(
                 f"{self.who}: its weights do not fit its config.json ({said}): copy it anew"
             ) from None
-        return module.to(self.device).eval()
+        return module.to(choose_device(self.device, self.who)).eval()
 
     @abstractmethod
     def new_module(self) -> Any:  # noqa: ANN401
@@ -100,9 +91,10 @@ class TrainedNetwork(ABC):
 
     def run(self, method: Callable[..., Any], *inputs: Any) -> Vectors:  # noqa: ANN401  (arrays, or lists)
         """Return what `method(module, *tensors)` gives for the inputs."""
-        module, device = self.module, self.device
+        module = self.module
         import torch
 
+        device = next(module.parameters()).device
         with running(self.who), torch.inference_mode():
             there = [torch.tensor(part, device=device) for part in inputs]
             return np.asarray(method(module, *there).float().cpu().numpy())

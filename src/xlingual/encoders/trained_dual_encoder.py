@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from xlingual.arrays import Vectors
+from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.batching import Memory, in_batches, in_parts
 from xlingual.encoders.schemes import Context
-from xlingual.encoders.tokens import Features, TextTokens
+from xlingual.encoders.tokens import TextTokens
 from xlingual.encoders.torch_runtime import loading, require
 from xlingual.encoders.trained import OnBase, TrainedNetwork, check_base
 from xlingual.encoders.transformer_text import position_limit
@@ -62,19 +62,8 @@ class DualNetwork(TrainedNetwork):
         tokenizer.padding_side = "right"
         return TextTokens(tokenizer, self.config.max_length, "truncate", self.who)
 
-    def of_features(self, role: str, numbers: Sequence[Sequence[int]]) -> Vectors:
-        """Return the vectors [b, dim] of texts given as features."""
-        return self._encode(role, bags(numbers))
-
-    def of_tokens(self, role: str, pieces: Sequence[Features]) -> Vectors:
-        """Return the vectors [b, dim] of texts given as tokens."""
-        return self._encode(role, padded(pieces, self.tokens.tokenizer.pad_token_id or 0))
-
-    def of_vectors(self, role: str, vectors: Vectors) -> Vectors:
-        """Return the vectors [b, dim] of texts given as those of the encoder below."""
-        return self._encode(role, (vectors,))
-
-    def _encode(self, role: str, inputs: Sequence[Any]) -> Vectors:
+    def encode(self, role: str, *inputs: np.ndarray) -> Vectors:
+        """Return the vectors [b, dim] of texts given as what the tower reads: features, tokens or vectors."""
         return self.run(lambda module, *there: module.encode(role, *there), *inputs)
 
     def new_module(self) -> Any:  # noqa: ANN401  (a DualEncoder)
@@ -144,39 +133,37 @@ class DualTexts(Encoder):
 
     def notes(self) -> list[str]:
         """Return how many texts have nothing that the model knows, since last asked."""
-        blind, texts = self._blind, self._texts
-        self._blind = self._texts = 0
-        if not blind:
-            return []
-        return [f"{self.network.who}: {blind:,} of {texts:,} texts have nothing that it reads, and are zero"]
+        blind, texts, self._blind, self._texts = self._blind, self._texts, 0, 0
+        told = f"{self.network.who}: {blind:,} of {texts:,} texts have nothing that it reads, and are zero"
+        return [told] if blind else []
 
     def _words(self, batch: Texts) -> Encoded:
         texts = with_context(batch) if self.network.config.context else batch.text
-        features = self.network.features
-        numbers = [features.of(text, tag) for text, tag in zip(texts, batch.language, strict=True)]
+        numbers = list(map(self.network.features.of, texts, batch.language))
         self._texts += len(numbers)
         self._blind += sum(not text for text in numbers)
         return Encoded(
-            self._encoded(
-                [len(text) for text in numbers],
-                lambda rows: self.network.of_features(role_of(batch), [numbers[row] for row in rows]),
-            )
+            self._encoded(batch, list(map(len, numbers)), lambda rows: bags([numbers[row] for row in rows]))
         )
 
     def _tokens(self, batch: Texts) -> Encoded:
         paired = self.network.config.context and batch.role == CANDIDATE and len(batch.context) > 0
         pieces = self.network.tokens.pieces(list(batch.text), list(batch.context) if paired else ())
+        padding = self.network.tokens.tokenizer.pad_token_id or 0
         vectors = self._encoded(
-            pieces.lengths.tolist(),
-            lambda rows: self.network.of_tokens(role_of(batch), [pieces.features[row] for row in rows]),
+            batch, pieces.lengths, lambda rows: padded([pieces.features[row] for row in rows], padding)
         )
         return Encoded(vectors, pieces.truncated)
 
-    def _encoded(self, lengths: Sequence[int], run: Any) -> Vectors:  # noqa: ANN401
+    def _encoded(
+        self, batch: Texts, lengths: Sequence[int] | Ints, inputs: Callable[[Ints], tuple[Ints, ...]]
+    ) -> Vectors:
+        """Return the vectors of a batch; `inputs` gives what the network takes for some of its rows."""
+        role = CANDIDATE if batch.role == CANDIDATE else QUERY
         return in_batches(
             lengths,
             self.batch,
-            lambda rows: run(rows.tolist()),
+            lambda rows: self.network.encode(role, *inputs(rows)),
             who=self.network.who,
             dim=self.network.config.dim,
             memory=self._memory,
@@ -193,7 +180,7 @@ class DualVectors(OnBase):
         """Return float32 [n, dim] for the vectors float32 [n, dim] of the encoder below."""
         (given,) = vectors
         self.check_dim(given, self.network.config.dim)
-        return self.network.of_vectors(QUERY, np.ascontiguousarray(given, dtype=np.float32))
+        return self.network.encode(QUERY, np.ascontiguousarray(given, dtype=np.float32))
 
 
 def with_context(batch: Texts) -> list[str]:
@@ -201,11 +188,6 @@ def with_context(batch: Texts) -> list[str]:
     if batch.role != CANDIDATE or not len(batch.context):
         return list(batch.text)
     return [f"{text} {around}".rstrip() for text, around in zip(batch.text, batch.context, strict=True)]
-
-
-def role_of(batch: Texts) -> str:
-    """Return "candidate" for answers, else "query"."""
-    return CANDIDATE if batch.role == CANDIDATE else QUERY
 
 
 def build(folder: ModelFolder, options: Mapping[str, Any], context: Context) -> DualTexts | DualVectors:

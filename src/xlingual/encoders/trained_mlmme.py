@@ -46,15 +46,11 @@ class MlmmeNetwork(TrainedNetwork):
 
     def texts(self, language: str, numbers: Sequence[Sequence[int]]) -> Vectors:
         """Return the vectors [b, joint] of texts given as numbers of words."""
-        lengths = [len(text) for text in numbers]
+        lengths = list(map(len, numbers))
         padded = np.zeros((len(numbers), max(lengths, default=0)), dtype=np.int64)
         for row, text in enumerate(numbers):
             padded[row, : len(text)] = text
         return self.run(lambda module, *there: module.texts(language, *there), padded, lengths)
-
-    def pictures(self, vectors: Vectors) -> Vectors:
-        """Return the vectors [n, joint] of pictures given as image vectors."""
-        return self.run(lambda module, there: module.pictures(there), vectors)
 
     def new_module(self) -> Any:  # noqa: ANN401  (an Mlmme)
         """Return the network without weights."""
@@ -113,8 +109,8 @@ class MlmmeTexts(Encoder):
         who, blind, texts, cut = self.network.who, self._blind, self._texts, self._cut
         self._blind, self._texts, self._cut = Counter(), 0, 0
         told = self._unknown.told(f"{who}: words that it does not know, which are all one to it")
-        if blind:
-            each = listed((f"{tag} {count:,}" for tag, count in sorted(blind.items())), 20)
+        if blind.total():
+            each = listed((f"{tag} {count:,}" for tag, count in sorted(blind.items()) if count), 20)
             told.append(
                 f"{who}: {blind.total():,} of {texts:,} texts have no word that it knows ({each}): they "
                 "differ by their numbers of words only"
@@ -133,17 +129,15 @@ class MlmmeTexts(Encoder):
         return self.network.vocabularies[tag].numbers(split[: config.max_length])
 
     def _count(self, tag: str, numbers: Sequence[Sequence[int]]) -> None:
-        unknown = [sum(number == UNKNOWN for number in text) for text in numbers]
-        self._unknown.add(tag, sum(unknown), sum(map(len, numbers)))
-        blind = sum(len(text) == missing for text, missing in zip(numbers, unknown, strict=True))
-        if blind:
-            self._blind[tag] += blind
+        unknown = sum(number == UNKNOWN for text in numbers for number in text)
+        self._unknown.add(tag, unknown, sum(map(len, numbers)))
+        self._blind[tag] += sum(set(text) <= {UNKNOWN} for text in numbers)
         self._texts += len(numbers)
 
     def _encoded(self, tag: str, numbers: Sequence[Sequence[int]]) -> Vectors:
         """Return the vectors of texts given as numbers of words, those of like length in one batch."""
         return in_batches(
-            [len(text) for text in numbers],
+            list(map(len, numbers)),
             self.batch,
             lambda rows: self.network.texts(tag, [numbers[row] for row in rows.tolist()]),
             who=self.network.who,
@@ -161,7 +155,7 @@ class MlmmePictures(OnBase):
         """Return float32 [n, joint] for the image vectors float32 [n, d]; zero vectors stay zero."""
         (given,) = vectors
         self.check_dim(given, self.network.config.picture_dim, "image vectors")
-        return self.network.pictures(given)
+        return self.network.run(lambda module, there: module.pictures(there), given)
 
 
 def build(folder: ModelFolder, options: Mapping[str, Any], context: Context) -> MlmmeTexts | MlmmePictures:

@@ -66,13 +66,12 @@ class TripletTexts(OnBase):
     def notes(self) -> list[str]:
         """Return how many texts lack one of the two views, since last asked."""
         lacking, texts, self._lacking, self._texts = self._lacking, self._texts, 0, 0
-        if not lacking:
-            return []
         config = self.network.config
         what = f"an empty {config.title} or {config.body}" if config.split is None else "no second part"
-        return [
+        told = (
             f"{self.network.who}: {lacking:,} of {texts:,} texts have {what}: what there is stands for both"
-        ]
+        )
+        return [told] if lacking else []
 
 
 def build(folder: ModelFolder, options: Mapping[str, Any], context: Context) -> TripletTexts:

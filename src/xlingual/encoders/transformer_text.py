@@ -88,11 +88,10 @@ class TextNetwork:
         inputs = padded(pieces, self.tokenizer.pad_token_id or 0, full)
         if languages:
             inputs["langs"] = np.repeat(np.asarray(languages)[:, None], inputs["input_ids"].shape[1], axis=1)
-        accepted = {name: values for name, values in inputs.items() if name in self.accepts}
         with running(self.who), torch.inference_mode():
-            tensors = {name: torch.from_numpy(values).to(self.device) for name, values in accepted.items()}
-            mask = torch.from_numpy(inputs["attention_mask"]).to(self.device)
-            vectors: Vectors = self._pooled(tensors, mask).float().cpu().numpy()
+            there = {name: torch.from_numpy(values).to(self.device) for name, values in inputs.items()}
+            tensors = {name: values for name, values in there.items() if name in self.accepts}
+            vectors: Vectors = self._pooled(tensors, there["attention_mask"]).float().cpu().numpy()
         vectors[[not piece["input_ids"] for piece in pieces]] = 0
         return vectors
 
@@ -103,10 +102,8 @@ class TextNetwork:
 
     def _pooled(self, tensors: Mapping[str, Any], mask: Any) -> Any:  # noqa: ANN401  (tensors)
         if self.pool == "features":
-            given = {name: tensors[name] for name in ("input_ids", "attention_mask") if name in tensors}
-            if self._full_width:
-                given.pop("attention_mask", None)
-            found = self.model.get_text_features(**given)
+            names = ("input_ids",) if self._full_width else ("input_ids", "attention_mask")
+            found = self.model.get_text_features(**{name: tensors[name] for name in names if name in tensors})
             return getattr(found, "pooler_output", found)
         last = self.layer == -1
         out = self.model(**tensors, return_dict=True, output_hidden_states=not last)
@@ -125,7 +122,7 @@ class TextNetwork:
         head = [name for name in missing if "pooler." in name]
         if head and self.pool == "pooler":
             raise InputError(f"{self.who}: the checkpoint has no pooler ({head[0]}): write pool=mean or cls")
-        unread = ["pooler.", *(["decoder."] if self.config.is_encoder_decoder else [])]
+        unread = ("pooler.", "decoder.") if self.config.is_encoder_decoder else ("pooler.",)
         absent = [name for name in missing if not any(part in name for part in unread)]
         refuse_random(self.who, [*absent, *mismatched], self.config.model_type)
 
@@ -139,11 +136,13 @@ class TextNetwork:
         layers = getattr(self.config, "num_hidden_layers", None)
         if layers is not None and not -layers - 1 <= self.layer <= layers:
             raise InputError(f"{self.who}: layer={self.layer}, but the model has the layers 0 to {layers}")
-        has = ["mean", "last"]
-        if self.tokenizer.cls_token is not None:
-            has.insert(1, "cls")
-        if getattr(self.model, "pooler", None) is not None:
-            has.append("pooler")
+        offered = {
+            "mean": True,
+            "cls": self.tokenizer.cls_token is not None,
+            "last": True,
+            "pooler": getattr(self.model, "pooler", None) is not None,
+        }
+        has = [pool for pool, there in offered.items() if there]
         if self.pool not in has:
             raise InputError(f"{self.who}: the model has no pool={self.pool}; it has {', '.join(has)}")
         if self.pool == "pooler" and self.layer != -1:

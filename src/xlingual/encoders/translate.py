@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,7 +69,7 @@ class TranslatingEncoder(Adapter):
         Equal texts that were translated together count once.
         """
         own = self._unknown.told("translate: of the different texts, words that the dictionary does not have")
-        return [*own, *self.base.notes()]
+        return own + self.base.notes()
 
     def translated(self, batch: Texts) -> tuple[Texts, NDArray[np.bool_]]:
         """Return the batch in the language `to`, and which of its texts were cut, bool [n]."""
@@ -81,8 +82,7 @@ class TranslatingEncoder(Adapter):
             rows = where.tolist()
             distinct, index = distinct_rows(column[row] for column in columns for row in rows)
             found = self.translator.translate(distinct, tag)
-            targets = ((target, row) for target in answer for row in rows)
-            for number, (target, row) in zip(index.tolist(), targets, strict=True):
+            for number, (target, row) in zip(index.tolist(), product(answer, rows), strict=True):
                 target[row] = found.text[number]
                 cut[row] |= found.truncated[number]
             self._unknown.add(tag, found.unknown, found.words)
@@ -111,35 +111,19 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Transl
         raise InputError(
             "translate: vectors that are read from files cannot be translated: translate before you make them"
         )
-    _refuse_idle(argument.startswith(_MODEL), options)
-    languages = [tag for tag in context.languages if not _is_same(tag, to)]
-    return TranslatingEncoder(base, _translator(argument, options, languages), to)
-
-
-def _refuse_idle(by_model: bool, options: Mapping[str, Any]) -> None:
-    """Raise InputError for an option that is given and would have no effect."""
-    idle = ("unknown",) if by_model else tuple(name for name in options if name not in ("to", "unknown"))
+    by_model = argument.startswith(_MODEL)
+    of_dictionaries, of_models = {"unknown"}, options.keys() - {"to", "unknown"}
     for option in SCHEMES["translate"].options:
-        if option.name in idle and options[option.name] != option.default:
+        idle = option.name in (of_dictionaries if by_model else of_models)
+        if idle and options[option.name] != option.default:
             kind = "dictionaries" if by_model else "models (hf-…)"
             raise InputError(f"translate: {option.name} is an option of {kind}: leave it out here")
-
-
-def _translator(argument: str, options: Mapping[str, Any], languages: Sequence[str]) -> Translator:
-    if argument.startswith(_MODEL):
+    languages = [tag for tag in context.languages if not _is_same(tag, to)]
+    if by_model:
         from xlingual.encoders.translation_model import TranslationModel
 
-        return TranslationModel(
-            argument.removeprefix(_MODEL),
-            languages,
-            options["to"],
-            beams=options["beams"],
-            batch=options["batch"],
-            device=options["device"],
-            dtype=options["dtype"],
-            revision=options["revision"],
-        )
+        given = {name: options[name] for name in ("beams", "batch", "device", "dtype", "revision")}
+        return TranslatingEncoder(base, TranslationModel(argument[len(_MODEL) :], languages, to, **given), to)
     dictionary = DictionaryTranslator(argument, languages, options["unknown"])
-    for tag in dictionary.files.tags:
-        dictionary.files.path(tag)
-    return dictionary
+    dictionary.files.check()
+    return TranslatingEncoder(base, dictionary, to)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -36,10 +37,8 @@ def checkpoint_digest(folder: str | Path, files: Iterable[Path] | None = None) -
     """
     root = Path(folder)
     chosen = model_files(root) if files is None else sorted(files)
-    whole = hashlib.sha256()
-    for path in chosen:
-        whole.update(f"{path.relative_to(root).as_posix()}\0{file_digest(path)}\n".encode())
-    return whole.hexdigest()
+    lines = (f"{path.relative_to(root).as_posix()}\0{file_digest(path)}\n" for path in chosen)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def model_files(folder: str | Path, *, modules: bool = True) -> list[Path]:
@@ -54,10 +53,9 @@ def model_files(folder: str | Path, *, modules: bool = True) -> list[Path]:
     unread = UNREAD if modules else (*UNREAD, *SENTENCE_TRANSFORMER)
     found = {path for path in root.iterdir() if not _matches(path.name, unread)}
     for part in module_folders(root) if modules else ():
-        inside = ((path, path.relative_to(part).parts) for path in part.rglob("*"))
-        shown = (path for path, parts in inside if not any(name.startswith(".") for name in parts))
-        found.update(path for path in shown if not _matches(path.name, UNREAD))
-    files = sorted(path for path in found if path.is_file())
+        inside = (path for path in part.rglob("*") if not _matches(path.name, UNREAD))
+        found |= {path for path in inside if "/." not in f"/{path.relative_to(part).as_posix()}"}
+    files = sorted(filter(Path.is_file, found))
     if not files:
         raise InputError(
             f"{root}: no file of a model in this folder: a model has config.json, a tokenizer or a "
@@ -71,17 +69,18 @@ def module_folders(root: Path) -> list[Path]:
     found: dict[Path, None] = {}
     level = [root]
     for _ in range(_DEPTH):
-        below = [part / name for part in level for name in (*_listed(part), *_routed(part))]
+        below = [part / name for part in level for name in _listed(part)]
         level = [part for part in dict.fromkeys(below) if part != root and part not in found]
-        found.update(dict.fromkeys(level))
+        found |= dict.fromkeys(level)
     return list(found)
 
 
 def module_types(root: Path) -> list[str]:
     """Return the classes of the modules: those in `modules.json`, and those of the routes of routers."""
-    types = [str(entry.get("type", "")) for entry in _entries(root)]
-    routes = (_routes(folder) for folder in (root, *module_folders(root)))
-    return [*types, *(str(kind) for types_of in routes for kind in types_of.values())]
+    types = [entry.get("type", "") for entry in _entries(root)]
+    for folder in (root, *module_folders(root)):
+        types += _routes(folder).values()
+    return list(map(str, types))
 
 
 def _entries(folder: Path) -> list[dict[str, Any]]:
@@ -90,20 +89,15 @@ def _entries(folder: Path) -> list[dict[str, Any]]:
     if not path.is_file():
         return []
     try:
-        found: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-        return [dict(entry) for entry in found]
+        return [dict(entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
     except (ValueError, TypeError, RecursionError):
         raise InputError(f"{path}: not a list of modules as sentence-transformers writes it") from None
 
 
 def _listed(folder: Path) -> list[str]:
-    """Return the folders that `modules.json` names."""
-    return _inside(str(entry.get("path", "")) for entry in _entries(folder))
-
-
-def _routed(folder: Path) -> list[str]:
-    """Return the folders of a Router's routes."""
-    return _inside(_routes(folder))
+    """Return the folders that `modules.json` and a Router's routes name, none that leads out of this one."""
+    names = [*(str(entry.get("path", "")) for entry in _entries(folder)), *_routes(folder)]
+    return [name for name in names if name and ".." not in Path(name).parts and not Path(name).is_absolute()]
 
 
 def _routes(folder: Path) -> dict[str, Any]:
@@ -123,11 +117,6 @@ def _routes(folder: Path) -> dict[str, Any]:
                 f"{path}: not the routes of a Router as sentence-transformers writes it"
             ) from None
     return {}
-
-
-def _inside(names: Iterable[str]) -> list[str]:
-    """Return the names of folders that do not lead out of the folder they are in."""
-    return [name for name in names if name and ".." not in Path(name).parts and not Path(name).is_absolute()]
 
 
 def _matches(name: str, patterns: Iterable[str]) -> bool:
@@ -151,12 +140,10 @@ class Watch:
 
     def check(self, name: str, make: Callable[[], str], what: str) -> None:
         """Raise InputError where `make` gives another digest now, or cannot read the files any more."""
-        first = self.digest(name, make)
-        try:
-            same = make() == first
-        except OSError:
-            same = False
-        if not same:
+        first, now = self.digest(name, make), ""
+        with suppress(OSError):
+            now = make()
+        if now != first:
             raise InputError(f"{what} changed while it was read: start again")
 
 
@@ -184,14 +171,18 @@ class LanguageFiles(Generic[T]):
     @property
     def digest(self) -> str:
         """A hash of the files of all languages."""
-        parts = [part for tag in self.tags for part in (tag, self._digest(self.path(tag)))]
-        return digest(*parts).hex()
+        return digest(*(part for tag in self.tags for part in (tag, self._digest(self.path(tag))))).hex()
 
     def path(self, language: str) -> Path:
         """Return the file of a language; raise InputError where it is not there."""
         path = Path(self.pattern.replace("{lang}", language))
         self.find(path, language if "{lang}" in self.pattern else "")
         return path
+
+    def check(self) -> None:
+        """Raise InputError where a file is not there."""
+        for tag in self.tags:
+            self.path(tag)
 
     def of(self, language: str) -> T:
         """Return what was read from the file of a language."""

@@ -82,9 +82,8 @@ class WordvecEncoder(Encoder):
     def encode(self, batch: Texts, /) -> Vectors:
         """Return float32 [n, d]; words without a vector are counted for `notes`."""
         parts = rows_by_language(batch)
-        dims = {
-            file.path: file.dim for file in map(self.files.of, [tag for tag, _ in parts] or self.files.tags)
-        }
+        files = map(self.files.of, [tag for tag, _ in parts] or self.files.tags)
+        dims = {file.path: file.dim for file in files}
         dim = one_size(dims, "lie in one space; take files that were aligned with each other")
         vectors = np.zeros((len(batch), dim), dtype=np.float32)
         for tag, rows in parts:
@@ -107,7 +106,7 @@ class WordvecEncoder(Encoder):
         vocabulary = {word: i for i, word in enumerate(sorted({word for text in texts for word in text}))}
         table = file.vectors(list(vocabulary))
         self.files.check_unchanged(file.path)  # numbers are read when they are needed
-        factor = np.array([weight(word) for word in vocabulary])
+        factor = np.array(list(map(weight, vocabulary)))
         for row, text in enumerate(texts):
             if text:
                 index = [vocabulary[word] for word in text]
@@ -132,17 +131,14 @@ class WordvecEncoder(Encoder):
     @cached_property
     def _fit(self) -> Texts:
         """The texts of `fit` that are in one of the languages."""
-        if self.fit is None:
-            raise InputError("wordvec: fit= is not given")
+        assert self.fit is not None
         texts = self.fit()
-        rows = [row for row, tag in enumerate(texts.language) if tag in self.files.languages]
-        return texts.take(np.array(rows, dtype=np.int64))
+        return texts.take(np.flatnonzero([tag in self.files.languages for tag in texts.language]))
 
     def _fitted_weights(self, tag: str) -> Callable[[str], float]:
         if tag not in self._counted:
-            distinct = dict.fromkeys(
-                text for text, other in zip(self._fit.text, self._fit.language, strict=True) if other == tag
-            )
+            rows = zip(self._fit.text, self._fit.language, strict=True)
+            distinct = dict.fromkeys(text for text, other in rows if other == tag)
             if not distinct:
                 raise InputError(
                     f"wordvec: fit= names no texts of the language {tag}: choose a split that has some"
@@ -157,7 +153,7 @@ def _weights(kind: str, texts: Sequence[Sequence[str]]) -> Callable[[str], float
         return lambda word: 1.0
     if kind == "sif":
         counts = Counter(word for text in texts for word in text)
-        total = max(sum(counts.values()), 1)
+        total = max(counts.total(), 1)
         return lambda word: SIF / (SIF + counts[word] / total)
     df = Counter(word for text in texts for word in set(text))
     return lambda word: math.log((1 + len(texts)) / (1 + df[word])) + 1
@@ -169,6 +165,5 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Wordve
     if fit is not None and options["weight"] == "mean":
         raise InputError("wordvec: weight=mean counts nothing: leave fit= out, or choose tfidf or sif")
     encoder = WordvecEncoder(argument, context.languages, options["weight"], fit, options["words"])
-    for tag in encoder.files.tags:
-        encoder.files.path(tag)
+    encoder.files.check()
     return encoder
