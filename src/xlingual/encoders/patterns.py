@@ -59,13 +59,10 @@ def fields_there(pattern: str) -> list[str]:
         return []
     folder = Path(*path.parts[:at])
     before, _, after = path.parts[at].partition(FIELD)
-    found = []
-    for other in folder.iterdir() if folder.is_dir() else ():
-        name = other.name[len(before) : len(other.name) - len(after)]
-        fits = other.name == f"{before}{name}{after}" and name
-        if fits and Path(pattern.replace(FIELD, name)).is_file():
-            found.append(name)
-    return sorted(found)
+    fits = re.compile(f"{re.escape(before)}(.+){re.escape(after)}", re.DOTALL)
+    matches = (fits.fullmatch(other.name) for other in (folder.iterdir() if folder.is_dir() else ()))
+    names = (match[1] for match in matches if match)
+    return sorted(name for name in names if Path(pattern.replace(FIELD, name)).is_file())
 
 
 def expand(
@@ -84,9 +81,10 @@ def expand(
     pattern = re.sub(r"\*+", "*", pattern)
     found: dict[tuple[str, ...], str] = {}
     wanted = places(pattern, languages, role_languages)
-    for variant in (filled(pattern, place) for place in wanted):
-        for stars in _matches(variant):
-            found.setdefault(stars, _starless(pattern, stars))
+    first, *rest = pattern.split("*")
+    for stars in (stars for place in wanted for stars in _matches(filled(pattern, place))):
+        # what they matched stands in the places of the stars
+        found[stars] = first + "".join(star + part for star, part in zip(stars, rest, strict=True))
     if not found:
         raise InputError(
             f"vectors:{pattern}: no file matches for the languages {', '.join(languages)}: correct "
@@ -137,15 +135,9 @@ def _matches(variant: str) -> list[tuple[str, ...]]:
     parts = variant.split("*")
     stars = re.compile("([^/]*)".join(map(re.escape, parts)))
     paths = glob.glob("*".join(map(glob.escape, parts)))
-    files = (path for path in paths if path.endswith(SUFFIXES) and Path(path).is_file())
+    files = [path for path in paths if path.endswith(SUFFIXES) and Path(path).is_file()]
     found = (stars.fullmatch(path.replace("\\", "/") if "\\" not in variant else path) for path in files)
     return [match.groups() for match in found if match]
-
-
-def _starless(pattern: str, stars: tuple[str, ...]) -> str:
-    """Put what the stars matched in their places."""
-    first, *rest = pattern.split("*")
-    return first + "".join(star + part for star, part in zip(stars, rest, strict=True))
 
 
 def fitting(

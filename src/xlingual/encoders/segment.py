@@ -23,7 +23,7 @@ _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 
 
 def pieces(text: str) -> list[str]:
-    """Return the words of a text, in their letter case; each is in scripts without blanks, or has none of these.
+    """Return the words of a text, their letter case kept; each is in scripts without blanks, or not at all.
 
     In Unicode form NFC: NFKC would take Thai and Lao vowels apart, which lists of words keep whole.
     """

@@ -42,11 +42,6 @@ def check_file(path: Path) -> None:
     raise InputError(f"file of vectors {path} not found.{hint}")
 
 
-def files_of(path: Path) -> list[Path]:
-    """Return the file itself, or the shards of a folder, in the order of their numbers."""
-    return shards_of(path) or [path]
-
-
 def shards_of(path: Path) -> list[Path]:
     """Return the files `.npy` of a folder that end in a number, in the order of these; [] where it has none.
 
@@ -57,8 +52,7 @@ def shards_of(path: Path) -> list[Path]:
     found: dict[int, Path] = {}
     counts: set[int] = set()
     for file in sorted(path.glob("*.npy")):
-        match = _SHARD.fullmatch(file.stem)
-        if match is None:
+        if (match := _SHARD.fullmatch(file.stem)) is None:
             continue
         other = found.setdefault(int(match["number"]), file)
         if other != file:
@@ -91,12 +85,11 @@ def placeholder_hint(path: str) -> str:
     if found is None:
         return ""
     near = nearest(found[0][1:-1], ["lang", "role", "field"])
-    if near is not None:
-        return f" {found[0]} is no placeholder. Did you mean {{{near}}}?"
-    return (
-        f" {found[0]} is no placeholder: write {{lang}} where the language of a text is to stand, "
+    remedy = (
+        ": write {lang} where the language of a text is to stand, "
         "{role} where questions or candidates, and {field} where the name of one of its columns"
     )
+    return f" {found[0]} is no placeholder" + (f". Did you mean {{{near}}}?" if near else remedy)
 
 
 def open_vectors(path: Path, key: str | None = None, packed: bool = False) -> NDArray[Any]:
@@ -122,7 +115,16 @@ def open_vectors(path: Path, key: str | None = None, packed: bool = False) -> ND
     if array.ndim != 2 or array.shape[1] == 0:
         shape = "×".join(map(str, array.shape)) or "a single number"
         raise InputError(f"{path}: expected a table with one vector per line, found the shape {shape}")
-    return _unpacked(path, array) if packed else _refuse_bytes(path, array)
+    if not packed and array.dtype == np.uint8:
+        raise InputError(
+            f"{path}: holds bytes (uint8), as bit-packed vectors do (ubinary), and a cosine of bytes means "
+            "nothing: write ?packed=1 where each bit is a dimension; save other numbers as float16 or float32"
+        )
+    if packed and array.dtype not in (np.uint8, np.int8):
+        raise InputError(
+            f"{path}: packed=1 is for bits in bytes (uint8, int8), found the type {array.dtype}: leave it out"
+        )
+    return cast("NDArray[Any]", Unpacked(array)) if packed else array
 
 
 class Unpacked:
@@ -145,23 +147,6 @@ class Unpacked:
         if content.dtype == np.int8:  # sentence-transformers' `binary`: 128 less
             content = (content.astype(np.int16) + 128).astype(np.uint8)
         return 2 * np.unpackbits(content, axis=-1).astype(np.float32) - 1
-
-
-def _unpacked(path: Path, array: NDArray[Any]) -> NDArray[Any]:
-    if array.dtype not in (np.uint8, np.int8):
-        raise InputError(
-            f"{path}: packed=1 is for bits in bytes (uint8, int8), found the type {array.dtype}: leave it out"
-        )
-    return cast("NDArray[Any]", Unpacked(array))
-
-
-def _refuse_bytes(path: Path, array: NDArray[Any]) -> NDArray[Any]:
-    if array.dtype == np.uint8:
-        raise InputError(
-            f"{path}: holds bytes (uint8), as bit-packed vectors do (ubinary), and a cosine of bytes means "
-            "nothing: write ?packed=1 where each bit is a dimension; save other numbers as float16 or float32"
-        )
-    return array
 
 
 def _joined(shards: list[Path], key: str | None, packed: bool) -> NDArray[Any]:
@@ -207,8 +192,7 @@ def _open_safetensors(path: Path, key: str | None) -> NDArray[Any]:
     try:
         with safe_open(path, framework="np") as handle:
             shapes = {name: handle.get_slice(name).get_shape() for name in handle.keys()}  # noqa: SIM118
-            array: NDArray[Any] = handle.get_tensor(_choose(path, key, shapes))
-            return array
+            return np.asarray(handle.get_tensor(_choose(path, key, shapes)))
     except (SafetensorError, OSError, TypeError, AttributeError) as error:  # the last two: bfloat16 in numpy
         raise InputError(
             f"{path} cannot be read ({_line(error)}): save it again as float16 or float32"
@@ -216,12 +200,10 @@ def _open_safetensors(path: Path, key: str | None) -> NDArray[Any]:
 
 
 def _choose(path: Path, key: str | None, shapes: dict[str, list[int]]) -> str:
-    if key is not None:
-        if key not in shapes:
-            raise InputError(
-                f"{path} has no tensor {key!r}.{did_you_mean(key, shapes)} It has: {listed(shapes)}"
-            )
+    if key in shapes:
         return key
+    if key is not None:
+        raise InputError(f"{path} has no tensor {key!r}.{did_you_mean(key, shapes)} It has: {listed(shapes)}")
     tables = [name for name, shape in shapes.items() if len(shape) == 2]
     if len(tables) != 1:
         raise InputError(

@@ -19,7 +19,7 @@ from xlingual.columns import coded
 from xlingual.encoders.base import Encoder
 from xlingual.encoders.patterns import FIELD, fields_there, filled, fitting, language_at_end, places
 from xlingual.encoders.schemes import TEXTS, Context
-from xlingual.encoders.vectorfile import SUFFIXES, check_file, files_of, one_size, open_vectors
+from xlingual.encoders.vectorfile import SUFFIXES, check_file, one_size, open_vectors, shards_of
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.records import Encoded, Pictures, Texts, digest
 
@@ -50,11 +50,8 @@ class VectorsEncoder(Encoder):
         *,
         packed: bool = False,
     ) -> None:
-        self.pattern = pattern
-        self._languages = tuple(languages)
-        self.key = key
-        self.role_languages = role_languages
-        self.packed = packed
+        self.pattern, self._languages, self.role_languages = pattern, tuple(languages), role_languages
+        self.key, self.packed = key, packed
         self.places = places(pattern, self._languages, role_languages)
         if "{role}" not in pattern and FIELD not in pattern:
             for place in self.places:
@@ -91,8 +88,7 @@ class VectorsEncoder(Encoder):
     def _found(self, batch: Texts | Pictures, most: int | None) -> Any:  # noqa: ANN401  (an array or Rows)
         """Return the vectors in memory, or beyond `most` bytes in their files; None: in memory."""
         if FIELD in self.pattern:
-            field = batch.of_field if isinstance(batch, Texts) else None
-            return self._of_field(field)._found(batch, most)
+            return self._of_field(batch.of_field if isinstance(batch, Texts) else None)._found(batch, most)
         role = batch.role if isinstance(batch, Texts) else None
         dim = self._dimensions(role, coded(batch.language)[1])
         copied = most is None or 4 * len(batch) * dim <= most
@@ -104,14 +100,20 @@ class VectorsEncoder(Encoder):
             lines = _lines(path, len(array), language, batch, rows)
             if isinstance(batch, Texts) and language is None:
                 _warn_of_shared(path, lines, batch.language)
-            bad: list[int] = []
+            bad: set[int] = set()
             for start in range(0, len(rows), _BLOCK):
                 part = slice(start, start + _BLOCK)
-                block = _single_precision(array, lines[part])
+                with np.errstate(over="ignore", invalid="ignore"):
+                    block = np.asarray(array[lines[part]], dtype=np.float32)
                 if vectors is not None:
                     vectors[rows[part]] = block
-                bad += lines[part][~np.isfinite(block).all(axis=1)].tolist()
-            _refuse_bad(path, sorted(set(bad)))
+                bad.update(lines[part][~np.isfinite(block).all(axis=1)].tolist())
+            if bad:
+                raise InputError(
+                    f"{path}: {len(bad)} of the lines used hold NaN, infinity or a number too large for "
+                    f"float32; the first is line {min(bad) + 1} "
+                    f"(all: {listed((line + 1 for line in sorted(bad)), 5)}): make these vectors again"
+                )
             if vectors is None:
                 index[rows] = lines + sum(len(part) for part in arrays)
                 arrays += array.parts if isinstance(array, Rows) else [array]
@@ -133,12 +135,11 @@ class VectorsEncoder(Encoder):
 
     def _identity_of_fields(self) -> str:
         """Return a hash of the files of all fields that there are."""
-        place = self.places[0]
-        names = fields_there(filled(self.pattern, place))
+        path = filled(self.pattern, self.places[0])
+        names = fields_there(path)
         if not names:
-            self._check_file(Path(filled(self.pattern, place)))
-        parts = [part for name in names for part in (name, self._of_field(name).identity)]
-        return digest(*parts).hex()[:16]
+            self._check_file(Path(path))
+        return digest(*(part for name in names for part in (name, self._of_field(name).identity))).hex()[:16]
 
     def _check_file(self, path: Path) -> None:
         try:
@@ -147,8 +148,7 @@ class VectorsEncoder(Encoder):
             said = str(error)
             known = path.suffix in SUFFIXES and "no placeholder" not in said
             hint = self.patterns_there() if known else ""
-            stop = "." if hint and said[-1] not in ".?" else ""
-            raise InputError(f"{said}{stop}{hint}") from None
+            raise InputError(f"{said}{'.' if hint and said[-1] not in '.?' else ''}{hint}") from None
 
     def _path(self, language: str, role: str | None) -> Path:
         if "{role}" in self.pattern and role is None:
@@ -157,18 +157,15 @@ class VectorsEncoder(Encoder):
             )
         return Path(filled(self.pattern, (language, role)))
 
-    def _paths(self, role: str | None, more: Iterable[str]) -> list[Path]:
-        """Return the files for texts of a role: those expected, and those of the languages `more`."""
-        known = [language for language, other in self.places if other in (role, None)]
-        languages = dict.fromkeys((*known, *more)) if "{lang}" in self.pattern else ("",)
-        return [self._path(language, role) for language in languages]
+    def _dimensions(self, role: str | None, more: Iterable[str]) -> int:
+        """Return the number of dimensions, which all files must share; only their heads are read.
 
-    def _dimensions(self, role: str | None, languages: Iterable[str]) -> int:
-        """Return the number of dimensions, which all files must share; only their heads are read."""
-        dims = {
-            path: int(open_vectors(path, self.key, self.packed).shape[1])
-            for path in self._paths(role, languages)
-        }
+        The files are those for texts of the role: those expected, and those of the languages `more`.
+        """
+        known = (language for language, other in self.places if other in (role, None))
+        languages = dict.fromkeys((*known, *more)) if "{lang}" in self.pattern else ("",)
+        paths = [self._path(language, role) for language in languages]
+        dims = {path: int(open_vectors(path, self.key, self.packed).shape[1]) for path in paths}
         return one_size(dims, "be of one size, made by one model")
 
     def _rows_by_file(self, batch: Texts | Pictures, role: str | None) -> list[tuple[Path, str | None, Ints]]:
@@ -212,9 +209,8 @@ def _lines(path: Path, lines: int, language: str | None, batch: Texts | Pictures
 def _warn_of_shared(path: Path, lines: Ints, languages: Sequence[str]) -> None:
     """Warn where texts of several languages have one line of a file."""
     codes, words = coded(languages)
-    pairs = distinct_values(lines * len(words) + codes)
-    shared = len(pairs) - len(distinct_values(lines))
-    if shared:
+    pairs = lines * len(words) + codes
+    if len(distinct_values(pairs)) > len(distinct_values(lines)):
         warnings.warn(
             f"{path} serves all languages with one vector for each item: every text has the vector of its "
             "item, whatever its language, and XLR is then 1; give a file for each language, with {lang} in "
@@ -229,43 +225,23 @@ def _unit(unit: str, language: str | None) -> str:
     return f"{unit} {language}" if of_language else unit
 
 
-def _single_precision(array: NDArray[Any], lines: Ints) -> Vectors:
-    with np.errstate(over="ignore", invalid="ignore"):
-        return np.asarray(array[lines], dtype=np.float32)  # [rows, d]
-
-
-def _refuse_bad(path: Path, bad: Sequence[int]) -> None:
-    if bad:
-        raise InputError(
-            f"{path}: {len(bad)} of the lines used hold NaN, infinity or a number too large for float32; "
-            f"the first is line {bad[0] + 1} (all: {listed((line + 1 for line in bad), 5)}): make these "
-            "vectors again"
-        )
-
-
 def _file_digest(path: Path) -> bytes:
-    files = files_of(path)
-    if files != [path]:  # a folder of shards
-        return digest(*map(_file_digest, files))
+    if shards := shards_of(path):
+        return digest(*map(_file_digest, shards))
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").digest()
 
 
 def build(argument: str, options: Mapping[str, Any], context: Context) -> VectorsEncoder:
     """Return the encoder for a spec without `*`; raise InputError where it is one language's file for all."""
-    if context.kind == TEXTS and "{lang}" not in argument:
-        _refuse_language(argument, context.languages)
-    packed = options["packed"] is not None
-    return VectorsEncoder(argument, context.languages, options["key"], context.role_languages, packed=packed)
-
-
-def _refuse_language(pattern: str, languages: Sequence[str]) -> None:
-    """Raise InputError where the name of the one file for several languages ends in one of them."""
-    path = Path(pattern)
+    path, languages = Path(argument), context.languages
     language = language_at_end(path.stem, languages)
-    if language is not None and len(set(languages)) > 1:
+    one_for_all = context.kind == TEXTS and "{lang}" not in argument and len(set(languages)) > 1
+    if one_for_all and language is not None:
         right = path.with_name(path.stem.removesuffix(language) + "{lang}" + path.suffix)
         raise InputError(
-            f"vectors:{pattern}: by its name the vectors of the language {language}, which would serve all "
+            f"vectors:{argument}: by its name the vectors of the language {language}, which would serve all "
             f"languages ({listed(languages)}): write {right}, or rename a file that has vectors of all"
         )
+    packed = options["packed"] is not None
+    return VectorsEncoder(argument, languages, options["key"], context.role_languages, packed=packed)
