@@ -21,8 +21,7 @@ class ActorSpec:
 
     name: str
     kind: str  # "texts" or "pictures"
-    spec: str | None
-    thing: Any
+    entry: Any
     depth: int  # of encoders that stand on the one that is copied
     languages: tuple[str, ...]
     folder: str  # where the command runs: paths in specs may begin there
@@ -61,8 +60,8 @@ class Actor:
                 found = self._made().encode_noting(batch)
             except XlingualError as error:
                 return Answer(refused=str(error), broken=isinstance(error, BrokenPicturesError))
-        told = tuple(str(one.message) for one in caught if issubclass(one.category, DataWarning))
-        return Answer(np.asarray(found.vectors), found.truncated, tuple(dict.fromkeys(told)))
+        told = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, DataWarning))
+        return Answer(np.asarray(found.vectors), found.truncated, tuple(told))
 
     def notes(self) -> list[str]:
         """Return what the copy has to say of the rows that it encoded."""
@@ -73,11 +72,11 @@ class Actor:
             order = self.order
             if os.path.isdir(order.folder):
                 os.chdir(order.folder)
-            entry = order.thing if order.spec is None else order.spec
             if order.kind == "texts":
-                (made,) = encoders.text_encoders({order.name: entry}, languages=order.languages).values()
+                named = encoders.text_encoders({order.name: order.entry}, languages=order.languages)
+                made = named[order.name]
             else:
-                _, made = encoders.image_encoder(entry, languages=order.languages)
+                _, made = encoders.image_encoder(order.entry, languages=order.languages)
             for _ in range(order.depth):
                 assert isinstance(made, encoders.Stacked)
                 made = made.base

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -42,12 +43,13 @@ def checked(vectors: Any, count: int, who: str, ids: Sequence[str]) -> np.ndarra
 
 def warn_of_zeros(vectors: np.ndarray, who: str, what: str, named: Callable[[int], str]) -> None:
     """Warn of vectors that are all zero; `named` gives the name of a row."""
-    zero = [i for start in range(0, len(vectors), _BLOCK) for i in _zero_rows(vectors, start)]
+    blocks = [vectors[start : start + _BLOCK].any(axis=1) for start in range(0, len(vectors), _BLOCK)]
+    zero = np.flatnonzero(~np.concatenate(blocks)).tolist() if blocks else []
     if zero:
-        first = listed(map(named, zero[:3]), 3) + (f" and {len(zero) - 3} more" if len(zero) > 3 else "")
+        more = f" and {len(zero) - 3} more" if len(zero) > 3 else ""
         warnings.warn(
-            f"{who}: {len(zero)} of {len(vectors)} {what} have an all-zero vector ({first}): they are "
-            "similar to nothing and scored as ties",
+            f"{who}: {len(zero)} of {len(vectors)} {what} have an all-zero vector "
+            f"({listed(map(named, zero[:3]), 3)}{more}): they are similar to nothing and scored as ties",
             DataWarning,
             stacklevel=3,
         )
@@ -57,10 +59,8 @@ def cut_by_language(cut: Any, languages: Sequence[str]) -> dict[str, int] | None
     """Return how many texts of each language were cut; None where the encoder does not note it."""
     if cut is None:
         return None
-    counts = dict.fromkeys(languages, 0)
-    for row in np.flatnonzero(cut).tolist():
-        counts[languages[row]] += 1
-    return counts
+    counts = Counter(languages[row] for row in np.flatnonzero(cut).tolist())
+    return {language: counts[language] for language in dict.fromkeys(languages)}
 
 
 def warn_of_cut_texts(cut: Mapping[str, int] | None, who: str, count: int) -> None:
@@ -75,7 +75,3 @@ def warn_of_cut_texts(cut: Mapping[str, int] | None, who: str, count: int) -> No
             DataWarning,
             stacklevel=3,
         )
-
-
-def _zero_rows(vectors: np.ndarray, start: int) -> list[int]:
-    return (np.flatnonzero(~vectors[start : start + _BLOCK].any(axis=1)) + start).tolist()

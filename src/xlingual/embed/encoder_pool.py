@@ -12,14 +12,14 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from xlingual.embed.actor import Actor, ActorSpec, Answer
-from xlingual.embed.encoding import is_kept
+from xlingual.embed.encoding import is_kept, joined_parts
 from xlingual.encoders import Encoder, EncoderLike, Stacked
 from xlingual.encoders.decoding import BrokenPicturesError
 from xlingual.errors import DataWarning, InputError, XlingualError
@@ -67,8 +67,8 @@ class EncoderPool:
             return
         ray = connect(self.address, self.cores)
         check_machines(ray, None)
-        spec, thing = (str(entry), None) if isinstance(entry, str | os.PathLike) else (None, entry)
-        order = ActorSpec(name, kind, spec, thing, depth, tuple(languages), os.getcwd())
+        given = str(entry) if isinstance(entry, str | os.PathLike) else entry
+        order = ActorSpec(name, kind, given, depth, tuple(languages), os.getcwd())
         remote = _Remote(ray, below, order, *self._resources(ray))
         try:
             yield _standing_on(encoder, remote)
@@ -82,8 +82,8 @@ class EncoderPool:
         if gpus > there.get("GPU", 0):
             raise InputError("the Ray cluster has no GPU: leave out gpus, or start machines that have one")
         workers = self.workers or (int(there["GPU"] / gpus) if gpus else len(nodes))
-        least = min(int(node["Resources"]["CPU"]) for node in nodes)
-        return workers, gpus, max(1, min(int(there["CPU"]) // workers, least))
+        cores = [int(there["CPU"]) // workers, *(int(node["Resources"]["CPU"]) for node in nodes)]
+        return workers, gpus, max(1, min(cores))
 
 
 def _standing_on(encoder: Encoder, base: Encoder) -> Encoder:
@@ -157,7 +157,13 @@ class _Remote(Encoder):
                         self._replace()
                         continue
                     self._idle.append(member)
-                    found[number] = self._complete(answer, rows[number])
+                    shape, count = answer.vectors.shape, len(rows[number])
+                    if len(shape) != 2 or shape[0] != count:
+                        raise InputError(
+                            f"encoder {self._order.name!r} returned an array of shape {shape}; expected "
+                            f"({count}, d)"
+                        )
+                    found[number] = answer
         return _joined([found[number] for number in range(len(rows))])
 
     @contextmanager
@@ -168,24 +174,13 @@ class _Remote(Encoder):
         finally:
             self._idle += [member for member, _ in working.values()]
 
-    def _complete(self, answer: Answer, rows: np.ndarray) -> Answer:
-        """Return the answer to a piece; raise InputError where it has not one vector for each row of it."""
-        shape = answer.vectors.shape
-        if len(shape) != 2 or shape[0] != len(rows):
-            raise InputError(
-                f"encoder {self._order.name!r} returned an array of shape {shape}; expected ({len(rows)}, d)"
-            )
-        return answer
-
     def notes(self) -> list[str]:
         """Return what the copies have to say of the rows that they encoded, each sentence once."""
-        told: dict[str, None] = {}
+        told: list[str] = []
         for member in self._idle:
-            try:
-                told.update(dict.fromkeys(self._ray.get(member.notes.remote(), timeout=_LOOK)))
-            except self._ray.exceptions.RayError:
-                continue
-        return list(told)
+            with suppress(self._ray.exceptions.RayError):
+                told += self._ray.get(member.notes.remote(), timeout=_LOOK)
+        return list(dict.fromkeys(told))
 
     def stop(self) -> None:
         """End the copies."""
@@ -206,8 +201,7 @@ class _Remote(Encoder):
 
     def _started(self, reference: Any) -> None:  # noqa: ANN401
         """Take a copy that is there into the crew, where it is one of the same encoder."""
-        member = self._starting.pop(reference)
-        answer = self._answer(reference)
+        member, answer = self._starting.pop(reference), self._answer(reference)
         if answer is None:
             self._replace()
         elif answer != self.identity:
@@ -255,20 +249,16 @@ def _packed(batch: Texts | Pictures) -> Texts | Pictures:
     """Return a batch as it travels: pictures as bytes, since their files may be on this machine alone."""
     if isinstance(batch, Texts):
         return replace(batch, numberings=())
-    sources = []
-    for source in batch.source:
-        try:
-            sources.append(source if source is None else read_bytes(source))
-        except InputError:  # the encoder says which one is missing
-            sources.append(source)  # type: ignore[arg-type]
+    sources = list(batch.source)
+    for place, source in enumerate(batch.source):
+        with suppress(InputError):  # the encoder says which one is missing
+            sources[place] = source if source is None else read_bytes(source)
     return replace(batch, source=sources, numberings=())
 
 
 def _joined(answers: Sequence[Answer]) -> Encoded:
     """Return the vectors of pieces that follow each other."""
-    cut = [answer.truncated for answer in answers]
-    noted: Any = None if any(part is None for part in cut) else np.concatenate(cut)  # type: ignore[arg-type]
     dims = {answer.vectors.shape[1:] for answer in answers}
     if len(dims) > 1:
         raise InputError(f"an encoder gives vectors of several shapes: {sorted(dims)}")
-    return Encoded(np.concatenate([answer.vectors for answer in answers]), noted)
+    return joined_parts([Encoded(answer.vectors, answer.truncated) for answer in answers])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -13,6 +14,7 @@ import numpy as np
 from xlingual.arrays import Ints, room_for
 from xlingual.embed.checks import checked
 from xlingual.encoders import Encoder, Stacked
+from xlingual.encoders.batching import distinct_rows
 from xlingual.errors import DataWarning, InputError, XlingualError
 from xlingual.pictures import read_bytes
 from xlingual.records import Encoded, Pictures, Texts, check_content, content_keys, digest
@@ -60,17 +62,13 @@ def _encoded(encoder: Encoder, batch: Texts | Pictures, way: VectorSource) -> En
     if keys is None:
         _told_cost(encoder, batch, way)
         return _asked(encoder, batch, way.who)
-    first: dict[bytes, int] = {}
-    for row, key in enumerate(keys):
-        first.setdefault(key, row)
-    place = {key: i for i, key in enumerate(first)}
-    inverse = np.array([place[key] for key in keys], dtype=np.int64)
-    rows = np.array(list(first.values()), dtype=np.int64)
+    distinct, inverse = distinct_rows(keys)
+    _, rows = np.unique(inverse, return_index=True)
     if way.store is None or not is_kept(encoder):
         kept = _Kept(len(rows))
         _compute(encoder, batch, rows, np.arange(len(rows)), kept.add, way)
         return kept.encoded(inverse)
-    return _stored(encoder, batch, rows, list(first), inverse, way.store.collection(encoder.identity), way)
+    return _stored(encoder, batch, rows, distinct, inverse, way.store.collection(encoder.identity), way)
 
 
 def _stacked(encoder: Stacked, batch: Texts | Pictures, way: VectorSource) -> Encoded:
@@ -91,8 +89,8 @@ def is_kept(encoder: Encoder) -> bool:
 
     Of one that stands on another it is the vectors of that one which are kept.
     """
-    if isinstance(encoder, Stacked):
-        return is_kept(encoder.base)
+    while isinstance(encoder, Stacked):
+        encoder = encoder.base
     return bool(_content(encoder)) and encoder.has_own_identity
 
 
@@ -107,12 +105,9 @@ def row_keys(encoder: Encoder, batch: Texts | Pictures) -> list[bytes] | None:
     if isinstance(batch, Texts):
         return content_keys(batch, columns)
     check_content(columns, ("bytes",))
-    sources = [source for source in batch.source if source is not None]
-    try:
-        keys = [digest(read_bytes(source)) for source in sources]
-    except InputError:
-        return None
-    return keys if len(keys) == len(batch) else None
+    with suppress(InputError):
+        return [digest(read_bytes(source)) for source in batch.source]
+    return None
 
 
 def _content(encoder: Encoder) -> Sequence[str]:
@@ -204,12 +199,18 @@ def _told_cost(
 ) -> None:
     """Ask an encoder that knows it for the cost, which it may refuse, and tell it."""
     count = len(batch) if rows is None else len(rows)
-    if not encoder.has_estimate or not count:
-        return
-    cost = encoder.estimate(batch if rows is None else batch.take(rows))
-    if way.report is not None:
-        way.report(f"{way.what}: {cost}", 0, SENTENCE)
-        way.report(way.what, 0, count)
+    if encoder.has_estimate and count:
+        cost = encoder.estimate(batch if rows is None else batch.take(rows))
+        if way.report is not None:
+            way.report(f"{way.what}: {cost}", 0, SENTENCE)
+            way.report(way.what, 0, count)
+
+
+def joined_parts(parts: Sequence[Encoded]) -> Encoded:
+    """Return the vectors of pieces that follow each other, and which texts were cut where all note it."""
+    cut = [part.truncated for part in parts if part.truncated is not None]
+    noted = np.concatenate(cut) if len(cut) == len(parts) else None
+    return Encoded(np.concatenate([part.vectors for part in parts]), noted)
 
 
 class _Kept:
@@ -268,11 +269,8 @@ class _Writer:
         if not pieces:
             return
         keys = [self.keys[row] for piece, _ in pieces for row in piece.tolist()]
-        vectors = np.concatenate([found.vectors for _, found in pieces])
-        cut = [found.truncated for _, found in pieces]
-        noted = None if any(part is None for part in cut) else np.concatenate(cut)  # all or none
         try:
-            self.collection.add(keys, Encoded(vectors, noted))
+            self.collection.add(keys, joined_parts([found for _, found in pieces]))
         except Exception:  # an interruption is none: then the last flush writes the pieces
             self._pieces = []
             raise

@@ -37,11 +37,8 @@ def load_function(argument: str) -> object:
         return reduce(getattr, name.split("."), module)
     except AttributeError:
         public = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
-        near = did_you_mean(name, public)
-        has = f"it has: {listed(public)}" if public else "it has none"
-        raise InputError(
-            f"python:{argument}: no function or class {name!r} in {where}.{near} ({has})"
-        ) from None
+        hint = f"{did_you_mean(name, public)} ({f'it has: {listed(public)}' if public else 'it has none'})"
+        raise InputError(f"python:{argument}: no function or class {name!r} in {where}.{hint}") from None
 
 
 def is_file(where: str) -> bool:
@@ -57,8 +54,8 @@ def source_digest(argument: str, found: object) -> str:
     """
     where = argument.rpartition(":")[0]
     modules = [sys.modules.get(name) for name in (where, getattr(found, "__module__", None)) if name]
-    files = [getattr(module, "__file__", None) for module in modules]
-    paths = dict.fromkeys(Path(file) for file in [where if is_file(where) else None, *files] if file)
+    files = [where if is_file(where) else None, *(getattr(module, "__file__", None) for module in modules)]
+    paths = dict.fromkeys(Path(file) for file in files if file)
     contents = dict.fromkeys(path.read_bytes() for path in paths if path.is_file())
     return digest(*contents).hex()[:16] if contents else ""
 
@@ -79,12 +76,10 @@ def failures(argument: str, doing: str) -> Iterator[None]:
 
 def _file(where: str, argument: str) -> ModuleType:
     path = Path(where)
-    if path.exists() and not path.is_dir():
-        regular_file(path, "a file of functions (python:)")
-    elif not path.is_file():
-        folder = path.parent if path.parent.is_dir() else None
-        near = did_you_mean(path.name, [p.name for p in folder.glob("*.py")]) if folder else ""
+    if path.is_dir() or not path.exists():
+        near = did_you_mean(path.name, [beside.name for beside in path.parent.glob("*.py")])
         raise InputError(f"python:{argument}: no such file {where!r}.{near}")
+    regular_file(path, "a file of functions (python:)")
     content = hashlib.sha256(str(path.resolve()).encode() + b"\0" + path.read_bytes()).hexdigest()
     name = f"xlingual_user_{path.stem}_{content[:16]}"  # a changed file is another module
     if name in sys.modules:
@@ -92,10 +87,9 @@ def _file(where: str, argument: str) -> ModuleType:
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InputError(f"python:{argument}: {where!r} is no Python file: its name must end in .py")
-    module = module_from_spec(spec)
-    sys.modules[name] = module  # as dataclasses and pickles look for it
-    folder_name = str(path.resolve().parent)
-    sys.path.append(folder_name)
+    module = sys.modules[name] = module_from_spec(spec)  # as dataclasses and pickles look for it
+    folder = str(path.resolve().parent)
+    sys.path.append(folder)
     try:
         with failures(argument, f"running {where}"):
             spec.loader.exec_module(module)
@@ -103,7 +97,7 @@ def _file(where: str, argument: str) -> ModuleType:
         del sys.modules[name]
         raise
     finally:
-        sys.path.remove(folder_name)
+        sys.path.remove(folder)
     return module
 
 
@@ -112,9 +106,8 @@ def _module(where: str, argument: str) -> ModuleType:
         with failures(argument, f"importing {where}"):
             return import_module(where)
     except InputError as error:
-        cause = error.__cause__
-        absent = cause.name if isinstance(cause, ModuleNotFoundError) else None
-        if absent is None or not (where == absent or where.startswith(f"{absent}.")):
+        absent = getattr(error.__cause__, "name", None)
+        if not isinstance(error.__cause__, ModuleNotFoundError) or not f"{where}.".startswith(f"{absent}."):
             raise
     file = Path(f"{where.replace('.', '/')}.py")
     if file.is_file():
@@ -132,11 +125,9 @@ def _modules(absent: str) -> list[str]:
     """Return the modules that could have been meant by one that is not there."""
     from pkgutil import iter_modules
 
-    parent = absent.rpartition(".")[0]
-    if not parent:
-        return [found.name for found in iter_modules()]
-    path = getattr(sys.modules.get(parent), "__path__", None)
-    return [f"{parent}.{found.name}" for found in iter_modules(path)] if path is not None else []
+    parent, dot, _ = absent.rpartition(".")
+    path = getattr(sys.modules.get(parent), "__path__", ()) if dot else None  # None: of the whole import path
+    return [f"{parent}{dot}{found.name}" for found in iter_modules(path)]
 
 
 def _place(error: BaseException) -> str:
@@ -148,7 +139,7 @@ def _place(error: BaseException) -> str:
         for frame in traceback.extract_tb(error.__traceback__)
         if not frame.filename.startswith(("<frozen", _HERE)) and "importlib" not in Path(frame.filename).parts
     ]
-    own = [frame for frame in frames if not _INSTALLED & set(Path(frame.filename).parts)]
+    own = [frame for frame in frames if _INSTALLED.isdisjoint(Path(frame.filename).parts)]
     last = (own or frames)[-1:]
     return f" at {_short(last[0].filename)}:{last[0].lineno}" if last else ""
 
@@ -166,7 +157,6 @@ def _short(path: str) -> str:
 
 
 def _words(error: BaseException) -> str:
-    said = error.msg if isinstance(error, SyntaxError) else str(error)
-    line = " ".join(said.split())
-    line = line if len(line) <= 300 else f"{line[:299]}…"
-    return f"{type(error).__name__}: {line}" if line else type(error).__name__
+    said = " ".join((error.msg if isinstance(error, SyntaxError) else str(error)).split())
+    line = said if len(said) <= 300 else f"{said[:299]}…"
+    return f"{type(error).__name__}: {line}".removesuffix(": ")

@@ -39,8 +39,7 @@ class LsaModel:
 
     def fold_in(self, texts: Sequence[str], language: str) -> Floats:
         """Return tfidf_l · V_l, float64 [n, d]."""
-        vectors: Floats = self.tfidf[language].transform(texts) @ self.axes[language]
-        return vectors
+        return np.asarray(self.tfidf[language].transform(texts) @ self.axes[language])
 
     def weighted(self, power: float) -> LsaModel:
         """Return the model whose axes are weighted by a power of their singular values."""
@@ -72,11 +71,8 @@ class LsaEncoder(Encoder):
         dim: int = 150,
         seed: int = 0,
     ) -> None:
-        self.fit = fit
-        self.languages = tuple(sorted(set(languages)))
-        self.pairs = pairs
-        self.dim = dim
-        self.seed = seed
+        self.fit, self.languages = fit, tuple(sorted(set(languages)))
+        self.pairs, self.dim, self.seed = pairs, dim, seed
 
     @cached_property
     def chosen(self) -> Texts:
@@ -106,11 +102,14 @@ class LsaEncoder(Encoder):
     @cached_property
     def identity(self) -> str:
         """The parameters, the languages, a digest of the rows it is fitted on, and its power."""
-        pairs = "all" if self.pairs is None else self.pairs
-        rows = digest(*sorted(self.fitted_on)).hex()
-        languages = ",".join(self.languages)
-        told = f"pairs={pairs}&dim={self.dim}&seed={self.seed}&languages={languages}&fit={rows}"
-        return f"lsa:v1?{told}" + (f"&power={self.power:g}" if self.power else "")
+        parts = {
+            "pairs": "all" if self.pairs is None else self.pairs,
+            "dim": self.dim,
+            "seed": self.seed,
+            "languages": ",".join(self.languages),
+            "fit": digest(*sorted(self.fitted_on)).hex(),
+        } | ({"power": f"{self.power:g}"} if self.power else {})
+        return "lsa:v1?" + "&".join(f"{name}={value}" for name, value in parts.items())
 
     def encode(self, batch: Texts, /) -> Vectors:
         """Return float32 [n, min(dim, rank)]; a text without known terms gets the zero vector."""
@@ -119,8 +118,7 @@ class LsaEncoder(Encoder):
             raise InputError(
                 f"lsa is not fitted on the language {listed(unknown)}; it has {listed(self.languages, 20)}"
             )
-        dim = self.model.axes[self.languages[0]].shape[1]
-        vectors = np.zeros((len(batch), dim), dtype=np.float32)
+        vectors = np.zeros((len(batch), len(self.model.values)), dtype=np.float32)
         for tag, rows in rows_by_language(batch):
             vectors[rows] = self.model.fold_in([batch.text[row] for row in rows.tolist()], tag)
         return vectors
@@ -147,9 +145,7 @@ def choose(texts: Texts, languages: Sequence[str], pairs: int | None, seed: int)
     usable = [rows for rows in rows_of.values() if len({texts.language[row] for row in rows}) >= least]
     wanted = max(pairs or 0, 1)
     if len(usable) < wanted:
-        which = (
-            f"all of the languages {listed(languages, 20)}" if pairs else f"two of {listed(languages, 20)}"
-        )
+        which = f"{'all of the languages' if pairs else 'two of'} {listed(languages, 20)}"
         raise InputError(
             f"lsa: {wanted} items with texts in {which} are needed to fit it, the fit texts have "
             f"{len(usable)}: lower pairs= or name other texts with fit="
@@ -174,8 +170,7 @@ def fit_lsa(texts: Texts, languages: Sequence[str], dim: int, seed: int) -> LsaM
         blocks.append(block)
     right, values = _right_singular_vectors(hstack(blocks, format="csr"), dim, seed)
     ends = np.cumsum([block.shape[1] for block in blocks])
-    axes = dict(zip(languages, np.split(right, ends[:-1]), strict=True))
-    return LsaModel(tfidf, axes, values)
+    return LsaModel(tfidf, dict(zip(languages, np.split(right, ends[:-1]), strict=True)), values)
 
 
 def choose_power(chosen: Texts, languages: Sequence[str], dim: int, seed: int) -> float:
@@ -240,8 +235,7 @@ def _reciprocal_ranks(model: LsaModel, texts: Texts) -> list[Floats]:
 
 def _unit(vectors: Floats) -> Floats:
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: Floats = vectors / np.where(length > 0, length, 1)
-    return unit
+    return np.divide(vectors, np.where(length > 0, length, 1))
 
 
 def _is_clear(differences: Floats) -> bool:
@@ -286,10 +280,9 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> LsaEnc
     """Return the encoder for a spec."""
     fit = context.loader("lsa", options["fit"])
     if fit is None:
-        pool = context.role_languages is not None  # only texts of a pool have roles
-        example = (
-            "lsa:?fit=POOL#train, with --split test" if pool else "lsa:?pairs=200&fit=products.parquet#train"
-        )
+        example = "lsa:?pairs=200&fit=products.parquet#train"
+        if context.role_languages is not None:  # only texts of a pool have roles
+            example = "lsa:?fit=POOL#train, with --split test"
         raise InputError(f"lsa: is fitted on translated texts: say which, for example {example}")
     return LsaEncoder(
         fit, context.languages, pairs=options["pairs"], dim=options["dim"], seed=options["seed"]

@@ -89,8 +89,7 @@ def _layout(lab: Vectors) -> Vectors:
     """Return the mean colours of the cells, less CENTRE: [n, CELLS · CELLS · 3]."""
     side = SIZE // CELLS
     means = lab.reshape(-1, CELLS, side, CELLS, side, 3).mean(axis=(2, 4))
-    centred: Vectors = (means - CENTRE).reshape(-1, CELLS * CELLS * 3)
-    return centred
+    return np.reshape(means - CENTRE, (-1, CELLS * CELLS * 3))
 
 
 def _histogram(lab: Vectors) -> Vectors:
@@ -130,8 +129,8 @@ def _gradients(light: Vectors) -> Vectors:
         [cells[:, :-1, :-1], cells[:, :-1, 1:], cells[:, 1:, :-1], cells[:, 1:, 1:]], axis=-1
     )
     blocks = blocks / np.sqrt((blocks**2).sum(axis=-1, keepdims=True) + FAINT**2)
-    clipped: Vectors = np.minimum(blocks, STRONGEST).astype(np.float32)
-    return clipped.reshape(n, (CELLS - 1) ** 2 * 4 * ORIENTATIONS)
+    clipped = np.minimum(blocks, STRONGEST).astype(np.float32)
+    return np.reshape(clipped, (n, (CELLS - 1) ** 2 * 4 * ORIENTATIONS))
 
 
 def _unit(vectors: Vectors) -> Vectors:

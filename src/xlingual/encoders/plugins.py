@@ -39,9 +39,8 @@ class Known(Collection[str]):
     """The names of all schemes; other packages are looked at only for a word that is not built in."""
 
     def __contains__(self, name: object) -> bool:
-        if not isinstance(name, str) or name in SCHEMES:
-            return name in SCHEMES
-        return _NAME.fullmatch(name) is not None and name in self._others
+        could_be = isinstance(name, str) and _NAME.fullmatch(name) is not None
+        return name in SCHEMES or (could_be and name in self._others)
 
     def __iter__(self) -> Iterator[str]:
         return iter([*SCHEMES, *self._others])
@@ -86,9 +85,8 @@ def _found() -> Mapping[str, list[EntryPoint]]:
     except Exception:  # one package with a damaged list of entry points spoils them all
         entries = _one_by_one()
     found: dict[str, list[EntryPoint]] = {}
-    for entry in entries:
-        if entry not in found.setdefault(entry.name, []):
-            found[entry.name].append(entry)
+    for entry in dict.fromkeys(entries):
+        found.setdefault(entry.name, []).append(entry)
     return found
 
 
@@ -159,4 +157,4 @@ def in_words(error: BaseException) -> str:
     said = " ".join(str(error).split())
     if isinstance(error, XlingualError):
         return said
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    return f"{type(error).__name__}: {said}".removesuffix(": ")

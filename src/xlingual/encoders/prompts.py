@@ -20,23 +20,18 @@ class IdleOptions:
     """
 
     def __init__(self, options: Mapping[str, Any]) -> None:
-        prompted = options.get("prompt") is not None
-        self.names = tuple(
-            name
-            for name in _BY_ROLE
-            if options.get(name) is not None and not (prompted and name.endswith("prompt"))
-        )
+        counts = ("pair",) if options.get("prompt") is not None else _BY_ROLE
+        self.names = tuple(name for name in counts if options.get(name) is not None)
 
     def tell(self) -> None:
         """Warn, the first time, that texts without a role are encoded."""
         names, self.names = self.names, ()
         if not names:
             return
-        prompts = [name for name in names if name.endswith("prompt")]
-        remedies = [*(["write prompt="] if prompts else []), *(["leave pair out"] if "pair" in names else [])]
-        verb = "is" if len(names) == 1 else "are"
+        remedies = ("leave pair out" if name == "pair" else "write prompt=" for name in names)
+        verb, remedy = "is" if len(names) == 1 else "are", _joined(dict.fromkeys(remedies))
         warnings.warn(
-            f"these texts have no role: {_joined(names)} {verb} not used; {_joined(remedies)}",
+            f"these texts have no role: {_joined(names)} {verb} not used; {remedy}",
             DataWarning,
             stacklevel=3,
         )
@@ -60,15 +55,13 @@ class Prompts:
     def of(cls, options: Mapping[str, Any], model: Prompts | None = None) -> Prompts:
         """Return the prompts of a spec's options; where it has none, those of the model."""
         own = model or cls()
-        plain, query, candidate = options["prompt"], options["query_prompt"], options["candidate_prompt"]
-
-        def first(*given: str | None) -> str:
-            return next(text for text in given if text is not None)
-
+        if (plain := options["prompt"]) is not None:
+            own = cls(plain, plain, plain)
+        query, candidate = options["query_prompt"], options["candidate_prompt"]
         return cls(
-            first(plain, own.plain),
-            first(query, plain, own.query),
-            first(candidate, plain, own.candidate),
+            own.plain,
+            own.query if query is None else query,
+            own.candidate if candidate is None else candidate,
             IdleOptions(options),
         )
 
@@ -85,9 +78,7 @@ class Prompts:
 
     def __str__(self) -> str:
         """Return the part of an identity: empty without prompts."""
-        parts = {"prompt": self.plain}
+        parts = {"prompt": self.plain} if self.by_role or self.plain else {}
         if self.by_role:
             parts |= {"query_prompt": self.query, "candidate_prompt": self.candidate}
-        return "".join(
-            f"&{name}={quote(text, safe='')}" for name, text in parts.items() if text or self.by_role
-        )
+        return "".join(f"&{name}={quote(text, safe='')}" for name, text in parts.items())

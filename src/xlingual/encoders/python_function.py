@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -52,8 +53,8 @@ class PythonFunction(Wrapped):
         """What the object says, else all that it is given; None where nothing is to be kept."""
         if self.revision is None or self.depends_on_batch:
             return None
-        whole = self._whole_batch or self.kind == PICTURES
-        return super().content or (_CONTENT[self.kind] if whole else ("text",))  # checked when it is used
+        given = _CONTENT[self.kind] if self._whole_batch or self.kind == PICTURES else ("text",)
+        return super().content or given  # checked when it is used
 
     def encode(self, batch: Texts | Pictures, /) -> Vectors:
         """Return float32 [n, d]: what the function returns, checked."""
@@ -124,8 +125,11 @@ def identity_of(target: object, argument: str, revision: str | None) -> str:
     """Return where a user's object is, a hash of its source, the revision, and its own identity, if any."""
     where, _, name = argument.rpartition(":")
     place = PurePath(where).name if is_file(where) else where
-    own = getattr(target, "identity", None)
-    parts = {"source": source_digest(argument, target), "revision": revision, "own": own}
+    parts = {
+        "source": source_digest(argument, target),
+        "revision": revision,
+        "own": getattr(target, "identity", None),
+    }
     given = "&".join(f"{key}={_safe(value)}" for key, value in parts.items() if value)
     return f"python:{_safe(place)}:{_safe(name)}" + (f"?{given}" if given else "")
 
@@ -144,8 +148,8 @@ def _callable(target: object, argument: str) -> tuple[Callable[[Any], Any], bool
     if parameters is None:  # some built-in functions do not tell
         return target, False
     by_place = [one for one in parameters if one.kind not in (one.KEYWORD_ONLY, one.VAR_KEYWORD)]
-    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    required = [one for one in parameters if one.default is one.empty and one.kind not in optional]
+    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    required = [one for one in parameters if one.default is one.empty and one.kind not in several]
     if not by_place or len(required) > 1 or any(one.kind is one.KEYWORD_ONLY for one in required):
         names = ", ".join(one.name for one in required) or "none"
         raise InputError(
@@ -158,10 +162,8 @@ def _callable(target: object, argument: str) -> tuple[Callable[[Any], Any], bool
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter] | None:
     """Return the parameters of a function, annotations as objects where they can be found; None if untold."""
     for as_objects in (True, False):
-        try:
+        with suppress(Exception):  # annotations in quotes may hold, and raise, anything
             return list(inspect.signature(function, eval_str=as_objects).parameters.values())
-        except Exception:  # annotations in quotes may hold, and raise, anything
-            continue
     return None
 
 

@@ -21,8 +21,7 @@ class RandomEncoder(Encoder):
     """
 
     def __init__(self, dim: int = 64, seed: int = 0) -> None:
-        self.dim = dim
-        self.seed = seed
+        self.dim, self.seed = dim, seed
 
     @property
     def identity(self) -> str:
@@ -33,9 +32,8 @@ class RandomEncoder(Encoder):
         """Return float32 [n, dim]."""
         vectors = np.empty((len(batch), self.dim), dtype=np.float32)
         for row, (language, text) in enumerate(zip(batch.language, batch.text, strict=True)):
-            start = int.from_bytes(digest(str(self.seed), language, text), "little")
-            generator = np.random.Generator(np.random.PCG64(start))
-            vectors[row] = generator.standard_normal(self.dim)
+            start = np.random.PCG64(int.from_bytes(digest(str(self.seed), language, text), "little"))
+            vectors[row] = np.random.Generator(start).standard_normal(self.dim)
         return vectors
 
 

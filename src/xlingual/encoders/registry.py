@@ -87,12 +87,21 @@ def image_model(
 def _named(
     specs: Sequence[EncoderLike] | Mapping[str, EncoderLike] | EncoderLike, kind: str, context: Context
 ) -> dict[str, Any]:
-    entries = _entries(specs, kind, context)
-    encoders = {
-        name: build(entry, kind, context) if isinstance(entry, Spec) else entry
-        for name, entry in entries.items()
-    }
-    _refuse_alike(encoders)
+    """Return name → encoder, each spec built.
+
+    Two objects that only their class identifies are refused: one would be served the other's vectors.
+    """
+    encoders: dict[str, Any] = {}
+    seen: dict[str, str] = {}
+    for name, entry in _entries(specs, kind, context).items():
+        encoder = encoders[name] = build(entry, kind, context) if isinstance(entry, Spec) else entry
+        if isinstance(encoder, OwnSimilarity) or encoder.has_own_identity:
+            continue
+        if seen.setdefault(encoder.identity, name) != name:
+            raise InputError(
+                f"encoders {seen[encoder.identity]!r} and {name!r} are both {encoder.identity}: give each "
+                "an attribute `identity` (name, revision, parameters) that tells them apart"
+            )
     return encoders
 
 
@@ -103,29 +112,22 @@ def _entries(
     asked: Iterable[tuple[str | None, EncoderLike]]
     if isinstance(specs, Mapping):
         asked = [(str(name), entry) for name, entry in specs.items()]
-    elif isinstance(specs, str | os.PathLike) or hasattr(specs, "encode"):
-        asked = [(None, cast("EncoderLike", specs))]
-    elif isinstance(specs, Iterable):
+    elif isinstance(specs, Iterable) and not isinstance(specs, str) and not hasattr(specs, "encode"):
         asked = [(None, entry) for entry in specs]
     else:
-        asked = [(None, specs)]  # refused below, with what an encoder is
+        asked = [(None, cast("EncoderLike", specs))]
     entries: dict[str, Spec | Encoder | OwnSimilarity] = {}
     for wanted, entry in asked:
         for name, one in _resolve(wanted, entry, kind, context):
             if name in entries:
-                raise InputError(
-                    f"two encoders are named {name!r}: give one of them another name, {_renamed(name, entry)}"
-                )
+                remedy = "in a mapping from name to object"
+                if isinstance(entry, str):
+                    remedy = f"for example {shown(replace(parse(entry, Known()), name=f'{name}-2'))}"
+                raise InputError(f"two encoders are named {name!r}: give one of them another name, {remedy}")
             entries[name] = one
     if not entries:
         raise InputError("no encoder is given: name at least one, for example random:?dim=64")
     return entries
-
-
-def _renamed(name: str, entry: EncoderLike) -> str:
-    if not isinstance(entry, str):
-        return "in a mapping from name to object"
-    return f"for example {shown(replace(parse(entry, Known()), name=f'{name}-2'))}"
 
 
 def _resolve(
@@ -149,29 +151,13 @@ def _resolve(
 
 def _default_name(spec: Spec) -> str:
     """Return the scheme; for vectors the name of the file without placeholders and suffix, for models DIR."""
+    path, names = PurePath(spec.argument), list[str]()
     if spec.scheme == "model":
-        return PurePath(spec.argument).name or spec.scheme
-    if spec.scheme != "vectors":
-        return spec.scheme
-    path = PurePath(spec.argument)
-    for part in reversed(path.with_suffix("").parts if path.name else ()):
-        name = re.sub(r"[._-]*\{(lang|role|field)\}", "", part).strip("._-")
-        if name:
-            return name
-    return spec.scheme
-
-
-def _refuse_alike(encoders: Mapping[str, Encoder | OwnSimilarity]) -> None:
-    """Refuse two objects that only their class identifies: one would be served the other's vectors."""
-    seen: dict[str, str] = {}
-    for name, encoder in encoders.items():
-        if isinstance(encoder, OwnSimilarity) or encoder.has_own_identity:
-            continue
-        if seen.setdefault(encoder.identity, name) != name:
-            raise InputError(
-                f"encoders {seen[encoder.identity]!r} and {name!r} are both {encoder.identity}: give each "
-                "an attribute `identity` (name, revision, parameters) that tells them apart"
-            )
+        names = [path.name]
+    elif spec.scheme == "vectors" and path.name:
+        placeholder = r"[._-]*\{(lang|role|field)\}"
+        names = [re.sub(placeholder, "", part).strip("._-") for part in path.with_suffix("").parts[::-1]]
+    return next(filter(None, names), spec.scheme)
 
 
 def build(spec: Spec, kind: str, context: Context, above: Spec | None = None) -> Encoder:
@@ -186,12 +172,9 @@ def build(spec: Spec, kind: str, context: Context, above: Spec | None = None) ->
     options = read_options(spec, scheme, context.seed, above)
     base = None if spec.base is None else build(spec.base, kind, _below(spec, scheme, options, context), spec)
     own = replace(context, kind=kind, base=base)
-    made = _of_plugin if scheme.name not in SCHEMES else _of_table
-    return made(scheme, spec.argument, options, own)
-
-
-def _of_table(scheme: Scheme, argument: str, options: Mapping[str, Any], context: Context) -> Encoder:
-    encoder: Encoder = import_module(scheme.module).build(argument, options, context)
+    if scheme.name not in SCHEMES:
+        return _of_plugin(scheme, spec.argument, options, own)
+    encoder: Encoder = import_module(scheme.module).build(spec.argument, options, own)
     if options.get(TRAINED_ON.name) is not None:
         encoder.trained_on_images = options[TRAINED_ON.name] == "images"
     return encoder
@@ -282,15 +265,12 @@ def read_options(spec: Spec, scheme: Scheme, seed: int = 0, above: Spec | None =
             raise InputError(
                 f"spec {shown(spec)!r}: {key} must be {error}, found {without_url_secrets(text)!r}"
             ) from None
-    defaults = {name: seed if name == "seed" else option.default for name, option in known.items()}
-    return defaults | values
+    return {name: seed if name == "seed" else option.default for name, option in known.items()} | values
 
 
 def _instead(key: str, known: Collection[str], above: Spec | None) -> str:
     """Return what to write instead of an option that is none of the scheme's."""
     if above is not None and key in {option.name for option in scheme_of(above.scheme).options}:
-        top = f"{above.scheme}:{without_url_secrets(above.argument)}"
-        return f". {key}= belongs behind {top}, before ::"
-    has = f"its options: {listed(known)}" if known else "it has no options"
-    hint = did_you_mean(key, known)
+        return f". {key}= belongs behind {above.scheme}:{without_url_secrets(above.argument)}, before ::"
+    has, hint = (f"its options: {listed(known)}" if known else "it has no options"), did_you_mean(key, known)
     return f".{hint} ({has})" if hint else f" ({has})"

@@ -20,6 +20,7 @@ from xlingual.hidden import shown, shown_option
 _NAME = re.compile(r"([\w.-]+)=")
 _SCHEME = re.compile(r"([A-Za-z][\w+.-]+):")  # two characters at least: C:\x is a drive letter, so a path
 _WORD = re.compile(r"[\w+-]+")
+_EXAMPLE = "'random:?dim=64' or 'vectors:model.{lang}.npy'"
 _KEY = re.compile(r"[A-Za-z][\w-]*")
 
 
@@ -58,11 +59,10 @@ def parse(text: str, known_schemes: Collection[str]) -> Spec:
     named = _NAME.match(top)
     rest = top[named.end() :] if named else top
     if not rest.strip():
-        raise InputError(f"spec {shown(text)!r} is empty: write scheme:argument, for example {_example()}")
+        raise InputError(f"spec {shown(text)!r} is empty: write scheme:argument, for example {_EXAMPLE}")
     head, _, query = rest.partition("?")
     scheme, argument = _scheme_and_argument(head, text, known_schemes)
-    options = _options(query, text)
-    return Spec(named.group(1) if named else None, scheme, unquote(argument), options, base)
+    return Spec(named[1] if named else None, scheme, unquote(argument), _options(query, text), base)
 
 
 def _scheme_and_argument(head: str, text: str, known: Collection[str]) -> tuple[str, str]:
@@ -79,9 +79,7 @@ def _scheme_and_argument(head: str, text: str, known: Collection[str]) -> tuple[
             f"Known: {listed(sorted(known), 20)}; a file of vectors is written vectors:PATH"
         )
     if not head:
-        raise InputError(
-            f"spec {shown(text)!r}: no scheme or path before '?'; write for example {_example()}"
-        )
+        raise InputError(f"spec {shown(text)!r}: no scheme or path before '?'; write for example {_EXAMPLE}")
     return "vectors", head
 
 
@@ -99,7 +97,3 @@ def _quoted(text: str, special: str) -> str:
     """Percent-encode the special characters, and each colon that could be read as part of `::`."""
     text = "".join(f"%{ord(char):02X}" if char in special else char for char in text)
     return re.sub(r":(?=:|\Z)|\A:", "%3A", text)
-
-
-def _example() -> str:
-    return "'random:?dim=64' or 'vectors:model.{lang}.npy'"

@@ -12,7 +12,7 @@ import warnings
 import zlib
 from array import array
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -43,8 +43,7 @@ class WordFile:
         if not data.strip():
             raise InputError(f"{path}: has no word vectors: each line is a word and its numbers")
         self._separator = b"\t" if b"\t" in data else b" "
-        columns = len(data.split(self._separator, 1)[-1].split())
-        self.dim = int(header[2]) if header else columns
+        self.dim = int(header[2]) if header else len(data.split(self._separator, 1)[-1].split())
         self._skipped = 1 if header else 0
         self._check_count(self._index(most), int(header[1]) if header else None, most)
 
@@ -55,8 +54,7 @@ class WordFile:
         up among two million, a chance of one in ten million.
         """
         asked = list(words)
-        place = self._places(asked)
-        return {word for word, at in zip(asked, place.tolist(), strict=True) if at >= 0}
+        return {word for word, at in zip(asked, self._places(asked).tolist(), strict=True) if at >= 0}
 
     def vectors(self, words: Collection[str]) -> Vectors:
         """Return float32 [n, dim], one vector for each of n known words; the file is read from top to bottom.
@@ -107,27 +105,22 @@ class WordFile:
         """Raise InputError where columns are wrong, unless the word has blanks in it or the line is empty."""
         fields = line.split()
         found = len(fields) - 1
-        if not fields or (found > self.dim and not _is_number(fields[1])):
-            return
-        raise InputError(
-            f"{self.path}: line {number + 1 + self._skipped} has {found} numbers where {self.dim} are "
-            "expected: the file is damaged, or no word vectors in text form; get it again"
-        )
+        if fields and (found <= self.dim or _is_number(fields[1])):
+            raise InputError(
+                f"{self.path}: line {number + 1 + self._skipped} has {found} numbers where {self.dim} are "
+                "expected: the file is damaged, or no word vectors in text form; get it again"
+            )
 
     def _numbers(self, line: bytes, number: int) -> Vectors:
-        fields = line.split(self._separator, 1)[1].split()
-        try:
-            values = np.array([float(field) for field in fields], dtype=np.float32)
-            usable = bool(np.isfinite(values).all()) and len(values) == self.dim
-        except ValueError:
-            usable = False
-        if not usable:
-            word = line.split(self._separator, 1)[0].decode("utf-8", "replace")
-            raise InputError(
-                f"{self.path}: line {number + 1 + self._skipped} ({word!r}) holds NaN, infinity or something "
-                "that is no number: get the file again, or take the line out"
-            )
-        return values
+        word, _, fields = line.partition(self._separator)
+        with suppress(ValueError):
+            values = np.array(list(map(float, fields.split())), dtype=np.float32)
+            if np.isfinite(values).all() and len(values) == self.dim:
+                return values
+        raise InputError(
+            f"{self.path}: line {number + 1 + self._skipped} ({word.decode('utf-8', 'replace')!r}) holds "
+            "NaN, infinity or something that is no number: get the file again, or take the line out"
+        )
 
     def _check_count(self, found: int, said: int | None, most: int | None) -> None:
         if said is not None and found != (said if most is None else min(said, most)):
@@ -149,8 +142,8 @@ def check_word_file(path: Path, language: str) -> None:
         regular_file(path, f"a {wanted}")
     if not path.parent.is_dir():
         raise InputError(f"{wanted} {path} not found: there is no folder {path.parent}")
-    beside = sorted(other.name for other in path.parent.iterdir() if other.is_file())
-    raise InputError(f"{wanted} {path} not found; the folder has: {listed(beside) or 'no files'}")
+    beside = listed(sorted(other.name for other in path.parent.iterdir() if other.is_file()))
+    raise InputError(f"{wanted} {path} not found; the folder has: {beside or 'no files'}")
 
 
 @contextmanager

@@ -88,7 +88,7 @@ def texts(count=100):
 
 
 def crew(encoder, ray, workers=2):
-    return _Remote(ray, encoder, ActorSpec("mine", "texts", None, encoder, 0, ("en",), "."), workers, 0, 1)
+    return _Remote(ray, encoder, ActorSpec("mine", "texts", encoder, 0, ("en",), "."), workers, 0, 1)
 
 
 @pytest.mark.parametrize("lose", [lambda number: False, lambda number: number in (3, 6)])
