@@ -189,9 +189,8 @@ def _compute(
 def _asked(encoder: Encoder, batch: Texts | Pictures, who: str) -> Encoded:
     """Return what the encoder gives for a batch, checked."""
     found = encoder.encode_noting(batch if encoder.by_number else batch.plain())
-    vectors = checked(found.vectors, len(batch), who, batch.ids)
     cut = None if found.truncated is None else np.asarray(found.truncated, dtype=np.bool_)
-    return Encoded(vectors, cut)
+    return Encoded(checked(found.vectors, len(batch), who, batch.ids), cut)
 
 
 def _told_cost(
@@ -236,15 +235,10 @@ class _Kept:
         vectors: Any = self._vectors
         if np.array_equal(inverse, np.arange(self._count)):
             return Encoded(vectors, self._cut)
-        return Encoded(_repeated(vectors, inverse), None if self._cut is None else self._cut[inverse])
-
-
-def _repeated(vectors: np.ndarray, rows: Ints) -> np.ndarray:
-    """Return vectors[rows], a block at a time."""
-    out = room_for(len(rows), vectors.shape[1], vectors.dtype)
-    for start in range(0, len(rows), _APPLIED):
-        out[start : start + _APPLIED] = vectors[rows[start : start + _APPLIED]]
-    return out
+        out = room_for(len(inverse), vectors.shape[1], vectors.dtype)
+        for start in range(0, len(inverse), _APPLIED):
+            out[start : start + _APPLIED] = vectors[inverse[start : start + _APPLIED]]
+        return Encoded(out, None if self._cut is None else self._cut[inverse])
 
 
 @dataclass

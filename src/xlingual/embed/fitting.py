@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -43,23 +43,16 @@ def refuse_fitted_rows(encoders: Mapping[str, Encoder], *evaluated: Texts) -> No
     """
     for encoder in encoders.values():
         encoder.check_languages([tag for texts in evaluated for tag in texts.language])
-    _refuse_fitted(encoders, evaluated)
-    for encoder in encoders.values():
-        encoder.fit_model()
-
-
-def _refuse_fitted(encoders: Mapping[str, Encoder], evaluated: Sequence[Texts]) -> None:
-    fitted = {name: encoder.fitted_on for name, encoder in encoders.items()}
-    if not any(fitted.values()):
-        return
-    digests = frozenset[bytes]().union(*(texts.row_digests() for texts in evaluated))
+    fitted = {name: encoder.fitted_on for name, encoder in encoders.items() if encoder.fitted_on}
+    digests = frozenset[bytes]().union(*(texts.row_digests() for texts in evaluated if fitted))
     for name, fitted_on in fitted.items():
-        seen = digests & fitted_on
-        if seen:
+        if seen := digests & fitted_on:
             raise InputError(
                 f"text encoder {name!r} was fitted on {len(seen)} of the {sum(map(len, evaluated))} texts "
                 "that are evaluated: choose other rows (for instance fit=FILE#train and --split test)"
             )
+    for encoder in encoders.values():
+        encoder.fit_model()
 
 
 def batch_identity(encoder: Encoder, *texts: Texts, store: Store | None = None) -> str:

@@ -67,18 +67,23 @@ def embed_pictures(
 ) -> PictureIndex:
     """Return the distinct pictures of the text rows and their vectors, each encoded once.
 
-    `shown`: reports show the pictures, so files that are missing are told of (DataWarning).
+    `shown`: reports show the pictures, so files that are missing are told of (DataWarning); an encoder that
+    opens pictures refuses them itself.
     """
     pictures, vectors, same = _encoded(manifest, name, encoder, rows, store, progress, SKIP)
-    if shown:
-        _warn_of_missing_files(pictures.source, pictures.ids)
-    by_vector = Pool.of(vectors)
-    picture = _distinct_pictures(by_vector.code, pictures.source)
+    if shown and len(missing := missing_files(pictures.source)):
+        first = f"{str(pictures.source[missing[0]])!r}, shown by {pictures.ids[missing[0]]!r}"
+        warnings.warn(
+            f"{len(missing)} of {len(pictures)} picture files are missing (first: {first}): reports show a "
+            "placeholder for them",
+            DataWarning,
+            stacklevel=2,
+        )
+    picture = _distinct_pictures(Pool.of(vectors).code, pictures.source)
     _, representative, number = np.unique(picture, return_index=True, return_inverse=True)
     code = np.full(len(manifest), -1, dtype=np.int64)
     code[rows] = number[same]
-    pool = Pool.of(vectors, representative)
-    return PictureIndex(code, pool)
+    return PictureIndex(code, Pool.of(vectors, representative))
 
 
 def picture_vectors(
@@ -146,16 +151,3 @@ def _content(source: bytes | Path | None) -> bytes | None:
     if source is None or (isinstance(source, Path) and not source.is_file()):
         return None
     return digest(read_bytes(source))
-
-
-def _warn_of_missing_files(sources: Sequence[bytes | Path | None], ids: Sequence[str]) -> None:
-    """Warn of picture files that are not there; an encoder that opens pictures refuses them itself."""
-    missing = missing_files(sources)
-    if len(missing):
-        first = f"{str(sources[missing[0]])!r}, shown by {ids[missing[0]]!r}"
-        warnings.warn(
-            f"{len(missing)} of {len(sources)} picture files are missing (first: {first}): reports show a "
-            "placeholder for them",
-            DataWarning,
-            stacklevel=3,
-        )

@@ -65,13 +65,10 @@ def embed_texts(
     progress: Progress | None = None,
 ) -> TextVectors:
     """Return the vectors of the text rows; raise InputError where the encoder's answer cannot be used."""
-    texts = manifest.texts(rows)
-    found = _embedded(encoder, texts, "texts", _way(name, store, progress))
+    found = embed_batch(manifest.texts(rows), name, encoder, store=store, progress=progress)
     position = np.full(len(manifest), -1, dtype=np.int64)
     position[rows] = np.arange(len(rows))
-    cut = cut_by_language(found.truncated, texts.language)
-    warn_of_cut_texts(cut, f"text encoder {name!r}", len(texts))
-    return TextVectors(found.vectors, position, cut)
+    return TextVectors(found.vectors, position, found.truncated)
 
 
 def embed_batch(
@@ -119,10 +116,9 @@ def embed_sides(
     way = _way(name, store, progress)
     if encoder.depends_on_batch:
         both = _embedded(encoder, joined(questions, candidates), "questions and candidates", way)
-        count = len(questions)
         asked, offered = (
             Encoded(both.vectors[part], None if both.truncated is None else both.truncated[part])
-            for part in (slice(count), slice(count, None))
+            for part in (slice(len(questions)), slice(len(questions), None))
         )
     else:
         asked = _embedded(encoder, questions, "questions", way)
@@ -132,10 +128,12 @@ def embed_sides(
             f"text encoder {name!r} gives questions {asked.vectors.shape[1]} and candidates "
             f"{offered.vectors.shape[1]} dimensions: both must lie in one space"
         )
-    cut = _added(
+    sides = (
         cut_by_language(asked.truncated, questions.language),
         cut_by_language(offered.truncated, candidates.language),
     )
+    noted = [side for side in sides if side is not None]
+    cut = {tag: sum(side.get(tag, 0) for side in noted) for side in noted for tag in side} if noted else None
     warn_of_cut_texts(cut, f"text encoder {name!r}", len(questions) + len(candidates))
     return PoolVectors(asked.vectors, offered.vectors, cut)
 
@@ -158,10 +156,3 @@ def _embedded(encoder: Encoder, texts: Texts, what: str, way: VectorSource) -> E
     found = encode(encoder, texts, way)
     warn_of_zeros(found.vectors, way.who, what, lambda row: f"{texts.ids[row]!r} ({texts.language[row]})")
     return found
-
-
-def _added(*counts: dict[str, int] | None) -> dict[str, int] | None:
-    known = [part for part in counts if part is not None]
-    if not known:
-        return None
-    return {tag: sum(part.get(tag, 0) for part in known) for part in known for tag in part}

@@ -34,11 +34,8 @@ def row_sums(vectors: NDArray[Any]) -> Words:
     two changed signs would not: 2^63 times an odd weight is the same for any weight. Of a folded word a bit
     changes at least one of the lower 32, and there weights tell the words apart.
     """
-    width = vectors.shape[1] * vectors.itemsize
-    size = next(size for size in (8, 4, 2) if width % size == 0)
-    words = vectors.view(f"<u{size}")
-    if size < 8:
-        words = words.astype(np.uint64)
+    size = next(size for size in (8, 4, 2) if vectors.shape[1] * vectors.itemsize % size == 0)
+    words = vectors.view(f"<u{size}").astype(np.uint64, copy=False)
     weights = _weights(words.shape[1])
     sums: Words = np.empty(len(words), dtype=np.uint64)
     step = max(1, _AT_ONCE // max(1, words.shape[1]))
@@ -63,8 +60,7 @@ def _mixed(numbers: Words) -> Words:
     z = numbers * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: Words = z ^ (z >> np.uint64(31))
-    return mixed
+    return np.bitwise_xor(z, z >> np.uint64(31))
 
 
 def key_words(keys: bytes) -> Words:

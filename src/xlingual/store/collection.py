@@ -52,8 +52,7 @@ class Collection:
     @property
     def dim(self) -> int | None:
         """How many dimensions its vectors have; None where there are none."""
-        dims = (shard.dim for place, shard in enumerate(self._shards) if place not in self._dead)
-        return next(dims, None)
+        return next((shard.dim for place, shard in enumerate(self._shards) if place not in self._dead), None)
 
     def find(self, keys: Sequence[bytes]) -> Ints:
         """Return the number of each key's row [n], -1 where there is none; keys have 16 bytes."""
@@ -93,8 +92,9 @@ class Collection:
             try:
                 _copy(shard, rows, out, lines)
             except BrokenShardError as error:
-                self._drop(place, str(error))
-                broken = True
+                self._dead.add(place)
+                self._index, broken = None, True
+                self._tell_dropped(shard.name, f"{len(shard):,} vectors in {shard.name}: {error}")
             if shard.truncated is not None:
                 cut = np.zeros(len(numbers), dtype=np.bool_) if cut is None else cut
                 cut[lines] = shard.truncated[rows]
@@ -114,13 +114,13 @@ class Collection:
         cut = None if encoded.truncated is None else np.asarray(encoded.truncated, dtype=np.bool_)
         if len(vectors) == 0:
             return
+        shard: Shard = MemoryShard(words, cut, vectors)
         if self._writable:
             try:
-                self._append(self._written(words, vectors, cut))
-                return
+                shard = self._written(words, vectors, cut)
             except OSError as error:
                 self._refuse_unless_unwritable(error)
-        self._append(MemoryShard(words, cut, vectors))
+        self._append(shard)
 
     def _written(self, words: Words, vectors: NDArray[Any], cut: NDArray[np.bool_] | None) -> FileShard:
         self._make()
@@ -138,20 +138,18 @@ class Collection:
         if self._made and self.folder.is_dir():
             return
         self.folder.mkdir(parents=True, exist_ok=True)
-        content = {"identity": self.identity, "dtype": self._dtype.name}
-        path = self.folder / IDENTITY
+        path, content = self.folder / IDENTITY, {"identity": self.identity, "dtype": self._dtype.name}
         text = json.dumps(content, ensure_ascii=False).encode()
         if not path.is_file() or path.read_bytes() != text:
             write_file(path, text)
         self._made = True
 
     def _fitting(self, vectors: NDArray[Any]) -> NDArray[Any]:
-        dim = self.dim
-        if dim is not None and vectors.shape[1] != dim:
+        if self.dim not in (None, vectors.shape[1]):
             raise InputError(
                 f"encoder {self.identity!r} gives {vectors.shape[1]} dimensions, its vectors in the store "
-                f"{self.folder.parent} have {dim}: an identity must change when vectors do; remove the old "
-                "ones with xlingual store gc --encoder"
+                f"{self.folder.parent} have {self.dim}: an identity must change when vectors do; remove the "
+                "old ones with xlingual store gc --encoder"
             )
         with np.errstate(over="ignore"):
             found = np.ascontiguousarray(vectors, dtype=self._dtype)
@@ -193,8 +191,7 @@ class Collection:
 
     def _refresh(self) -> None:
         """Take in what this or another process has added."""
-        new = self._journal.refresh()
-        if new:
+        if self._journal.refresh():
             self._open_shards()
         if not self._touched and self._shards:
             self._touched = True
@@ -204,7 +201,7 @@ class Collection:
     def _open_shards(self) -> None:
         live = {line.shard: line for line in self._journal.live()}
         for place, shard in enumerate(self._shards):
-            if shard.name in self._names and shard.name not in live and isinstance(shard, FileShard):
+            if shard.name not in live and isinstance(shard, FileShard):
                 self._dead.add(place)  # another process found it damaged
                 self._index = None
         broken = []
@@ -219,12 +216,6 @@ class Collection:
         broken += [(mark, f"a {mark} of its journal") for mark in self._journal.unseen_damage()]
         for name, what in broken:
             self._tell_dropped(name, what)
-
-    def _drop(self, place: int, reason: str) -> None:
-        shard = self._shards[place]
-        self._dead.add(place)
-        self._index = None
-        self._tell_dropped(shard.name, f"{len(shard):,} vectors in {shard.name}: {reason}")
 
     def _tell_dropped(self, name: str, what: str) -> None:
         with suppress(OSError):  # it may be read-only
@@ -255,21 +246,16 @@ def _copy(shard: Shard, rows: Ints, out: Vectors, lines: Ints) -> None:
     size = max(1, _BLOCK_BYTES // max(1, vectors.shape[1] * vectors.itemsize))
     for start in range(0, len(rows), size):
         chosen, to = rows[start : start + size], lines[start : start + size]
-        block = _picked(vectors, chosen)
+        stretch, where = _stretch(chosen), _stretch(to)
+        block = (
+            vectors.take(chosen, axis=0) if stretch is None else vectors[stretch]
+        )  # a view where it can be
         if not shard.whole(block, chosen):
             raise BrokenShardError("vectors are not as they were written")
-        where = _stretch(to)
         out[to if where is None else where] = block
-
-
-def _picked(vectors: NDArray[Any], rows: Ints) -> NDArray[Any]:
-    """Return rows of an array, as a view where they follow each other."""
-    where = _stretch(rows)
-    return vectors.take(rows, axis=0) if where is None else vectors[where]
 
 
 def _stretch(index: Ints) -> slice | None:
     """Return the slice that ascending numbers without a gap are; None where they are not."""
-    if index[-1] - index[0] == len(index) - 1 and (np.diff(index) == 1).all():
-        return slice(int(index[0]), int(index[-1]) + 1)
-    return None
+    follow = index[-1] - index[0] == len(index) - 1 and (np.diff(index) == 1).all()
+    return slice(int(index[0]), int(index[-1]) + 1) if follow else None

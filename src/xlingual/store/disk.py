@@ -19,7 +19,9 @@ def write_file(path: Path, content: bytes | memoryview) -> None:
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o644)
         try:
-            _write_all(handle, content)
+            rest = memoryview(content)
+            while len(rest):
+                rest = rest[os.write(handle, rest) :]
             os.fsync(handle)
         finally:
             os.close(handle)
@@ -63,12 +65,6 @@ def is_full(error: OSError) -> bool:
 def is_unwritable(error: OSError) -> bool:
     """Tell whether writing is not allowed there."""
     return error.errno in _UNWRITABLE
-
-
-def _write_all(handle: int, content: bytes | memoryview) -> None:
-    rest = memoryview(content)
-    while len(rest):
-        rest = rest[os.write(handle, rest) :]
 
 
 _BINARY: int = getattr(os, "O_BINARY", 0)

@@ -58,7 +58,7 @@ class Journal:
             return False
         whole = content[: content.rfind(b"\n") + 1]
         self._read += len(whole)
-        for line in whole.split(b"\n"):
+        for line in filter(None, whole.split(b"\n")):
             self._take(line)
         return bool(whole)
 
@@ -81,15 +81,12 @@ class Journal:
         append(self.path, self._sealed({"drop": name}))
 
     def _take(self, line: bytes) -> None:
-        if not line:
-            return
         record = self._opened(line)
-        if record is None:
-            if _WHOLE.search(line):
-                self.damaged.append(f"line {digest(line).hex()[:16]}")
-        elif "drop" in record:
+        if record is None and _WHOLE.search(line):
+            self.damaged.append(f"line {digest(line).hex()[:16]}")
+        elif record and "drop" in record:
             self.dropped.add(record["drop"])
-        else:
+        elif record:
             self.shards[record["shard"]] = ShardLine(**record)
 
     def _sealed(self, record: dict[str, Any]) -> bytes:

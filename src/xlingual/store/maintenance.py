@@ -172,26 +172,23 @@ def _chosen(store: Store, encoder: str | None) -> list[Path]:
 
 def _named(folder: Path) -> tuple[str, str]:
     """Return identity and precision of a folder; its name where that file is damaged."""
-    try:
+    with suppress(OSError, ValueError, KeyError, TypeError):
         content = json.loads((folder / IDENTITY).read_text(encoding="utf-8"))
         return str(content["identity"]), str(content["dtype"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return folder.name, "float32"
+    return folder.name, "float32"
 
 
 def _verified(folder: Path) -> tuple[Journal, list[FileShard], dict[str, str]]:
     """Return the journal, the shards all of whose checksums are right, and what is wrong: name → sentence."""
     journal, shards, broken = _opened(folder)
-    whole = []
     for shard in shards:
         try:
             _check(shard)
-            whole.append(shard)
         except BrokenShardError as error:
             broken[shard.name] = f"{shard.path}: {error}"
     for mark in journal.unseen_damage():
         broken[mark] = f"{journal.path}: a {mark} is not as it was written"
-    return journal, whole, broken
+    return journal, [shard for shard in shards if shard.name not in broken], broken
 
 
 def _drop_damaged(folder: Path) -> list[str]:
@@ -219,10 +216,9 @@ def _opened(folder: Path) -> tuple[Journal, list[FileShard], dict[str, str]]:
 
 def _check(shard: FileShard) -> None:
     vectors = shard.vectors()
-    for start in range(0, len(shard), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        if not shard.whole(vectors[part], part):
-            raise BrokenShardError("vectors are not as they were written")
+    parts = (slice(start, start + _BLOCK) for start in range(0, len(shard), _BLOCK))
+    if not all(shard.whole(vectors[part], part) for part in parts):
+        raise BrokenShardError("vectors are not as they were written")
 
 
 def _orphans(folder: Path) -> Iterator[Path]:
@@ -239,7 +235,6 @@ def _orphans(folder: Path) -> Iterator[Path]:
 
 
 def _size(path: Path) -> int:
-    try:
+    with suppress(OSError):
         return path.stat().st_size
-    except OSError:
-        return 0
+    return 0

@@ -92,24 +92,19 @@ class FileShard:
         `most`: most of them will be used, so that the system may map them all at once. Raises
         BrokenShardError where the file is gone or cut short.
         """
-        count = self.line.rows * self.line.dim
+        shape, kind = (self.line.rows, self.line.dim), {"access": mmap.ACCESS_READ}
+        if most and sys.platform == "linux":  # all pages in one call, not one for each
+            kind = {"flags": mmap.MAP_SHARED | mmap.MAP_POPULATE, "prot": mmap.PROT_READ}
         try:
             with self.path.open("rb") as handle:
-                mapped = _mapped(handle.fileno(), most)
-            flat = np.frombuffer(mapped, self.line.dtype, count, self.offset)
+                mapped = mmap.mmap(handle.fileno(), 0, **kind)
+            return np.frombuffer(mapped, self.line.dtype, shape[0] * shape[1], self.offset).reshape(shape)
         except (OSError, ValueError) as error:
             raise BrokenShardError(_reason(error)) from error
-        return flat.reshape(self.line.rows, self.line.dim)
 
     def whole(self, vectors: NDArray[Any], rows: Any) -> bool:  # noqa: ANN401  (what indexes an array)
         """Tell whether the vectors of some rows are as they were written."""
         return bool((row_sums(vectors) == self._sums[rows]).all())
-
-
-def _mapped(handle: int, most: bool) -> mmap.mmap:
-    if most and sys.platform == "linux":  # all pages in one call, not one for each
-        return mmap.mmap(handle, 0, flags=mmap.MAP_SHARED | mmap.MAP_POPULATE, prot=mmap.PROT_READ)
-    return mmap.mmap(handle, 0, access=mmap.ACCESS_READ)
 
 
 Shard: TypeAlias = FileShard | MemoryShard
@@ -142,8 +137,7 @@ def open_shard(folder: Path, line: ShardLine) -> FileShard:
     path = folder / line.shard
     try:
         with path.open("rb") as handle:
-            size = os.fstat(handle.fileno()).st_size
-            parts = _parts(handle.read(8 + _LONGEST_HEADER), size)
+            parts = _parts(handle.read(8 + _LONGEST_HEADER), os.fstat(handle.fileno()).st_size)
             first, after = parts["vectors"].begin, parts["vectors"].end
             handle.seek(0)
             before = handle.read(first)
@@ -156,9 +150,9 @@ def open_shard(folder: Path, line: ShardLine) -> FileShard:
 
     def content(name: str) -> bytes:
         part = parts[name]
-        early = part.end <= first
-        start = part.begin if early else part.begin - after
-        return (before if early else behind)[start : start + part.end - part.begin]
+        if part.end <= first:
+            return before[part.begin : part.end]
+        return behind[part.begin - after : part.end - after]
 
     cut = np.frombuffer(content("truncated"), dtype=np.bool_) if "truncated" in parts else None
     checksums = np.frombuffer(content("checksums"), dtype="<u8").astype(np.uint64, copy=False)
@@ -201,9 +195,7 @@ def _head(content: bytes) -> tuple[str, int]:
 
 
 def _digest(before: bytes, behind: bytes) -> str:
-    hasher = blake2b(before, digest_size=16)
-    hasher.update(behind)
-    return hasher.hexdigest()
+    return blake2b(before + behind, digest_size=16).hexdigest()
 
 
 def _reason(error: Exception) -> str:
