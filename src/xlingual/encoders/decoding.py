@@ -10,8 +10,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -182,11 +183,19 @@ def encode_pictures(
 
         return run([prepare(Image.new("RGB", (64, 64), "white"))])[:0]
     first, code = distinct(pictures)
-    waiting = _Waiting(decoded(pictures.take(first), checked, ahead=2 * batch_size))
+    waiting = enumerate(decoded(pictures.take(first), checked, ahead=2 * batch_size))
+    kept: dict[int, T] = {}  # prepared pictures, until their vectors are there
+
+    def run_consecutive(rows: Ints) -> Vectors:
+        for row in [row for row in kept if row < rows[0]]:  # rows never go back
+            del kept[row]
+        kept.update(islice(waiting, max(0, len(rows) - len(kept))))
+        return run([kept[row] for row in rows.tolist()])
+
     vectors = in_batches(
         np.ones(len(first), dtype=np.int64),  # all of one size: they stay in order
         batch_size,
-        lambda rows: run(waiting.take(rows)),
+        run_consecutive,
         who=who,
         memory=memory,
     )
@@ -202,23 +211,6 @@ def by_shape(
         groups.setdefault(shape(picture), []).append(row)
     found = np.concatenate([run([pictures[row] for row in rows]) for rows in groups.values()])
     return np.asarray(found[np.argsort([row for rows in groups.values() for row in rows])])
-
-
-class _Waiting(Generic[T]):
-    """Prepared pictures that the worker threads have given, until their vectors are there."""
-
-    def __init__(self, pictures: Iterator[T]) -> None:
-        self._pictures, self._next = pictures, 0
-        self._kept: dict[int, T] = {}
-
-    def take(self, rows: Ints) -> list[T]:
-        """Return consecutive pictures; earlier ones are let go, so rows never go back."""
-        first, last = int(rows[0]), int(rows[-1])
-        self._kept = {row: one for row, one in self._kept.items() if row >= first}
-        while self._next <= last:  # raises where a picture is broken: it ends early
-            self._kept[self._next] = next(self._pictures)
-            self._next += 1
-        return [self._kept[row] for row in range(first, last + 1)]
 
 
 def refuse_text_options(who: str, options: Mapping[str, Any]) -> None:

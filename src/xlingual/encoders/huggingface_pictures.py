@@ -26,10 +26,9 @@ from xlingual.encoders.networks import NetworkEncoder
 from xlingual.encoders.torch_runtime import (
     choose_device,
     loading,
-    loading_info,
+    pretrained,
     require,
     running,
-    torch_dtype,
 )
 from xlingual.errors import InputError
 from xlingual.records import Pictures
@@ -165,15 +164,7 @@ def load(who: str, folder: Path, device: str | None, dtype: str) -> Network:
         processor = _processor(transformers, folder, who)
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
         kind, config = _tower(transformers, config)
-        model, found = kind.from_pretrained(
-            folder,
-            config=config,
-            use_safetensors=True,
-            local_files_only=True,
-            output_loading_info=True,
-            dtype=torch_dtype(dtype),
-        )
-    missing, _ = loading_info(found)
+        model, missing, _ = pretrained(kind, folder, dtype, config=config)
     others = [name for name in missing if "pooler" not in name]
     if others:
         raise InputError(

@@ -106,8 +106,8 @@ def _module(where: str, argument: str) -> ModuleType:
         with failures(argument, f"importing {where}"):
             return import_module(where)
     except InputError as error:
-        absent = getattr(error.__cause__, "name", None)
-        if not isinstance(error.__cause__, ModuleNotFoundError) or not f"{where}.".startswith(f"{absent}."):
+        absent = error.__cause__.name if isinstance(error.__cause__, ModuleNotFoundError) else None
+        if absent is None or not f"{where}.".startswith(f"{absent}."):
             raise
     file = Path(f"{where.replace('.', '/')}.py")
     if file.is_file():

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -16,6 +18,27 @@ class Option:
     read: Callable[[str], Any]
     default: Any
     summary: str
+
+
+def _written(pattern: str, value: Callable[[str], T], expected: str) -> Callable[[str], T]:
+    """Return a reader of what the pattern matches."""
+
+    def read(text: str) -> T:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(expected)
+        return value(text)
+
+    return read
+
+
+integer = _written(r"-?[0-9]{1,9}", int, "a whole number")  # it may be negative
+amount = _written(r"[0-9]{1,12}(\.[0-9]{1,9})?", float, "a number of at least 0, such as 0.5")
+not_empty = _written(r"(?s:.+)", str, "a value")
+
+
+def one_of(*words: str) -> Callable[[str], str]:
+    """Return a reader of one of the words."""
+    return _written("|".join(map(re.escape, words)), str, f"one of {', '.join(words)}")
 
 
 def whole_number(least: int) -> Callable[[str], int]:
@@ -36,38 +59,6 @@ def number_range(text: str) -> tuple[int, int]:
     if not 1 <= low <= high:
         raise ValueError("a range such as 3-5, or one number of at least 1")
     return low, high
-
-
-def not_empty(text: str) -> str:
-    """Read any text but the empty one."""
-    if not text:
-        raise ValueError("a value")
-    return text
-
-
-def one_of(*words: str) -> Callable[[str], str]:
-    """Return a reader of one of the words."""
-
-    def read(text: str) -> str:
-        if text not in words:
-            raise ValueError(f"one of {', '.join(words)}")
-        return text
-
-    return read
-
-
-def integer(text: str) -> int:
-    """Read a whole number that may be negative."""
-    if not re.fullmatch(r"-?[0-9]{1,9}", text):
-        raise ValueError("a whole number")
-    return int(text)
-
-
-def amount(text: str) -> float:
-    """Read a number of at least 0."""
-    if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,9})?", text):
-        raise ValueError("a number of at least 0, such as 0.5")
-    return float(text)
 
 
 BATCH = Option("batch", whole_number(1), 32, "texts or pictures at a time; changes no vector")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, cast
@@ -129,22 +129,16 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         vectors = np.empty((len(pieces.owner), dim), dtype=np.float32)
         lengths, size = pieces.lengths, self.options["batch"]
 
-        def run_texts(texts: Ints) -> Vectors:
-            return self._encode([distinct[int(i)] for i in pieces.owner[texts]], prompt, batch.role)
+        def run_texts(texts: Ints, rows: Ints) -> Vectors:
+            return self._encode([distinct[int(i)] for i in pieces.owner[texts[rows]]], prompt, batch.role)
 
-        def run_windows(windows: Ints) -> Vectors:
-            return self._forward([pieces.features[int(i)] for i in windows], prompt, batch.role)
+        def run_windows(windows: Ints, rows: Ints) -> Vectors:
+            return self._forward([pieces.features[int(i)] for i in windows[rows]], prompt, batch.role)
 
         for of_kind, run in ((is_text, run_texts), (~is_text, run_windows)):
             chosen = np.flatnonzero(of_kind)
-            found = in_batches(
-                lengths[chosen],
-                size,
-                lambda rows, run=run, chosen=chosen: run(chosen[rows]),
-                who=self.who,
-                dim=dim,
-                memory=self.memory,
-            )
+            given = lengths[chosen], size, partial(run, chosen)
+            found = in_batches(*given, who=self.who, dim=dim, memory=self.memory)
             if found.shape[1] != dim:
                 raise InputError(
                     f"{self.who}: gives {found.shape[1]} dimensions where its settings say {dim}: do its "

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from logging import Handler
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from xlingual.encoders.batching import is_out_of_memory
@@ -138,7 +139,12 @@ def _explained(who: str, error: Exception) -> Exception:
     return InputError(f"{who}: cannot be loaded ({type(error).__name__}: {text[:300]})")
 
 
-def loading_info(info: Any) -> tuple[list[str], list[str]]:  # noqa: ANN401  (a dict or an object, by version)
-    """Return the names of the weights that a checkpoint lacks, and of those that have another shape."""
-    found = info if isinstance(info, dict) else vars(info)
-    return sorted(found.get("missing_keys", ())), sorted(map(str, found.get("mismatched_keys", ())))
+def pretrained(kind: Any, folder: Path, dtype: str, **more: Any) -> tuple[Any, list[str], list[str]]:  # noqa: ANN401
+    """Return a network of transformers from a folder: never a pickle, nothing from a hub.
+
+    And the names of the weights that its checkpoint lacks, and of those that have another shape there.
+    """
+    given = {"use_safetensors": True, "local_files_only": True, "output_loading_info": True}
+    model, info = kind.from_pretrained(folder, dtype=torch_dtype(dtype), **given, **more)
+    found = info if isinstance(info, dict) else vars(info)  # by version
+    return model, sorted(found.get("missing_keys", ())), sorted(map(str, found.get("mismatched_keys", ())))

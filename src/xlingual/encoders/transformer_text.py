@@ -22,10 +22,9 @@ from xlingual.encoders.tokens import (
 from xlingual.encoders.torch_runtime import (
     choose_device,
     loading,
-    loading_info,
+    pretrained,
     refuse_random,
     running,
-    torch_dtype,
 )
 from xlingual.errors import InputError
 
@@ -44,18 +43,14 @@ class TextNetwork:
 
         self.who, self.pool, self.layer = who, pool, int(options["layer"])
         self.device = choose_device(options["device"], who)
-        local = {"local_files_only": True, "trust_remote_code": False}
+
         with loading(who), torch.no_grad():
-            self.tokenizer = AutoTokenizer.from_pretrained(folder, **local)
-            model, info = AutoModel.from_pretrained(
-                folder,
-                use_safetensors=True,
-                dtype=torch_dtype(options["dtype"]),
-                output_loading_info=True,
-                **local,
+            self.tokenizer = AutoTokenizer.from_pretrained(
+                folder, local_files_only=True, trust_remote_code=False
             )
+            model, *lacking = pretrained(AutoModel, folder, options["dtype"], trust_remote_code=False)
             self.config = model.config
-            self._refuse_random(*loading_info(info))
+            self._refuse_random(*lacking)
             if self.config.is_encoder_decoder:
                 model = model.get_encoder()
             self.model = model.to(self.device).eval()

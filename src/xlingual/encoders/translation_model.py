@@ -18,10 +18,9 @@ from xlingual.encoders.torch_runtime import (
     choose_device,
     device_part,
     loading,
-    loading_info,
+    pretrained,
     require,
     running,
-    torch_dtype,
 )
 from xlingual.encoders.weights import Watch, checkpoint_digest
 from xlingual.errors import InputError, listed
@@ -71,9 +70,9 @@ class TranslationModel:
     def identity(self) -> str:
         """Digests of the models' files, and how they search."""
         tags = sorted(set(self.languages)) if "{lang}" in self.name else [""]
-        models = [part for tag in tags for part in (tag, self._digest(tag))]
+        models = digest(*(part for tag in tags for part in (tag, self._digest(tag)))).hex()
         where = device_part(self.device, self.dtype, self._who, "hf")
-        return f"hf:{digest(*models).hex()}&beams={self.beams}&dtype={self.dtype}{where}"
+        return f"hf:{models}&beams={self.beams}&dtype={self.dtype}{where}"
 
     def translate(self, texts: Sequence[str], language: str) -> Translated:
         """Return the translations; raise InputError where the model does not know one of the languages."""
@@ -90,9 +89,8 @@ class TranslationModel:
         found = [""] * len(texts)
 
         def run(rows: Ints) -> Vectors:
-            for row, text in zip(
-                rows.tolist(), self._generate(held, [encoded[i] for i in rows], start), strict=True
-            ):
+            made = self._generate(held, [encoded[row] for row in rows], start)
+            for row, text in zip(rows.tolist(), made, strict=True):
                 found[row] = text
             return np.zeros((len(rows), 1), dtype=np.float32)  # batching is made for vectors; none here
 
@@ -110,14 +108,11 @@ class TranslationModel:
     def _load(self, language: str) -> Loaded:
         name = self.name.replace("{lang}", language)
         if self._held is None or self._held.name != name:
-            self._held = None  # the memory of one model is enough
+            self._held, who = None, f"translate:hf-{name}"  # the memory of one model is enough
             self._digest(language)
             folder = self._folder(language)  # of a hub: another one where the model there is new
-            held = load_network(
-                f"translate:hf-{name}", name, folder, choose_device(self.device, self._who), self.dtype
-            )
-            what = f"translate:hf-{name}: a file of the model"
-            self._watch.check(name, lambda: checkpoint_digest(folder), what)
+            held = load_network(who, name, folder, choose_device(self.device, self._who), self.dtype)
+            self._watch.check(name, lambda: checkpoint_digest(folder), f"{who}: a file of the model")
             self._held = held
         return self._held
 
@@ -149,8 +144,7 @@ class TranslationModel:
         most = [1 + _GROWTH * len(text) + _SPARE for text in texts]
         rows = zip(answer.tolist(), most, strict=True)
         kept = [[token for token in row[:limit] if token != start] for row, limit in rows]
-        decoded: list[str] = held.tokenizer.batch_decode(kept, skip_special_tokens=True)
-        return decoded
+        return list(held.tokenizer.batch_decode(kept, skip_special_tokens=True))
 
 
 def load_network(who: str, name: str, folder: Path, device: Any, dtype: str) -> Loaded:  # noqa: ANN401  (of torch)
@@ -164,15 +158,8 @@ def load_network(who: str, name: str, folder: Path, device: Any, dtype: str) -> 
         require(f"the tokenizer of {who}", "hf", "sentencepiece")
     with loading(who):
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model, info = AutoModelForSeq2SeqLM.from_pretrained(
-            folder,
-            use_safetensors=True,
-            local_files_only=True,
-            dtype=torch_dtype(dtype),
-            output_loading_info=True,
-        )
+        model, missing, mismatched = pretrained(AutoModelForSeq2SeqLM, folder, dtype)
         model = model.to(device).eval()
-    missing, mismatched = loading_info(info)
     if missing or mismatched:
         raise InputError(
             f"{who}: is no whole translation model: it lacks weights ({listed(missing + mismatched, 3)})"
@@ -200,9 +187,8 @@ def told_languages(held: Loaded, source: str, to: str, who: str) -> tuple[str, i
 
 def _language_tokens(tokenizer: Any) -> list[str]:  # noqa: ANN401
     """Return the special tokens that name languages, such as `deu_Latn` and `de_DE`."""
-    if not hasattr(tokenizer, "src_lang"):
-        return []
-    return [token for token in tokenizer.all_special_tokens if _LANGUAGE.fullmatch(token)]
+    special = tokenizer.all_special_tokens if hasattr(tokenizer, "src_lang") else ()
+    return list(filter(_LANGUAGE.fullmatch, special))
 
 
 def _code(tag: str, codes: Sequence[str], who: str) -> str:

@@ -60,7 +60,8 @@ def _mixed(numbers: Words) -> Words:
     z = numbers * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.bitwise_xor(z, z >> np.uint64(31))
+    mixed: Words = z ^ (z >> np.uint64(31))
+    return mixed
 
 
 def key_words(keys: bytes) -> Words:

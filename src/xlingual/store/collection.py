@@ -246,10 +246,8 @@ def _copy(shard: Shard, rows: Ints, out: Vectors, lines: Ints) -> None:
     size = max(1, _BLOCK_BYTES // max(1, vectors.shape[1] * vectors.itemsize))
     for start in range(0, len(rows), size):
         chosen, to = rows[start : start + size], lines[start : start + size]
-        stretch, where = _stretch(chosen), _stretch(to)
-        block = (
-            vectors.take(chosen, axis=0) if stretch is None else vectors[stretch]
-        )  # a view where it can be
+        view, where = _stretch(chosen), _stretch(to)
+        block = vectors.take(chosen, axis=0) if view is None else vectors[view]
         if not shard.whole(block, chosen):
             raise BrokenShardError("vectors are not as they were written")
         out[to if where is None else where] = block
