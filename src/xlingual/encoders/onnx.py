@@ -173,12 +173,11 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
     """Return the encoder for a spec; the graph is found, but not loaded."""
     who = f"onnx:{argument}"
     folder = user_path(who, argument)
+    require(who, "onnx", "onnxruntime", *(() if context.kind == PICTURES else ("tokenizers",)))
     if context.kind == PICTURES:
-        require(who, "onnx", "onnxruntime")
         from xlingual.encoders.onnx_pictures import OnnxPictures
 
         return OnnxPictures(folder, options, who)
-    require(who, "onnx", "onnxruntime", "tokenizers")
     return OnnxEncoder(folder, options, who)
 
 

@@ -186,16 +186,13 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         path = self.folder / "modules.json"
         listing = path.read_text(encoding="utf-8") if path.is_file() else ""
         settings = read_json(self.folder / "sentence_bert_config.json")
-        by_task = ("query_length", "document_length", "query_expansion")
-        return any(word in listing for word in ("Router", "Asym")) or any(
-            settings.get(name) is not None for name in by_task
-        )
+        by_task = map(settings.get, ("query_length", "document_length", "query_expansion"))
+        return "Router" in listing or "Asym" in listing or any(told is not None for told in by_task)
 
     def _check_dim(self, model: Any) -> None:  # noqa: ANN401
         wanted = self.options["dim"]
         model.truncate_dim, own = None, model.truncate_dim
-        has = _dimension(model)
-        model.truncate_dim = own
+        has, model.truncate_dim = _dimension(model), own
         if wanted is not None and has is not None and wanted > has:
             raise InputError(f"{self.who}: dim={wanted}, but the model's vectors have {has} dimensions")
 

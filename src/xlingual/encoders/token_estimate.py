@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,30 +40,22 @@ _RATE: NDArray[np.float64] = np.array([RATES[_NAMES[kind]] for _, kind in sorted
 _AT_ONCE = 2000  # texts
 
 
-def tokens_of(texts: Iterable[str]) -> int:
-    """Return the estimated number of tokens of the texts together, at least one for each.
+def whole_tokens(total: float, count: int) -> int:
+    """Return the number of tokens of so many texts, given their sum: rounded up, at least one for each.
 
-    >>> tokens_of(["a red chair", "红色的椅子"])
+    >>> whole_tokens(*tokens_and_texts(["a red chair", "红色的椅子"]))
     10
     """
-    return whole_tokens(*tokens_and_texts(texts))
-
-
-def whole_tokens(total: float, count: int) -> int:
-    """Return the number of tokens of so many texts, given their sum: rounded up, at least one for each."""
     return max(count, math.ceil(round(total, 3)))
 
 
 def tokens_and_texts(texts: Iterable[str]) -> tuple[float, int]:
     """Return (tokens, texts), neither rounded: those of several batches may be added up."""
-    total, count, part = 0.0, 0, list[str]()
-    for text in texts:
-        part.append(text)
-        count += 1
-        if len(part) == _AT_ONCE:
-            total += _tokens("".join(part))
-            part.clear()
-    return total + _tokens("".join(part)), count
+    total, count, left = 0.0, 0, iter(texts)
+    while part := list(islice(left, _AT_ONCE)):
+        total += _tokens("".join(part))
+        count += len(part)
+    return total, count
 
 
 def _tokens(text: str) -> float:

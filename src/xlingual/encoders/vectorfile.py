@@ -31,15 +31,20 @@ def check_file(path: Path) -> None:
         return
     if hint := placeholder_hint(str(path)):
         raise InputError(f"file of vectors {path} not found.{hint}")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder: name a file of vectors in it")
-    if path.exists():
-        regular_file(path, "a file of vectors")
-    if not path.parent.is_dir():
-        raise InputError(f"file of vectors {path} not found: there is no folder {path.parent}")
-    beside = sorted(other.name for other in path.parent.iterdir() if other.suffix in SUFFIXES)
+    beside = [name for name in names_beside(path, "file of vectors") if name.endswith(SUFFIXES)]
     hint = did_you_mean(path.name, beside) or (f" The folder has: {listed(beside)}" if beside else "")
     raise InputError(f"file of vectors {path} not found.{hint}")
+
+
+def names_beside(path: Path, what: str) -> list[str]:
+    """Return the names of the files beside one that is not there; InputError where it never can be."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: name a {what} in it")
+    if path.exists():
+        regular_file(path, f"a {what}")
+    if not path.parent.is_dir():
+        raise InputError(f"{what} {path} not found: there is no folder {path.parent}")
+    return sorted(other.name for other in path.parent.iterdir() if other.is_file())
 
 
 def shards_of(path: Path) -> list[Path]:
@@ -166,15 +171,15 @@ def _open_npy(path: Path) -> NDArray[Any]:
     try:
         with path.open("rb") as handle:
             start = handle.read(len(_MAGIC))
+            if start[:1] == b"\x80":
+                raise InputError(refused)
             if start != _MAGIC:
-                if start[:1] == b"\x80":
-                    raise InputError(refused)
-                found = "an empty file" if not start else "something else"
+                found = "something else" if start else "an empty file"
                 raise InputError(f"{path} is not a .npy file (found {found}): save it with numpy.save")
             handle.seek(0)
-            version = np.lib.format.read_magic(handle)
-            read = np.lib.format.read_array_header_1_0
-            shape, _, dtype = (read if version == (1, 0) else np.lib.format.read_array_header_2_0)(handle)
+            first = np.lib.format.read_magic(handle) == (1, 0)
+            read = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+            shape, _, dtype = read(handle)
         if dtype.hasobject:
             raise InputError(refused)
         if 0 in shape:

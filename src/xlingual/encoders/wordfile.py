@@ -19,8 +19,8 @@ from typing import BinaryIO, cast
 import numpy as np
 
 from xlingual.arrays import Ints, Vectors
+from xlingual.encoders.vectorfile import names_beside
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.files import regular_file
 
 _LONGEST_LINE = 1 << 20  # bytes; a longer one is not text
 _HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*")
@@ -136,14 +136,8 @@ def check_word_file(path: Path, language: str) -> None:
     if path.is_file():
         return
     wanted = "file of word vectors" + (f" of the language {language}" if language else "")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder: name a {wanted} in it")
-    if path.exists():
-        regular_file(path, f"a {wanted}")
-    if not path.parent.is_dir():
-        raise InputError(f"{wanted} {path} not found: there is no folder {path.parent}")
-    beside = listed(sorted(other.name for other in path.parent.iterdir() if other.is_file()))
-    raise InputError(f"{wanted} {path} not found; the folder has: {beside or 'no files'}")
+    beside = listed(names_beside(path, wanted)) or "no files"
+    raise InputError(f"{wanted} {path} not found; the folder has: {beside}")
 
 
 @contextmanager

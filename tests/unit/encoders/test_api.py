@@ -19,7 +19,7 @@ import pytest
 from xlingual.encoders import text_encoders
 from xlingual.encoders.api_requests import Clock
 from xlingual.encoders.api_service import Service, without_key
-from xlingual.encoders.token_estimate import RATES, tokens_of
+from xlingual.encoders.token_estimate import RATES, tokens_and_texts, whole_tokens
 from xlingual.errors import DataWarning, InputError, MissingExtraError
 from xlingual.records import Texts
 
@@ -36,6 +36,11 @@ def server(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")  # a local service is reached without it
     with fake.serving() as running:
         yield running
+
+
+def tokens_of(words):
+    """Return the estimated number of tokens of some texts."""
+    return whole_tokens(*tokens_and_texts(words))
 
 
 class Watch(Clock):
