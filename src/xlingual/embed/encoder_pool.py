@@ -219,7 +219,7 @@ class _Remote(Encoder):
         try:
             found = self._ray.get(reference)
         except errors.RayTaskError as error:
-            cause = error.cause if error.cause is not None else error
+            cause = error if error.cause is None else error.cause
             words = " ".join(str(cause).split())[:200]
             raise XlingualError(
                 f"encoder {self._order.name!r} failed on a machine of the cluster "

@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
+from xlingual.files import sync
+
 TEMPORARY = ".tmp"
 _UNWRITABLE = {errno.EACCES, errno.EPERM, errno.EROFS}
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -46,15 +48,8 @@ def append(path: Path, line: bytes) -> None:
 
 def sync_folder(folder: Path) -> None:
     """Wait until the names in a folder are on the disk, where the system can do that."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:  # Windows opens no folders
-        return
-    try:
-        with suppress(OSError):
-            os.fsync(handle)
-    finally:
-        os.close(handle)
+    with suppress(OSError):  # Windows opens no folders
+        sync(folder)
 
 
 def is_full(error: OSError) -> bool:

@@ -100,13 +100,13 @@ def collect_garbage(store: Store, *, older_than: float | None = None, encoder: s
     gone, damaged = [], []
     for folder in _chosen(store, encoder):
         identity, _ = _named(folder)
-        unused = time.time() - (folder / IDENTITY).stat().st_mtime
-        if (older_than is not None or encoder is not None) and max(unused, 0.0) >= (older_than or 0.0) * _DAY:
-            paths, whole = list(folder.iterdir()), True
-            paths.sort(key=lambda path: path.name != NAME)  # the journal first: no line without its shard
+        unused = max(0.0, time.time() - (folder / IDENTITY).stat().st_mtime)
+        whole = (older_than is not None or encoder is not None) and unused >= (older_than or 0.0) * _DAY
+        if whole:  # the journal first: no line without its shard
+            paths = sorted(folder.iterdir(), key=lambda path: path.name != NAME)
         else:
             damaged += _drop_damaged(folder)
-            paths, whole = list(_orphans(folder)), False
+            paths = list(_orphans(folder))
         for path in paths:
             amount = _size(path)
             with suppress(OSError):
