@@ -113,21 +113,22 @@ def _one_by_one() -> list[EntryPoint]:
 
 
 def _plugin(name: str, entries: list[EntryPoint]) -> Plugin:
-    packages = package_of(name)
+    scheme: Any = None
     if name in SCHEMES:
-        return Plugin(name, packages, None, "a built-in scheme has this name; its author must choose another")
-    if not _NAME.fullmatch(name):
-        return Plugin(name, packages, None, "no spec can name it: letters, digits, _, + and - only")
-    if len(entries) > 1:
-        return Plugin(name, packages, None, "several packages offer it; uninstall all but one")
-    try:
-        scheme: Any = entries[0].load()
-        if callable(scheme) and not isinstance(scheme, Scheme | type):
-            scheme = scheme()
-    except (Exception, SystemExit) as error:
-        return Plugin(name, packages, None, f"loading it failed: {in_words(error)}")
-    problem = _problem(name, scheme)
-    return Plugin(name, packages, None if problem else scheme, problem)
+        problem: str | None = "a built-in scheme has this name; its author must choose another"
+    elif not _NAME.fullmatch(name):
+        problem = "no spec can name it: letters, digits, _, + and - only"
+    elif len(entries) > 1:
+        problem = "several packages offer it; uninstall all but one"
+    else:
+        try:
+            scheme = entries[0].load()
+            if callable(scheme) and not isinstance(scheme, Scheme | type):
+                scheme = scheme()
+            problem = _problem(name, scheme)
+        except (Exception, SystemExit) as error:
+            problem = f"loading it failed: {in_words(error)}"
+    return Plugin(name, package_of(name), None if problem else scheme, problem)
 
 
 def _problem(name: str, scheme: object) -> str | None:

@@ -60,13 +60,17 @@ class PythonFunction(Wrapped):
         """Return float32 [n, d]: what the function returns, checked."""
         if self._whole_batch:
             return self._vectors(self._run(self._call, batch), len(batch))
-        if isinstance(batch, Texts):
-            return self._of_list(list(batch.text), "")
-        parts = [
-            self._of_list([read_bytes(source, row=row) for source, row in _rows(batch, start)], None)
-            for start in range(0, len(batch), _AT_ONCE)
-        ]
-        return np.concatenate(parts) if parts else self._nothing()
+        found: list[Vectors] = []
+        if isinstance(batch, Texts) and len(batch):
+            found = [self._vectors(self._run(self._call, list(batch.text)), len(batch))]
+        elif isinstance(batch, Pictures):
+            rows = list(zip(batch.source, batch.ids, strict=True))
+            for part in (rows[start : start + _AT_ONCE] for start in range(0, len(rows), _AT_ONCE)):
+                given = [read_bytes(source, row=row) for source, row in part]
+                found.append(self._vectors(self._run(self._call, given), len(given)))
+        elif self._dim is None:  # no text at all: another one tells the dimensions
+            self._vectors(self._run(self._call, [""]), 1)
+        return np.concatenate(found) if found else np.empty((0, self._dim or 0), dtype=np.float32)
 
     def encode_noting(self, batch: Texts, /) -> Encoded:
         """Return the same, and which texts were cut, where the object notes it."""
@@ -76,17 +80,6 @@ class PythonFunction(Wrapped):
         if not isinstance(found, Encoded):
             raise InputError(f"python:{self.argument}: encode_noting must return Encoded, not {_type(found)}")
         return Encoded(self._vectors(found.vectors, len(batch)), found.truncated)
-
-    def _of_list(self, rows: list[Any], sample: str | None) -> Vectors:
-        """Return the vectors of a list; for an empty one of texts, `sample` tells the dimensions."""
-        if rows:
-            return self._vectors(self._run(self._call, rows), len(rows))
-        if self._dim is None and sample is not None:
-            self._vectors(self._run(self._call, [sample]), 1)
-        return self._nothing()
-
-    def _nothing(self) -> Vectors:
-        return np.empty((0, self._dim or 0), dtype=np.float32)
 
     def _run(self, function: Callable[[Any], Any], given: object) -> Any:  # noqa: ANN401
         with failures(self.argument, "the function"):
@@ -173,10 +166,6 @@ def _is_batch(annotation: object) -> bool:
         names = (word.strip(" '\"").rpartition(".")[2] for word in annotation.split("|"))
         return any(name in ("Texts", "Pictures") for name in names)
     return any(kind in (Texts, Pictures) for kind in getattr(annotation, "__args__", (annotation,)))
-
-
-def _rows(batch: Pictures, start: int) -> list[tuple[Any, str]]:
-    return list(zip(batch.source, batch.ids, strict=True))[start : start + _AT_ONCE]
 
 
 def _safe(text: object) -> str:

@@ -221,27 +221,30 @@ def _below(spec: Spec, scheme: Scheme, options: Mapping[str, Any], context: Cont
 def check(spec: Spec, kind: str) -> Scheme:
     """Return the scheme of the spec; raise InputError where it cannot encode `kind` or is used wrongly."""
     scheme = scheme_of(spec.scheme)
-    if spec.base is not None and scheme.over == "no":
-        raise InputError(
-            f"spec {shown(spec)!r}: {spec.scheme!r} is an encoder and cannot be applied on top of another"
-        )
-    if spec.base is None and scheme.over == "must":
-        raise InputError(
-            f"spec {shown(spec)!r}: {spec.scheme} needs an encoder below it: {shown(spec)}::SPEC"
-        )
-    if kind not in scheme.takes:
-        fit = listed(name for name, row in SCHEMES.items() if kind in row.takes)
-        raise InputError(f"spec {shown(spec)!r}: {scheme.name!r} does not encode {kind}; these do: {fit}")
-    if scheme.argument and not spec.argument.strip():
-        raise InputError(
-            f"spec {shown(spec)!r}: {scheme.name}: needs an argument: {scheme.name}:{scheme.argument}"
-        )
-    if spec.argument and not scheme.argument:
-        raise InputError(
-            f"spec {shown(spec)!r}: {scheme.name}: takes no argument, found "
-            f"{without_url_secrets(spec.argument)!r}; "
-            f"options follow a question mark: {scheme.name}:?key=value"
-        )
+    name, fit = scheme.name, listed(name for name, row in SCHEMES.items() if kind in row.takes)
+    mistakes = (  # whether it is made, and what it is
+        (
+            spec.base is not None and scheme.over == "no",
+            f"{name!r} is an encoder and cannot be applied on top of another",
+        ),
+        (
+            spec.base is None and scheme.over == "must",
+            f"{name} needs an encoder below it: {shown(spec)}::SPEC",
+        ),
+        (kind not in scheme.takes, f"{name!r} does not encode {kind}; these do: {fit}"),
+        (
+            scheme.argument and not spec.argument.strip(),
+            f"{name}: needs an argument: {name}:{scheme.argument}",
+        ),
+        (
+            spec.argument and not scheme.argument,
+            f"{name}: takes no argument, found {without_url_secrets(spec.argument)!r}; "
+            f"options follow a question mark: {name}:?key=value",
+        ),
+    )
+    for made, what in mistakes:
+        if made:
+            raise InputError(f"spec {shown(spec)!r}: {what}")
     return scheme
 
 
