@@ -27,7 +27,6 @@ from xlingual.encoders.torch_runtime import (
     choose_device,
     loading,
     pretrained,
-    require,
     running,
 )
 from xlingual.errors import InputError
@@ -155,7 +154,6 @@ class Network(NamedTuple):
 
 def load(who: str, folder: Path, device: str | None, dtype: str) -> Network:
     """Return the model and the processor of a folder; raise InputError where they cannot be used."""
-    require(who, "hf", "torch", "transformers")
     check_weights(who, folder)
     check_processor(who, folder)
     import transformers

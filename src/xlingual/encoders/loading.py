@@ -55,8 +55,7 @@ def source_digest(argument: str, found: object) -> str:
     where = argument.rpartition(":")[0]
     modules = [sys.modules.get(name) for name in (where, getattr(found, "__module__", None)) if name]
     files = [where if is_file(where) else None, *(getattr(module, "__file__", None) for module in modules)]
-    paths = dict.fromkeys(Path(file) for file in files if file)
-    contents = dict.fromkeys(path.read_bytes() for path in paths if path.is_file())
+    contents = dict.fromkeys(path.read_bytes() for path in map(Path, filter(None, files)) if path.is_file())
     return digest(*contents).hex()[:16] if contents else ""
 
 

@@ -50,8 +50,7 @@ class NetworkEncoder(Encoder):
 
     def told_device(self) -> str:
         """Return what an identity says of the device."""
-        scheme = self.who.partition(":")[0]
-        return device_part(self.options["device"], self.options["dtype"], self.who, scheme)
+        return device_part(self.options["device"], self.options["dtype"], self.who)
 
 
 class TextNetworkEncoder(NetworkEncoder):

@@ -60,8 +60,7 @@ class Graph:
 
     def batch_size(self, wanted: int) -> int:
         """Return how many rows the graph takes at a time: what is wanted, unless it is made for one."""
-        made_for = [slot.shape[0] for slot in self.inputs.values() if slot.shape]
-        return next((size for size in made_for if size is not None), wanted)
+        return next((slot.shape[0] for slot in self.inputs.values() if slot.shape and slot.shape[0]), wanted)
 
     def outputs_of(self, names: Sequence[str], dimensions: int) -> list[str]:
         """Return the outputs of these names, then others with so many dimensions, but not `logits`."""

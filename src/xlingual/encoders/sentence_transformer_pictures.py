@@ -13,7 +13,7 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.checkpoints import check_processor, check_weights
 from xlingual.encoders.decoding import encode_pictures
 from xlingual.encoders.networks import NetworkEncoder
-from xlingual.encoders.torch_runtime import choose_device, loading, require, running, torch_dtype
+from xlingual.encoders.torch_runtime import choose_device, loading, running, torch_dtype
 from xlingual.errors import InputError
 from xlingual.records import Pictures
 
@@ -58,7 +58,6 @@ class SentenceTransformerPictures(NetworkEncoder):
     @cached_property
     def _model(self) -> Any:  # noqa: ANN401  (of sentence-transformers)
         """The model, read from the files that the identity is of."""
-        require(self.who, "st", "torch", "sentence_transformers")
         check_weights(self.who, self.folder, modules=True)
         check_processor(self.who, self.folder, modules=True)
         from sentence_transformers import SentenceTransformer

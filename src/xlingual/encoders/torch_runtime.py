@@ -44,15 +44,12 @@ def choose_device(wanted: str | None, who: str) -> torch.device:
     return device
 
 
-def device_part(wanted: str | None, dtype: str, who: str, extra: str) -> str:
+def device_part(wanted: str | None, dtype: str, who: str) -> str:
     """Return what an identity says of the device: nothing in float32, else its type, such as `&device=cuda`.
 
     Below float32 devices round so differently that their vectors must not be mixed.
     """
-    if dtype == "float32":
-        return ""
-    require(who, extra, "torch")
-    return f"&device={choose_device(wanted, who).type}"
+    return "" if dtype == "float32" else f"&device={choose_device(wanted, who).type}"
 
 
 def torch_dtype(name: str) -> torch.dtype:

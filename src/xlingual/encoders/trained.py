@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
 class OnBase(Stacked):
     """A trained model that stands on the encoder that it was trained on."""
 
-    def __init__(self, network: TrainedNetwork, base: Encoder) -> None:
+    def __init__(self, network: TrainedNetwork[Any], base: Encoder) -> None:
         super().__init__(base)
         self.network, self.space = network, network.space
 
@@ -52,8 +52,10 @@ class OnBase(Stacked):
             )
 
 
-class TrainedNetwork(ABC):
+class TrainedNetwork(ABC, Generic[C]):
     """A trained network, loaded when it is first needed."""
+
+    read: ClassVar[Any]  # makes its configuration of the model's dictionary
 
     def __init__(self, folder: ModelFolder, device: str | None = None) -> None:
         self.folder, self.device = folder, device
@@ -61,10 +63,11 @@ class TrainedNetwork(ABC):
         self.space = folder.digest  # vectors of one model are comparable where it is equal
         self.identity = f"model:{folder.kind}:{folder.digest[:16]}"
 
-    def configuration(self, read: Callable[[Any], C]) -> C:
-        """Return what `read` makes of the model's dimensions; InputError where it cannot."""
+    @cached_property
+    def config(self) -> C:
+        """The dimensions and options of the network; InputError where its folder does not describe them."""
         try:
-            return read(self.folder.config["model"])
+            return cast(C, self.read(self.folder.config["model"]))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(
                 f"{self.who}: its config.json does not describe such a model ({error}): copy the model anew"

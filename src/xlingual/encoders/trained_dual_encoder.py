@@ -28,13 +28,10 @@ from xlingual.records import Encoded, Texts
 QUERY, CANDIDATE = "query", "candidate"
 
 
-class DualNetwork(TrainedNetwork):
+class DualNetwork(TrainedNetwork[DualEncoderConfig]):
     """A trained dual encoder, and what its tower reads."""
 
-    @cached_property
-    def config(self) -> DualEncoderConfig:
-        """The dimensions and options of the network."""
-        return self.configuration(DualEncoderConfig.from_dict)
+    read = DualEncoderConfig.from_dict
 
     @cached_property
     def features(self) -> TextFeatures:

@@ -23,13 +23,10 @@ from xlingual.models.words import pretokenized_tokens, tokens
 from xlingual.records import Texts
 
 
-class MlmmeNetwork(TrainedNetwork):
+class MlmmeNetwork(TrainedNetwork[MlmmeConfig]):
     """A trained network, read from its folder when it is first needed."""
 
-    @cached_property
-    def config(self) -> MlmmeConfig:
-        """The dimensions and options of the network."""
-        return self.configuration(MlmmeConfig.from_dict)
+    read = MlmmeConfig.from_dict
 
     @cached_property
     def vocabularies(self) -> Mapping[str, Vocabulary]:

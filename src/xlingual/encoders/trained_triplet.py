@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 from xlingual.arrays import Vectors
@@ -17,13 +16,10 @@ from xlingual.models.views import two_views
 from xlingual.records import Texts
 
 
-class TripletNetwork(TrainedNetwork):
+class TripletNetwork(TrainedNetwork[TripletConfig]):
     """A trained network, read from its folder when it is first needed."""
 
-    @cached_property
-    def config(self) -> TripletConfig:
-        """The dimensions and options of the network."""
-        return self.configuration(TripletConfig.from_dict)
+    read = TripletConfig.from_dict
 
     def represent(self, title: Vectors, body: Vectors) -> Vectors:
         """Return float32 [n, 2·out] for the base's vectors of titles and of bodies, float32 [n, base]."""

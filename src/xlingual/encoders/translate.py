@@ -105,8 +105,7 @@ def _is_same(tag: str, to: str) -> bool:
 def build(argument: str, options: Mapping[str, Any], context: Context) -> TranslatingEncoder:
     """Return the encoder for a spec; raise InputError where a dictionary is not there."""
     base, to = context.base, options["to"]
-    if base is None:
-        raise InputError(f"translate:{argument} needs an encoder below it: translate:{argument}::SPEC")
+    assert base is not None
     if isinstance(base, VectorsEncoder):
         raise InputError(
             "translate: vectors that are read from files cannot be translated: translate before you make them"

@@ -71,7 +71,7 @@ class TranslationModel:
         """Digests of the models' files, and how they search."""
         tags = sorted(set(self.languages)) if "{lang}" in self.name else [""]
         models = digest(*(part for tag in tags for part in (tag, self._digest(tag)))).hex()
-        where = device_part(self.device, self.dtype, self._who, "hf")
+        where = device_part(self.device, self.dtype, self._who)
         return f"hf:{models}&beams={self.beams}&dtype={self.dtype}{where}"
 
     def translate(self, texts: Sequence[str], language: str) -> Translated:
@@ -153,8 +153,8 @@ def load_network(who: str, name: str, folder: Path, device: Any, dtype: str) -> 
 
     check_weights(who, folder)
     check_tokenizer(who, folder)
-    fast = (folder / "tokenizer.json").is_file()
-    if any(folder.glob("*.spm")) or (not fast and any(folder.glob("*.model"))):
+    slow = any(folder.glob("*.model")) and not (folder / "tokenizer.json").is_file()
+    if slow or any(folder.glob("*.spm")):
         require(f"the tokenizer of {who}", "hf", "sentencepiece")
     with loading(who):
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)

@@ -221,8 +221,7 @@ def _warn_of_shared(path: Path, lines: Ints, languages: Sequence[str]) -> None:
 
 
 def _unit(unit: str, language: str | None) -> str:
-    of_language = unit.endswith("of the language") and language is not None
-    return f"{unit} {language}" if of_language else unit
+    return f"{unit} {language}" if language is not None and unit.endswith("of the language") else unit
 
 
 def _file_digest(path: Path) -> bytes:

@@ -37,7 +37,12 @@ class WordFile:
     def __init__(self, path: Path, most: int | None = None) -> None:
         self.path = path
         with _open(path) as handle:
-            first = _head(handle.readline(_LONGEST_LINE), path)
+            first = handle.readline(_LONGEST_LINE)
+            if b"\0" in first or len(first) >= _LONGEST_LINE:
+                raise InputError(
+                    f"{path}: is no text: word vectors are read in text form, a word and its numbers on each "
+                    "line (fastText's .vec, not its .bin; word2vec's .txt)"
+                )
             header = _HEADER.fullmatch(first)
             data = handle.readline(_LONGEST_LINE) if header else first
         if not data.strip():
@@ -45,7 +50,13 @@ class WordFile:
         self._separator = b"\t" if b"\t" in data else b" "
         self.dim = int(header[2]) if header else len(data.split(self._separator, 1)[-1].split())
         self._skipped = 1 if header else 0
-        self._check_count(self._index(most), int(header[1]) if header else None, most)
+        found, said = self._index(most), int(header[1]) if header else None
+        if said is not None and found != (said if most is None else min(said, most)):
+            warnings.warn(
+                f"{path}: its first line says {said} words, {found} are there: is the file complete?",
+                DataWarning,
+                stacklevel=3,
+            )
 
     def known(self, words: Collection[str]) -> set[str]:
         """Return those of the words that the file has.
@@ -122,14 +133,6 @@ class WordFile:
             "NaN, infinity or something that is no number: get the file again, or take the line out"
         )
 
-    def _check_count(self, found: int, said: int | None, most: int | None) -> None:
-        if said is not None and found != (said if most is None else min(said, most)):
-            warnings.warn(
-                f"{self.path}: its first line says {said} words, {found} are there: is the file complete?",
-                DataWarning,
-                stacklevel=4,
-            )
-
 
 def check_word_file(path: Path, language: str) -> None:
     """Raise InputError where there is no such file, saying what the folder has."""
@@ -148,15 +151,6 @@ def _open(path: Path, buffer: int = 1 << 18) -> Iterator[BinaryIO]:
             yield cast("BinaryIO", handle)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path}: cannot be read ({error}): get the file again") from error
-
-
-def _head(line: bytes, path: Path) -> bytes:
-    if b"\0" in line or len(line) >= _LONGEST_LINE:
-        raise InputError(
-            f"{path}: is no text: word vectors are read in text form, a word and its numbers on each line "
-            "(fastText's .vec, not its .bin; word2vec's .txt)"
-        )
-    return line
 
 
 def _is_number(field: bytes) -> bool:
