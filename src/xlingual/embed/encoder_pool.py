@@ -157,13 +157,7 @@ class _Remote(Encoder):
                         self._replace()
                         continue
                     self._idle.append(member)
-                    shape, count = answer.vectors.shape, len(rows[number])
-                    if len(shape) != 2 or shape[0] != count:
-                        raise InputError(
-                            f"encoder {self._order.name!r} returned an array of shape {shape}; expected "
-                            f"({count}, d)"
-                        )
-                    found[number] = answer
+                    found[number] = self._complete(answer, len(rows[number]))
         return _joined([found[number] for number in range(len(rows))])
 
     @contextmanager
@@ -173,6 +167,15 @@ class _Remote(Encoder):
             yield
         finally:
             self._idle += [member for member, _ in working.values()]
+
+    def _complete(self, answer: Answer, count: int) -> Answer:
+        """Return the answer to a piece; raise InputError where it has not one vector for each row of it."""
+        shape = answer.vectors.shape
+        if len(shape) != 2 or shape[0] != count:
+            raise InputError(
+                f"encoder {self._order.name!r} returned an array of shape {shape}; expected ({count}, d)"
+            )
+        return answer
 
     def notes(self) -> list[str]:
         """Return what the copies have to say of the rows that they encoded, each sentence once."""
