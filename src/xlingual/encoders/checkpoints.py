@@ -25,6 +25,40 @@ _WANTED = (
     "*.safetensors",
 )
 _UNWANTED = ("onnx/*", "*/onnx/*", "openvino/*", "*/openvino/*")
+_VOCABULARIES = (
+    "tokenizer.json",
+    "vocab.txt",
+    "tekken.json",
+    "*.model",
+    "*.spm",
+    "*.tiktoken",
+    "*.tokenizer",
+)
+_PAIRED = ("vocab*.json", "merges.txt")  # only together
+_PROCESSORS = ("preprocessor_config.json", "processor_config.json")
+# read characters or bytes, and have no vocabulary
+_WITHOUT = ("CanineTokenizer", "ByT5Tokenizer", "PerceiverTokenizer")
+_WITHOUT_TYPES = ("canine", "perceiver")
+_NETWORKS = re.compile("Transformer|CLIPModel|Router|Asym")  # modules that have one, or may
+
+SPARSE, TOKENS, PAIRS = "SparseEncoder", "MultiVectorEncoder", "CrossEncoder"
+_KINDS = {  # as sentence-transformers names them → why they give no dense vector
+    SPARSE: "a sparse encoder (such as SPLADE), with a weight for each word of its vocabulary",
+    TOKENS: "a multi-vector encoder (such as ColBERT), with a vector for each token, compared by MaxSim",
+    PAIRS: "a cross-encoder, which scores pairs of texts and has no vectors: it re-ranks",
+}
+_MARKS = {  # in the class of a module
+    ".pylate.": TOKENS,
+    ".multi_vector_encoder.": TOKENS,
+    ".sparse_encoder.": SPARSE,
+    ".cross_encoder.": PAIRS,
+}
+_PYLATE = ("query_prefix", "document_prefix", "do_query_expansion", "attend_to_expansion_tokens")
+_HEADS = re.compile(
+    "For(SequenceClassification|TokenClassification|QuestionAnswering\\w*|MultipleChoice|NextSentencePrediction)"
+)
+# how `model_type` begins where a network of transformers was trained on images and texts together
+_WITH_IMAGES = ("clip", "siglip", "chinese_clip", "metaclip", "altclip", "align", "blip", "flava")
 
 
 def model_folder(who: str, name: str, revision: str | None, extra: str) -> Path:
@@ -114,42 +148,6 @@ def check_weights(who: str, folder: Path, *, modules: bool = False) -> None:
         )
     if without == places:
         raise InputError(f"{who}: no weights in this folder: a .safetensors file is needed")
-
-
-_VOCABULARIES = (
-    "tokenizer.json",
-    "vocab.txt",
-    "tekken.json",
-    "*.model",
-    "*.spm",
-    "*.tiktoken",
-    "*.tokenizer",
-)
-_PAIRED = ("vocab*.json", "merges.txt")  # only together
-_PROCESSORS = ("preprocessor_config.json", "processor_config.json")
-# read characters or bytes, and have no vocabulary
-_WITHOUT = ("CanineTokenizer", "ByT5Tokenizer", "PerceiverTokenizer")
-_WITHOUT_TYPES = ("canine", "perceiver")
-_NETWORKS = re.compile("Transformer|CLIPModel|Router|Asym")  # modules that have one, or may
-
-SPARSE, TOKENS, PAIRS = "SparseEncoder", "MultiVectorEncoder", "CrossEncoder"
-_KINDS = {  # as sentence-transformers names them → why they give no dense vector
-    SPARSE: "a sparse encoder (such as SPLADE), with a weight for each word of its vocabulary",
-    TOKENS: "a multi-vector encoder (such as ColBERT), with a vector for each token, compared by MaxSim",
-    PAIRS: "a cross-encoder, which scores pairs of texts and has no vectors: it re-ranks",
-}
-_MARKS = {  # in the class of a module
-    ".pylate.": TOKENS,
-    ".multi_vector_encoder.": TOKENS,
-    ".sparse_encoder.": SPARSE,
-    ".cross_encoder.": PAIRS,
-}
-_PYLATE = ("query_prefix", "document_prefix", "do_query_expansion", "attend_to_expansion_tokens")
-_HEADS = re.compile(
-    "For(SequenceClassification|TokenClassification|QuestionAnswering\\w*|MultipleChoice|NextSentencePrediction)"
-)
-# how `model_type` begins where a network of transformers was trained on images and texts together
-_WITH_IMAGES = ("clip", "siglip", "chinese_clip", "metaclip", "altclip", "align", "blip", "flava")
 
 
 def trained_on_images(settings: Mapping[str, Any]) -> bool:

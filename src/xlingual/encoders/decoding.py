@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+_TEXT_ONLY = {"pair": None, "prompts": "model"}  # of single schemes, with their defaults
+MOST_NARROW = 100  # times that a side may be the other: processors scale the shorter one up
+SKIP = "--skip-broken leaves their rows out"
 
 
 class BrokenPicturesError(InputError):
     """Pictures of a batch are missing or broken; the message names the first and counts them."""
-
-
-SKIP = "--skip-broken leaves their rows out"
 
 
 def decoded(
@@ -145,10 +145,6 @@ def _content(source: bytes | Path | None, position: int) -> bytes | int:
         return digest(read_bytes(source))
     except InputError:
         return position
-
-
-_TEXT_ONLY = {"pair": None, "prompts": "model"}  # of single schemes, with their defaults
-MOST_NARROW = 100  # times that a side may be the other: processors scale the shorter one up
 
 
 def encode_pictures(

@@ -27,6 +27,13 @@ _NAMES = ("text_model.onnx", "model.onnx")
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids", "position_ids")
 _POOLED = ("sentence_embedding", "text_embeds", "pooler_output")
 _HIDDEN = ("last_hidden_state", "token_embeddings")
+# settings that count besides tokenizer.json and the graph
+SETTINGS = (
+    *("tokenizer_config.json", "special_tokens_map.json", "config.json", "sentence_bert_config.json"),
+    *("modules.json", "1_Pooling/config.json"),
+)
+_AFTER_PADDING = ("roberta", "camembert", "mpnet", "longformer")  # their positions begin behind the padding's
+_NO_LIMIT = 10**6  # tokenizers without a limit say 10³⁰
 
 
 class OnnxEncoder(TextNetworkEncoder):
@@ -179,15 +186,6 @@ def build(argument: str, options: Mapping[str, Any], context: Context) -> Encode
 
         return OnnxPictures(folder, options, who)
     return OnnxEncoder(folder, options, who)
-
-
-# settings that count besides tokenizer.json and the graph
-SETTINGS = (
-    *("tokenizer_config.json", "special_tokens_map.json", "config.json", "sentence_bert_config.json"),
-    *("modules.json", "1_Pooling/config.json"),
-)
-_AFTER_PADDING = ("roberta", "camembert", "mpnet", "longformer")  # their positions begin behind the padding's
-_NO_LIMIT = 10**6  # tokenizers without a limit say 10³⁰
 
 
 class OnnxTokenizer:

@@ -28,6 +28,19 @@ from xlingual.records import digest
 
 _GROWTH, _SPARE = 2, 32  # a translation has at most _GROWTH · (tokens of the text) + _SPARE tokens
 _LANGUAGE = re.compile(r"[a-z]{2,3}[_-][A-Za-z_]{2,}")  # a token that NLLB and mBART choose a language with
+# ISO 639-1 → the ISO 639-3 code of NLLB: of a macrolanguage the member that is most written
+_TABLE = """
+af:afr am:amh ar:arb as:asm az:azj be:bel bg:bul bn:ben bo:bod bs:bos ca:cat cs:ces cy:cym da:dan
+de:deu dz:dzo el:ell en:eng eo:epo es:spa et:est eu:eus fa:pes fi:fin fo:fao fr:fra ga:gle gd:gla
+gl:glg gn:grn gu:guj ha:hau he:heb hi:hin hr:hrv ht:hat hu:hun hy:hye id:ind ig:ibo is:isl it:ita
+ja:jpn jv:jav ka:kat kk:kaz km:khm kn:kan ko:kor ku:kmr ky:kir lb:ltz lo:lao lt:lit lv:lvs mg:plt
+mk:mkd ml:mal mn:khk mr:mar ms:zsm mt:mlt my:mya nb:nob ne:npi nl:nld nn:nno no:nob ny:nya om:gaz
+or:ory pa:pan pl:pol ps:pbt pt:por rn:run ro:ron ru:rus rw:kin sa:san sd:snd si:sin sk:slk sl:slv
+sm:smo sn:sna so:som sq:als sr:srp st:sot su:sun sv:swe sw:swh ta:tam te:tel tg:tgk th:tha ti:tir
+tk:tuk tl:tgl tr:tur ts:tso tt:tat ug:uig uk:ukr ur:urd uz:uzn vi:vie wo:wol xh:xho yi:ydd yo:yor
+zh:zho zu:zul
+"""
+_THREE_LETTERS = dict(pair.split(":") for pair in _TABLE.split())
 
 
 class Loaded(NamedTuple):
@@ -196,21 +209,6 @@ def _code(tag: str, codes: Sequence[str], who: str) -> str:
     if code is None:
         raise InputError(f"{who}: knows no language {tag}; it has {listed(sorted(codes), 20)}")
     return code
-
-
-# ISO 639-1 → the ISO 639-3 code of NLLB: of a macrolanguage the member that is most written
-_TABLE = """
-af:afr am:amh ar:arb as:asm az:azj be:bel bg:bul bn:ben bo:bod bs:bos ca:cat cs:ces cy:cym da:dan
-de:deu dz:dzo el:ell en:eng eo:epo es:spa et:est eu:eus fa:pes fi:fin fo:fao fr:fra ga:gle gd:gla
-gl:glg gn:grn gu:guj ha:hau he:heb hi:hin hr:hrv ht:hat hu:hun hy:hye id:ind ig:ibo is:isl it:ita
-ja:jpn jv:jav ka:kat kk:kaz km:khm kn:kan ko:kor ku:kmr ky:kir lb:ltz lo:lao lt:lit lv:lvs mg:plt
-mk:mkd ml:mal mn:khk mr:mar ms:zsm mt:mlt my:mya nb:nob ne:npi nl:nld nn:nno no:nob ny:nya om:gaz
-or:ory pa:pan pl:pol ps:pbt pt:por rn:run ro:ron ru:rus rw:kin sa:san sd:snd si:sin sk:slk sl:slv
-sm:smo sn:sna so:som sq:als sr:srp st:sot su:sun sv:swe sw:swh ta:tam te:tel tg:tgk th:tha ti:tir
-tk:tuk tl:tgl tr:tur ts:tso tt:tat ug:uig uk:ukr ur:urd uz:uzn vi:vie wo:wol xh:xho yi:ydd yo:yor
-zh:zho zu:zul
-"""
-_THREE_LETTERS = dict(pair.split(":") for pair in _TABLE.split())
 
 
 def code_of(tag: str, codes: Sequence[str]) -> str | None:
