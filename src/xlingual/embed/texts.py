@@ -72,12 +72,7 @@ def embed_texts(
 
 
 def embed_batch(
-    texts: Texts,
-    name: str,
-    encoder: Encoder,
-    *,
-    store: Store | None = None,
-    progress: Progress | None = None,
+    texts: Texts, name: str, encoder: Encoder, *, store: Store | None = None, progress: Progress | None = None
 ) -> BatchVectors:
     """Return the vectors of a batch of texts that belongs to no manifest, such as sentence pairs."""
     found = _embedded(encoder, texts, "texts", _way(name, store, progress))

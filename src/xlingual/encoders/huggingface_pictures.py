@@ -23,12 +23,7 @@ from xlingual.arrays import Vectors
 from xlingual.encoders.checkpoints import check_processor, check_weights
 from xlingual.encoders.decoding import by_shape, encode_pictures
 from xlingual.encoders.networks import NetworkEncoder
-from xlingual.encoders.torch_runtime import (
-    choose_device,
-    loading,
-    pretrained,
-    running,
-)
+from xlingual.encoders.torch_runtime import choose_device, loading, pretrained, running
 from xlingual.errors import InputError
 from xlingual.records import Pictures
 

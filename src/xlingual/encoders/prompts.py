@@ -31,9 +31,7 @@ class IdleOptions:
         remedies = ("leave pair out" if name == "pair" else "write prompt=" for name in names)
         verb, remedy = "is" if len(names) == 1 else "are", _joined(dict.fromkeys(remedies))
         warnings.warn(
-            f"these texts have no role: {_joined(names)} {verb} not used; {remedy}",
-            DataWarning,
-            stacklevel=3,
+            f"these texts have no role: {_joined(names)} {verb} not used; {remedy}", DataWarning, stacklevel=3
         )
 
 

@@ -19,13 +19,7 @@ from xlingual.encoders.tokens import (
     padded,
     told_limit,
 )
-from xlingual.encoders.torch_runtime import (
-    choose_device,
-    loading,
-    pretrained,
-    refuse_random,
-    running,
-)
+from xlingual.encoders.torch_runtime import choose_device, loading, pretrained, refuse_random, running
 from xlingual.errors import InputError
 
 

@@ -46,11 +46,7 @@ class WordvecEncoder(Encoder):
     ) -> None:
         self.pattern, self.weight, self.fit, self.most = pattern, weight, fit, most
         self.files = LanguageFiles(
-            pattern,
-            languages,
-            "the file of word vectors",
-            check_word_file,
-            lambda path: WordFile(path, most),
+            pattern, languages, "the file of word vectors", check_word_file, lambda path: WordFile(path, most)
         )
         self._counted: dict[str, Callable[[str], float]] = {}
         self._unknown = UnknownWords()
