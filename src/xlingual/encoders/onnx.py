@@ -91,15 +91,10 @@ class OnnxEncoder(TextNetworkEncoder):
             self.graph.batch_size(self.options["batch"]),
             lambda which: self._run([pieces.features[int(i)] for i in which]),
             who=self.who,
-            dim=self.dim,
+            dim=self.graph.outputs[self.output[0]].shape[-1] or 0,  # where the graph does not say
             memory=self.memory,
         )
         return Encoded(pieces.averaged(vectors)[index], pieces.truncated[index])
-
-    @property
-    def dim(self) -> int:
-        """Number of dimensions; 0 where the graph does not say."""
-        return self.graph.outputs[self.output[0]].shape[-1] or 0
 
     @property
     def _made_for(self) -> int | None:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from xlingual.encoders.base import Adapter, Encoder
 from xlingual.encoders.batching import distinct_rows, rows_by_language
@@ -18,10 +19,6 @@ from xlingual.encoders.segment import UnknownWords
 from xlingual.encoders.vectors import VectorsEncoder
 from xlingual.errors import InputError
 from xlingual.records import Encoded, Texts
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 
 _MODEL = "hf-"  # what an argument that names a model begins with
 
