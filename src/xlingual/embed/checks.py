@@ -65,8 +65,7 @@ def cut_by_language(cut: Any, languages: Sequence[str]) -> dict[str, int] | None
 
 def warn_of_cut_texts(cut: Mapping[str, int] | None, who: str, count: int) -> None:
     """Warn of texts that were longer than what an encoder reads, counted by language."""
-    some = {language: amount for language, amount in (cut or {}).items() if amount}
-    if some:
+    if some := {language: amount for language, amount in (cut or {}).items() if amount}:
         each = listed((f"{language} {amount:,}" for language, amount in some.items()), 20)
         warnings.warn(
             f"{who}: {sum(some.values()):,} of {count:,} texts were longer than it reads and were cut "

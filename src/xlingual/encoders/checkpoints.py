@@ -139,8 +139,7 @@ def check_weights(who: str, folder: Path, *, modules: bool = False) -> None:
     """
     places = [folder, *(module_folders(folder) if modules else ())]
     without = [place for place in places if not any(place.glob("*.safetensors"))]
-    pickles = [path for place in without for path in sorted(place.glob("pytorch_model*.bin"))]
-    if pickles:
+    if pickles := [path for place in without for path in sorted(place.glob("pytorch_model*.bin"))]:
         raise InputError(
             f"{who}: {pickles[0].relative_to(folder)} is a pickle, which could run code, and is never "
             "read: fetch a revision with model.safetensors (often revision=refs/pr/1), or convert it "

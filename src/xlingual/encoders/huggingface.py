@@ -121,8 +121,7 @@ class HuggingFaceEncoder(TextNetworkEncoder):
             return [0] * len(tags)
         # a language may be known without script and country: zh of zh-Hant
         named = {tag: tag if tag in known else re.split("[-_]", tag)[0].lower() for tag in set(tags)}
-        unknown = sorted(tag for tag, name in named.items() if name not in known)
-        if unknown:
+        if unknown := sorted(tag for tag, name in named.items() if name not in known):
             raise InputError(
                 f"{self.who}: the model is told the language of a text and does not know {listed(unknown)}; "
                 f"it knows {listed(sorted(known), 20)}"

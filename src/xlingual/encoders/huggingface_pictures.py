@@ -158,8 +158,7 @@ def load(who: str, folder: Path, device: str | None, dtype: str) -> Network:
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
         kind, config = _tower(transformers, config)
         model, missing, _ = pretrained(kind, folder, dtype, config=config)
-    others = [name for name in missing if "pooler" not in name]
-    if others:
+    if others := [name for name in missing if "pooler" not in name]:
         raise InputError(
             f"{who}: the checkpoint lacks {len(others)} weights of {kind.__name__} (first: {others[0]}): "
             "they would be random; is it a model of pictures?"

@@ -113,8 +113,7 @@ class LsaEncoder(Encoder):
 
     def encode(self, batch: Texts, /) -> Vectors:
         """Return float32 [n, min(dim, rank)]; a text without known terms gets the zero vector."""
-        unknown = sorted(set(batch.language) - set(self.languages))
-        if unknown:
+        if unknown := sorted(set(batch.language) - set(self.languages)):
             raise InputError(
                 f"lsa is not fitted on the language {listed(unknown)}; it has {listed(self.languages, 20)}"
             )

@@ -70,8 +70,7 @@ class Graph:
 
     def refuse_other_inputs(self, given: Sequence[str], kind: str) -> None:
         """Raise InputError where the graph needs inputs that are not given."""
-        others = [name for name in self.inputs if name not in given]
-        if others:
+        if others := [name for name in self.inputs if name not in given]:
             raise InputError(
                 f"{self.who}: the graph needs the input {listed(others)}, which {kind} do not give: export "
                 f"the part of the model that takes {kind} alone, or name its file with file="
@@ -112,8 +111,7 @@ def graph_files(graph: Path, who: str) -> list[Path]:
                 names = {raw.decode("utf-8", "replace") for raw in found}
         except ValueError:
             raise InputError(f"{who}: {graph.name} is empty: export the model again") from None
-    missing = sorted(name for name in names if not (graph.parent / name).is_file())
-    if missing:
+    if missing := sorted(name for name in names if not (graph.parent / name).is_file()):
         raise InputError(
             f"{who}: {graph.name} keeps its weights in {listed(missing)}, which is not beside it"
         )

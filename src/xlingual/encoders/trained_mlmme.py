@@ -80,8 +80,7 @@ class MlmmeTexts(Encoder):
 
     def check_languages(self, tags: Iterable[str], /) -> None:
         """Raise InputError where the model has not been trained on one of the languages."""
-        unknown = [tag for tag in dict.fromkeys(tags) if tag not in self.languages]
-        if unknown:
+        if unknown := [tag for tag in dict.fromkeys(tags) if tag not in self.languages]:
             raise InputError(
                 f"{self.network.who} cannot encode texts in {listed(unknown)}: it was trained on "
                 f"{listed(self.languages, 20)}.{did_you_mean(unknown[0], self.languages)} Choose among its "

@@ -192,8 +192,7 @@ def _lines(path: Path, lines: int, language: str | None, batch: Texts | Pictures
             expected.append(f"{size} {_unit(numbering.unit, language)}")
     if fitting:
         unit, index = fitting[0]
-        others = [other for other, way in fitting[1:] if not np.array_equal(way, index)]
-        if others:
+        if others := [other for other, way in fitting[1:] if not np.array_equal(way, index)]:
             warnings.warn(
                 f"{path} has {lines} lines, as many as there are {unit} and {listed(others)}, which are in "
                 f"different orders: its lines are taken as {unit}, in that order",
