@@ -39,7 +39,7 @@ class Answer:
 
 
 class Actor:
-    """A copy; the encoder is made when it is first asked for, so that what is wrong with it can be told."""
+    """A copy; the encoder is made at its first use, so that what is wrong with it can be reported."""
 
     def __init__(self, order: ActorSpec) -> None:
         self.order = order
@@ -60,8 +60,8 @@ class Actor:
                 found = self._made().encode_noting(batch)
             except XlingualError as error:
                 return Answer(refused=str(error), broken=isinstance(error, BrokenPicturesError))
-        told = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, DataWarning))
-        return Answer(np.asarray(found.vectors), found.truncated, tuple(told))
+        messages = dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, DataWarning))
+        return Answer(np.asarray(found.vectors), found.truncated, tuple(messages))
 
     def notes(self) -> list[str]:
         """Return what the copy has to say of the rows that it encoded."""

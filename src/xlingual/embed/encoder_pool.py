@@ -114,7 +114,7 @@ class _Remote(Encoder):
         self.workers = workers  # `encode` hands over more rows at a time
         self._ray, self._order = ray, order
         self._member = ray.remote(num_cpus=cores, num_gpus=gpus, max_restarts=0)(Actor)
-        self._starting: dict[Any, Any] = {}  # what tells that a copy is there → the copy
+        self._starting: dict[Any, Any] = {}  # what becomes ready with a copy → the copy
         self._idle: list[Any] = []
         self._all: list[Any] = []
         self._lost = 0
@@ -179,11 +179,11 @@ class _Remote(Encoder):
 
     def notes(self) -> list[str]:
         """Return what the copies have to say of the rows that they encoded, each sentence once."""
-        told: list[str] = []
+        notes: list[str] = []
         for member in self._idle:
             with suppress(self._ray.exceptions.RayError):
-                told += self._ray.get(member.notes.remote(), timeout=_LOOK)
-        return list(dict.fromkeys(told))
+                notes += self._ray.get(member.notes.remote(), timeout=_LOOK)
+        return list(dict.fromkeys(notes))
 
     def stop(self) -> None:
         """End the copies."""

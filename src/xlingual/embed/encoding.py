@@ -22,18 +22,18 @@ from xlingual.store import Collection, DamagedError, Store
 
 Progress: TypeAlias = Callable[[str, int, int], None]  # progress: what, done, of all
 
-SENTENCE = -1  # as "of all": `what` is a sentence to tell once, no piece of work
+SENTENCE = -1  # as "of all": `what` is a sentence to show once, no piece of work
 SHARD_ROWS = 1024  # rows of a shard, where the encoder is fast
 SHARD_SECONDS = 30.0  # where it is slow, about so much work is in a shard: all that a crash can lose
 PIECE_SECONDS = 3.0  # of work that one encoder is given at once: all that Ctrl-C can lose
 _APPLIED = 4096  # rows that a stacked encoder is given at once
-_FIRST = 32  # rows whose time tells how fast it is, and of a short piece: a batch of most networks
+_FIRST = 32  # rows whose time shows how fast it is, and of a short piece: a batch of most networks
 _ATTEMPTS = 3  # at reading back what was written
 
 
 @dataclass(frozen=True)
 class VectorSource:
-    """How vectors are come by: who is asked, in words; the store; and who is told of progress."""
+    """How vectors are come by: who is asked, in words; the store; and what is called with progress."""
 
     who: str  # "text encoder 'labse'"
     what: str  # "encoding texts: labse"
@@ -196,7 +196,7 @@ def _asked(encoder: Encoder, batch: Texts | Pictures, who: str) -> Encoded:
 def _told_cost(
     encoder: Encoder, batch: Texts | Pictures, way: VectorSource, rows: Ints | None = None
 ) -> None:
-    """Ask an encoder that knows it for the cost, which it may refuse, and tell it."""
+    """Ask an encoder that knows it for the cost, which it may refuse, and show it."""
     count = len(batch) if rows is None else len(rows)
     if encoder.has_estimate and count:
         cost = encoder.estimate(batch if rows is None else batch.take(rows))

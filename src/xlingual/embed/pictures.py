@@ -67,7 +67,7 @@ def embed_pictures(
 ) -> PictureIndex:
     """Return the distinct pictures of the text rows and their vectors, each encoded once.
 
-    `shown`: reports show the pictures, so files that are missing are told of (DataWarning); an encoder that
+    `shown`: reports show the pictures, so missing files are reported (DataWarning); an encoder that
     opens pictures refuses them itself.
     """
     pictures, vectors, same = _encoded(manifest, name, encoder, rows, store, progress, SKIP)
@@ -97,7 +97,7 @@ def picture_vectors(
 ) -> np.ndarray:
     """Return the vectors [n, d] of the pictures of text rows, one for each row.
 
-    No row is left out, since the place of a vector tells whose it is: a broken picture is an InputError.
+    No row is left out, since the place of a vector says whose it is: a broken picture is an InputError.
     """
     _, vectors, same = _encoded(manifest, name, encoder, rows, store, progress, _MEND)
     return vectors[same]

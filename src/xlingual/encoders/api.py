@@ -112,15 +112,15 @@ class ApiEncoder(Encoder):
 
     def _prompted(self, batch: Texts) -> list[str]:
         if batch.role is None and len(batch):
-            self._idle.tell()
+            self._idle.report()
         prompt = self.prompts.get(f"{batch.role}_prompt", self.prompts.get("prompt", ""))
         # half of a surrogate pair cannot be sent
         return [(prompt + text).encode("utf-8", "replace").decode() for text in batch.text]
 
     def _request(self, texts: list[str]) -> dict[str, Any]:
         given = {"encoding_format": self.options["encoding_format"], "dimensions": self.options["dim"]}
-        told = {name: value for name, value in given.items() if value is not None}
-        return {"model": self.model, "input": texts, **told}
+        options = {name: value for name, value in given.items() if value is not None}
+        return {"model": self.model, "input": texts, **options}
 
     def _check_size(self, size: int) -> None:
         if self._found is not None and size != self._found:

@@ -24,8 +24,8 @@ class SupportsEncode(Protocol):
 class Encoder(ABC):
     """Turns texts or pictures into vectors: the one interface that every model has.
 
-    An encoder states its `identity` and has `encode` or `encode_noting`, each of which is made of the other.
-    Everything else may be left as it stands here, which is right for most.
+    An encoder states its `identity` and has `encode` or `encode_noting`; each has a default that uses the
+    other. Everything else may be left as it stands here, which is right for most.
     """
 
     # of vectors with the same `space` (the digest of a model) those of texts and of pictures are comparable
@@ -42,7 +42,7 @@ class Encoder(ABC):
     has_own_identity: bool = True
     # whether `estimate` knows what encoding costs: a service does the work
     has_estimate: bool = False
-    # how many copies share the work, each of which wants pieces of a batch
+    # how many copies share the work, and each takes pieces of a batch
     workers: int = 1
 
     @property
@@ -155,7 +155,7 @@ class Stacked(Adapter):
         return self.apply(*(self.base.encode(part) for part in self.inputs(batch)))
 
     def notes(self) -> list[str]:
-        """Return nothing: what the base has to say is told when it is asked for its vectors."""
+        """Return nothing: the base reports what it has to say when it gives its vectors."""
         return []
 
 
@@ -186,8 +186,8 @@ class Wrapped(Encoder):
     @property
     def identity(self) -> str:
         """Its own, or `python:` with its module and class, which cannot tell two versions of it apart."""
-        kind, told = type(self.target), getattr(self.target, "identity", None)
-        return f"python:{kind.__module__}.{kind.__qualname__}" if told is None else str(told)
+        kind, given = type(self.target), getattr(self.target, "identity", None)
+        return f"python:{kind.__module__}.{kind.__qualname__}" if given is None else str(given)
 
     def encode(self, batch: Any, /) -> Vectors:  # noqa: ANN401
         """Return what the object returns."""
@@ -206,8 +206,10 @@ class Wrapped(Encoder):
     @property
     def languages(self) -> tuple[str, ...] | None:
         """Its languages where it has a list of them; a mapping says something else."""
-        told = getattr(self.target, "languages", None)
-        return tuple(told) or None if isinstance(told, list | tuple | set | frozenset) else super().languages
+        given = getattr(self.target, "languages", None)
+        return (
+            tuple(given) or None if isinstance(given, list | tuple | set | frozenset) else super().languages
+        )
 
 
 class WrappedStacked(Wrapped, Stacked):
@@ -251,7 +253,7 @@ def adopt(entry: object) -> Encoder:
 
 
 def given(encoder: object) -> Any:  # noqa: ANN401  (of any class)
-    """Return the object that a user gave, of which the encoder was made."""
+    """Return the object that a user gave, that the encoder was made of."""
     return encoder.target if isinstance(encoder, Wrapped) else encoder
 
 

@@ -184,7 +184,7 @@ def check_dense(who: str, folder: Path, *, heads: bool = True) -> None:
 
 
 def kind_of_modules(types: Iterable[str]) -> str | None:
-    """Return the kind of a model that has a module of one of these classes, None where that tells nothing."""
+    """Return the kind of a model that has a module of one of these classes, None where it is unknown."""
     found = (kind for name in types for mark, kind in _MARKS.items() if mark in f".{name}")
     return next(found, None)
 
@@ -235,7 +235,7 @@ def check_processor(who: str, folder: Path, *, modules: bool = False) -> None:
             "--text-encoder"
         )
     raise InputError(
-        f"{who}: has no preprocessor_config.json, which tells how pictures are prepared: copy it from where "
+        f"{who}: has no preprocessor_config.json, which says how pictures are prepared: copy it from where "
         "the model comes from"
     )
 

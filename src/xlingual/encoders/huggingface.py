@@ -33,7 +33,7 @@ class HuggingFaceEncoder(TextNetworkEncoder):
     """A network for texts, its hidden states pooled.
 
     Equal texts are encoded once; what a vector depends on besides the
-    text (the role where prompts differ, the language where the network is told it, the context where pairs
+    text (the role where prompts differ, the language where the network reads it, the context where pairs
     are read) is in `content`.
     """
 
@@ -59,9 +59,9 @@ class HuggingFaceEncoder(TextNetworkEncoder):
 
     @cached_property
     def language_numbers(self) -> Mapping[str, int]:
-        """Language → its number in a network that is told the language (XLM); else empty."""
-        told = self.settings.get("model_type") == "xlm" and self.settings.get("use_lang_emb", True)
-        if not told or self.settings.get("n_langs", 1) <= 1:
+        """Language → its number in a network that reads the language (XLM); else empty."""
+        reads = self.settings.get("model_type") == "xlm" and self.settings.get("use_lang_emb", True)
+        if not reads or self.settings.get("n_langs", 1) <= 1:
             return {}
         return {str(tag): int(number) for tag, number in self.settings.get("lang2id", {}).items()}
 
@@ -79,8 +79,8 @@ class HuggingFaceEncoder(TextNetworkEncoder):
     @cached_property
     def identity(self) -> str:
         """A hash of the model's files and the options that change vectors."""
-        told = self.told("layer", "dtype", "max_length", "long", "pair")
-        return f"hf:{self.digest}?pool={self.pool}&{told}{self.told_device()}{self.prompts}"
+        options = self.stated("layer", "dtype", "max_length", "long", "pair")
+        return f"hf:{self.digest}?pool={self.pool}&{options}{self.stated_device()}{self.prompts}"
 
     @cached_property
     def network(self) -> TextNetwork:
@@ -107,15 +107,15 @@ class HuggingFaceEncoder(TextNetworkEncoder):
         )
 
         def run(which: Ints) -> Vectors:
-            told = [distinct[int(pieces.owner[i])][2] for i in which] if self.language_numbers else []
-            return self.network.run([pieces.features[int(i)] for i in which], told)
+            languages = [distinct[int(pieces.owner[i])][2] for i in which] if self.language_numbers else []
+            return self.network.run([pieces.features[int(i)] for i in which], languages)
 
         dim, size = self.network.dim, self.options["batch"]
         vectors = in_batches(pieces.lengths, size, run, who=self.who, dim=dim, memory=self.memory)
         return Encoded(pieces.averaged(vectors)[index], pieces.truncated[index])
 
     def _numbers(self, tags: Sequence[str]) -> list[int]:
-        """Return each row's language as the network numbers it, 0 where it is not told."""
+        """Return each row's language as the network numbers it, 0 where it is not given."""
         known = self.language_numbers
         if not known:
             return [0] * len(tags)
@@ -123,7 +123,7 @@ class HuggingFaceEncoder(TextNetworkEncoder):
         named = {tag: tag if tag in known else re.split("[-_]", tag)[0].lower() for tag in set(tags)}
         if unknown := sorted(tag for tag, name in named.items() if name not in known):
             raise InputError(
-                f"{self.who}: the model is told the language of a text and does not know {listed(unknown)}; "
+                f"{self.who}: the model reads the language of a text and does not know {listed(unknown)}; "
                 f"it knows {listed(sorted(known), 20)}"
             )
         return [known[named[tag]] for tag in tags]

@@ -27,7 +27,7 @@ from xlingual.encoders.torch_runtime import choose_device, loading, pretrained, 
 from xlingual.errors import InputError
 from xlingual.records import Pictures
 
-_TOWERS = {  # models of texts and pictures of which only one side is needed
+_TOWERS = {  # models of texts and pictures; only one side is needed
     "clip": "CLIPVisionModelWithProjection",
     "siglip": "SiglipVisionModel",
     "siglip_vision_model": "SiglipVisionModel",
@@ -54,8 +54,8 @@ class HuggingFacePictures(NetworkEncoder):
     @cached_property
     def identity(self) -> str:
         """The digest of the checkpoint's files, and what is read off the network."""
-        told = self.told("layer", "dtype")
-        return f"hf:{self.digest}?pool={self.pool or 'family'}&{told}{self.told_device()}"
+        options = self.stated("layer", "dtype")
+        return f"hf:{self.digest}?pool={self.pool or 'family'}&{options}{self.stated_device()}"
 
     def encode(self, batch: Pictures, /) -> Vectors:
         """Return float32 [n, d]; raise InputError naming the first row whose picture is absent or broken."""

@@ -20,7 +20,7 @@ from xlingual.records import Encoded, Texts
 class NetworkEncoder(Encoder):
     """A network in a folder, loaded when it is first used; `options` are those of its scheme."""
 
-    has_head = True  # whether the architecture in its settings tells what it gives
+    has_head = True  # whether the architecture in its settings says what it gives
     has_modules = True  # whether folders of modules of sentence-transformers belong to it
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
@@ -44,11 +44,11 @@ class NetworkEncoder(Encoder):
         yield
         self._watch.check("", self._files_digest, f"{self.who}: a file of the model")
 
-    def told(self, *names: str) -> str:
+    def stated(self, *names: str) -> str:
         """Return the options of these names that are given, as an identity has them."""
         return "&".join(f"{name}={self.options[name]}" for name in names if self.options[name] is not None)
 
-    def told_device(self) -> str:
+    def stated_device(self) -> str:
         """Return what an identity says of the device."""
         return device_part(self.options["device"], self.options["dtype"], self.who)
 

@@ -43,7 +43,7 @@ class OnnxEncoder(TextNetworkEncoder):
     sentence-transformers in the folder say; else the output `pooler_output`; else the mean of the tokens.
     """
 
-    has_head = False  # that the graph itself tells
+    has_head = False  # the graph itself has it
 
     def __init__(self, folder: Path, options: Mapping[str, Any], who: str) -> None:
         super().__init__(folder, options, who)
@@ -52,7 +52,7 @@ class OnnxEncoder(TextNetworkEncoder):
     @cached_property
     def identity(self) -> str:
         """A hash of the graph, its weights, tokenizer and settings, and the options that change vectors."""
-        return f"onnx:{self.digest}?{self.told('pool', 'max_length', 'long')}{self.prompts}"
+        return f"onnx:{self.digest}?{self.stated('pool', 'max_length', 'long')}{self.prompts}"
 
     def _files_digest(self) -> str:
         settings = (self.folder / name for name in ("tokenizer.json", *SETTINGS))
@@ -82,7 +82,7 @@ class OnnxEncoder(TextNetworkEncoder):
         return TextTokens(tokenizer, limit, self.options["long"], self.who)
 
     def _encoded(self, batch: Texts) -> Encoded:
-        """Return the same for a part of the texts, of which equal ones are encoded once."""
+        """Return the same for a part of the texts; equal texts are encoded once."""
         prompt = self.prompts.before(batch.role)
         distinct, index = distinct_rows(batch.text)
         pieces = self.tokens.pieces([prompt + text for text in distinct], (), [prompt] * len(distinct))
@@ -244,9 +244,9 @@ def length_limit(folder: Path, wanted: int | None, made_for: int | None, who: st
     if isinstance(positions, int) and any(part in str(config.get("model_type")) for part in _AFTER_PADDING):
         positions -= int(config.get("pad_token_id") or 0) + 1
     can = [limit for limit in (positions, made_for) if isinstance(limit, int) and limit > 0]
-    told = (
+    limits = (
         read_json(folder / "tokenizer_config.json").get("model_max_length"),
         read_json(folder / "sentence_bert_config.json").get("max_seq_length"),
     )
-    known = (int(limit) for limit in told if limit and limit < _NO_LIMIT)
+    known = (int(limit) for limit in limits if limit and limit < _NO_LIMIT)
     return chosen_limit(who, wanted, min(can, default=None), *known)

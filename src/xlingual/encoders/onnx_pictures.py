@@ -44,7 +44,7 @@ class OnnxPictures(NetworkEncoder):
         super().__init__(folder, options, who)
         refuse_text_options(who, options)
         self.path = find_graph(folder, options["file"], _NAMES, who)
-        read_processor(folder, who)  # so that bad settings are told at once
+        read_processor(folder, who)  # so that bad settings are refused at once
 
     @cached_property
     def identity(self) -> str:

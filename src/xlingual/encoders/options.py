@@ -62,7 +62,7 @@ def number_range(text: str) -> tuple[int, int]:
 
 
 BATCH = Option("batch", whole_number(1), 32, "texts or pictures at a time; changes no vector")
-DEVICE = Option("device", not_empty, None, "cpu, cuda, cuda:1, mps …; the best there is unless told")
+DEVICE = Option("device", not_empty, None, "cpu, cuda, cuda:1, mps …; the best there is unless given")
 MODEL = (  # of every scheme that runs a network
     BATCH,
     DEVICE,
@@ -78,7 +78,7 @@ TEXT = (  # of every network that reads texts
     Option("prompt", not_empty, None, "put before every text"),
     Option("query_prompt", not_empty, None, "put before questions, instead of prompt"),
     Option("candidate_prompt", not_empty, None, "put before candidates, instead of prompt"),
-    Option("max_length", whole_number(1), None, "most tokens of a text; the model's own limit unless told"),
+    Option("max_length", whole_number(1), None, "most tokens of a text; the model's own limit unless given"),
     Option(
         "long", one_of("truncate", "windows"), "truncate", "longer texts: truncate, or the mean over windows"
     ),
@@ -86,7 +86,7 @@ TEXT = (  # of every network that reads texts
 POOL = Option(
     "pool", one_of("mean", "cls", "pooler", "last"), None, "mean, cls, pooler or last: one vector of many"
 )
-TRAINED_ON = Option(  # of every scheme whose files do not always tell
+TRAINED_ON = Option(  # of every scheme whose files do not always say
     "trained_on",
     one_of("texts", "images"),
     None,

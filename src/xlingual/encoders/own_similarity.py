@@ -69,18 +69,18 @@ def own_similarity(
     """
     named = entry if hasattr(entry, "__qualname__") else type(entry)
     where = f"{named.__module__}.{named.__qualname__}"
-    told = identity or getattr(entry, "identity", None) or f"python:{where}"
-    if not isinstance(told, str):
-        raise InputError(f"the identity of a similarity must be a non-empty str, found {told!r}")
+    stated = identity or getattr(entry, "identity", None) or f"python:{where}"
+    if not isinstance(stated, str):
+        raise InputError(f"the identity of a similarity must be a non-empty str, found {stated!r}")
     method = getattr(entry, "similarity", None)
-    return OwnSimilarity(method if callable(method) else entry, told, argument or where)
+    return OwnSimilarity(method if callable(method) else entry, stated, argument or where)
 
 
 def _needs_two(function: Callable[..., Any]) -> bool:
     """Tell whether a function has exactly two parameters without a default that are given by position."""
     try:
         parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # some functions that are not written in Python do not tell
+    except (TypeError, ValueError):  # some functions that are not written in Python have no signature
         return False
     by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(p.default is p.empty and p.kind in by_position for p in parameters) == 2

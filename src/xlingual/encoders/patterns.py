@@ -23,9 +23,9 @@ _MOST = 2  # patterns that are named in a message
 def places(
     pattern: str, languages: Sequence[str], role_languages: Mapping[str, Sequence[str]] | None = None
 ) -> list[Place]:
-    """Return the places of a pattern of which each has a file, by language in the order given.
+    """Return the places of a pattern that each have a file, by language in the order given.
 
-    `role_languages` tells which languages the texts of each role are in: where the pattern tells roles apart,
+    `role_languages` says which languages the texts of each role are in: where the pattern tells roles apart,
     there is no file for a language without texts in a role. Without it every role has all languages.
     """
     roles = tuple(ROLES) if "{role}" in pattern else (None,)
@@ -52,7 +52,7 @@ def filled(pattern: str, place: Place) -> str:
 
 
 def fields_there(pattern: str) -> list[str]:
-    """Return the fields of which a pattern with `{field}` and no other place has files, sorted."""
+    """Return the fields for which a pattern with `{field}` and no other place has files, sorted."""
     path = Path(pattern)
     at = next((i for i, part in enumerate(path.parts) if FIELD in part), None)
     if at is None:
@@ -74,7 +74,7 @@ def expand(
 ) -> dict[str, str]:
     """Return name → pattern without stars, sorted by name; `{lang}` and `{role}` are kept.
 
-    `role_languages` tells which languages the texts of a role are in, where not all in each. Several stars
+    `role_languages` says which languages the texts of a role are in, where not all in each. Several stars
     are joined by `-` in the name. A star stays within one folder. Raises InputError where nothing matches, a
     name lacks a file, two matches have one name, or a file `of_texts` of one language would serve all.
     """
@@ -143,7 +143,7 @@ def _matches(variant: str) -> list[tuple[str, ...]]:
 def fitting(
     pattern: str, languages: Sequence[str], role_languages: Mapping[str, Sequence[str]] | None = None
 ) -> str:
-    """Return " The files there fit …" for patterns in the same folder of which every file exists, or "".
+    """Return " The files there fit …" for patterns in the same folder whose files all exist, or "".
 
     `role_languages` as in `places`; without it, and without `{role}` in the pattern, there are no roles.
     Patterns are those that the names of the files give when a language and a role in them stand for all; with

@@ -14,16 +14,16 @@ _BY_ROLE = ("query_prompt", "candidate_prompt", "pair")  # options that texts wi
 
 
 class IdleOptions:
-    """Options of a spec that count for texts with a role only; tells once that they are not used.
+    """Options of a spec that count for texts with a role only; reports once that they are not used.
 
-    `prompt` is for texts without a role: where it is given too, nothing needs to be told of prompts.
+    `prompt` is for texts without a role: where it is given too, there is nothing to report.
     """
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         counts = ("pair",) if options.get("prompt") is not None else _BY_ROLE
         self.names = tuple(name for name in counts if options.get(name) is not None)
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Warn, the first time, that texts without a role are encoded."""
         names, self.names = self.names, ()
         if not names:
@@ -66,7 +66,7 @@ class Prompts:
     def before(self, role: str | None) -> str:
         """Return what is put before texts of a role; warn once where options count for other roles only."""
         if role is None:
-            self.idle.tell()
+            self.idle.report()
         return {"query": self.query, "candidate": self.candidate}.get(role or "", self.plain)
 
     @property

@@ -34,7 +34,7 @@ class PythonFunction(Wrapped):
     Any other function gets a list: of the texts, or of the bytes of at most 256 pictures at a time. Abilities
     of `Encoder` that the object has are used.
 
-    Only with a `revision` it has `content`, so that its vectors are kept: nobody but the user can tell when a
+    Only with a `revision` it has `content`, so that its vectors are kept: nobody but the user knows when a
     function gives other vectors, since it may read other files.
     """
 
@@ -68,7 +68,7 @@ class PythonFunction(Wrapped):
             for part in (rows[start : start + _AT_ONCE] for start in range(0, len(rows), _AT_ONCE)):
                 given = [read_bytes(source, row=row) for source, row in part]
                 found.append(self._vectors(self._run(self._call, given), len(given)))
-        elif self._dim is None:  # no text at all: another one tells the dimensions
+        elif self._dim is None:  # no text at all: another batch has the dimensions
             self._vectors(self._run(self._call, [""]), 1)
         return np.concatenate(found) if found else np.empty((0, self._dim or 0), dtype=np.float32)
 
@@ -138,7 +138,7 @@ def _callable(target: object, argument: str) -> tuple[Callable[[Any], Any], bool
             "(or a class) with a method encode"
         )
     parameters = _parameters(target)
-    if parameters is None:  # some built-in functions do not tell
+    if parameters is None:  # some built-in functions have no signature
         return target, False
     by_place = [one for one in parameters if one.kind not in (one.KEYWORD_ONLY, one.VAR_KEYWORD)]
     several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

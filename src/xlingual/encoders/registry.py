@@ -39,7 +39,7 @@ def text_encoders(
     """Return name → encoder of texts, in the order of `specs`.
 
     Each entry is a spec string, a path, or an object that has `encode`; a mapping names them.
-    `role_languages` tells which languages the texts of a role ("query", "candidate") are in, so that
+    `role_languages` says which languages the texts of a role ("query", "candidate") are in, so that
     `vectors:` with `{role}` asks for no other files; without it, each role has all of them. `fit_texts` loads
     the texts that an option `fit=MANIFEST#SPLIT` names; it is called once per reference, and only when a
     fitted encoder is used. `seed` is the seed of encoders whose spec has none.
@@ -55,7 +55,7 @@ def text_specs(
 ) -> dict[str, EncoderLike]:
     """Return name → spec (without a name, one for each match of a `*`) or object, building no encoder.
 
-    Raises InputError as `text_encoders` does, as far as specs alone tell.
+    Raises InputError as `text_encoders` does, as far as specs alone show.
     """
     found = _entries(specs, TEXTS, Context(tuple(languages)))
     return {name: str(entry) if isinstance(entry, Spec) else given(entry) for name, entry in found.items()}

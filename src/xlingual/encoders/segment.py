@@ -89,7 +89,7 @@ def _longest_matches(piece: str, known: Container[str]) -> list[tuple[str, bool]
 
 
 class UnknownWords:
-    """Counts of unknown words and of all, by language, until they are told."""
+    """Counts of unknown words and of all, by language, until they are reported."""
 
     def __init__(self) -> None:
         self._counts: dict[str, tuple[int, int]] = {}  # unknown, all
@@ -99,7 +99,7 @@ class UnknownWords:
         before, total = self._counts.get(language, (0, 0))
         self._counts[language] = before + unknown, total + words
 
-    def told(self, what: str) -> list[str]:
+    def notes(self, what: str) -> list[str]:
         """Return one sentence, `what` and the shares by language, or none; the count starts anew."""
         shares = [f"{tag} {_percent(*counts)}" for tag, counts in self._counts.items() if counts[0]]
         self._counts = {}

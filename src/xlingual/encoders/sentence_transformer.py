@@ -35,7 +35,7 @@ from xlingual.encoders.tokens import (
     chosen_limit,
     embedding_rows,
     padded,
-    told_limit,
+    stated_limit,
 )
 from xlingual.encoders.torch_runtime import (
     choose_device,
@@ -77,8 +77,8 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
     @cached_property
     def identity(self) -> str:
         """A hash of the model's files, the prompts and the options that change vectors."""
-        told = self.told("dim", "dtype", "max_length", "long")
-        return f"st:{self.digest}?{told}{self.told_device()}{self.prompts}"
+        options = self.stated("dim", "dtype", "max_length", "long")
+        return f"st:{self.digest}?{options}{self.stated_device()}{self.prompts}"
 
     @cached_property
     def model(self) -> Any:  # noqa: ANN401  (a SentenceTransformer)
@@ -111,7 +111,7 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         tokenizer = getattr(self.model, "tokenizer", None)
         if not callable(tokenizer):
             return None
-        limit = told_limit(tokenizer)
+        limit = stated_limit(tokenizer)
         if "message" not in getattr(self.model[0], "modality_config", ()):
             return TextTokens(tokenizer, limit, self.options["long"], self.who)
         if self.options["long"] == "windows":
@@ -154,7 +154,7 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
                 self.who, pieces.features, embedding_rows(getattr(self.model[0], "auto_model", None))
             )
             return pieces
-        one = np.ones(len(texts), dtype=np.int64)  # nothing is ever cut; characters tell the lengths
+        one = np.ones(len(texts), dtype=np.int64)  # nothing is ever cut; characters give the lengths
         characters = [{"input_ids": [0] * len(text)} for text in texts]
         return Pieces(characters, np.arange(len(texts)), one, one == 0)
 
@@ -162,9 +162,9 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         """Return the library's vectors of whole texts."""
         named = {"query": "encode_query", "candidate": "encode_document"}.get(role or "", "encode")
         encode = getattr(self.model, named, self.model.encode)  # by role since 5.0 of the library
-        told = {"prompt": prompt, "batch_size": len(texts), "show_progress_bar": False}
+        options = {"prompt": prompt, "batch_size": len(texts), "show_progress_bar": False}
         with running(self.who):
-            return _as_numpy(encode(texts, convert_to_tensor=True, **told))
+            return _as_numpy(encode(texts, convert_to_tensor=True, **options))
 
     def _forward(self, windows: Sequence[Features], prompt: str, role: str | None) -> Vectors:
         """Return the model's vectors of tokens, without the library's own reading of texts."""
@@ -187,7 +187,7 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
         listing = path.read_text(encoding="utf-8") if path.is_file() else ""
         settings = read_json(self.folder / "sentence_bert_config.json")
         by_task = map(settings.get, ("query_length", "document_length", "query_expansion"))
-        return "Router" in listing or "Asym" in listing or any(told is not None for told in by_task)
+        return "Router" in listing or "Asym" in listing or any(prompt is not None for prompt in by_task)
 
     def _check_dim(self, model: Any) -> None:  # noqa: ANN401
         wanted = self.options["dim"]
@@ -199,11 +199,11 @@ class SentenceTransformerEncoder(TextNetworkEncoder):
     def _set_length(self, model: Any, network: Any) -> None:  # noqa: ANN401
         """Set how many tokens are read at once: what is wanted, never more than the network can read."""
         limit = None if network is None else position_limit(network, network.config)
-        wanted, told = self.options["max_length"], told_limit(getattr(model, "tokenizer", None))
+        wanted, stated = self.options["max_length"], stated_limit(getattr(model, "tokenizer", None))
         if wanted is not None and network is None:
             raise InputError(f"{self.who}: the model reads texts of any length: leave max_length out")
-        best = chosen_limit(self.who, wanted, limit, told)
-        if best is not None and best != told:
+        best = chosen_limit(self.who, wanted, limit, stated)
+        if best is not None and best != stated:
             model.max_seq_length = best
 
 

@@ -34,7 +34,7 @@ class SentenceTransformerPictures(NetworkEncoder):
     @cached_property
     def identity(self) -> str:
         """The digest of the model's files, and what is read off the network."""
-        return f"st:{self.digest}?{self.told('dtype', 'dim')}{self.told_device()}"
+        return f"st:{self.digest}?{self.stated('dtype', 'dim')}{self.stated_device()}"
 
     def encode(self, batch: Pictures, /) -> Vectors:
         """Return float32 [n, d]; raise InputError naming the first row whose picture is absent or broken."""
@@ -75,7 +75,7 @@ class SentenceTransformerPictures(NetworkEncoder):
                     model_kwargs={"use_safetensors": True, "dtype": torch_dtype(self.options["dtype"])},
                     **more,
                 )
-            supports = getattr(model, "supports", None)  # older versions do not tell
+            supports = getattr(model, "supports", None)  # older versions do not say
             if supports is not None and not supports("image"):
                 raise InputError(
                     f"{self.who}: this model does not embed pictures: take a CLIP-style one, or hf:"

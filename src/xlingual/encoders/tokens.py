@@ -150,26 +150,26 @@ def special_tokens(tokenizer: Any) -> tuple[list[int], list[int]]:  # noqa: ANN4
     return [], list(whole)
 
 
-def told_limit(tokenizer: Any) -> int | None:  # noqa: ANN401
+def stated_limit(tokenizer: Any) -> int | None:  # noqa: ANN401
     """Return the most tokens of a text that the tokenizer's settings allow, None where they say nothing."""
-    told = getattr(tokenizer, "model_max_length", None)
-    if not isinstance(told, int | float | None):
+    stated = getattr(tokenizer, "model_max_length", None)
+    if not isinstance(stated, int | float | None):
         raise InputError(
-            f"model_max_length in the tokenizer's settings must be a number, found {told!r}: fetch the model "
-            "again"
+            f"model_max_length in the tokenizer's settings must be a number, found {stated!r}: fetch the "
+            "model again"
         )
-    limit = int(min(told or _NO_LIMIT, _NO_LIMIT))
+    limit = int(min(stated or _NO_LIMIT, _NO_LIMIT))
     return limit if limit < _NO_LIMIT else None
 
 
-def chosen_limit(who: str, wanted: int | None, can: int | None, *told: int | None) -> int | None:
-    """Return how many tokens are read at once: what is wanted, else the least that is told or possible.
+def chosen_limit(who: str, wanted: int | None, can: int | None, *stated: int | None) -> int | None:
+    """Return how many tokens are read at once: what is wanted, else the least that is stated or possible.
 
     Raises InputError where more is wanted than the model can read.
     """
     if wanted is not None and can is not None and wanted > can:
         raise InputError(f"{who}: max_length={wanted} is more than the {can} tokens that the model can read")
-    return wanted or min((limit for limit in (can, *told) if limit is not None), default=None)
+    return wanted or min((limit for limit in (can, *stated) if limit is not None), default=None)
 
 
 def _bare(tokenizer: Any, text: str) -> list[int]:  # noqa: ANN401
@@ -183,7 +183,7 @@ def _common(one: Sequence[int], other: Sequence[int]) -> int:
 
 
 def embedding_rows(model: Any) -> int | None:  # noqa: ANN401  (a network of transformers)
-    """Return how many tokens a network has embeddings of, None where it does not tell."""
+    """Return how many tokens a network has embeddings of, None where it does not say."""
     try:
         rows = getattr(model.get_input_embeddings(), "num_embeddings", None)
     except (AttributeError, NotImplementedError):

@@ -61,7 +61,7 @@ def torch_dtype(name: str) -> torch.dtype:
 def loading(who: str) -> Iterator[list[str]]:
     """Keep the progress bars and warnings of transformers off the screen inside; give the warnings as a list.
 
-    What fails inside is told in one line.
+    What fails inside is reported in one line.
     """
     from transformers.utils import logging
 

@@ -131,8 +131,8 @@ class DualTexts(Encoder):
     def notes(self) -> list[str]:
         """Return how many texts have nothing that the model knows, since last asked."""
         blind, texts, self._blind, self._texts = self._blind, self._texts, 0, 0
-        told = f"{self.network.who}: {blind:,} of {texts:,} texts have nothing that it reads, and are zero"
-        return [told] if blind else []
+        note = f"{self.network.who}: {blind:,} of {texts:,} texts have nothing that it reads, and are zero"
+        return [note] if blind else []
 
     def _words(self, batch: Texts) -> Encoded:
         texts = with_context(batch) if self.network.config.context else batch.text

@@ -70,7 +70,7 @@ class MlmmeTexts(Encoder):
         self.languages, self.space = network.config.languages, network.space
         self.trained_on_images = network.config.picture_dim is not None  # and not on sentences alone
         self._memory, self._unknown = Memory(), UnknownWords()
-        self._blind: Counter[str] = Counter()  # language → texts of which no word is known
+        self._blind: Counter[str] = Counter()  # language → texts without a known word
         self._texts, self._cut = 0, 0  # texts, and those that were too long
 
     @property
@@ -104,19 +104,19 @@ class MlmmeTexts(Encoder):
         """
         who, blind, texts, cut = self.network.who, self._blind, self._texts, self._cut
         self._blind, self._texts, self._cut = Counter(), 0, 0
-        told = self._unknown.told(f"{who}: words that it does not know, which are all one to it")
+        notes = self._unknown.notes(f"{who}: words that it does not know, which are all one to it")
         if blind.total():
             each = listed((f"{tag} {count:,}" for tag, count in sorted(blind.items()) if count), 20)
-            told.append(
+            notes.append(
                 f"{who}: {blind.total():,} of {texts:,} texts have no word that it knows ({each}): they "
                 "differ by their numbers of words only"
             )
         if cut:
-            told.append(
+            notes.append(
                 f"{who}: {cut:,} of {texts:,} texts are longer than the {self.network.config.max_length} "
                 "words that it was trained to read, and are cut"
             )
-        return told
+        return notes
 
     def _numbers(self, text: str, tag: str) -> list[int]:
         config = self.network.config

@@ -64,10 +64,10 @@ class TripletTexts(OnBase):
         lacking, texts, self._lacking, self._texts = self._lacking, self._texts, 0, 0
         config = self.network.config
         what = f"an empty {config.title} or {config.body}" if config.split is None else "no second part"
-        told = (
+        note = (
             f"{self.network.who}: {lacking:,} of {texts:,} texts have {what}: what there is stands for both"
         )
-        return [told] if lacking else []
+        return [note] if lacking else []
 
 
 def build(folder: ModelFolder, options: Mapping[str, Any], context: Context) -> TripletTexts:

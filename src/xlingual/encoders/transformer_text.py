@@ -17,7 +17,7 @@ from xlingual.encoders.tokens import (
     chosen_limit,
     embedding_rows,
     padded,
-    told_limit,
+    stated_limit,
 )
 from xlingual.encoders.torch_runtime import choose_device, loading, pretrained, refuse_random, running
 from xlingual.errors import InputError
@@ -65,8 +65,8 @@ class TextNetwork:
         return int(getattr(self.config, "hidden_size", 0) or 0)
 
     def max_length(self, wanted: int | None) -> int | None:
-        """Return how many tokens are read at once: what is wanted, else the smallest limit that is told."""
-        return chosen_limit(self.who, wanted, self.limit, told_limit(self.tokenizer))
+        """Return how many tokens are read at once: what is wanted, else the smallest limit that is stated."""
+        return chosen_limit(self.who, wanted, self.limit, stated_limit(self.tokenizer))
 
     def run(self, pieces: Sequence[Features], languages: Sequence[int] = ()) -> Vectors:
         """Return float32 [n, d] for pieces of any lengths; one without tokens has the zero vector."""

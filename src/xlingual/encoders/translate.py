@@ -65,7 +65,9 @@ class TranslatingEncoder(Adapter):
 
         Equal texts that were translated together count once.
         """
-        own = self._unknown.told("translate: of the different texts, words that the dictionary does not have")
+        own = self._unknown.notes(
+            "translate: of the different texts, words that the dictionary does not have"
+        )
         return own + self.base.notes()
 
     def translated(self, batch: Texts) -> tuple[Texts, NDArray[np.bool_]]:

@@ -49,7 +49,7 @@ class TranslationModel:
     """Greedy search (or a beam of `beams`), the same on every run.
 
     `{lang}` in the name stands for the language of the source, for models of one pair; one of them is held at
-    a time. Models of many languages are told both languages.
+    a time. Models of many languages need both languages.
     """
 
     def __init__(
@@ -172,8 +172,10 @@ def load_network(who: str, name: str, folder: Path, device: Any, dtype: str) -> 
         )
     if tokenizer.pad_token_id is None:
         raise InputError(f"{who}: its tokenizer has no pad token: name one in tokenizer_config.json")
-    told = (tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", None))
-    return Loaded(name, model, tokenizer, min([limit for limit in told if limit and limit < 10**6] or [512]))
+    limits = (tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", None))
+    return Loaded(
+        name, model, tokenizer, min([limit for limit in limits if limit and limit < 10**6] or [512])
+    )
 
 
 def told_languages(held: Loaded, source: str, to: str, who: str) -> tuple[str, int | None]:

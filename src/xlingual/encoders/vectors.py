@@ -31,11 +31,11 @@ class VectorsEncoder(Encoder):
 
     `pattern` is a path in which `{lang}` stands for the language of a text and `{role}` for `questions` or
     `candidates`; a file without `{lang}` serves all languages. Which row of the batch is which line of the
-    file is told by the batch's numberings: the first one that has as many numbers as the file has lines is
-    used, and where none has, the file does not belong to the data. `role_languages` tells for each role which
+    file is known from the batch's numberings: the first one that has as many numbers as the file has lines is
+    used, and where none has, the file does not belong to the data. `role_languages` says for each role which
     of the languages have texts in it; other files are not asked for. `{field}` stands for the column that is
     encoded, such as `title`, where texts have several: each field then has files of its own. `packed`: the
-    files hold bytes, of which each bit is a dimension.
+    files hold bytes, and each bit is a dimension.
     """
 
     opens_pictures = False  # pictures that are missing or broken do not matter
@@ -73,9 +73,9 @@ class VectorsEncoder(Encoder):
     @property
     def _told(self) -> str:
         """The options that change vectors, as an identity has them."""
-        told = [f"key={quote(self.key)}"] if self.key else []
-        told += ["packed=1"] if self.packed else []
-        return f"?{'&'.join(told)}" if told else ""
+        options = [f"key={quote(self.key)}"] if self.key else []
+        options += ["packed=1"] if self.packed else []
+        return f"?{'&'.join(options)}" if options else ""
 
     def encode(self, batch: Texts | Pictures, /) -> Vectors:
         """Return float32 [n, d]: the line of each row of the batch; only those lines are read."""
@@ -134,7 +134,7 @@ class VectorsEncoder(Encoder):
         return VectorsEncoder(pattern, self._languages, self.key, self.role_languages, packed=self.packed)
 
     def _identity_of_fields(self) -> str:
-        """Return a hash of the files of all fields that there are."""
+        """Return a hash of the files of all fields."""
         path = filled(self.pattern, self.places[0])
         names = fields_there(path)
         if not names:

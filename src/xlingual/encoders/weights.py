@@ -32,7 +32,7 @@ _DEPTH = 4  # folders of modules in folders of modules
 def checkpoint_digest(folder: str | Path, files: Iterable[Path] | None = None) -> str:
     """Return 64 hexadecimal digits: SHA-256 over the names (relative to the folder) and bytes of the files.
 
-    `files` are those of `model_files(folder)` unless told. Where the folder lies and when it was written do
+    `files` are those of `model_files(folder)` unless given. Where the folder lies and when it was written do
     not count. Raises InputError where there is no folder or no file of a model in it.
     """
     root = Path(folder)

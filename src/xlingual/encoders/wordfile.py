@@ -61,7 +61,7 @@ class WordFile:
     def known(self, words: Collection[str]) -> set[str]:
         """Return those of the words that the file has.
 
-        Words are told by 64 bits of hash: that a word is taken for another has, for a million words looked
+        Words are known by 64 bits of hash: that a word is taken for another has, for a million words looked
         up among two million, a chance of one in ten million.
         """
         asked = list(words)

@@ -93,7 +93,7 @@ class WordvecEncoder(Encoder):
 
     def notes(self) -> list[str]:
         """Return how many words of each language had no vector since this was last asked; none if all had."""
-        return self._unknown.told(f"wordvec:{self.pattern}: words without a vector, which are left out")
+        return self._unknown.notes(f"wordvec:{self.pattern}: words without a vector, which are left out")
 
     def _sums(self, texts: Sequence[Sequence[str]], tag: str, weight: Callable[[str], float]) -> Vectors:
         """Return the weighted means float32 [n, d] of texts given as known words."""

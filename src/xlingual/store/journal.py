@@ -36,7 +36,7 @@ class Journal:
     """What the lines of a journal say.
 
     `seal` is the name of the collection, so that no line is taken for another's. `damaged` are marks of lines
-    that are whole but wrong; each is told once, since `dropped` holds their marks as well as names of shards.
+    that are whole but wrong; each is reported once, since `dropped` holds marks as well as names of shards.
     """
 
     path: Path
@@ -47,7 +47,7 @@ class Journal:
     _read: int = 0  # bytes
 
     def refresh(self) -> bool:
-        """Read what was appended since the last time; tell whether there was anything."""
+        """Read what was appended since the last time; return whether there was anything."""
         try:
             with self.path.open("rb") as handle:
                 if handle.seek(0, 2) < self._read:  # another file: the old one was removed
@@ -67,7 +67,7 @@ class Journal:
         return [line for name, line in self.shards.items() if name not in self.dropped]
 
     def unseen_damage(self) -> list[str]:
-        """Return the marks of damaged lines that nobody was told of."""
+        """Return the marks of damaged lines that were not reported yet."""
         return [mark for mark in dict.fromkeys(self.damaged) if mark not in self.dropped]
 
     def add(self, line: ShardLine) -> None:

@@ -82,7 +82,7 @@ def holdings(store: Store, encoder: str | None = None) -> list[Holding]:
 
 
 def verify(store: Store, encoder: str | None = None) -> Iterator[Checked]:
-    """Check every checksum of the store, and tell of each encoder what was found; nothing is changed."""
+    """Check every checksum of the store, and report what was found of each encoder; nothing is changed."""
     for folder in _chosen(store, encoder):
         _, whole, broken = _verified(folder)
         yield Checked(_named(folder)[0], len(whole), sum(map(len, whole)), tuple(broken.values()))

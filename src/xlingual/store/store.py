@@ -74,6 +74,8 @@ def default_folder() -> Path:
     """Return the folder XLINGUAL_STORE, else `xlingual/vectors` in the system's place for a user's caches."""
     import platformdirs
 
-    told = os.environ.get(VARIABLE)
+    folder = os.environ.get(VARIABLE)
     # without the opinion that Windows has a folder "Cache" within that of each program
-    return Path(told) if told else platformdirs.user_cache_path("xlingual", False, opinion=False) / "vectors"
+    return (
+        Path(folder) if folder else platformdirs.user_cache_path("xlingual", False, opinion=False) / "vectors"
+    )

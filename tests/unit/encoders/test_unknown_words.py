@@ -16,12 +16,12 @@ from xlingual.encoders.segment import UnknownWords
 def test_shares_are_easy_to_read(unknown, words, said):
     counts = UnknownWords()
     counts.add("de", unknown, words)
-    assert counts.told("words") == [f"words: de {said}"]
+    assert counts.notes("words") == [f"words: de {said}"]
 
 
 def test_pieces_are_summed_and_told_once():
     counts = UnknownWords()
     for tag, unknown, words in (("de", 1, 2), ("en", 0, 5), ("de", 0, 2)):
         counts.add(tag, unknown, words)
-    assert counts.told("words") == ["words: de 25 %"]
-    assert counts.told("words") == []
+    assert counts.notes("words") == ["words: de 25 %"]
+    assert counts.notes("words") == []
