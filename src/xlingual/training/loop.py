@@ -5,30 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from time import monotonic, perf_counter
+from typing import Any
 
 import torch
+from torch import nn
 
+from xlingual.embed.encoding import SENTENCE
+from xlingual.embed.encoding import Progress as Report
 from xlingual.errors import InputError
 from xlingual.files import make_folder
-from xlingual.training.checkpoints import Checkpoints
-from xlingual.training.epoch import DivergenceError, EpochMeans, Stepper
+from xlingual.training.checkpoints import Checkpoints, Standing
+from xlingual.training.epoch import DivergenceError, EpochMeans, Stepper, make_optimizer
 from xlingual.training.log import Log, log_line
-from xlingual.training.optimizer import make_optimizer
 from xlingual.training.options import FitOptions
 from xlingual.training.precision import MixedPrecision, seeded, torch_threads, training_device
-from xlingual.training.progress import Progress, ProgressCallback
 from xlingual.training.recipe import Loss, Recipe, Scores, Validate
 from xlingual.training.resuming import compared_settings, start
 from xlingual.training.sinks import Sink, Sinks
-from xlingual.training.standing import Standing
-
-if TYPE_CHECKING:
-    from torch import nn
 
 __all__ = ["FitOptions", "Fitted", "Loss", "Recipe", "Scores", "Validate", "fit"]
+_PAUSE = 0.1  # seconds between two reports of steps
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def fit(
     sinks: Sequence[Sink] = (),
     resume: bool = False,
     replace: bool = False,
-    progress: ProgressCallback | None = None,
+    progress: Report | None = None,
 ) -> Fitted:
     """Train a recipe's model and return it with the weights of its best epoch.
 
@@ -105,6 +104,43 @@ def fit(
     return Fitted(
         model, standing.best_epoch, standing.best_score, standing.epoch, stopped, round(standing.seconds, 3)
     )
+
+
+class Progress:
+    """Reports steps done of those of all epochs, so that the time left is that of the whole training."""
+
+    def __init__(self, report: Report | None, recipe: Recipe, options: FitOptions) -> None:
+        self._report, self._epochs = report or (lambda what, done, of_all: None), options.epochs
+        steps = map(recipe.steps, range(1, options.epochs + 1))
+        self._ends = list(accumulate(steps, initial=0))  # steps that are done after each epoch
+        self._next = 0.0
+
+    def continued(self, standing: Standing) -> None:
+        """Say that a training goes on."""
+        self._report(f"continuing after epoch {standing.epoch}", 0, SENTENCE)
+
+    def step(self, standing: Standing, done: int, loss: float, rate: float) -> None:
+        """Report `done` steps of the epoch after `standing`, their mean loss, and the rate of the last."""
+        now = monotonic()
+        if now >= self._next:
+            self._next = now + _PAUSE
+            self._show(standing, done, f"loss {loss:.3g} · rate {rate:.3g}")
+
+    def validating(self, standing: Standing, steps: int) -> None:
+        """Report that the epoch after `standing` is validated."""
+        self._show(standing, steps, "validation")
+
+    def epoch(self, standing: Standing, means: EpochMeans, scores: Scores | None, seconds: float) -> None:
+        """Report an epoch that is over, the last one of `standing`, in a sentence of its own."""
+        score = f" · score {scores.value:.5g}" if scores else ""
+        best = ", the best so far" if scores and standing.best_epoch == standing.epoch else ""
+        told = f"epoch {standing.epoch}/{self._epochs} · loss {means.loss:.4g}{score}{best} · {seconds:.3g} s"
+        self._report(told, 0, SENTENCE)
+
+    def _show(self, standing: Standing, done: int, text: str) -> None:
+        best = f" · best {standing.best_score:.4g}" if standing.best_score is not None else ""
+        what = f"training · epoch {standing.epoch + 1}/{self._epochs} · {text}{best}"
+        self._report(what, self._ends[standing.epoch] + done, self._ends[-1])
 
 
 def _epoch(

@@ -1,6 +1,7 @@
-"""Losses that rank a positive above contrastive items, and MLMME's sum of them over pictures and languages.
+"""The losses: MLMME's ranking of pictures and languages, Triplet's and TripletXL's, and the sampled softmax.
 
-Vectors are expected at unit length (or zero), so that products are cosines. Pair with `samplers.Drawing`.
+Vectors are expected at unit length or zero (`models.unit`), so that products are cosines, the distance
+d(a, b) = 1 − cos(a, b) of a zero vector to anything is 1, and its gradient is zero.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from itertools import combinations
 import torch
 from torch import Tensor
 
-PAIRS = ("sum", "mean")
+from xlingual.training.recipes.dual_options import POSITIVE
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def mlmme_loss(
     S_I sums `both_ways` of the pictures and each language, S_S the same of each unordered pair of languages.
     With K languages S_S has K(K − 1)/2 terms beside S_I's K, so β is not comparable over K;
     `pairs="mean"` divides S_I by K and S_S by the number of pairs. A sum that weighs nothing is not computed.
-    One language and β = 1 is the loss of VSE.
+    One language and β = 1 is the loss of VSE. Pair with `samplers.Drawing`.
     """
     sides = list(texts.values())
     zero = torch.zeros((), device=groups.device)
@@ -119,3 +120,134 @@ def mlmme_loss(
     if pairs == "mean":
         image, sentence = image / len(sides), sentence / max(1, len(language_pairs))
     return MlmmeLoss(beta * image + (1 - beta) * sentence, image, sentence, n_image, n_sentence)
+
+
+def triplet_loss(body: Tensor, title: Tensor, negative: Tensor, margin: float) -> Tensor:
+    """Return max(0, d(b, t) − d(b, n) + α) of each text, float [m].
+
+    ========  ==============  ===============================
+    body      float [m, d]    the anchors
+    title     float [m, d]    the title of each
+    negative  float [m, d]    the title of another text
+    ========  ==============  ===============================
+
+    Pair with `recipes.triplet.TripletBatches`. Reference: the Backretrieval paper, section 3.2, equation 1.
+    """
+    return torch.relu((body * negative).sum(1) - (body * title).sum(1) + margin)
+
+
+def nearest_of_languages(
+    closeness: Tensor, language: Tensor, allowed: Tensor, languages: int, k: int
+) -> Tensor:
+    """Return the k nearest titles of each language for each body, int64 [m, languages, k].
+
+    =========  ==============  =================================================================
+    closeness  float [m, n]    of each body to each title; the largest are the nearest
+    language   int64 [n]       of each title, a number below `languages`
+    allowed    bool [m, n]     which titles may be a neighbour of which body: none of its own item
+    =========  ==============  =================================================================
+
+    A language that has fewer than k titles for a body gives it no neighbours: -1.
+    """
+    rows = closeness.shape[0]
+    found = torch.full((rows, languages, k), -1, dtype=torch.int64, device=closeness.device)
+    hidden = closeness.detach().masked_fill(~allowed, -torch.inf)
+    for number in torch.unique(language).tolist():
+        columns = torch.nonzero(language == number).flatten()
+        if len(columns) < k:
+            continue
+        near = hidden[:, columns].topk(k, dim=1)
+        enough = torch.isfinite(near.values[:, -1:])  # [m, 1]
+        found[:, number] = torch.where(enough, columns[near.indices], -1)
+    return found
+
+
+def neighbour_term(body: Tensor, title: Tensor, neighbours: Tensor, own: Tensor) -> tuple[Tensor, Tensor]:
+    """Return Σ_{l ≠ own} |mean_{n ∈ N_l} d(b, n) − mean_{n ∈ N_own} d(b, n)| of each body, float [m].
+
+    ==========  ========================  ===============================================
+    body        float [m, d]
+    title       float [n, d]
+    neighbours  int64 [m, languages, k]   titles nearest to each body by language, or -1
+    own         int64 [m]                 the language of each body
+    ==========  ========================  ===============================================
+
+    A language without neighbours is left out of a body's sum; where that is its own language the sum is 0.
+    The second tensor, int64 [m], tells how many languages are in each sum. Reference: equation 2 there.
+    """
+    there = (neighbours >= 0).all(dim=2)  # [m, languages]
+    distance = 1 - body @ title.T  # [m, n]
+    near = distance.gather(1, neighbours.clamp_min(0).flatten(1)).unflatten(1, neighbours.shape[1:]).mean(2)
+    at = own[:, None]
+    counted = there & there.gather(1, at)
+    counted = counted.scatter(1, at, torch.zeros_like(at, dtype=torch.bool))
+    gap = (near - near.gather(1, at)).abs().masked_fill(~counted, 0.0)
+    return gap.sum(1), counted.sum(1)
+
+
+@dataclass(frozen=True)
+class SoftmaxLoss:
+    """The mean loss of the questions that have a negative, how many those are, and how many were right.
+
+    Without any such question the value is 0 and depends on no weight.
+    """
+
+    value: Tensor  # scalar
+    count: int
+    right: int  # questions whose own answer scores above all their negatives
+
+
+def softmax_loss(
+    questions: Tensor,
+    answers: Tensor,
+    scale: Tensor | float,
+    *,
+    positive: str = "inside",
+    sub_batch: int | None = None,
+    right: Tensor | None = None,
+) -> SoftmaxLoss:
+    """Return the mean over i of −s(q_i, a_i) + log Σ_j exp s(q_i, a_j), s = scale · dot product.
+
+    ===========  ================  =================================================================
+    questions    float [b, d]      unit vectors
+    answers      float [b, d]      answer i belongs to question i
+    scale        scalar            what products are multiplied by; may be trained
+    right        bool [b, b]       answers j that are right for question i too; None: none is masked
+    ===========  ================  =================================================================
+
+    The negatives of question i are the answers j ≠ i of its sub-batch (rows k·sub_batch up to
+    (k + 1)·sub_batch; None: the whole batch) for which `right[i, j]` is false. The sum is over them; with
+    `positive="inside"` also over i itself, which makes it a cross entropy, bounded by 0 from below. With
+    "outside" it is LAReQA's equation 2: that one has no bound, since a larger scale lowers it for ever once
+    the answers are ranked well, so a trained scale needs a limit.
+
+    Pair with the samplers of `recipes.regimes`: which languages meet in a batch decides what is learnt.
+    References: Henderson et al. 2017 (sampled softmax); Roy et al. 2020 (the scale, sub-batches of 64).
+    """
+    if positive not in POSITIVE:
+        raise ValueError(f"positive must be one of {', '.join(POSITIVE)}: {positive!r}")
+    size = len(questions) if sub_batch is None else sub_batch
+    terms, correct = [], 0
+    for start in range(0, len(questions), max(1, size)):
+        part = slice(start, start + size)
+        scores = scale * (questions[part] @ answers[part].T)  # [s, s]
+        value, hits = _terms(scores, None if right is None else right[part, part], positive == "inside")
+        terms.append(value)
+        correct += hits
+    every = torch.cat(terms) if terms else questions.new_zeros(0)
+    if not len(every):
+        return SoftmaxLoss(questions.new_zeros(()), 0, 0)
+    return SoftmaxLoss(every.mean(), len(every), correct)
+
+
+def _terms(scores: Tensor, right: Tensor | None, inside: bool) -> tuple[Tensor, int]:
+    """Return the loss of each question that has a negative [m], and how many of them rank their own first."""
+    own = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
+    negative = ~own if right is None else ~(own | right)
+    rows = negative.any(dim=1)
+    scores, own, negative = scores[rows], own[rows], negative[rows]
+    positive = scores[own]
+    below = scores.masked_fill(~negative, -torch.inf)
+    summed = scores.masked_fill(~(negative | own), -torch.inf) if inside else below
+    hits = int((positive > below.amax(dim=1)).sum()) if len(scores) else 0
+    return torch.logsumexp(summed, dim=1) - positive, hits

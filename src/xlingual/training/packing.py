@@ -30,8 +30,8 @@ _ID = 80  # characters of an id that messages show
 
 
 @dataclass(frozen=True)
-class PictureSource:
-    """An image encoder, what it is called, where its vectors are kept, and who hears of progress."""
+class Source:
+    """An encoder, what it is called, where its vectors are kept, and who hears of progress."""
 
     name: str
     encoder: Encoder
@@ -82,7 +82,7 @@ def pack(
     manifest: Manifest,
     vocabularies: Mapping[str, Vocabulary],
     reading: Reading,
-    pictures: PictureSource | None = None,
+    pictures: Source | None = None,
 ) -> Corpus:
     """Write the items of a manifest that have texts in the vocabularies' languages; return them, opened.
 
@@ -130,7 +130,7 @@ def _pack_texts(
 
 
 def _pack_pictures(
-    folder: Path, manifest: Manifest, rows: Ints, items: Ints, source: PictureSource
+    folder: Path, manifest: Manifest, rows: Ints, items: Ints, source: Source
 ) -> tuple[int, int]:
     """Write the distinct vectors and which of them each item shows; return their shape."""
     asked, item = _rows_with_pictures(manifest, rows, items)
@@ -157,7 +157,7 @@ def _rows_with_pictures(manifest: Manifest, rows: Ints, items: Ints) -> tuple[In
 
 
 def _write_vectors(
-    path: Path, manifest: Manifest, rows: Ints, source: PictureSource
+    path: Path, manifest: Manifest, rows: Ints, source: Source
 ) -> tuple[Ints, tuple[int, int]]:
     """Write each distinct vector of the rows once; return its number for each row [n], and the shape."""
     size = len(rows) if source.encoder.depends_on_batch else CHUNK

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+from msgspec import structs
 
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.requests import Record
@@ -64,6 +66,12 @@ class Recipe(Protocol):
 
 
 Validate: TypeAlias = "Callable[[nn.Module, int], Scores]"
+
+
+def of_the_model(options: Record, config: type) -> dict[str, Any]:
+    """Return those settings that the configuration of the model (a dataclass) has too."""
+    names = {field.name for field in fields(config)}
+    return {name: value for name, value in structs.asdict(options).items() if name in names}
 
 
 def preset(

@@ -16,7 +16,7 @@ from xlingual.requests.record import Record, Request, argument, option
 from xlingual.requests.values import Positive, Share
 from xlingual.training.options import Epochs, FitOptions, Rate
 from xlingual.training.recipes.dual_options import DualOptions
-from xlingual.training.recipes.mlmme_options import Beta, Languages, MlmmeSettings
+from xlingual.training.recipes.mlmme_options import Beta, Languages, MlmmeSettings, Select
 from xlingual.training.recipes.triplet_options import FIT, OF_XL, TripletOptions
 
 
@@ -99,7 +99,7 @@ class MlmmeRequest(Request, frozen=True, kw_only=True):
         ),
     ] = None
     select: Annotated[
-        Literal["auto", "image-sentence", "sentence-sentence", "both"],
+        Select,
         option(
             "Whose sum of recalls chooses the epoch.",
             otherwise="image-sentence, without images sentence-sentence",

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from xlingual.errors import DataWarning, InputError, MissingExtraError, XlingualError, did_you_mean
-from xlingual.training.flat import flat
 
 
 class Sink(Protocol):
@@ -40,6 +39,21 @@ def parse_sink(text: str) -> Sink:
             "wandb[:PROJECT]"
         )
     return SINKS[kind](where)
+
+
+def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return nested settings under names joined by dots.
+
+    >>> flat({"a": 1, "b": {"c": 2}})
+    {'a': 1, 'b.c': 2}
+    """
+    named: dict[str, Any] = {}
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and value:
+            named |= flat(value, f"{prefix}{name}.")
+        else:
+            named[prefix + name] = value
+    return named
 
 
 def numbers(line: Mapping[str, Any]) -> dict[str, float]:

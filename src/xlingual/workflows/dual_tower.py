@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,22 +13,39 @@ import numpy as np
 from xlingual import encoders
 from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.embed import batch_identity, embed_sides, load_fit_texts
-from xlingual.encoders import Encoder, EncoderLike
+from xlingual.encoders import Encoder, EncoderLike, Spec, parse
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
 from xlingual.errors import DataWarning, InputError
 from xlingual.files import make_folder, writing
 from xlingual.models.dual_encoder_config import DualEncoderConfig
+from xlingual.models.vocabulary import Vocabulary
+from xlingual.store import Store
 from xlingual.training.recipes.dual_options import DualOptions
-from xlingual.workflows.dual_checkpoint import Checkpoint, checkpoint_of
+from xlingual.workflows.trained import Run
 
 if TYPE_CHECKING:
-    from xlingual.embed.encoding import Progress
+    from xlingual.encoders.tokens import TextTokens
     from xlingual.models.dual_encoder import DualEncoder
-    from xlingual.models.vocabulary import Vocabulary
-    from xlingual.store import Store
-    from xlingual.training.recipes.dual_inputs import Inputs
+    from xlingual.training.recipes.dual_encoder import Inputs
 
 WORDS = "words"
+_KNOWN = ("revision",)  # options of `hf:` that a training takes
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A network of transformers with its weights, and its tokenizer."""
+
+    who: str
+    identity: str
+    network: Any  # a module
+    tokens: TextTokens
+    dim: int
+
+    def save(self, folder: Path) -> None:
+        """Write the settings of the network and the tokenizer, without any weights."""
+        self.network.config.save_pretrained(folder)
+        self.tokens.tokenizer.save_pretrained(folder)
 
 
 @dataclass(frozen=True)
@@ -57,14 +75,13 @@ class Tower:
 
 @dataclass(frozen=True)
 class TowerBuilder:
-    """Makes towers for `data`, of which `train` is trained on; vectors are mapped from files in `work`."""
+    """Makes towers for `data`, of which `train` is trained on; vectors are mapped from files of the run."""
 
     data: ParallelQuestions
     train: ParallelQuestions
     options: DualOptions
-    work: Path
+    run: Run
     store: Store | None
-    progress: Progress | None
 
     def on(self, base: EncoderLike, frozen: bool) -> Tower:
         """Return the tower on a base; the texts of all data are prepared for it here."""
@@ -74,13 +91,13 @@ class TowerBuilder:
         return self._on_vectors(base) if checkpoint is None else self._on_network(checkpoint)
 
     def _on_words(self) -> Tower:
-        from xlingual.training.recipes.dual_inputs import (
+        from xlingual.training.recipes.dual_encoder import (
             inverse_document_frequency,
             word_features,
             word_inputs,
         )
 
-        self._tell("counting words")
+        self.run.tell("counting words")
         options, context = self.options, bool(self.options.context)
         features = word_features(self.train, options)
         config = DualEncoderConfig(
@@ -106,9 +123,9 @@ class TowerBuilder:
         )
 
     def _on_network(self, checkpoint: Checkpoint) -> Tower:
-        from xlingual.training.recipes.dual_inputs import token_inputs
+        from xlingual.training.recipes.dual_encoder import token_inputs
 
-        self._tell("reading the network")
+        self.run.tell("reading the network")
         options = self.options
         context = options.context is not False and any(self.data.answers.context)
         inputs = token_inputs(self.data, checkpoint.tokens, context)
@@ -133,14 +150,13 @@ class TowerBuilder:
         )
 
     def _on_vectors(self, base: EncoderLike) -> Tower:
-        from xlingual.training.recipes.dual_inputs import VectorInputs
+        from xlingual.training.recipes.dual_encoder import VectorInputs
 
         options = self.options
         name, encoder = self._encoder(base)
-        found = embed_sides(
-            self.data.questions, self.data.answers, name, encoder, store=self.store, progress=self.progress
-        )
-        folder, mapped = make_folder(self.work), {}
+        sides = self.data.questions, self.data.answers
+        found = embed_sides(*sides, name, encoder, store=self.store, progress=self.run.progress)
+        folder, mapped = make_folder(self.run.work), {}
         for role, array in ((QUERY, found.questions), (CANDIDATE, found.candidates)):
             with writing(folder / f"{role}.npy"):
                 np.save(folder / f"{role}.npy", array.astype(np.float32, copy=False))
@@ -152,7 +168,7 @@ class TowerBuilder:
             dropout=options.dropout or 0.0,
             scale=options.scale,
         )
-        identity = batch_identity(encoder, self.data.questions, self.data.answers, store=self.store)
+        identity = batch_identity(encoder, *sides, store=self.store)
         return Tower(options, config, VectorInputs(mapped), name=name, identity=identity, below=encoder)
 
     def _encoder(self, base: EncoderLike) -> tuple[str, Encoder]:
@@ -176,6 +192,47 @@ class TowerBuilder:
             )
         return name, encoder
 
-    def _tell(self, what: str) -> None:
-        if self.progress is not None:
-            self.progress(what, 0, 1)
+
+def checkpoint_of(base: EncoderLike, options: DualOptions) -> Checkpoint | None:
+    """Return the checkpoint that a spec `hf:…` names, None for any other base.
+
+    Raises InputError where it is no network of texts with a first token, or an option is not of a training.
+    """
+    if not isinstance(base, str | os.PathLike):
+        return None
+    spec = spec_of(os.fspath(base))
+    if spec.scheme != "hf":
+        return None
+    other = [name for name, _ in spec.options if name not in _KNOWN]
+    if other:
+        raise InputError(
+            f"--base {base}: the network is trained further, so {other[0]} is not of its spec: tell "
+            "--max-length, --context or --device, or add --frozen to leave the network as it is"
+        )
+    return _read(spec.argument, dict(spec.options).get("revision"), options)
+
+
+def spec_of(base: str) -> Spec:
+    """Return the spec that is written so."""
+    from xlingual.encoders.plugins import Known
+
+    return parse(base, Known())
+
+
+def _read(argument: str, revision: str | None, options: DualOptions) -> Checkpoint:
+    from xlingual.encoders.checkpoints import check_weights, model_folder
+    from xlingual.encoders.model_kind import check_tokenizer
+    from xlingual.encoders.tokens import TextTokens
+    from xlingual.encoders.torch_runtime import require
+    from xlingual.encoders.transformer_text import TextNetwork
+    from xlingual.encoders.weights import checkpoint_digest, model_files
+
+    who = f"hf:{argument}"
+    require(who, "hf", "torch", "transformers")
+    folder = model_folder(who, argument, revision, "hf")
+    check_weights(who, folder)
+    check_tokenizer(who, folder)
+    identity = f"hf:{checkpoint_digest(folder, model_files(folder, modules=False))[:16]}"
+    read = TextNetwork(folder, {"layer": -1, "device": "cpu", "dtype": "float32"}, "cls", who)
+    tokens = TextTokens(read.tokenizer, read.max_length(options.max_length), "truncate", who)
+    return Checkpoint(who, identity, read.model, tokens, read.dim)

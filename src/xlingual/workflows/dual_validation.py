@@ -18,7 +18,7 @@ from xlingual.records import TargetCounts
 if TYPE_CHECKING:
     from xlingual.models.dual_encoder import DualEncoder
     from xlingual.training.recipe import Scores
-    from xlingual.training.recipes.dual_inputs import Inputs
+    from xlingual.training.recipes.dual_encoder import Inputs
 
 
 @dataclass(frozen=True)

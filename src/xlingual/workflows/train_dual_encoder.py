@@ -5,45 +5,30 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.data.pools.parallel_reading import read_parallel
+from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError
-from xlingual.files import make_folder
-from xlingual.models.card import write_card
 from xlingual.models.features import SHARED
-from xlingual.models.folder import ModelFolder, write_model
 from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
 from xlingual.training.recipes.dual_options import FIT_PRESETS, DualOptions
-from xlingual.workflows.dual_checkpoint import spec_of
-from xlingual.workflows.dual_tower import WORDS, Tower, TowerBuilder
+from xlingual.training.sinks import Sink
+from xlingual.workflows.dual_tower import WORDS, Tower, TowerBuilder, spec_of
 from xlingual.workflows.dual_validation import HeldOut, validated
-from xlingual.workflows.trained import WORK, check_run, clean, environment
-
-if TYPE_CHECKING:
-    from xlingual.embed.encoding import Progress
-    from xlingual.models.dual_encoder import DualEncoder
-    from xlingual.training.loop import Fitted
-    from xlingual.training.recipe import Scores
-    from xlingual.training.sinks import Sink
+from xlingual.workflows.trained import Outcome, Run, running
 
 
 @dataclass(frozen=True)
-class TrainedDual:
-    """A model that was trained: its folder, how the training went, and what the validation of it said."""
+class TrainedDual(Outcome):
+    """A trained dual encoder; its scores are the mAP in the pool and in the question's language."""
 
-    folder: ModelFolder
-    best_epoch: int
-    epochs: int
-    stopped: str
-    seconds: float
-    scores: Mapping[str, float]  # mAP of the best epoch, in the pool and in the question's language
     questions: int  # trained on
     held_out: int
 
@@ -95,20 +80,9 @@ def train_dual_encoder(
         raise InputError(f"validation {validation}: give a share between 0 and 1, such as 0.1, or none")
     train, held = (data, None) if validation is None else data.divided(validation, options.seed)
     fit = fit or fit_options(base, frozen=frozen, seed=options.seed)
-    check_run(Path(out), fit, resume=resume, replace=replace)
-    folder = make_folder(out)
-    builder = TowerBuilder(data, train, options, folder / WORK, open_store(store), progress)
-    job = _Job(train, None if held is None else HeldOut(held), folder, progress)
-    try:
-        return job.run(
-            builder.on(base, frozen),
-            fit,
-            resume=resume,
-            replace=replace,
-            sinks=sinks,
-        )
-    finally:
-        clean(folder)
+    with running(out, fit, resume=resume, replace=replace, sinks=sinks, progress=progress) as run:
+        builder = TowerBuilder(data, train, options, run, open_store(store))
+        return _trained(run, builder.on(base, frozen), train, None if held is None else HeldOut(held))
 
 
 def fit_options(base: EncoderLike, *, frozen: bool = False, **changes: Any) -> FitOptions:  # noqa: ANN401
@@ -129,97 +103,51 @@ def fit_presets(base: EncoderLike, changes: Mapping[str, Any], *, frozen: bool =
     return preset
 
 
-@dataclass
-class _Job:
-    """One training: its data, and where it is written."""
+def _trained(run: Run, tower: Tower, data: ParallelQuestions, held: HeldOut | None) -> TrainedDual:
+    """Train, and write the model."""
+    from xlingual.training.recipes.dual_encoder import DualRecipe
 
-    train: ParallelQuestions
-    held: HeldOut | None
-    folder: Path
-    progress: Progress | None
-
-    def run(
-        self, tower: Tower, fit: FitOptions, *, resume: bool, replace: bool, sinks: Sequence[Sink]
-    ) -> TrainedDual:
-        """Train, and write the model."""
-        from xlingual.training.loop import fit as fit_model
-        from xlingual.training.recipes.dual_encoder import DualRecipe
-
-        recipe = DualRecipe(tower.model(), self.train, tower.inputs, tower.options)
-        held = self.held
-        fitted = fit_model(
-            recipe,
-            fit,
-            self.folder,
-            settings={
-                "name": "dual-encoder",
-                **tower.options.settings(),
-                "model": tower.config.to_dict(),
-                "base": tower.identity,
-                "data": self.train.digest(),
-                "validation": None if held is None else held.data.digest(),
-            },
-            validate=None if held is None else lambda model, epoch: validated(model, tower.inputs, held),
-            sinks=sinks,
-            resume=resume,
-            replace=replace,
-            progress=self.progress,
-        )
-        scores = None if held is None else validated(fitted.model, tower.inputs, held)
-        written = write_model(
-            self.folder,
-            self._config(tower, fit, fitted, scores),
-            fitted.model.state_dict(),
-            None if tower.vocabulary is None else {SHARED: tower.vocabulary},
-            network=None if tower.checkpoint is None else tower.checkpoint.save,
-        )
-        return TrainedDual(
-            write_card(written),
-            fitted.best_epoch,
-            fitted.epochs,
-            fitted.stopped,
-            fitted.seconds,
-            {} if scores is None else dict(scores.parts),
-            len(self.train),
-            0 if held is None else len(held.data),
-        )
-
-    def _config(self, tower: Tower, fit: FitOptions, fitted: Fitted, scores: Scores | None) -> dict[str, Any]:
-        """Return what `config.json` says of the model."""
-        model: DualEncoder = fitted.model
-        base = None
-        if tower.below is not None:
-            base = {
-                "name": tower.name,
-                "identity": tower.below.identity,
-                "dim": tower.config.dim,
-                "languages": list(self.train.languages),
-            }
-        data, held = self.train, self.held
-        return {
-            "kind": "dual-encoder",
-            "model": model.config.to_dict(),
-            "base": base,
-            "training": {
-                "recipe": "dual-encoder",
-                "from": tower.name,
-                **tower.options.settings(),
-                **{"fit_seed" if name == "seed" else name: value for name, value in fit.settings().items()},
-                "final_scale": float(model.scale.detach()),
-                "epochs_run": fitted.epochs,
-                "best_epoch": fitted.best_epoch,
-                "stopped": fitted.stopped,
-                "seconds": fitted.seconds,
-                "scores": None if scores is None else dict(scores.parts),
-            },
-            "data": {
-                "source": Path(data.source).name,
-                "digest": data.digest(),
-                "validation_digest": None if held is None else held.data.digest(),
-                "languages": list(data.languages),
-                "questions": len(data),
-                "validation_questions": 0 if held is None else len(held.data),
-                "answers": len(np.unique(data.answered)),
-            },
-            "environment": environment(str(model.log_scale.device)),
+    settings = tower.options.settings()
+    digests = {"digest": data.digest(), "validation_digest": None if held is None else held.data.digest()}
+    fitted = run.train(
+        DualRecipe(tower.model(), data, tower.inputs, tower.options),
+        {
+            "name": "dual-encoder",
+            **settings,
+            "model": tower.config.to_dict(),
+            "base": tower.identity,
+            "data": digests["digest"],
+            "validation": digests["validation_digest"],
+        },
+        None if held is None else lambda model, epoch: validated(model, tower.inputs, held),
+    )
+    model = fitted.model
+    scores = None if held is None else validated(model, tower.inputs, held)
+    base = None
+    if tower.below is not None:
+        base = {
+            "name": tower.name,
+            "identity": tower.below.identity,
+            "dim": tower.config.dim,
+            "languages": list(data.languages),
         }
+    questions = 0 if held is None else len(held.data)
+    folder = run.write(
+        "dual-encoder",
+        fitted,
+        base,
+        settings={"recipe": "dual-encoder", "from": tower.name, **settings},
+        more={"final_scale": float(model.scale.detach())},
+        scores={"scores": None if scores is None else dict(scores.parts)},
+        data={
+            "source": Path(data.source).name,
+            **digests,
+            "languages": list(data.languages),
+            "questions": len(data),
+            "validation_questions": questions,
+            "answers": len(np.unique(data.answered)),
+        },
+        vocabularies=None if tower.vocabulary is None else {SHARED: tower.vocabulary},
+        network=None if tower.checkpoint is None else tower.checkpoint.save,
+    )
+    return TrainedDual.of(folder, fitted, scores, questions=len(data), held_out=questions)

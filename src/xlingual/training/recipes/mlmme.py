@@ -11,13 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from xlingual.arrays import Ints
+from xlingual.arrays import Ints, Vectors
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.mlmme import Mlmme, MlmmeConfig
 from xlingual.models.vocabulary import Vocabulary
-from xlingual.training.corpus import Corpus, Members
+from xlingual.training.corpus import Corpus, Members, PackedPictures
 from xlingual.training.losses import View, mlmme_loss
-from xlingual.training.recipe import Loss
+from xlingual.training.recipe import Loss, of_the_model
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
 from xlingual.training.samplers import PICTURES, Drawing, Sampler
 
@@ -165,10 +165,9 @@ class MlmmeRecipe:
 def build_model(options: MlmmeOptions, vocabularies: Mapping[str, Vocabulary], corpus: Corpus) -> Mlmme:
     """Return the untrained model; it has a picture side where pictures count (beta above 0)."""
     config = MlmmeConfig(
-        languages=options.languages,
         vocabulary_sizes={tag: len(vocabularies[tag]) for tag in options.languages},
         picture_dim=corpus.picture_dim if options.beta > 0 else None,
-        **{name: getattr(options, name) for name in _OF_THE_MODEL},
+        **of_the_model(options, MlmmeConfig),
     )
     model = Mlmme(config, options.seed)
     if config.picture_dim is not None and config.standardize_pictures and corpus.pictures is not None:
@@ -176,22 +175,55 @@ def build_model(options: MlmmeOptions, vocabularies: Mapping[str, Vocabulary], c
     return model
 
 
-_OF_THE_MODEL = (
-    "word_dim",
-    "state_dim",
-    "joint_dim",
-    "dropout",
-    "project_text",
-    "picture_bias",
-    "unit_pictures",
-    "standardize_pictures",
-    "initial",
-    "pretokenized",
-    "max_length",
-)
-
-
 def _compared(options: MlmmeOptions) -> tuple[tuple[str, str], ...]:
     """Return the pairs of views that weigh something."""
     images = [(PICTURES, tag) for tag in options.languages] if options.beta > 0 else []
     return (*images, *(combinations(options.languages, 2) if options.beta < 1 else ()))
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Vectors [n, d] and the group of each, [n]: equal groups belong together."""
+
+    vectors: Vectors
+    group: Ints
+
+
+def corpus_vectors(model: Mlmme, corpus: Corpus, batch: int = 512) -> dict[str, Placed]:
+    """Return the vectors of all texts, by language, and last those of all distinct pictures (`PICTURES`).
+
+    Each is encoded once, without dropout.
+    """
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.inference_mode():
+            found = {tag: _texts(model, corpus, tag, batch) for tag in corpus.languages}
+            if corpus.pictures is not None and model.picture is not None:
+                found[PICTURES] = _pictures(model, corpus, corpus.pictures, batch)
+    finally:
+        model.train(was_training)
+    return found
+
+
+def _texts(model: Mlmme, corpus: Corpus, tag: str, batch: int) -> Placed:
+    packed = corpus.texts[tag]
+    device = next(model.parameters()).device
+    vectors = np.empty((len(packed), model.config.joint_dim), dtype=np.float32)
+    by_length = np.argsort(np.diff(packed.offsets), kind="stable")
+    for start in range(0, len(packed), batch):
+        chosen = by_length[start : start + batch]
+        words, lengths = (torch.from_numpy(part).to(device) for part in packed.padded(chosen))
+        vectors[chosen] = model.texts(tag, words, lengths).float().cpu().numpy()
+    return Placed(vectors, corpus.groups[packed.owners(np.arange(len(packed)))])
+
+
+def _pictures(model: Mlmme, corpus: Corpus, packed: PackedPictures, batch: int) -> Placed:
+    device = next(model.parameters()).device
+    shown, member = np.unique(packed.shown, return_index=True)
+    vectors = np.empty((len(shown), model.config.joint_dim), dtype=np.float32)
+    for start in range(0, len(shown), batch):
+        chosen = np.ascontiguousarray(packed.vectors[shown[start : start + batch]])
+        found = model.pictures(torch.from_numpy(chosen).to(device))
+        vectors[start : start + batch] = found.float().cpu().numpy()
+    return Placed(vectors, corpus.groups[packed.owners(member)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from msgspec import Meta
 
@@ -13,15 +13,16 @@ from xlingual.requests.values import Dropout, Positive, TwoOrMore, comma_list
 from xlingual.training.options import Seed
 from xlingual.training.recipe import preset
 
-Weight: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Beta: TypeAlias = Annotated[
-    Weight,
+    Annotated[float, Meta(ge=0, le=1)],
     option("Weight of images against sentences, 0 to 1.", metavar="X", otherwise="0.5; with one language 1"),
 ]
 Languages: TypeAlias = Annotated[
     tuple[str, ...],
     option("Languages of the model.", metavar="en,de", otherwise="all of MANIFEST", reads=comma_list),
 ]
+Select: TypeAlias = Literal["auto", "image-sentence", "sentence-sentence", "both"]
+SELECTIONS = get_args(Select)
 
 
 class MlmmeSettings(Record, frozen=True, kw_only=True):
@@ -128,7 +129,6 @@ _VSE: dict[str, Any] = {
     "beta": 1.0,
     "contrast": "in-batch",
     "word_dim": 300,
-    "state_dim": 1024,
     "joint_dim": 1024,
     "dropout": 0.0,
     "project_text": False,

@@ -10,9 +10,9 @@ import torch
 from xlingual.arrays import Ints, Vectors
 from xlingual.errors import InputError
 from xlingual.files import atomic_file, make_folder
+from xlingual.models.folder import CHECKPOINT
 from xlingual.models.triplet import Triplet
 from xlingual.ranking import Cosine, UnitVectors, top
-from xlingual.training.checkpoints import FOLDER
 from xlingual.training.recipes.text_pairs import TextPairs
 from xlingual.training.recipes.triplet_options import TripletOptions
 
@@ -23,7 +23,7 @@ class NeighbourIndex:
     """Finds the neighbours; keeps them with the checkpoint of a model for a training that is continued."""
 
     def __init__(self, pairs: TextPairs, options: TripletOptions, folder: Path) -> None:
-        self._pairs, self._options, self._folder = pairs, options, folder / FOLDER
+        self._pairs, self._options, self._folder = pairs, options, folder / CHECKPOINT
         self._made: tuple[int, Ints] | None = None
 
     def of_epoch(self, epoch: int, model: Triplet) -> Ints:
