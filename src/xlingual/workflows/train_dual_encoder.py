@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,19 +10,25 @@ from typing import Any
 
 import numpy as np
 
+from xlingual.arrays import Vectors
 from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.data.pools.parallel_reading import read_parallel
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.torch_runtime import require
+from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
 from xlingual.errors import InputError
+from xlingual.evaluation.ragged import members
+from xlingual.measures import AveragePrecision
 from xlingual.models.features import SHARED
+from xlingual.ranking import Cosine, UnitVectors, counts
+from xlingual.records import TargetCounts
 from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
+from xlingual.training.recipe import Scores
 from xlingual.training.recipes.dual_options import FIT_PRESETS, DualOptions
 from xlingual.training.sinks import Sink
 from xlingual.workflows.dual_tower import WORDS, Tower, TowerBuilder, spec_of
-from xlingual.workflows.dual_validation import HeldOut, validated
 from xlingual.workflows.trained import Outcome, Run, running
 
 
@@ -105,7 +112,12 @@ def fit_presets(base: EncoderLike, changes: Mapping[str, Any], *, frozen: bool =
 
 def _trained(run: Run, tower: Tower, data: ParallelQuestions, held: HeldOut | None) -> TrainedDual:
     """Train, and write the model."""
-    from xlingual.training.recipes.dual_encoder import DualRecipe
+    from xlingual.training.recipes.dual_encoder import DualRecipe, encoded
+
+    def validated(model: Any, epoch: int = 0) -> Scores:  # noqa: ANN401  (a DualEncoder)
+        assert held is not None
+        sides = ((QUERY, held.questions), (CANDIDATE, held.candidates))
+        return held.scores(*(encoded(model, tower.inputs, role, rows) for role, rows in sides))
 
     settings = tower.options.settings()
     digests = {"digest": data.digest(), "validation_digest": None if held is None else held.data.digest()}
@@ -119,10 +131,10 @@ def _trained(run: Run, tower: Tower, data: ParallelQuestions, held: HeldOut | No
             "data": digests["digest"],
             "validation": digests["validation_digest"],
         },
-        None if held is None else lambda model, epoch: validated(model, tower.inputs, held),
+        None if held is None else validated,
     )
     model = fitted.model
-    scores = None if held is None else validated(model, tower.inputs, held)
+    scores = None if held is None else validated(model)
     base = None
     if tower.below is not None:
         base = {
@@ -151,3 +163,52 @@ def _trained(run: Run, tower: Tower, data: ParallelQuestions, held: HeldOut | No
         network=None if tower.checkpoint is None else tower.checkpoint.save,
     )
     return TrainedDual.of(folder, fitted, scores, questions=len(data), held_out=questions)
+
+
+class HeldOut:
+    """Questions and candidates of clusters that were held out, as rows of their texts, and what is relevant.
+
+    Candidates are all answers, and all texts beside them, of the held-out clusters.
+    """
+
+    def __init__(self, data: ParallelQuestions) -> None:
+        beside = np.flatnonzero(np.isin(data.answer_cluster, data.cluster))
+        number, answer = data.right
+        asked = np.nonzero(data.asked >= 0)  # (question, language) of each text
+        self.data = data
+        self.questions = data.asked[asked]  # [q]: rows of data.questions
+        self.candidates = np.union1d(beside, answer)  # [c]: rows of data.answers
+        self.query, own = members(number, asked[0])  # [p], ascending: places in `questions`
+        self.target = np.searchsorted(self.candidates, answer[own])  # [p]: places in `candidates`
+
+    def scores(self, questions: Vectors, candidates: Vectors) -> Scores:
+        """Return the mAP of vectors, and beside it that of monolingual pools."""
+        if not (np.isfinite(questions).all() and np.isfinite(candidates).all()):
+            return Scores(math.nan, {})  # ranks of vectors that are no numbers say nothing
+        pool, own = self.average_precision(questions, candidates)
+        return Scores(pool, {"pool": pool, "own-language": own})
+
+    def average_precision(self, questions: Vectors, candidates: Vectors) -> tuple[float, float]:
+        """Return mAP in the pool of all languages, and in pools of the question's language alone.
+
+        `questions` [q, d] and `candidates` [c, d]. The second is a mean over the questions that have an
+        answer in their own language, 0 where none has.
+        """
+        similarity = Cosine(UnitVectors(questions), UnitVectors(candidates))
+        sides = ((self.data.questions, self.questions), (self.data.answers, self.candidates))
+        asked_in, answered_in = (
+            np.array([self.data.languages.index(texts.language[row]) for row in rows.tolist()])
+            for texts, rows in sides
+        )
+        above, tied = counts(similarity, self.query, self.target, groups=answered_in)
+        measure = AveragePrecision()
+        pool = np.full(len(questions), len(candidates))
+        whole = measure.per_query(TargetCounts(self.query, above.sum(axis=1), tied.sum(axis=1), pool))
+        language = answered_in[self.target]
+        rows = np.flatnonzero(language == asked_in[self.query])
+        if not len(rows):
+            return float(whole.mean()), 0.0
+        _, query = np.unique(self.query[rows], return_inverse=True)
+        size = int(query.max()) + 1
+        own = TargetCounts(query, above[rows, language[rows]], tied[rows, language[rows]], pool[:size])
+        return float(whole.mean()), float(measure.per_query(own).mean())
