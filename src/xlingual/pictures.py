@@ -17,6 +17,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from xlingual.arrays import Ints
 from xlingual.columns import Lookup, Paths
 from xlingual.errors import InputError
@@ -81,8 +83,6 @@ def missing_files(
     `there` tells what is looked for (`os.path.exists`: anything). Of a column of paths, none becomes a Path
     for that, and what lies in a folder that is missing is not looked for.
     """
-    import numpy as np
-
     base, codes = (sources.words, sources.codes) if isinstance(sources, Lookup) else (sources, None)
     if not isinstance(base, Paths):
         paths = ((i, source) for i, source in enumerate(sources) if isinstance(source, Path))
@@ -157,8 +157,6 @@ def _over_white(image: Image) -> Image:
     from PIL import Image as Images
 
     if image.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off instead of scaling
-        import numpy as np
-
         grey = np.asarray(image).astype(np.float64) / 257
         return Images.fromarray(grey.clip(0, 255).astype(np.uint8)).convert("RGB")
     if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:

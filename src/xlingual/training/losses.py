@@ -1,4 +1,4 @@
-"""The losses: MLMME's ranking of pictures and languages, Triplet's and TripletXL's, and the sampled softmax.
+"""The losses: MLMME's ranking of pictures and languages, and those of Triplet and TripletXL.
 
 Vectors are expected at unit length or zero (`models.unit`), so that products are cosines, the distance
 d(a, b) = 1 − cos(a, b) of a zero vector to anything is 1, and its gradient is zero.
@@ -12,8 +12,6 @@ from itertools import combinations
 
 import torch
 from torch import Tensor
-
-from xlingual.training.recipes.dual_options import POSITIVE
 
 
 @dataclass(frozen=True)
@@ -183,71 +181,3 @@ def neighbour_term(body: Tensor, title: Tensor, neighbours: Tensor, own: Tensor)
     counted = counted.scatter(1, at, torch.zeros_like(at, dtype=torch.bool))
     gap = (near - near.gather(1, at)).abs().masked_fill(~counted, 0.0)
     return gap.sum(1), counted.sum(1)
-
-
-@dataclass(frozen=True)
-class SoftmaxLoss:
-    """The mean loss of the questions that have a negative, how many those are, and how many were right.
-
-    Without any such question the value is 0 and depends on no weight.
-    """
-
-    value: Tensor  # scalar
-    count: int
-    right: int  # questions whose own answer scores above all their negatives
-
-
-def softmax_loss(
-    questions: Tensor,
-    answers: Tensor,
-    scale: Tensor | float,
-    *,
-    positive: str = "inside",
-    sub_batch: int | None = None,
-    right: Tensor | None = None,
-) -> SoftmaxLoss:
-    """Return the mean over i of −s(q_i, a_i) + log Σ_j exp s(q_i, a_j), s = scale · dot product.
-
-    ===========  ================  =================================================================
-    questions    float [b, d]      unit vectors
-    answers      float [b, d]      answer i belongs to question i
-    scale        scalar            what products are multiplied by; may be trained
-    right        bool [b, b]       answers j that are right for question i too; None: none is masked
-    ===========  ================  =================================================================
-
-    The negatives of question i are the answers j ≠ i of its sub-batch (rows k·sub_batch up to
-    (k + 1)·sub_batch; None: the whole batch) for which `right[i, j]` is false. The sum is over them; with
-    `positive="inside"` also over i itself, which makes it a cross entropy, bounded by 0 from below. With
-    "outside" it is LAReQA's equation 2: that one has no bound, since a larger scale lowers it for ever once
-    the answers are ranked well, so a trained scale needs a limit.
-
-    Pair with the samplers of `recipes.regimes`: which languages meet in a batch decides what is learnt.
-    References: Henderson et al. 2017 (sampled softmax); Roy et al. 2020 (the scale, sub-batches of 64).
-    """
-    if positive not in POSITIVE:
-        raise ValueError(f"positive must be one of {', '.join(POSITIVE)}: {positive!r}")
-    size = len(questions) if sub_batch is None else sub_batch
-    terms, correct = [], 0
-    for start in range(0, len(questions), max(1, size)):
-        part = slice(start, start + size)
-        scores = scale * (questions[part] @ answers[part].T)  # [s, s]
-        value, hits = _terms(scores, None if right is None else right[part, part], positive == "inside")
-        terms.append(value)
-        correct += hits
-    every = torch.cat(terms) if terms else questions.new_zeros(0)
-    if not len(every):
-        return SoftmaxLoss(questions.new_zeros(()), 0, 0)
-    return SoftmaxLoss(every.mean(), len(every), correct)
-
-
-def _terms(scores: Tensor, right: Tensor | None, inside: bool) -> tuple[Tensor, int]:
-    """Return the loss of each question that has a negative [m], and how many of them rank their own first."""
-    own = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
-    negative = ~own if right is None else ~(own | right)
-    rows = negative.any(dim=1)
-    scores, own, negative = scores[rows], own[rows], negative[rows]
-    positive = scores[own]
-    below = scores.masked_fill(~negative, -torch.inf)
-    summed = scores.masked_fill(~(negative | own), -torch.inf) if inside else below
-    hits = int((positive > below.amax(dim=1)).sum()) if len(scores) else 0
-    return torch.logsumexp(summed, dim=1) - positive, hits

@@ -26,10 +26,10 @@ from xlingual.models.features import TextFeatures
 from xlingual.models.vocabulary import FIRST, Vocabulary
 from xlingual.models.words import tokens
 from xlingual.records import Texts
-from xlingual.training.losses import softmax_loss
 from xlingual.training.recipe import Loss
 from xlingual.training.recipes.dual_options import DualOptions
 from xlingual.training.recipes.regimes import PairBatch, batches_of_epoch, make_regime
+from xlingual.training.recipes.softmax import softmax_loss
 
 
 class Inputs(Protocol):

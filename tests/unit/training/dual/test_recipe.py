@@ -13,7 +13,6 @@ from xlingual.errors import InputError  # noqa: E402
 from xlingual.models.batches import bags  # noqa: E402
 from xlingual.models.dual_encoder import DualEncoder, DualEncoderConfig  # noqa: E402
 from xlingual.training.loop import FitOptions, fit  # noqa: E402
-from xlingual.training.losses import softmax_loss  # noqa: E402
 from xlingual.training.recipes.dual_encoder import (  # noqa: E402
     DualRecipe,
     VectorInputs,
@@ -23,6 +22,7 @@ from xlingual.training.recipes.dual_encoder import (  # noqa: E402
     word_inputs,
 )
 from xlingual.training.recipes.dual_options import DualOptions  # noqa: E402
+from xlingual.training.recipes.softmax import softmax_loss  # noqa: E402
 
 made = run_path(str(Path(__file__).with_name("parallel_data.py")))
 full, parallel = made["full"], made["parallel"]

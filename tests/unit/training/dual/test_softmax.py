@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch")
 
-from xlingual.training.losses import softmax_loss  # noqa: E402
+from xlingual.training.recipes.softmax import softmax_loss  # noqa: E402
 
 
 def unit(generator, *shape):
