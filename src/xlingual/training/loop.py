@@ -77,7 +77,7 @@ def fit(
     if checkpoint is not None:
         standing = checkpoint.standing
         checkpoints.load(checkpoint, model, optimizer)
-        precision.load_scaler(checkpoint.scaler)
+        precision.scaler.load_state_dict(dict(checkpoint.scaler))
         progress_line.continued(standing)
     stepper = Stepper(recipe, options, optimizer, precision)
     try:
@@ -93,7 +93,7 @@ def fit(
             standing = standing.after(scores.value if scores else None, seconds)
             line = log_line(epoch, means, scores, best=standing.best_epoch == epoch, seconds=seconds)
             log.add(line)
-            checkpoints.write(model, optimizer, standing, compared, precision.scaler_state())
+            checkpoints.write(model, optimizer, standing, compared, precision.scaler.state_dict())
             told.epoch(line)
             progress_line.epoch(standing, means, scores, seconds)
     finally:

@@ -115,9 +115,8 @@ def _pack_texts(
         words = reading.words(manifest.text[row], tag)
         if words:
             cut += len(words) > reading.max_length
-            words = words[: reading.max_length]
-            numbers.extend(vocabulary.numbers(words))
-            lengths.append(len(words))
+            numbers.extend(vocabulary.numbers(words[: reading.max_length]))
+            lengths.append(min(len(words), reading.max_length))
             kept.append(row)
     if cut:
         _warn(f"{cut} of {len(rows)} texts of {tag!r} are longer than {reading.max_length} words and are cut")
@@ -133,27 +132,24 @@ def _pack_pictures(
     folder: Path, manifest: Manifest, rows: Ints, items: Ints, source: Source
 ) -> tuple[int, int]:
     """Write the distinct vectors and which of them each item shows; return their shape."""
-    asked, item = _rows_with_pictures(manifest, rows, items)
-    slot = manifest.picture[asked]
-    key = np.where(slot >= 0, slot, len(manifest.picture_source) + np.arange(len(asked)))
-    _, first, same = np.unique(key, return_index=True, return_inverse=True)
-    number, shape = _write_vectors(folder / "pictures.raw", manifest, asked[first], source)
-    shown = np.unique(np.stack([np.searchsorted(items, item), number[same]], axis=1), axis=0)  # by item
-    np.save(folder / "pictures.first.npy", _starts(np.bincount(shown[:, 0], minlength=len(items))))
-    np.save(folder / "pictures.shown.npy", shown[:, 1])
-    return shape
-
-
-def _rows_with_pictures(manifest: Manifest, rows: Ints, items: Ints) -> tuple[Ints, Ints]:
-    """Return the rows that show a picture of one of the items, and the item of each."""
+    asked = rows
     if manifest.has_pictures:
-        rows = np.flatnonzero((manifest.picture >= 0) & np.isin(manifest.item, items))
-        if not len(rows):
+        asked = np.flatnonzero((manifest.picture >= 0) & np.isin(manifest.item, items))
+        if not len(asked):
             raise InputError(
                 f"{manifest.source}: no item with texts in the chosen languages has a picture: train with "
                 "beta 0 and without an image encoder, or choose other rows"
             )
-    return rows, manifest.item[rows]
+    slot = manifest.picture[asked]
+    key = np.where(slot >= 0, slot, len(manifest.picture_source) + np.arange(len(asked)))
+    _, first, same = np.unique(key, return_index=True, return_inverse=True)
+    number, shape = _write_vectors(folder / "pictures.raw", manifest, asked[first], source)
+    shown = np.unique(
+        np.stack([np.searchsorted(items, manifest.item[asked]), number[same]], axis=1), axis=0
+    )  # by item
+    np.save(folder / "pictures.first.npy", _starts(np.bincount(shown[:, 0], minlength=len(items))))
+    np.save(folder / "pictures.shown.npy", shown[:, 1])
+    return shape
 
 
 def _write_vectors(
@@ -191,10 +187,7 @@ def _shifted(progress: Progress | None, start: int, total: int) -> Progress | No
         return None
 
     def report(what: str, done: int, of: int) -> None:
-        if of == SENTENCE:
-            progress(what, done, of)
-        else:
-            progress(what, start + done, total)
+        progress(what, *((done, of) if of == SENTENCE else (start + done, total)))
 
     return report
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -41,16 +41,6 @@ class MixedPrecision:
         if self._dtype == torch.float32:
             return nullcontext()
         return torch.autocast(self._device, dtype=self._dtype)
-
-    def scaler_state(self) -> dict[str, Any]:
-        """Return the state of the scale as plain JSON, {} without one."""
-        state: dict[str, Any] = self.scaler.state_dict()
-        return state
-
-    def load_scaler(self, state: Mapping[str, Any]) -> None:
-        """Give the scale the state that `scaler_state` returned."""
-        if state and self.scaler.is_enabled():
-            self.scaler.load_state_dict(dict(state))
 
 
 @contextmanager

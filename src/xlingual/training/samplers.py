@@ -67,8 +67,7 @@ class Sampler:
 
     def steps(self) -> int:
         """Return how many batches an epoch has; a last batch of a single instance is left out."""
-        whole, rest = divmod(self.instances, self.batch)
-        return whole + (rest > 1)
+        return batches_in(self.instances, self.batch)
 
     def batches(self, epoch: int) -> Iterator[Drawing]:
         """Yield the batches of an epoch: all instances in random order, the last batch may be smaller."""
@@ -91,11 +90,16 @@ class Sampler:
         }
 
     def _contrast(self, draws: np.random.Generator) -> dict[str, Ints]:
-        chosen = {}
-        for view, first in self.first.items():
-            count = int(first[-1])
-            chosen[view] = draws.choice(count, min(self.contrastive, count), replace=False)
-        return chosen
+        counts = {view: int(first[-1]) for view, first in self.first.items()}
+        return {
+            view: draws.choice(count, min(self.contrastive, count), replace=False)
+            for view, count in counts.items()
+        }
+
+
+def batches_in(count: int, batch: int) -> int:
+    """Return in how many batches so many go, where a last batch of a single one is left out."""
+    return count // batch + (count % batch > 1)
 
 
 def members(first: Ints, items: Ints, turn: Ints, salt: np.uint64) -> Ints:

@@ -15,7 +15,7 @@ from xlingual.arrays import Ints, Vectors
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.mlmme import Mlmme, MlmmeConfig
 from xlingual.models.vocabulary import Vocabulary
-from xlingual.training.corpus import Corpus, Members, PackedPictures
+from xlingual.training.corpus import Corpus, PackedPictures, PackedTexts
 from xlingual.training.losses import View, mlmme_loss
 from xlingual.training.recipe import Loss, of_the_model
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
@@ -54,7 +54,7 @@ class MlmmeRecipe:
 
     def __init__(self, model: Mlmme, corpus: Corpus, options: MlmmeOptions) -> None:
         self.model, self.corpus, self.options = model, corpus, options
-        self._members: dict[str, Members] = dict(corpus.texts)
+        self._members: dict[str, PackedTexts | PackedPictures] = dict(corpus.texts)
         if options.beta > 0:
             if corpus.pictures is None:
                 raise InputError(
@@ -111,20 +111,13 @@ class MlmmeRecipe:
         if contrast is None:  # the batch's own
             contrast = anchor[anchor >= 0]
         distinct = np.unique(np.concatenate([anchor[anchor >= 0], contrast]))
+        inputs = members.padded(distinct) if isinstance(members, PackedTexts) else (members.of(distinct),)
         return ViewBatch(
-            self._inputs(view, distinct),
+            tuple(torch.from_numpy(part) for part in inputs),
             torch.from_numpy(np.where(anchor >= 0, np.searchsorted(distinct, anchor), -1)),
             torch.from_numpy(np.searchsorted(distinct, contrast)),
             torch.from_numpy(self.corpus.groups[members.owners(contrast)]),
         )
-
-    def _inputs(self, view: str, chosen: Ints) -> tuple[Tensor, ...]:
-        """Return what the model reads of the chosen members of a view."""
-        if view != PICTURES:
-            words, lengths = self.corpus.texts[view].padded(chosen)
-            return torch.from_numpy(words), torch.from_numpy(lengths)
-        assert self.corpus.pictures is not None
-        return (torch.from_numpy(self.corpus.pictures.of(chosen)),)
 
     def _embedded(self, name: str, view: ViewBatch, device: torch.device) -> View:
         inputs = [part.to(device) for part in view.inputs]

@@ -33,6 +33,7 @@ from xlingual.training.recipe import Loss, of_the_model
 from xlingual.training.recipes.neighbour_index import NeighbourIndex
 from xlingual.training.recipes.text_pairs import TextPairs
 from xlingual.training.recipes.triplet_options import TripletOptions
+from xlingual.training.samplers import batches_in
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,7 @@ class TripletBatches:
 
     def steps(self) -> int:
         """Return how many batches an epoch has; a last batch of a single text is left out."""
-        whole, rest = divmod(len(self.item), self.batch)
-        return whole + (rest > 1)
+        return batches_in(len(self.item), self.batch)
 
     def batches(self, epoch: int) -> Iterator[tuple[Ints, Ints]]:
         """Yield (rows [b], negative [b]): `negative` are positions in the batch, -1 where there is none."""
@@ -165,13 +165,8 @@ class TripletRecipe:
             closeness = unit(given_body) @ unit(given_title).T
         else:
             closeness = (body @ title.T).detach()
-        nearest = nearest_of_languages(
-            closeness,
-            language,
-            item[:, None] != item,
-            len(self.pairs.languages),
-            self.options.neighbours,
-        )
+        others, languages = item[:, None] != item, len(self.pairs.languages)
+        nearest = nearest_of_languages(closeness, language, others, languages, self.options.neighbours)
         return neighbour_term(body, title, nearest, language)
 
 
