@@ -19,12 +19,11 @@ from xlingual.errors import InputError
 from xlingual.files import make_folder
 from xlingual.training.checkpoints import Checkpoints, Standing
 from xlingual.training.epoch import DivergenceError, EpochMeans, Stepper, make_optimizer
-from xlingual.training.log import Log, log_line
 from xlingual.training.options import FitOptions
 from xlingual.training.precision import MixedPrecision, seeded, torch_threads, training_device
 from xlingual.training.recipe import Loss, Recipe, Scores, Validate
 from xlingual.training.resuming import compared_settings, start
-from xlingual.training.sinks import Sink, Sinks
+from xlingual.training.sinks import Log, Sink, Sinks
 
 __all__ = ["FitOptions", "Fitted", "Loss", "Recipe", "Scores", "Validate", "fit"]
 _PAUSE = 0.1  # seconds between two reports of steps
@@ -91,7 +90,7 @@ def fit(
                 means, scores = _epoch(stepper, model, validate, standing, progress_line, checkpoints)
             seconds = perf_counter() - begun
             standing = standing.after(scores.value if scores else None, seconds)
-            line = log_line(epoch, means, scores, best=standing.best_epoch == epoch, seconds=seconds)
+            line = _log_line(epoch, means, scores, best=standing.best_epoch == epoch, seconds=seconds)
             log.add(line)
             checkpoints.write(model, optimizer, standing, compared, precision.scaler.state_dict())
             told.epoch(line)
@@ -155,11 +154,24 @@ def _epoch(
     epoch = standing.epoch + 1
     try:
         means = stepper.epoch(epoch, lambda done, loss, rate: progress.step(standing, done, loss, rate))
-        _check_weights(model, epoch)
+        for name, weight in model.named_parameters():
+            if not torch.isfinite(weight).all():
+                raise DivergenceError(
+                    f"training stops: epoch {epoch} left weights that are no numbers ({name}): try a smaller "
+                    "rate"
+                )
         if validate is None:
             return means, None
         progress.validating(standing, means.steps)
-        return means, _validated(validate, model, epoch)
+        model.eval()
+        with torch.no_grad():
+            scores = validate(model, epoch)
+        if not math.isfinite(scores.value):
+            raise DivergenceError(
+                f"training stops: the validation of epoch {epoch} gave {scores.value}: are the validation data "
+                "large enough, and all vectors numbers?"
+            )
+        return means, scores
     except DivergenceError as error:
         kept = (
             f"{checkpoints.folder} has the training as it was after epoch {standing.epoch}: resume with "
@@ -170,23 +182,21 @@ def _epoch(
         raise InputError(f"{error} ({kept})") from None
 
 
-def _check_weights(model: nn.Module, epoch: int) -> None:
-    """Raise DivergenceError where the last steps of an epoch left weights that are no numbers."""
-    for name, weight in model.named_parameters():
-        if not torch.isfinite(weight).all():
-            raise DivergenceError(
-                f"training stops: epoch {epoch} left weights that are no numbers ({name}): try a smaller rate"
-            )
+def _log_line(
+    epoch: int, means: EpochMeans, scores: Scores | None, *, best: bool, seconds: float
+) -> dict[str, Any]:
+    """Return the line of an epoch; a number that is none (of `parts` only) is null."""
+    return {
+        "epoch": epoch,
+        "steps": means.steps,
+        "loss": means.loss,
+        "parts": _plain(means.parts),
+        "rate": means.rate,
+        "validation": {"score": scores.value, "parts": _plain(scores.parts)} if scores else None,
+        "best": best,
+        "seconds": round(seconds, 3),
+    }
 
 
-def _validated(validate: Validate, model: nn.Module, epoch: int) -> Scores:
-    """Return what a validation says of the model as it is after an epoch."""
-    model.eval()
-    with torch.no_grad():
-        scores = validate(model, epoch)
-    if not math.isfinite(scores.value):
-        raise DivergenceError(
-            f"training stops: the validation of epoch {epoch} gave {scores.value}: are the validation data "
-            "large enough, and all vectors numbers?"
-        )
-    return scores
+def _plain(parts: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: float(value) if math.isfinite(value) else None for name, value in parts.items()}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +15,8 @@ from xlingual.arrays import Vectors
 from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.data.pools.parallel_reading import read_parallel
 from xlingual.embed.encoding import Progress
-from xlingual.encoders import EncoderLike
+from xlingual.encoders import EncoderLike, Spec, parse
+from xlingual.encoders.plugins import Known
 from xlingual.encoders.torch_runtime import require
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
 from xlingual.errors import InputError
@@ -26,10 +28,12 @@ from xlingual.records import TargetCounts
 from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
 from xlingual.training.recipe import Scores
-from xlingual.training.recipes.dual_options import FIT_PRESETS, DualOptions
+from xlingual.training.recipes.dual_options import FIT_PRESETS, WORDS, DualOptions
 from xlingual.training.sinks import Sink
-from xlingual.workflows.dual_tower import WORDS, Tower, TowerBuilder, spec_of
 from xlingual.workflows.trained import Outcome, Run, running
+
+if TYPE_CHECKING:
+    from xlingual.workflows.dual_tower import Tower
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,8 @@ def train_dual_encoder(
 
     """
     require("a training", "torch", "torch")
+    from xlingual.workflows.dual_tower import TowerBuilder
+
     options = options or DualOptions()
     if frozen and base == WORDS:
         raise InputError("frozen is of a base that is there already: words are trained from scratch")
@@ -89,7 +95,13 @@ def train_dual_encoder(
     fit = fit or fit_options(base, frozen=frozen, seed=options.seed)
     with running(out, fit, resume=resume, replace=replace, sinks=sinks, progress=progress) as run:
         builder = TowerBuilder(data, train, options, run, open_store(store))
-        return _trained(run, builder.on(base, frozen), train, None if held is None else HeldOut(held))
+        if isinstance(base, str) and base == WORDS:
+            tower = builder.on_words()
+        elif (network := network_spec(base, frozen)) is not None:
+            tower = builder.on_network(base, network)
+        else:
+            tower = builder.on_vectors(base)
+        return _trained(run, tower, options, train, None if held is None else HeldOut(held))
 
 
 def fit_options(base: EncoderLike, *, frozen: bool = False, **changes: Any) -> FitOptions:  # noqa: ANN401
@@ -102,7 +114,7 @@ def fit_presets(base: EncoderLike, changes: Mapping[str, Any], *, frozen: bool =
     kind = "vectors"
     if isinstance(base, str) and base == WORDS:
         kind = WORDS
-    elif not frozen and isinstance(base, str) and spec_of(base).scheme == "hf":
+    elif network_spec(base, frozen) is not None:
         kind = "transformer"
     preset = dict(FIT_PRESETS[kind])
     if "warmup" in preset:  # of a short training
@@ -110,7 +122,17 @@ def fit_presets(base: EncoderLike, changes: Mapping[str, Any], *, frozen: bool =
     return preset
 
 
-def _trained(run: Run, tower: Tower, data: ParallelQuestions, held: HeldOut | None) -> TrainedDual:
+def network_spec(base: EncoderLike, frozen: bool) -> Spec | None:
+    """Return the spec of the network of transformers that is trained further; None for any other base."""
+    if frozen or not isinstance(base, str | os.PathLike):
+        return None
+    spec = parse(os.fspath(base), Known())
+    return spec if spec.scheme == "hf" else None
+
+
+def _trained(
+    run: Run, tower: Tower, options: DualOptions, data: ParallelQuestions, held: HeldOut | None
+) -> TrainedDual:
     """Train, and write the model."""
     from xlingual.training.recipes.dual_encoder import DualRecipe, encoded
 
@@ -119,14 +141,14 @@ def _trained(run: Run, tower: Tower, data: ParallelQuestions, held: HeldOut | No
         sides = ((QUERY, held.questions), (CANDIDATE, held.candidates))
         return held.scores(*(encoded(model, tower.inputs, role, rows) for role, rows in sides))
 
-    settings = tower.options.settings()
+    settings = options.settings()
     digests = {"digest": data.digest(), "validation_digest": None if held is None else held.data.digest()}
     fitted = run.train(
-        DualRecipe(tower.model(), data, tower.inputs, tower.options),
+        DualRecipe(tower.model, data, tower.inputs, options),
         {
             "name": "dual-encoder",
             **settings,
-            "model": tower.config.to_dict(),
+            "model": tower.model.config.to_dict(),
             "base": tower.identity,
             "data": digests["digest"],
             "validation": digests["validation_digest"],
@@ -140,7 +162,7 @@ def _trained(run: Run, tower: Tower, data: ParallelQuestions, held: HeldOut | No
         base = {
             "name": tower.name,
             "identity": tower.below.identity,
-            "dim": tower.config.dim,
+            "dim": model.config.dim,
             "languages": list(data.languages),
         }
     questions = 0 if held is None else len(held.data)
@@ -160,7 +182,7 @@ def _trained(run: Run, tower: Tower, data: ParallelQuestions, held: HeldOut | No
             "answers": len(np.unique(data.answered)),
         },
         vocabularies=None if tower.vocabulary is None else {SHARED: tower.vocabulary},
-        network=None if tower.checkpoint is None else tower.checkpoint.save,
+        network=tower.save,
     )
     return TrainedDual.of(folder, fitted, scores, questions=len(data), held_out=questions)
 

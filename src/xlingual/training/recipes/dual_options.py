@@ -13,6 +13,7 @@ from xlingual.requests.record import Record, option
 from xlingual.requests.values import Dropout, Natural, Positive, TwoOrMore
 from xlingual.training.options import Seed
 
+WORDS = "words"  # the base of a tower that is trained from scratch
 Regime: TypeAlias = Literal["en-en", "x-x", "x-x-mono", "x-y", "hybrid"]
 Positives: TypeAlias = Literal["inside", "outside"]
 REGIMES, POSITIVE = get_args(Regime), get_args(Positives)

@@ -60,8 +60,9 @@ def export_sentence_transformers(
     try:
         modules = copy_base(base, made)
         expected = _expected(network, base, tower)
-        own = isinstance(base, SentenceTransformerEncoder)  # whose vectors may be cut
-        width = whole_dim(base.model) if own else network.config.base_dim
+        width = network.config.base_dim
+        if isinstance(base, SentenceTransformerEncoder):  # whose vectors may be cut
+            width = whole_dim(base.model)
         _write_layers(folder, network, tower, made, modules, width)
         write_settings(made / MARK, about(folder, network) | {"field": tower})
         (made / CARD).write_text(readme(folder, network.config, tower, out.name), encoding="utf-8")

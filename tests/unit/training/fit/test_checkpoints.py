@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from xlingual.errors import InputError  # noqa: E402
-from xlingual.training import checkpoints, log  # noqa: E402
+from xlingual.training import checkpoints, sinks  # noqa: E402
 from xlingual.training.loop import FitOptions, fit  # noqa: E402
 from xlingual.training.resuming import start  # noqa: E402
 
@@ -28,8 +28,8 @@ class Crashing:
             (checkpoints, "sync_folder"),
             (checkpoints, "write_file"),
             (checkpoints.shutil, "rmtree"),
-            (log, "append"),
-            (log, "write_file"),
+            (sinks, "append"),
+            (sinks, "write_file"),
             (os, "fsync"),
             (os, "replace"),
         ):
