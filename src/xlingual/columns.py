@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, overload
 
@@ -73,9 +74,7 @@ class Strings(Column[str]):
 
     def __init__(self, chunks: Sequence[pa.LargeStringArray]) -> None:
         self.chunks = [chunk for chunk in chunks if len(chunk)]
-        self._starts = [0]
-        for chunk in self.chunks:
-            self._starts.append(self._starts[-1] + len(chunk))
+        self._starts = list(accumulate(map(len, self.chunks), initial=0))
 
     @classmethod
     def of(cls, values: Iterable[str]) -> Strings:

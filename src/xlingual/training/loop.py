@@ -168,8 +168,8 @@ def _epoch(
             scores = validate(model, epoch)
         if not math.isfinite(scores.value):
             raise DivergenceError(
-                f"training stops: the validation of epoch {epoch} gave {scores.value}: are the validation data "
-                "large enough, and all vectors numbers?"
+                f"training stops: the validation of epoch {epoch} gave {scores.value}: are the validation "
+                "data large enough, and all vectors numbers?"
             )
         return means, scores
     except DivergenceError as error:

@@ -73,7 +73,10 @@ class Sampler:
         """Yield the batches of an epoch: all instances in random order, the last batch may be smaller."""
         order = np.arange(self.instances, dtype=np.uint32)
         stream(self.seed, f"order of epoch {epoch}").shuffle(order)
-        salt = self._salts(epoch)
+        salt = {
+            view: stream(self.seed, f"{view} of epoch {epoch}").integers(2**64, dtype=np.uint64)
+            for view in self.first  # a stream for each: a further view changes no other's
+        }
         draws = stream(self.seed, f"contrast of epoch {epoch}")
         for step in range(self.steps()):
             instance = order[step * self.batch : (step + 1) * self.batch].astype(np.int64)
@@ -81,13 +84,6 @@ class Sampler:
             turn = instance - self.starts[items]
             anchor = {view: members(first, items, turn, salt[view]) for view, first in self.first.items()}
             yield Drawing(items, anchor, self._contrast(draws) if self.contrastive else {})
-
-    def _salts(self, epoch: int) -> dict[str, np.uint64]:
-        """Return a random number for each view; a further view changes no other's."""
-        return {
-            view: stream(self.seed, f"{view} of epoch {epoch}").integers(2**64, dtype=np.uint64)
-            for view in self.first
-        }
 
     def _contrast(self, draws: np.random.Generator) -> dict[str, Ints]:
         counts = {view: int(first[-1]) for view, first in self.first.items()}

@@ -86,7 +86,7 @@ class TowerBuilder:
             scale=options.scale,
         )
         model = DualEncoder(config, options.seed)
-        model.set_weights(inverse_document_frequency(self.train, features, context))
+        model.set_weights(inverse_document_frequency(self.train, features, context).tolist())
         return Tower(model, word_inputs(self.data, features, context), WORDS, WORDS, features.vocabulary)
 
     def on_network(self, base: EncoderLike, spec: Spec) -> Tower:

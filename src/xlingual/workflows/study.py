@@ -95,7 +95,9 @@ def new_study(
             store=store,
             progress=progress,
         )
-        key = replace(key, bkr=_by_id(bkr, rows, design.study), bkr_measure=MEASURE)
+        ids = [query.shown.id for query in design.study.queries]  # in the order of the rows
+        by_id = {name: dict(zip(ids, values, strict=True)) for name, values in bkr.items()}
+        key = replace(key, bkr=by_id, bkr_measure=MEASURE)
     given = {**layout.settings(), "source": source, "target": target, "image_encoder": image_encoder}
     given |= {"text_encoders": systems, "manifest": manifest.path or manifest}
     key = sign(key, NewStudyRequest, given, run=False)  # the study holds a digest of it
@@ -110,11 +112,12 @@ def _plan(source: str, target: str, layout: Layout, manifest: Manifest) -> Plan:
         raise InputError(f"--source and --target are both {source!r}: name two languages of the manifest")
     for language in (source, target):
         manifest.rows_of(language)
+    here, there = (name_of(tag) or tag for tag in (source, target))
     plan = Plan(
         source,
         target,
         layout.per_system,
-        layout.title or _title(source, target),
+        layout.title or f"Which {there} texts are relevant to these {here} texts?",
         datetime.now(UTC).isoformat(timespec="seconds"),
         raters=layout.raters,
         seed=layout.seed,
@@ -129,11 +132,6 @@ def _plan(source: str, target: str, layout: Layout, manifest: Manifest) -> Plan:
     )
     check_plan(plan, layout.queries)
     return plan
-
-
-def _title(source: str, target: str) -> str:
-    here, there = (name_of(tag) or tag for tag in (source, target))
-    return f"Which {there} texts are relevant to these {here} texts?"
 
 
 def _lists(
@@ -168,14 +166,6 @@ def _lists(
         )
         signatures[name] = batch_identity(encoder, texts, store=kept)
     return lists, signatures
-
-
-def _by_id(bkr: Mapping[str, Mapping[int, float]], rows: Ints, study: Study) -> dict[str, dict[str, float]]:
-    """Return BkR by the ids of the study's queries, which are in the order of the rows."""
-    ids = [query.shown.id for query in study.queries]
-    return {
-        name: {one: of[row] for one, row in zip(ids, rows.tolist(), strict=True)} for name, of in bkr.items()
-    }
 
 
 def _pictures(manifest: Manifest, design: Design, progress: Progress | None) -> dict[str, bytes]:

@@ -33,7 +33,7 @@ def bkr_of_queries(
     ranker: Ranker | None,
     store: StoreLike,
     progress: Progress | None,
-) -> dict[str, dict[int, float]]:
+) -> dict[str, list[float]]:
     """Return BkR of each query (row of the manifest) by system, on a non-matching sample that holds them all.
 
     The items of the queries are sources; the others are divided as for any evaluation (docs/samples.md).
@@ -65,7 +65,8 @@ def bkr_of_queries(
     for name in systems:
         own = pc.and_(pc.equal(table["encoder"], name), pc.equal(table["measure"], MEASURE))
         values = table["value"].filter(own).to_numpy()
-        found[name] = dict(zip(asked[wanted].tolist(), values[wanted].tolist(), strict=True))
+        by_row = dict(zip(asked[wanted].tolist(), values[wanted].tolist(), strict=True))
+        found[name] = [by_row[row] for row in queries.tolist()]
     return found
 
 

@@ -28,7 +28,7 @@ from xlingual.records import TargetCounts
 from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
 from xlingual.training.recipe import Scores
-from xlingual.training.recipes.dual_options import FIT_PRESETS, WORDS, DualOptions
+from xlingual.training.recipes.dual_options import NETWORK_FIT, WORDS, DualOptions
 from xlingual.training.sinks import Sink
 from xlingual.workflows.trained import Outcome, Run, running
 
@@ -111,20 +111,15 @@ def fit_options(base: EncoderLike, *, frozen: bool = False, **changes: Any) -> F
 
 def fit_presets(base: EncoderLike, changes: Mapping[str, Any], *, frozen: bool = False) -> dict[str, Any]:
     """Return what a base sets of the options of the fit loop, where `changes` are made to them."""
-    kind = "vectors"
-    if isinstance(base, str) and base == WORDS:
-        kind = WORDS
-    elif network_spec(base, frozen) is not None:
-        kind = "transformer"
-    preset = dict(FIT_PRESETS[kind])
-    if "warmup" in preset:  # of a short training
-        preset["warmup"] = min(preset["warmup"], changes.get("epochs", preset["epochs"]) / 2)
-    return preset
+    if network_spec(base, frozen) is None:
+        return {}
+    epochs = changes.get("epochs", NETWORK_FIT["epochs"])
+    return {**NETWORK_FIT, "warmup": min(NETWORK_FIT["warmup"], epochs / 2)}  # of a short training
 
 
 def network_spec(base: EncoderLike, frozen: bool) -> Spec | None:
     """Return the spec of the network of transformers that is trained further; None for any other base."""
-    if frozen or not isinstance(base, str | os.PathLike):
+    if frozen or not isinstance(base, str | os.PathLike) or base == WORDS:
         return None
     spec = parse(os.fspath(base), Known())
     return spec if spec.scheme == "hf" else None

@@ -90,14 +90,9 @@ def train_mlmme(
         if image_encoder is not None and held_by is not None and held_by is not image_encoder:
             held_pictures = source(held_by)
         job = _Job(run, options, train, held, pictures, held_pictures)
-        return job.trained(recipe, chosen(select, options))
-
-
-def chosen(select: str, options: MlmmeOptions) -> str:
-    """Return by what the epoch is chosen: "auto" is the pictures where they count."""
-    if select != "auto":
-        return select
-    return "image-sentence" if options.beta > 0 else "sentence-sentence"
+        if select == "auto":
+            select = "sentence-sentence" if options.beta == 0 else "image-sentence"
+        return job.trained(recipe, select)
 
 
 def _check(options: MlmmeOptions, image_encoder: EncoderLike | None, select: str) -> None:

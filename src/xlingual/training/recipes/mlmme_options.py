@@ -38,7 +38,6 @@ class MlmmeSettings(Record, frozen=True, kw_only=True):
         option(
             "What a match is to be ahead of: items drawn at random from all training data, the others of "
             "the batch, or the hardest of them.",
-            otherwise="random; vse in-batch, vsepp hardest",
         ),
     ] = "random"
     contrastive: Annotated[
@@ -50,7 +49,7 @@ class MlmmeSettings(Record, frozen=True, kw_only=True):
     batch: Annotated[TwoOrMore, option("Number of items of a batch.", metavar="N")] = 128
     threshold: Annotated[
         Positive,
-        option("Words that occur less often than N times are unknown.", metavar="N", otherwise="1; vsepp 4"),
+        option("Words that occur less often than N times are unknown.", metavar="N"),
     ] = 1
     most_words: Annotated[
         Positive | None,
@@ -58,19 +57,14 @@ class MlmmeSettings(Record, frozen=True, kw_only=True):
     ] = None
     max_length: Annotated[Positive, option("Number of words of a text that are read.", metavar="N")] = 100
     pretokenized: Annotated[bool, option("Texts are words with blanks between.")] = False
-    word_dim: Annotated[
-        Positive, option("Dimensions of word vectors.", metavar="N", otherwise="620; vse, vsepp 300")
-    ] = 620
+    word_dim: Annotated[Positive, option("Dimensions of word vectors.", metavar="N")] = 620
     state_dim: Annotated[Positive, option("Dimensions of the GRU's state.", metavar="N")] = 1024
-    joint_dim: Annotated[
-        Positive, option("Dimensions of the joint space.", metavar="N", otherwise="2048; vse, vsepp 1024")
-    ] = 2048
+    joint_dim: Annotated[Positive, option("Dimensions of the joint space.", metavar="N")] = 2048
     dropout: Annotated[
         Dropout,
         option(
             "Share of the state and of the image's vector that is left out.",
             metavar="X",
-            otherwise="0.5; vse, vsepp 0",
         ),
     ] = 0.5
     project_text: Annotated[bool, option("Map the GRU's state into the joint space.", in_files=True)] = True

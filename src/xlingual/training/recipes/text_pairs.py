@@ -101,9 +101,8 @@ def _check_left_out(manifest: Manifest, kept: Ints, options: TripletOptions) -> 
     if len(kept) == len(manifest):
         return
     what = f"a {options.title} and a {options.body}" if options.split is None else "two parts"
-    left = set(manifest.languages) - {manifest.languages[code] for code in manifest.language[kept]}
-    if left:
-        tag = next(tag for tag in manifest.languages if tag in left)
+    there = {manifest.languages[code] for code in np.unique(manifest.language[kept])}
+    if tag := next((tag for tag in manifest.languages if tag not in there), None):
         first = manifest.ids[int(manifest.rows_of(tag)[0])]
         raise InputError(
             f"{manifest.source}: no text in {tag!r} has {what} (the first is {first!r}): name other columns "
