@@ -34,6 +34,7 @@ THREADS = min(8, os.cpu_count() or 1)  # that open pictures; each may hold one o
 MAX_BYTES = 200_000_000
 GLANCE = 32  # side of a picture that is only looked at: JPEG is decoded at a small scale
 NO_URL = "download it and name the file, or use vectors of the pictures (vectors:PATH)"
+_NO_EXIF = (OSError, ValueError, SyntaxError, TypeError, AttributeError, struct.error)  # what damage raises
 _URL = re.compile(r"(?:^|/)(https?|ftp|s3|gs):/")  # also where a folder stands before it
 
 
@@ -122,7 +123,7 @@ def decode(
     content: bytes, path: Path | None = None, *, row: str | None = None, side: int | None = None
 ) -> Image:
     """Return the image of encoded bytes, as `open_picture` does; `path`, their file, is for messages."""
-    from PIL import Image
+    from PIL import Image, ImageOps
 
     where = ("" if row is None else f"row {row!r}: ") + "the picture" + (f" {path}" if path else "")
     try:
@@ -131,7 +132,10 @@ def decode(
                 raise Image.DecompressionBombError
             if side is not None:
                 image.draft("RGB", (4 * side, 4 * side))  # lets JPEG skip detail that scaling would lose
-            return _over_white(_upright(image))
+            image.load()  # PNG may hold its EXIF behind the pixels
+            with suppress(*_NO_EXIF):  # damaged, it says nothing
+                ImageOps.exif_transpose(image, in_place=True)
+            return _over_white(image)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise InputError(f"{where} has more than {MOST_PIXELS:,} pixels: make it smaller") from None
     except Exception as error:  # Pillow raises errors of many kinds for broken files
@@ -140,16 +144,6 @@ def decode(
             f"{where} {found}: replace it by a {', '.join(PICTURE_FORMATS[:-1])} or {PICTURE_FORMATS[-1]} "
             "file, or leave the row out"
         ) from error
-
-
-def _upright(image: Image) -> Image:
-    """Return the image turned as its EXIF says; damaged EXIF says nothing."""
-    from PIL import ImageOps
-
-    image.load()  # PNG may hold its EXIF behind the pixels
-    with suppress(OSError, ValueError, SyntaxError, TypeError, AttributeError, struct.error):
-        ImageOps.exif_transpose(image, in_place=True)
-    return image
 
 
 def _over_white(image: Image) -> Image:

@@ -26,6 +26,7 @@ from xlingual.models.features import TextFeatures
 from xlingual.models.vocabulary import FIRST, Vocabulary
 from xlingual.models.words import tokens
 from xlingual.records import Texts
+from xlingual.training.precision import in_batches
 from xlingual.training.recipe import Loss
 from xlingual.training.recipes.dual_options import DualOptions
 from xlingual.training.recipes.regimes import PairBatch, batches_of_epoch, make_regime
@@ -155,18 +156,12 @@ class DualRecipe:
 
 def encoded(model: DualEncoder, inputs: Inputs, role: str, rows: Ints, batch: int = 256) -> Vectors:
     """Return the vectors [n, dim] of texts of a role, without dropout."""
-    device, was_training = model.log_scale.device, model.training
-    model.eval()
-    vectors = np.empty((len(rows), model.config.dim), dtype=np.float32)
-    try:
-        with torch.inference_mode():
-            for start in range(0, len(rows), batch):
-                part = inputs.of(role, rows[start : start + batch])
-                found = model.encode(role, *(tensor.to(device) for tensor in part))
-                vectors[start : start + batch] = found.float().cpu().numpy()
-    finally:
-        model.train(was_training)
-    return vectors
+    device = model.log_scale.device
+
+    def encode(part: Ints) -> Tensor:
+        return model.encode(role, *(tensor.to(device) for tensor in inputs.of(role, rows[part])))
+
+    return in_batches(model, np.arange(len(rows)), model.config.dim, batch, encode)
 
 
 def word_features(data: ParallelQuestions, options: DualOptions) -> TextFeatures:

@@ -17,6 +17,7 @@ from xlingual.models.mlmme import Mlmme, MlmmeConfig
 from xlingual.models.vocabulary import Vocabulary
 from xlingual.training.corpus import Corpus, PackedPictures, PackedTexts
 from xlingual.training.losses import View, mlmme_loss
+from xlingual.training.precision import in_batches
 from xlingual.training.recipe import Loss, of_the_model
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
 from xlingual.training.samplers import PICTURES, Drawing, Sampler
@@ -187,36 +188,30 @@ def corpus_vectors(model: Mlmme, corpus: Corpus, batch: int = 512) -> dict[str, 
 
     Each is encoded once, without dropout.
     """
-    was_training = model.training
-    model.eval()
-    try:
-        with torch.inference_mode():
-            found = {tag: _texts(model, corpus, tag, batch) for tag in corpus.languages}
-            if corpus.pictures is not None and model.picture is not None:
-                found[PICTURES] = _pictures(model, corpus, corpus.pictures, batch)
-    finally:
-        model.train(was_training)
+    found = {tag: _texts(model, corpus, tag, batch) for tag in corpus.languages}
+    if corpus.pictures is not None and model.picture is not None:
+        found[PICTURES] = _pictures(model, corpus, corpus.pictures, batch)
     return found
 
 
 def _texts(model: Mlmme, corpus: Corpus, tag: str, batch: int) -> Placed:
     packed = corpus.texts[tag]
     device = next(model.parameters()).device
-    vectors = np.empty((len(packed), model.config.joint_dim), dtype=np.float32)
     by_length = np.argsort(np.diff(packed.offsets), kind="stable")
-    for start in range(0, len(packed), batch):
-        chosen = by_length[start : start + batch]
-        words, lengths = (torch.from_numpy(part).to(device) for part in packed.padded(chosen))
-        vectors[chosen] = model.texts(tag, words, lengths).float().cpu().numpy()
+
+    def encode(texts: Ints) -> Tensor:
+        return model.texts(tag, *(torch.from_numpy(part).to(device) for part in packed.padded(texts)))
+
+    vectors = in_batches(model, by_length, model.config.joint_dim, batch, encode)
     return Placed(vectors, corpus.groups[packed.owners(np.arange(len(packed)))])
 
 
 def _pictures(model: Mlmme, corpus: Corpus, packed: PackedPictures, batch: int) -> Placed:
     device = next(model.parameters()).device
     shown, member = np.unique(packed.shown, return_index=True)
-    vectors = np.empty((len(shown), model.config.joint_dim), dtype=np.float32)
-    for start in range(0, len(shown), batch):
-        chosen = np.ascontiguousarray(packed.vectors[shown[start : start + batch]])
-        found = model.pictures(torch.from_numpy(chosen).to(device))
-        vectors[start : start + batch] = found.float().cpu().numpy()
+
+    def encode(rows: Ints) -> Tensor:
+        return model.pictures(torch.from_numpy(packed.vectors[shown[rows]]).to(device))
+
+    vectors = in_batches(model, np.arange(len(shown)), model.config.joint_dim, batch, encode)
     return Placed(vectors, corpus.groups[packed.owners(member)])

@@ -91,7 +91,10 @@ class MlmmeOptions(MlmmeSettings, frozen=True):
     def __post_init__(self) -> None:
         """Check what no single value shows."""
         super().__post_init__()
-        _distinct(self.languages)
+        twice = sorted({tag for tag in self.languages if self.languages.count(tag) > 1})
+        if not self.languages or twice:
+            what = f"{twice[0]!r} is there twice" if twice else "none is told"
+            raise InputError(f"languages: {what}; tell each once, such as en,de")
         if len(self.languages) == 1 and self.beta < 1:
             raise InputError(
                 f"beta is {self.beta:g} with one language ({self.languages[0]}): there are no pairs of "
@@ -141,10 +144,3 @@ FIT_PRESETS: Mapping[str, Mapping[str, Any]] = {
     "vse": {"rate": 2e-4, "epochs": 15, "clip": 2.0},
     "vsepp": {"rate": 2e-4, "epochs": 30, "clip": 2.0, "schedule": "step:15:0.1"},
 }
-
-
-def _distinct(languages: tuple[str, ...]) -> None:
-    twice = sorted({tag for tag in languages if languages.count(tag) > 1})
-    if not languages or twice:
-        what = f"{twice[0]!r} is there twice" if twice else "none is told"
-        raise InputError(f"languages: {what}; tell each once, such as en,de")
