@@ -123,11 +123,7 @@ class Progress:
         now = monotonic()
         if now >= self._next:
             self._next = now + _PAUSE
-            self._show(standing, done, f"loss {loss:.3g} · rate {rate:.3g}")
-
-    def validating(self, standing: Standing, steps: int) -> None:
-        """Report that the epoch after `standing` is validated."""
-        self._show(standing, steps, "validation")
+            self.show(standing, done, f"loss {loss:.3g} · rate {rate:.3g}")
 
     def epoch(self, standing: Standing, means: EpochMeans, scores: Scores | None, seconds: float) -> None:
         """Report an epoch that is over, the last one of `standing`, in a sentence of its own."""
@@ -136,7 +132,8 @@ class Progress:
         told = f"epoch {standing.epoch}/{self._epochs} · loss {means.loss:.4g}{score}{best} · {seconds:.3g} s"
         self._report(told, 0, SENTENCE)
 
-    def _show(self, standing: Standing, done: int, text: str) -> None:
+    def show(self, standing: Standing, done: int, text: str) -> None:
+        """Report what is done in the epoch after `standing`, of which `done` steps are over."""
         best = f" · best {standing.best_score:.4g}" if standing.best_score is not None else ""
         what = f"training · epoch {standing.epoch + 1}/{self._epochs} · {text}{best}"
         self._report(what, self._ends[standing.epoch] + done, self._ends[-1])
@@ -162,7 +159,7 @@ def _epoch(
                 )
         if validate is None:
             return means, None
-        progress.validating(standing, means.steps)
+        progress.show(standing, means.steps, "validation")
         model.eval()
         with torch.no_grad():
             scores = validate(model, epoch)

@@ -193,7 +193,11 @@ class _Job:
         try:
             held = pack(work / "validation", self.held, words, reading, self.held_pictures)
         except InputError as error:
-            raise InputError(f"validation: {error}{self._hint()}") from error
+            hint = ""  # what helps where the validation's pictures have a file of vectors of their own
+            one_source = self.pictures is not None and self.held_pictures is self.pictures
+            if one_source and self.held.path != self.train.path:
+                hint = "; another encoder of its pictures is named by --validation-image-encoder"
+            raise InputError(f"validation: {error}{hint}") from error
         check_size(len(np.unique(held.groups)))
         if corpus.picture_dim != held.picture_dim:
             raise InputError(
@@ -218,13 +222,6 @@ class _Job:
                 stacklevel=4,
             )
         return found
-
-    def _hint(self) -> str:
-        """Return what helps where the validation's pictures have a file of vectors of their own."""
-        same = self.pictures is not None and self.held_pictures is self.pictures
-        if not same or self.held.path == self.train.path:
-            return ""
-        return "; another encoder of its pictures is named by --validation-image-encoder"
 
 
 def _identity(source: Source | None) -> str | None:

@@ -188,7 +188,7 @@ def corpus_vectors(model: Mlmme, corpus: Corpus, batch: int = 512) -> dict[str, 
 
     Each is encoded once, without dropout.
     """
-    found = {tag: _texts(model, corpus, tag, batch) for tag in corpus.languages}
+    found = {tag: _texts(model, corpus, tag, batch) for tag in corpus.texts}
     if corpus.pictures is not None and model.picture is not None:
         found[PICTURES] = _pictures(model, corpus, corpus.pictures, batch)
     return found
