@@ -232,9 +232,9 @@ def _memory_of(model: nn.Module, optimizer: Optimizer) -> dict[str, Tensor]:
 
 def _remember(model: nn.Module, optimizer: Optimizer, tensors: Mapping[str, Tensor]) -> None:
     """Give an optimiser the memory that `_memory_of` returned."""
-    state = {}
-    for number, name in enumerate(trained(model)):
-        kept = {part: tensors[f"{part}/{name}"] for part in _MEMORY if f"{part}/{name}" in tensors}
-        if kept:
-            state[number] = kept
+    kept = (
+        {part: tensors[f"{part}/{name}"] for part in _MEMORY if f"{part}/{name}" in tensors}
+        for name in trained(model)
+    )
+    state = {number: parts for number, parts in enumerate(kept) if parts}
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

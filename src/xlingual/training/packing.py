@@ -96,8 +96,10 @@ def pack(
     items = np.unique(manifest.item[rows])
     for tag, vocabulary in vocabularies.items():
         _pack_texts(folder, manifest, tag, vocabulary, reading, items)
-    shape = None if pictures is None else _pack_pictures(folder, manifest, rows, items, pictures)
-    np.save(folder / "groups.npy", _groups(folder, manifest, items, shape is not None))
+    shape, shown = None, np.empty((0, 2), dtype=np.int64)
+    if pictures is not None:
+        shape, shown = _pack_pictures(folder, manifest, rows, items, pictures)
+    np.save(folder / "groups.npy", _groups(manifest, items, shown))
     np.save(folder / "ids.npy", np.array([manifest.item_ids[item][:_ID] for item in items.tolist()]))
     with atomic_file(folder / LAYOUT) as temporary:
         layout = {"languages": list(vocabularies), "pictures": shape}
@@ -130,8 +132,8 @@ def _pack_texts(
 
 def _pack_pictures(
     folder: Path, manifest: Manifest, rows: Ints, items: Ints, source: Source
-) -> tuple[int, int]:
-    """Write the distinct vectors and which of them each item shows; return their shape."""
+) -> tuple[tuple[int, int], Ints]:
+    """Write the distinct vectors and which of them each item shows; return the shape, and such pairs."""
     asked = rows
     if manifest.has_pictures:
         asked = np.flatnonzero((manifest.picture >= 0) & np.isin(manifest.item, items))
@@ -144,12 +146,11 @@ def _pack_pictures(
     key = np.where(slot >= 0, slot, len(manifest.picture_source) + np.arange(len(asked)))
     _, first, same = np.unique(key, return_index=True, return_inverse=True)
     number, shape = _write_vectors(folder / "pictures.raw", manifest, asked[first], source)
-    shown = np.unique(
-        np.stack([np.searchsorted(items, manifest.item[asked]), number[same]], axis=1), axis=0
-    )  # by item
+    item = np.searchsorted(items, manifest.item[asked])
+    shown = np.unique(np.stack([item, number[same]], axis=1), axis=0)  # by item
     np.save(folder / "pictures.first.npy", _starts(np.bincount(shown[:, 0], minlength=len(items))))
     np.save(folder / "pictures.shown.npy", shown[:, 1])
-    return shape
+    return shape, shown
 
 
 def _write_vectors(
@@ -192,18 +193,18 @@ def _shifted(progress: Progress | None, start: int, total: int) -> Progress | No
     return report
 
 
-def _groups(folder: Path, manifest: Manifest, items: Ints, with_vectors: bool) -> Ints:
-    """Return a number for each item: equal where items share a picture, directly or by way of others."""
+def _groups(manifest: Manifest, items: Ints, shown: Ints) -> Ints:
+    """Return a number for each item: equal where items share a picture, directly or by way of others.
+
+    `shown` [m, 2]: pairs of an item and a vector of pictures, where there are any.
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     n = len(items)
     rows = np.flatnonzero((manifest.picture >= 0) & np.isin(manifest.item, items))
-    item, node = np.searchsorted(items, manifest.item[rows]), n + manifest.picture[rows]
-    if with_vectors:
-        first, shown = (np.load(folder / f"pictures.{part}.npy") for part in ("first", "shown"))
-        item = np.concatenate([item, np.repeat(np.arange(n), np.diff(first))])
-        node = np.concatenate([node, n + len(manifest.picture_source) + shown])
+    item = np.concatenate([np.searchsorted(items, manifest.item[rows]), shown[:, 0]])
+    node = n + np.concatenate([manifest.picture[rows], len(manifest.picture_source) + shown[:, 1]])
     size = int(max(node.max(initial=-1) + 1, n))
     links = coo_array((np.ones(len(item), dtype=np.int8), (item, node)), shape=(size, size))
     labels: Ints = connected_components(links, directed=False)[1][:n].astype(np.int64)
