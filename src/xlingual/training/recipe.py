@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
-
-from msgspec import structs
-
-from xlingual.errors import InputError, did_you_mean, listed
-from xlingual.requests.record import Record, leaves
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
-
-R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True)
@@ -66,41 +59,3 @@ class Recipe(Protocol):
 
 
 Validate: TypeAlias = "Callable[[nn.Module, int], Scores]"
-
-
-def of_the_model(options: Record, config: type) -> dict[str, Any]:
-    """Return those settings that the configuration of the model (a dataclass) has too."""
-    names = {field.name for field in fields(config)}
-    return {name: value for name, value in structs.asdict(options).items() if name in names}
-
-
-def told(kind: type[Record], presets: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Return what holds where a setting is left out, for the help: "0.001; vse, vsepp 0.0002"."""
-    found = {}
-    for name, leaf in leaves(kind).items():
-        of_value: dict[Any, list[str]] = {}
-        for recipe, preset in presets.items():
-            if preset.get(name, leaf.given) != leaf.given and not leaf.marks.in_files:
-                of_value.setdefault(preset[name], []).append(recipe)
-        if of_value:
-            others = (f"{', '.join(recipes)} {_word(value)}" for value, recipes in of_value.items())
-            found[name] = f"{leaf.marks.otherwise or _word(leaf.given)}; {', '.join(others)}"
-    return found
-
-
-def _word(value: float | str) -> str:
-    return f"{value:f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
-
-
-def preset(
-    kind: type[R], presets: Mapping[str, Mapping[str, Any]], recipe: str, changes: Mapping[str, Any]
-) -> R:
-    """Return the settings of a named recipe with some of them changed."""
-    if recipe not in presets:
-        near = did_you_mean(recipe, presets)
-        raise InputError(f"recipe {recipe!r} is unknown.{near} Choose one of {listed(presets)}")
-    for name in changes:
-        if name not in kind.__struct_fields__:
-            near = did_you_mean(name, kind.__struct_fields__)
-            raise InputError(f"unknown option {name!r} of {recipe}.{near}")
-    return kind(**{**presets[recipe], **changes})

@@ -14,8 +14,7 @@ from xlingual.requests.output import Output
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Record, Request, argument, option
 from xlingual.requests.values import Positive, Share
-from xlingual.training.options import Epochs, FitOptions, Rate
-from xlingual.training.recipe import told
+from xlingual.training.options import Epochs, FitOptions, Rate, told
 from xlingual.training.recipes.dual_options import NETWORK_FIT, DualOptions
 from xlingual.training.recipes.mlmme_options import (
     FIT_PRESETS,

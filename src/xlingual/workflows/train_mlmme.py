@@ -86,9 +86,9 @@ def train_mlmme(
 
     with running(out, fit, resume=resume, replace=replace, sinks=sinks, progress=progress) as run:
         pictures = held_pictures = None if image_encoder is None else source(image_encoder)
-        held_by = validation_image_encoder or image_encoder
-        if image_encoder is not None and held_by is not None and held_by is not image_encoder:
-            held_pictures = source(held_by)
+        other = validation_image_encoder
+        if pictures is not None and other and other is not image_encoder:
+            held_pictures = source(other)
         job = _Job(run, options, train, held, pictures, held_pictures)
         if select == "auto":
             select = "sentence-sentence" if options.beta == 0 else "image-sentence"

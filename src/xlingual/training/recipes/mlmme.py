@@ -17,8 +17,9 @@ from xlingual.models.mlmme import Mlmme, MlmmeConfig
 from xlingual.models.vocabulary import Vocabulary
 from xlingual.training.corpus import Corpus, PackedPictures, PackedTexts
 from xlingual.training.losses import View, mlmme_loss
+from xlingual.training.options import of_the_model
 from xlingual.training.precision import in_batches
-from xlingual.training.recipe import Loss, of_the_model
+from xlingual.training.recipe import Loss
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
 from xlingual.training.samplers import PICTURES, Drawing, Sampler
 

@@ -10,8 +10,7 @@ from msgspec import Meta
 from xlingual.errors import InputError, listed
 from xlingual.requests.record import Record, option
 from xlingual.requests.values import Dropout, Positive, TwoOrMore, comma_list
-from xlingual.training.options import Seed
-from xlingual.training.recipe import preset
+from xlingual.training.options import Seed, preset
 
 Beta: TypeAlias = Annotated[
     Annotated[float, Meta(ge=0, le=1)],

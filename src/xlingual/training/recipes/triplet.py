@@ -29,7 +29,8 @@ from xlingual.models.triplet import Triplet, TripletConfig
 from xlingual.models.unit import unit
 from xlingual.streams import stream
 from xlingual.training.losses import nearest_of_languages, neighbour_term, triplet_loss
-from xlingual.training.recipe import Loss, of_the_model
+from xlingual.training.options import of_the_model
+from xlingual.training.recipe import Loss
 from xlingual.training.recipes.neighbour_index import NeighbourIndex
 from xlingual.training.recipes.text_pairs import TextPairs
 from xlingual.training.recipes.triplet_options import TripletOptions
