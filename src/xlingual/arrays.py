@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import accumulate
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -49,9 +50,7 @@ class Rows:
 
     def __init__(self, parts: Sequence[NDArray[Any]], index: Ints | None = None) -> None:
         self.parts = list(parts)
-        self._starts = [0]
-        for part in self.parts:
-            self._starts.append(self._starts[-1] + len(part))
+        self._starts = list(accumulate(map(len, self.parts), initial=0))
         self._index = index
 
     def __len__(self) -> int:

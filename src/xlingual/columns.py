@@ -1,15 +1,19 @@
 """Columns of millions of strings: kept as bytes, in memory or in a mapped file, until they are asked for.
 
 A column behaves as a list of Python strings that cannot be changed; `pick` takes many rows at once. pyarrow
-and numpy are imported inside the functions, so that this module costs nothing to import.
+is imported inside the functions, since much is done without it.
 """
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar, overload
+
+import numpy as np
 
 from xlingual.arrays import Ints
 
@@ -41,8 +45,6 @@ class Column(Sequence[T], Generic[T]):
     def __getitem__(self, row: slice) -> Lookup[T]: ...
 
     def __getitem__(self, row: SupportsIndex | slice) -> T | Lookup[T]:
-        import numpy as np
-
         if isinstance(row, slice):
             return self.view(np.arange(*row.indices(len(self))))
         place = int(row)
@@ -52,8 +54,6 @@ class Column(Sequence[T], Generic[T]):
         return self._one(place)
 
     def __iter__(self) -> Iterator[T]:
-        import numpy as np
-
         for start in range(0, len(self), BLOCK):
             yield from self.pick(np.arange(start, min(start + BLOCK, len(self))))
 
@@ -74,9 +74,7 @@ class Strings(Column[str]):
 
     def __init__(self, chunks: Sequence[pa.LargeStringArray]) -> None:
         self.chunks = [chunk for chunk in chunks if len(chunk)]
-        self._starts = [0]
-        for chunk in self.chunks:
-            self._starts.append(self._starts[-1] + len(chunk))
+        self._starts = list(accumulate(map(len, self.chunks), initial=0))
 
     @classmethod
     def of(cls, values: Iterable[str]) -> Strings:
@@ -103,7 +101,6 @@ class Strings(Column[str]):
 
     def arrow(self, rows: Ints) -> pa.LargeStringArray:
         """Return the strings of the rows as one Arrow array."""
-        import numpy as np
         import pyarrow as pa
 
         if not len(rows):
@@ -128,8 +125,6 @@ class Strings(Column[str]):
 
     def byte_lengths(self) -> Ints:
         """Return the length of each string as UTF-8, int64 [n]."""
-        import numpy as np
-
         if not self.chunks:
             return np.empty(0, dtype=np.int64)
         return np.concatenate([np.diff(offsets(chunk)) for chunk in self.chunks])
@@ -179,8 +174,6 @@ class Lookup(Column[T]):
 
     def byte_lengths(self) -> Ints:
         """Return the length of each string as UTF-8, int64 [n]."""
-        import numpy as np
-
         words = self.words if isinstance(self.words, Strings) else Strings.of(list(self.words))  # type: ignore[arg-type]
         return words.byte_lengths()[self.codes] if len(words) else np.empty(0, dtype=np.int64)
 
@@ -207,8 +200,6 @@ class Paths(Column[Path]):
 
 def shown_paths(sources: Sequence[Any]) -> Iterator[str]:
     """Yield str(path) for each path of a sequence; of a column of paths, none becomes a Path for that."""
-    import os
-
     base, codes = (sources.words, sources.codes) if isinstance(sources, Lookup) else (sources, None)
     if not isinstance(base, Paths):
         yield from map(str, sources)
@@ -237,8 +228,6 @@ def plain(values: Sequence[T]) -> Sequence[T]:
 
 def coded(values: Sequence[str]) -> tuple[Ints, list[str]]:
     """Return (codes [n], words): the number of each value by first appearance, and the different values."""
-    import numpy as np
-
     if isinstance(values, Lookup) and not isinstance(values.words, Column):
         used, first, codes = np.unique(values.codes, return_index=True, return_inverse=True)
         names = [values.words[code] for code in used.tolist()]
@@ -254,8 +243,6 @@ def coded(values: Sequence[str]) -> tuple[Ints, list[str]]:
 
 def _through(inner: Ints, codes: Ints) -> Ints:
     """Return inner[codes]; a code below 0 stays one."""
-    import numpy as np
-
     if not len(inner):
         return codes
     return inner[codes] if not len(codes) or codes.min() >= 0 else np.where(codes < 0, codes, inner[codes])
@@ -263,8 +250,6 @@ def _through(inner: Ints, codes: Ints) -> Ints:
 
 def offsets(chunk: pa.LargeStringArray) -> Any:  # noqa: ANN401  (int64 [n + 1])
     """Return where the bytes of each string begin in the third buffer of a chunk, and where the last ends."""
-    import numpy as np
-
     return np.frombuffer(chunk.buffers()[1], np.int64, len(chunk) + 1, 8 * chunk.offset)
 
 
@@ -278,7 +263,6 @@ def content(chunk: pa.LargeStringArray) -> memoryview:
 
 def _taken(chunk: pa.LargeStringArray, rows: Ints) -> pa.LargeStringArray:
     """Return rows of a chunk, without a copy where they follow each other."""
-    import numpy as np
     import pyarrow as pa
 
     if rows[-1] - rows[0] == len(rows) - 1 and (np.diff(rows) == 1).all():

@@ -17,6 +17,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from xlingual.arrays import Ints
 from xlingual.columns import Lookup, Paths
 from xlingual.errors import InputError
@@ -32,6 +34,7 @@ THREADS = min(8, os.cpu_count() or 1)  # that open pictures; each may hold one o
 MAX_BYTES = 200_000_000
 GLANCE = 32  # side of a picture that is only looked at: JPEG is decoded at a small scale
 NO_URL = "download it and name the file, or use vectors of the pictures (vectors:PATH)"
+_NO_EXIF = (OSError, ValueError, SyntaxError, TypeError, AttributeError, struct.error)  # what damage raises
 _URL = re.compile(r"(?:^|/)(https?|ftp|s3|gs):/")  # also where a folder stands before it
 
 
@@ -81,8 +84,6 @@ def missing_files(
     `there` tells what is looked for (`os.path.exists`: anything). Of a column of paths, none becomes a Path
     for that, and what lies in a folder that is missing is not looked for.
     """
-    import numpy as np
-
     base, codes = (sources.words, sources.codes) if isinstance(sources, Lookup) else (sources, None)
     if not isinstance(base, Paths):
         paths = ((i, source) for i, source in enumerate(sources) if isinstance(source, Path))
@@ -122,7 +123,7 @@ def decode(
     content: bytes, path: Path | None = None, *, row: str | None = None, side: int | None = None
 ) -> Image:
     """Return the image of encoded bytes, as `open_picture` does; `path`, their file, is for messages."""
-    from PIL import Image
+    from PIL import Image, ImageOps
 
     where = ("" if row is None else f"row {row!r}: ") + "the picture" + (f" {path}" if path else "")
     try:
@@ -131,7 +132,10 @@ def decode(
                 raise Image.DecompressionBombError
             if side is not None:
                 image.draft("RGB", (4 * side, 4 * side))  # lets JPEG skip detail that scaling would lose
-            return _over_white(_upright(image))
+            image.load()  # PNG may hold its EXIF behind the pixels
+            with suppress(*_NO_EXIF):  # damaged, it says nothing
+                ImageOps.exif_transpose(image, in_place=True)
+            return _over_white(image)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise InputError(f"{where} has more than {MOST_PIXELS:,} pixels: make it smaller") from None
     except Exception as error:  # Pillow raises errors of many kinds for broken files
@@ -142,23 +146,11 @@ def decode(
         ) from error
 
 
-def _upright(image: Image) -> Image:
-    """Return the image turned as its EXIF says; damaged EXIF says nothing."""
-    from PIL import ImageOps
-
-    image.load()  # PNG may hold its EXIF behind the pixels
-    with suppress(OSError, ValueError, SyntaxError, TypeError, AttributeError, struct.error):
-        ImageOps.exif_transpose(image, in_place=True)
-    return image
-
-
 def _over_white(image: Image) -> Image:
     """Return the image in RGB, transparent parts white."""
     from PIL import Image as Images
 
     if image.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off instead of scaling
-        import numpy as np
-
         grey = np.asarray(image).astype(np.float64) / 257
         return Images.fromarray(grey.clip(0, 255).astype(np.uint8)).convert("RGB")
     if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:

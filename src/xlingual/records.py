@@ -186,18 +186,6 @@ class ImageSimilarity(Protocol):
         """Return how alike each picture of one batch is to each of the other, [n, m]; larger is more."""
 
 
-@runtime_checkable
-class Transform(Protocol):
-    """Turns vectors into other vectors, applied on top of an encoder (`A::B` in a spec)."""
-
-    @property
-    def identity(self) -> str:
-        """Everything that changes the vectors, in one line."""
-
-    def apply(self, vectors: Vectors, /) -> Vectors:
-        """Return float32 [n, e] for float32 [n, d]."""
-
-
 def digest(*parts: str | bytes) -> bytes:
     """Return 16 bytes that identify the parts; ("ab", "c") and ("a", "bc") differ."""
     hasher = hashlib.blake2b(digest_size=16)
@@ -225,7 +213,11 @@ def content_keys(batch: Texts, columns: Sequence[str]) -> list[bytes]:
     }
     check_content(columns, (*read, "fields"))
     if "fields" in columns:
-        read["fields"] = _field_digests(batch)
+        fields = sorted(batch.fields.items())
+        read["fields"] = [
+            digest(*(part for name, values in fields for part in (name, str(values[row]))))
+            for row in range(len(batch))
+        ]
     return [digest(*row) for row in zip(*(read[name] for name in columns), strict=True)]
 
 
@@ -239,15 +231,6 @@ def check_content(columns: object, known: Sequence[str]) -> None:
             f"an encoder's content must be a tuple of names among {', '.join(map(repr, known))}, such as "
             f"({known[0]!r},): found {columns!r:.100}"
         )
-
-
-def _field_digests(batch: Texts) -> list[bytes]:
-    """Return one digest for each text of the names and values of its fields, whatever their order."""
-    names = sorted(batch.fields)
-    return [
-        digest(*(part for name in names for part in (name, str(batch.fields[name][row]))))
-        for row in range(len(batch))
-    ]
 
 
 def _is_lazy(*columns: object) -> bool:

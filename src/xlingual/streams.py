@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
 
 def stream(seed: int, name: str) -> np.random.Generator:
     """Return the named random stream of a seed."""
-    import numpy as np
-
     entropy = np.random.SeedSequence([seed, zlib.crc32(name.encode())])
     return np.random.Generator(np.random.PCG64(entropy))

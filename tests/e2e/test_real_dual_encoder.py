@@ -14,8 +14,7 @@ from xlingual.data.pools.splitting import split_pool
 from xlingual.embed import embed_pool
 from xlingual.encoders import text_encoders
 from xlingual.training.recipes.dual_options import DualOptions
-from xlingual.workflows.dual_validation import HeldOut
-from xlingual.workflows.train_dual_encoder import fit_options, train_dual_encoder
+from xlingual.workflows.train_dual_encoder import HeldOut, fit_options, train_dual_encoder
 
 pytestmark = [
     pytest.mark.slow,

@@ -90,11 +90,6 @@ class Corpus:
         return len(self.groups)
 
     @property
-    def languages(self) -> tuple[str, ...]:
-        """The languages, in the order in which they were told."""
-        return tuple(self.texts)
-
-    @property
     def picture_dim(self) -> int | None:
         """The dimensions of the pictures' vectors; None without pictures."""
         return None if self.pictures is None else self.pictures.vectors.shape[1]
@@ -112,7 +107,9 @@ class Corpus:
         pictures = None
         if layout["pictures"] is not None:
             first, shown = (mapped(folder, f"pictures.{part}") for part in ("first", "shown"))
-            pictures = PackedPictures(first, shown, raw_vectors(folder, tuple(layout["pictures"])))
+            shape = tuple(layout["pictures"])  # of float32, little-endian, without a header
+            vectors = np.asarray(np.memmap(folder / "pictures.raw", dtype="<f4", mode="r", shape=shape))
+            pictures = PackedPictures(first, shown, vectors)
         return cls(texts, pictures, mapped(folder, "groups"), mapped(folder, "ids"))
 
 
@@ -122,10 +119,4 @@ def mapped(folder: Path, name: str) -> np.ndarray:
     try:
         return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
     except ValueError:
-        empty: np.ndarray = np.load(path, allow_pickle=False)
-        return empty
-
-
-def raw_vectors(folder: Path, shape: tuple[int, int]) -> Vectors:
-    """Return the vectors of pictures, float32 little-endian without a header, mapped into memory."""
-    return np.asarray(np.memmap(folder / "pictures.raw", dtype="<f4", mode="r", shape=shape))
+        return np.asarray(np.load(path, allow_pickle=False))

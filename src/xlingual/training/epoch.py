@@ -6,19 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
+from torch import Tensor, nn
 
 from xlingual.encoders.batching import is_out_of_memory
 from xlingual.errors import InputError, listed
-from xlingual.training.optimizer import set_rate, trained
 from xlingual.training.options import FitOptions
 from xlingual.training.precision import MixedPrecision
 from xlingual.training.recipe import Loss, Recipe
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 _MOST_OVERFLOWS = 20  # steps in a row that float16 may leave out, each with half the scale
 
@@ -35,6 +32,19 @@ class EpochMeans:
     loss: float
     parts: dict[str, float]
     rate: float  # of the last step
+
+
+def trained(model: nn.Module) -> dict[str, nn.Parameter]:
+    """Return the parameters that are trained, by name, each once."""
+    return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
+
+
+def make_optimizer(model: nn.Module, options: FitOptions) -> torch.optim.Optimizer:
+    """Return the optimiser of the options over what is trained of a model."""
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[options.optimizer]
+    weights = list(trained(model).values())
+    fused = all(weight.device.type in {"cpu", "cuda"} for weight in weights)  # one pass over the memory
+    return kind(weights, lr=options.rate, weight_decay=options.weight_decay, fused=fused or None)
 
 
 class Stepper:
@@ -64,7 +74,8 @@ class Stepper:
         total, count, parts, rate, done = 0.0, 0, Counter[str](), 0.0, 0
         for done, batch in enumerate(self._recipe.batches(epoch), start=1):
             rate = self._options.rate_at(epoch, done - 1, steps)
-            set_rate(self._optimizer, rate)
+            for group in self._optimizer.param_groups:
+                group["lr"] = rate
             where = f"epoch {epoch}, batch {done} of {steps}"
             try:
                 value, loss = self._step(batch, where)

@@ -5,30 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from time import monotonic, perf_counter
+from typing import Any
 
 import torch
+from torch import nn
 
+from xlingual.embed.encoding import SENTENCE
+from xlingual.embed.encoding import Progress as Report
 from xlingual.errors import InputError
 from xlingual.files import make_folder
-from xlingual.training.checkpoints import Checkpoints
-from xlingual.training.epoch import DivergenceError, EpochMeans, Stepper
-from xlingual.training.log import Log, log_line
-from xlingual.training.optimizer import make_optimizer
+from xlingual.training.checkpoints import Checkpoints, Standing
+from xlingual.training.epoch import DivergenceError, EpochMeans, Stepper, make_optimizer
 from xlingual.training.options import FitOptions
 from xlingual.training.precision import MixedPrecision, seeded, torch_threads, training_device
-from xlingual.training.progress import Progress, ProgressCallback
 from xlingual.training.recipe import Loss, Recipe, Scores, Validate
 from xlingual.training.resuming import compared_settings, start
-from xlingual.training.sinks import Sink, Sinks
-from xlingual.training.standing import Standing
-
-if TYPE_CHECKING:
-    from torch import nn
+from xlingual.training.sinks import Log, Sink, Sinks
 
 __all__ = ["FitOptions", "Fitted", "Loss", "Recipe", "Scores", "Validate", "fit"]
+_PAUSE = 0.1  # seconds between two reports of steps
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ def fit(
     sinks: Sequence[Sink] = (),
     resume: bool = False,
     replace: bool = False,
-    progress: ProgressCallback | None = None,
+    progress: Report | None = None,
 ) -> Fitted:
     """Train a recipe's model and return it with the weights of its best epoch.
 
@@ -78,7 +76,7 @@ def fit(
     if checkpoint is not None:
         standing = checkpoint.standing
         checkpoints.load(checkpoint, model, optimizer)
-        precision.load_scaler(checkpoint.scaler)
+        precision.scaler.load_state_dict(dict(checkpoint.scaler))
         progress_line.continued(standing)
     stepper = Stepper(recipe, options, optimizer, precision)
     try:
@@ -92,9 +90,9 @@ def fit(
                 means, scores = _epoch(stepper, model, validate, standing, progress_line, checkpoints)
             seconds = perf_counter() - begun
             standing = standing.after(scores.value if scores else None, seconds)
-            line = log_line(epoch, means, scores, best=standing.best_epoch == epoch, seconds=seconds)
+            line = _log_line(epoch, means, scores, best=standing.best_epoch == epoch, seconds=seconds)
             log.add(line)
-            checkpoints.write(model, optimizer, standing, compared, precision.scaler_state())
+            checkpoints.write(model, optimizer, standing, compared, precision.scaler.state_dict())
             told.epoch(line)
             progress_line.epoch(standing, means, scores, seconds)
     finally:
@@ -105,6 +103,40 @@ def fit(
     return Fitted(
         model, standing.best_epoch, standing.best_score, standing.epoch, stopped, round(standing.seconds, 3)
     )
+
+
+class Progress:
+    """Reports steps done of those of all epochs, so that the time left is that of the whole training."""
+
+    def __init__(self, report: Report | None, recipe: Recipe, options: FitOptions) -> None:
+        self._report, self._epochs = report or (lambda what, done, of_all: None), options.epochs
+        steps = map(recipe.steps, range(1, options.epochs + 1))
+        self._ends = list(accumulate(steps, initial=0))  # steps that are done after each epoch
+        self._next = 0.0
+
+    def continued(self, standing: Standing) -> None:
+        """Say that a training goes on."""
+        self._report(f"continuing after epoch {standing.epoch}", 0, SENTENCE)
+
+    def step(self, standing: Standing, done: int, loss: float, rate: float) -> None:
+        """Report `done` steps of the epoch after `standing`, their mean loss, and the rate of the last."""
+        now = monotonic()
+        if now >= self._next:
+            self._next = now + _PAUSE
+            self.show(standing, done, f"loss {loss:.3g} · rate {rate:.3g}")
+
+    def epoch(self, standing: Standing, means: EpochMeans, scores: Scores | None, seconds: float) -> None:
+        """Report an epoch that is over, the last one of `standing`, in a sentence of its own."""
+        score = f" · score {scores.value:.5g}" if scores else ""
+        best = ", the best so far" if scores and standing.best_epoch == standing.epoch else ""
+        told = f"epoch {standing.epoch}/{self._epochs} · loss {means.loss:.4g}{score}{best} · {seconds:.3g} s"
+        self._report(told, 0, SENTENCE)
+
+    def show(self, standing: Standing, done: int, text: str) -> None:
+        """Report what is done in the epoch after `standing`, of which `done` steps are over."""
+        best = f" · best {standing.best_score:.4g}" if standing.best_score is not None else ""
+        what = f"training · epoch {standing.epoch + 1}/{self._epochs} · {text}{best}"
+        self._report(what, self._ends[standing.epoch] + done, self._ends[-1])
 
 
 def _epoch(
@@ -119,11 +151,24 @@ def _epoch(
     epoch = standing.epoch + 1
     try:
         means = stepper.epoch(epoch, lambda done, loss, rate: progress.step(standing, done, loss, rate))
-        _check_weights(model, epoch)
+        for name, weight in model.named_parameters():
+            if not torch.isfinite(weight).all():
+                raise DivergenceError(
+                    f"training stops: epoch {epoch} left weights that are no numbers ({name}): try a smaller "
+                    "rate"
+                )
         if validate is None:
             return means, None
-        progress.validating(standing, means.steps)
-        return means, _validated(validate, model, epoch)
+        progress.show(standing, means.steps, "validation")
+        model.eval()
+        with torch.no_grad():
+            scores = validate(model, epoch)
+        if not math.isfinite(scores.value):
+            raise DivergenceError(
+                f"training stops: the validation of epoch {epoch} gave {scores.value}: are the validation "
+                "data large enough, and all vectors numbers?"
+            )
+        return means, scores
     except DivergenceError as error:
         kept = (
             f"{checkpoints.folder} has the training as it was after epoch {standing.epoch}: resume with "
@@ -134,23 +179,21 @@ def _epoch(
         raise InputError(f"{error} ({kept})") from None
 
 
-def _check_weights(model: nn.Module, epoch: int) -> None:
-    """Raise DivergenceError where the last steps of an epoch left weights that are no numbers."""
-    for name, weight in model.named_parameters():
-        if not torch.isfinite(weight).all():
-            raise DivergenceError(
-                f"training stops: epoch {epoch} left weights that are no numbers ({name}): try a smaller rate"
-            )
+def _log_line(
+    epoch: int, means: EpochMeans, scores: Scores | None, *, best: bool, seconds: float
+) -> dict[str, Any]:
+    """Return the line of an epoch; a number that is none (of `parts` only) is null."""
+    return {
+        "epoch": epoch,
+        "steps": means.steps,
+        "loss": means.loss,
+        "parts": _plain(means.parts),
+        "rate": means.rate,
+        "validation": {"score": scores.value, "parts": _plain(scores.parts)} if scores else None,
+        "best": best,
+        "seconds": round(seconds, 3),
+    }
 
 
-def _validated(validate: Validate, model: nn.Module, epoch: int) -> Scores:
-    """Return what a validation says of the model as it is after an epoch."""
-    model.eval()
-    with torch.no_grad():
-        scores = validate(model, epoch)
-    if not math.isfinite(scores.value):
-        raise DivergenceError(
-            f"training stops: the validation of epoch {epoch} gave {scores.value}: are the validation data "
-            "large enough, and all vectors numbers?"
-        )
-    return scores
+def _plain(parts: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: float(value) if math.isfinite(value) else None for name, value in parts.items()}

@@ -1,22 +1,27 @@
-"""How a model is fitted, whatever the recipe: the settings of the fit loop."""
+"""How a model is fitted, whatever the recipe: the settings of the fit loop, and the learning rate over it."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from msgspec import structs
 
-from xlingual.errors import InputError
-from xlingual.requests.record import Record, option
+from xlingual.errors import InputError, did_you_mean, listed
+from xlingual.requests.record import Record, leaves, option
 from xlingual.requests.values import AboveZero, AtLeastZero, Natural, Positive
-from xlingual.training.schedule import Schedule
 
+R = TypeVar("R", bound=Record)
 Epochs: TypeAlias = Annotated[Positive, option("Number of epochs at most.", metavar="N")]
 Rate: TypeAlias = Annotated[
     AboveZero, option("Learning rate of the optimiser.", names=("--rate", "--lr"), metavar="X")
 ]
 Seed: TypeAlias = Annotated[Natural, option("Seed of weights, batches and dropout.", metavar="N")]
 
+FORMS = {"constant": "constant", "step": "step:15:0.1", "cosine": "cosine:0", "linear": "linear:0"}
+_EXPECTED = "constant, step:EVERY:FACTOR, cosine[:FLOOR] or linear[:FLOOR]"
 _NOT_COMPARED = ("epochs", "patience", "device", "threads")  # may differ when a training is continued
 
 
@@ -101,3 +106,111 @@ class FitOptions(Record, frozen=True, kw_only=True):
         """Return the learning rate of step `step` (from 0 on) of `steps` in `epoch` (from 1 on)."""
         schedule = Schedule.parse(self.schedule)
         return self.rate * schedule.at(epoch, step, steps, epochs=self.epochs, warmup=self.warmup)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A factor of the learning rate at every step of a training: a pure function of the position in it.
+
+    A schedule is written in a word with its numbers:
+
+    - `constant`
+    - `step:EVERY:FACTOR`: multiplied by FACTOR after every EVERY epochs; `step:15:0.1` divides by 10 after 15
+    - `cosine` or `cosine:FLOOR`: half a cosine from 1 down to FLOOR (default 0) at the end of the last epoch
+    - `linear` or `linear:FLOOR`: a straight line from 1 down to FLOOR
+
+    A warm-up multiplies the first epochs (also a part of one) by a rate that grows in equal steps; `cosine`
+    and `linear` start where it ends.
+    """
+
+    kind: str
+    every: int = 1  # epochs between two steps
+    factor: float = 1.0  # of a step; the floor of cosine and linear
+
+    @classmethod
+    def parse(cls, text: str) -> Schedule:
+        """Read a schedule; raise InputError where it is none.
+
+        >>> Schedule.parse("step:15:0.1")
+        Schedule(kind='step', every=15, factor=0.1)
+        """
+        kind, *numbers = text.split(":")
+        if kind not in FORMS:
+            raise InputError(
+                f"schedule {text!r}: unknown.{did_you_mean(kind, FORMS)} {_EXPECTED.capitalize()}"
+            )
+        try:
+            if kind == "step" and len(numbers) == 2:
+                every, factor = int(numbers[0]), float(numbers[1])
+            elif (kind == "constant" and not numbers) or (kind in {"cosine", "linear"} and len(numbers) < 2):
+                every, factor = 1, float(numbers[0]) if numbers else float(kind == "constant")
+            else:
+                raise ValueError
+        except ValueError:
+            raise InputError(f"schedule {text!r}: write {_EXPECTED}, such as {FORMS[kind]}") from None
+        if every < 1 or not 0 <= factor <= 1 or (kind == "step" and factor == 0):
+            raise InputError(
+                f"schedule {text!r}: epochs must be 1 or more, and a factor or floor between 0 and 1"
+            )
+        return cls(kind, every, factor)
+
+    @property
+    def needs_end(self) -> bool:
+        """Whether the rate depends on how many epochs there will be, so that these cannot grow later."""
+        return self.kind in {"cosine", "linear"}
+
+    def at(self, epoch: int, step: int, steps: int, *, epochs: int, warmup: float = 0.0) -> float:
+        """Return the factor of step `step` (from 0 on) of `steps` in `epoch` (from 1 on) of `epochs`.
+
+        `warmup` is in epochs: the n-th of N warm-up steps has the factor n/N.
+        """
+        begun = epoch - 1 + step / steps  # epochs that are over when the step begins
+        grown = min(1.0, (epoch - 1 + (step + 1) / steps) / warmup) if warmup > 0 else 1.0
+        return grown * self._decay(epoch, begun, epochs, warmup)
+
+    def _decay(self, epoch: int, begun: float, epochs: int, warmup: float) -> float:
+        if self.kind == "constant":
+            return 1.0
+        if self.kind == "step":
+            return self.factor ** ((epoch - 1) // self.every)
+        share = min(1.0, max(0.0, begun - warmup) / max(epochs - warmup, 1e-12))
+        fall = (1 + math.cos(math.pi * share)) / 2 if self.kind == "cosine" else 1 - share
+        return self.factor + (1 - self.factor) * fall
+
+
+def of_the_model(options: Record, config: type) -> dict[str, Any]:
+    """Return those settings that the configuration of the model (a dataclass) has too."""
+    names = {field.name for field in fields(config)}
+    return {name: value for name, value in structs.asdict(options).items() if name in names}
+
+
+def told(kind: type[Record], presets: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Return what holds where a setting is left out, for the help: "0.001; vse, vsepp 0.0002"."""
+    found = {}
+    for name, leaf in leaves(kind).items():
+        of_value: dict[Any, list[str]] = {}
+        for recipe, preset in presets.items():
+            if preset.get(name, leaf.given) != leaf.given and not leaf.marks.in_files:
+                of_value.setdefault(preset[name], []).append(recipe)
+        if of_value:
+            others = (f"{', '.join(recipes)} {_word(value)}" for value, recipes in of_value.items())
+            found[name] = f"{leaf.marks.otherwise or _word(leaf.given)}; {', '.join(others)}"
+    return found
+
+
+def _word(value: float | str) -> str:
+    return f"{value:f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def preset(
+    kind: type[R], presets: Mapping[str, Mapping[str, Any]], recipe: str, changes: Mapping[str, Any]
+) -> R:
+    """Return the settings of a named recipe with some of them changed."""
+    if recipe not in presets:
+        near = did_you_mean(recipe, presets)
+        raise InputError(f"recipe {recipe!r} is unknown.{near} Choose one of {listed(presets)}")
+    for name in changes:
+        if name not in kind.__struct_fields__:
+            near = did_you_mean(name, kind.__struct_fields__)
+            raise InputError(f"unknown option {name!r} of {recipe}.{near}")
+    return kind(**{**presets[recipe], **changes})

@@ -30,8 +30,8 @@ _ID = 80  # characters of an id that messages show
 
 
 @dataclass(frozen=True)
-class PictureSource:
-    """An image encoder, what it is called, where its vectors are kept, and who hears of progress."""
+class Source:
+    """An encoder, what it is called, where its vectors are kept, and who hears of progress."""
 
     name: str
     encoder: Encoder
@@ -82,7 +82,7 @@ def pack(
     manifest: Manifest,
     vocabularies: Mapping[str, Vocabulary],
     reading: Reading,
-    pictures: PictureSource | None = None,
+    pictures: Source | None = None,
 ) -> Corpus:
     """Write the items of a manifest that have texts in the vocabularies' languages; return them, opened.
 
@@ -96,8 +96,10 @@ def pack(
     items = np.unique(manifest.item[rows])
     for tag, vocabulary in vocabularies.items():
         _pack_texts(folder, manifest, tag, vocabulary, reading, items)
-    shape = None if pictures is None else _pack_pictures(folder, manifest, rows, items, pictures)
-    np.save(folder / "groups.npy", _groups(folder, manifest, items, shape is not None))
+    shape, shown = None, np.empty((0, 2), dtype=np.int64)
+    if pictures is not None:
+        shape, shown = _pack_pictures(folder, manifest, rows, items, pictures)
+    np.save(folder / "groups.npy", _groups(manifest, items, shown))
     np.save(folder / "ids.npy", np.array([manifest.item_ids[item][:_ID] for item in items.tolist()]))
     with atomic_file(folder / LAYOUT) as temporary:
         layout = {"languages": list(vocabularies), "pictures": shape}
@@ -115,9 +117,8 @@ def _pack_texts(
         words = reading.words(manifest.text[row], tag)
         if words:
             cut += len(words) > reading.max_length
-            words = words[: reading.max_length]
-            numbers.extend(vocabulary.numbers(words))
-            lengths.append(len(words))
+            numbers.extend(vocabulary.numbers(words[: reading.max_length]))
+            lengths.append(min(len(words), reading.max_length))
             kept.append(row)
     if cut:
         _warn(f"{cut} of {len(rows)} texts of {tag!r} are longer than {reading.max_length} words and are cut")
@@ -130,34 +131,30 @@ def _pack_texts(
 
 
 def _pack_pictures(
-    folder: Path, manifest: Manifest, rows: Ints, items: Ints, source: PictureSource
-) -> tuple[int, int]:
-    """Write the distinct vectors and which of them each item shows; return their shape."""
-    asked, item = _rows_with_pictures(manifest, rows, items)
-    slot = manifest.picture[asked]
-    key = np.where(slot >= 0, slot, len(manifest.picture_source) + np.arange(len(asked)))
-    _, first, same = np.unique(key, return_index=True, return_inverse=True)
-    number, shape = _write_vectors(folder / "pictures.raw", manifest, asked[first], source)
-    shown = np.unique(np.stack([np.searchsorted(items, item), number[same]], axis=1), axis=0)  # by item
-    np.save(folder / "pictures.first.npy", _starts(np.bincount(shown[:, 0], minlength=len(items))))
-    np.save(folder / "pictures.shown.npy", shown[:, 1])
-    return shape
-
-
-def _rows_with_pictures(manifest: Manifest, rows: Ints, items: Ints) -> tuple[Ints, Ints]:
-    """Return the rows that show a picture of one of the items, and the item of each."""
+    folder: Path, manifest: Manifest, rows: Ints, items: Ints, source: Source
+) -> tuple[tuple[int, int], Ints]:
+    """Write the distinct vectors and which of them each item shows; return the shape, and such pairs."""
+    asked = rows
     if manifest.has_pictures:
-        rows = np.flatnonzero((manifest.picture >= 0) & np.isin(manifest.item, items))
-        if not len(rows):
+        asked = np.flatnonzero((manifest.picture >= 0) & np.isin(manifest.item, items))
+        if not len(asked):
             raise InputError(
                 f"{manifest.source}: no item with texts in the chosen languages has a picture: train with "
                 "beta 0 and without an image encoder, or choose other rows"
             )
-    return rows, manifest.item[rows]
+    slot = manifest.picture[asked]
+    key = np.where(slot >= 0, slot, len(manifest.picture_source) + np.arange(len(asked)))
+    _, first, same = np.unique(key, return_index=True, return_inverse=True)
+    number, shape = _write_vectors(folder / "pictures.raw", manifest, asked[first], source)
+    item = np.searchsorted(items, manifest.item[asked])
+    shown = np.unique(np.stack([item, number[same]], axis=1), axis=0)  # by item
+    np.save(folder / "pictures.first.npy", _starts(np.bincount(shown[:, 0], minlength=len(items))))
+    np.save(folder / "pictures.shown.npy", shown[:, 1])
+    return shape, shown
 
 
 def _write_vectors(
-    path: Path, manifest: Manifest, rows: Ints, source: PictureSource
+    path: Path, manifest: Manifest, rows: Ints, source: Source
 ) -> tuple[Ints, tuple[int, int]]:
     """Write each distinct vector of the rows once; return its number for each row [n], and the shape."""
     size = len(rows) if source.encoder.depends_on_batch else CHUNK
@@ -191,26 +188,23 @@ def _shifted(progress: Progress | None, start: int, total: int) -> Progress | No
         return None
 
     def report(what: str, done: int, of: int) -> None:
-        if of == SENTENCE:
-            progress(what, done, of)
-        else:
-            progress(what, start + done, total)
+        progress(what, *((done, of) if of == SENTENCE else (start + done, total)))
 
     return report
 
 
-def _groups(folder: Path, manifest: Manifest, items: Ints, with_vectors: bool) -> Ints:
-    """Return a number for each item: equal where items share a picture, directly or by way of others."""
+def _groups(manifest: Manifest, items: Ints, shown: Ints) -> Ints:
+    """Return a number for each item: equal where items share a picture, directly or by way of others.
+
+    `shown` [m, 2]: pairs of an item and a vector of pictures, where there are any.
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     n = len(items)
     rows = np.flatnonzero((manifest.picture >= 0) & np.isin(manifest.item, items))
-    item, node = np.searchsorted(items, manifest.item[rows]), n + manifest.picture[rows]
-    if with_vectors:
-        first, shown = (np.load(folder / f"pictures.{part}.npy") for part in ("first", "shown"))
-        item = np.concatenate([item, np.repeat(np.arange(n), np.diff(first))])
-        node = np.concatenate([node, n + len(manifest.picture_source) + shown])
+    item = np.concatenate([np.searchsorted(items, manifest.item[rows]), shown[:, 0]])
+    node = n + np.concatenate([manifest.picture[rows], len(manifest.picture_source) + shown[:, 1]])
     size = int(max(node.max(initial=-1) + 1, n))
     links = coo_array((np.ones(len(item), dtype=np.int8), (item, node)), shape=(size, size))
     labels: Ints = connected_components(links, directed=False)[1][:n].astype(np.int64)

@@ -1,13 +1,16 @@
-"""Where a model is trained and with what numbers: device, threads, mixed precision, random numbers."""
+"""Where a model runs and with what numbers: device, threads, mixed precision, random numbers, batches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
+import numpy as np
 import torch
+from torch import Tensor, nn
 
+from xlingual.arrays import Ints, Vectors
 from xlingual.encoders.torch_runtime import choose_device
 from xlingual.errors import InputError
 from xlingual.streams import stream
@@ -42,15 +45,25 @@ class MixedPrecision:
             return nullcontext()
         return torch.autocast(self._device, dtype=self._dtype)
 
-    def scaler_state(self) -> dict[str, Any]:
-        """Return the state of the scale as plain JSON, {} without one."""
-        state: dict[str, Any] = self.scaler.state_dict()
-        return state
 
-    def load_scaler(self, state: Mapping[str, Any]) -> None:
-        """Give the scale the state that `scaler_state` returned."""
-        if state and self.scaler.is_enabled():
-            self.scaler.load_state_dict(dict(state))
+def in_batches(
+    model: nn.Module, rows: Ints, dim: int, batch: int, encode: Callable[[Ints], Tensor]
+) -> Vectors:
+    """Return the vectors float32 [n, dim] that `encode` makes of n rows, some at a time.
+
+    The rows are 0 … n − 1 in the order in which they are encoded. There is neither dropout nor a gradient.
+    """
+    vectors = np.empty((len(rows), dim), dtype=np.float32)
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.inference_mode():
+            for start in range(0, len(rows), batch):
+                part = rows[start : start + batch]
+                vectors[part] = encode(part).float().cpu().numpy()
+    finally:
+        model.train(was_training)
+    return vectors
 
 
 @contextmanager

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
-
-from xlingual.errors import InputError, did_you_mean, listed
-from xlingual.requests import Record
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
-
-R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True)
@@ -64,17 +59,3 @@ class Recipe(Protocol):
 
 
 Validate: TypeAlias = "Callable[[nn.Module, int], Scores]"
-
-
-def preset(
-    kind: type[R], presets: Mapping[str, Mapping[str, Any]], recipe: str, changes: Mapping[str, Any]
-) -> R:
-    """Return the settings of a named recipe with some of them changed."""
-    if recipe not in presets:
-        near = did_you_mean(recipe, presets)
-        raise InputError(f"recipe {recipe!r} is unknown.{near} Choose one of {listed(presets)}")
-    for name in changes:
-        if name not in kind.__struct_fields__:
-            near = did_you_mean(name, kind.__struct_fields__)
-            raise InputError(f"unknown option {name!r} of {recipe}.{near}")
-    return kind(**{**presets[recipe], **changes})

@@ -14,9 +14,16 @@ from xlingual.requests.output import Output
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Record, Request, argument, option
 from xlingual.requests.values import Positive, Share
-from xlingual.training.options import Epochs, FitOptions, Rate
-from xlingual.training.recipes.dual_options import DualOptions
-from xlingual.training.recipes.mlmme_options import Beta, Languages, MlmmeSettings
+from xlingual.training.options import Epochs, FitOptions, Rate, told
+from xlingual.training.recipes.dual_options import NETWORK_FIT, DualOptions
+from xlingual.training.recipes.mlmme_options import (
+    FIT_PRESETS,
+    PRESETS,
+    Beta,
+    Languages,
+    MlmmeSettings,
+    Select,
+)
 from xlingual.training.recipes.triplet_options import FIT, OF_XL, TripletOptions
 
 
@@ -75,10 +82,9 @@ class MlmmeRequest(Request, frozen=True, kw_only=True):
     command = "train mlmme"
     first: ClassVar[tuple[str, ...]] = ("languages", "image_encoder", "recipe")
     otherwise: ClassVar[Mapping[str, str]] = {
-        "rate": "0.001; vse, vsepp 0.0002",
-        "epochs": "30; vse 15",
-        "clip": "no limit; vse, vsepp 2",
-        "schedule": "constant; vsepp step:15:0.1",
+        **told(MlmmeSettings, PRESETS),
+        **told(FitOptions, FIT_PRESETS),
+        "beta": "0.5; with one language 1",
     }
 
     data: Table
@@ -99,7 +105,7 @@ class MlmmeRequest(Request, frozen=True, kw_only=True):
         ),
     ] = None
     select: Annotated[
-        Literal["auto", "image-sentence", "sentence-sentence", "both"],
+        Select,
         option(
             "Whose sum of recalls chooses the epoch.",
             otherwise="image-sentence, without images sentence-sentence",
@@ -154,14 +160,7 @@ class DualEncoderRequest(Request, frozen=True, kw_only=True):
     """Train a dual encoder on questions and their answers in all languages."""
 
     command = "train dual-encoder"
-    otherwise: ClassVar[Mapping[str, str]] = {
-        "rate": "0.001; hf: 0.00001",
-        "epochs": "30; hf: 10",
-        "optimizer": "adam; hf: adamw",
-        "schedule": "constant; hf: linear",
-        "warmup": "0; hf: 1",
-        "weight_decay": "0; hf: 0.01",
-    }
+    otherwise: ClassVar[Mapping[str, str]] = told(FitOptions, {"hf:": NETWORK_FIT})
 
     pool: Annotated[Path, argument("POOL", "A multilingual pool, or a table of questions and answers.")]
     languages: PoolLanguages = None

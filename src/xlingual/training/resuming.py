@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from xlingual.errors import InputError
+from xlingual.models.folder import CARD, CONFIG, NETWORK, WEIGHTS
 from xlingual.training.checkpoints import Checkpoint, Checkpoints
-from xlingual.training.flat import flat
 from xlingual.training.options import FitOptions
+from xlingual.training.sinks import flat
 
-_CONFIG = "config.json"  # of a model folder: the model is whole
-_WRITTEN = ("README.md", "model.safetensors", "network")  # there beside a configuration or a checkpoint only
+_WRITTEN = (CARD, WEIGHTS, NETWORK)  # there beside a configuration or a checkpoint only
 _SCHEMA = "xlingual/model/"  # what the "schema" of every model's configuration begins with
 _MOST = 4  # differences named
 _ABSENT = object()
@@ -67,10 +67,10 @@ def refuse(folder: Path, *, resume: bool, replace: bool) -> None:
             f"{folder} has a {foreign} that no training wrote and that would be replaced: choose "
             "another folder"
         )
-    there = [path.name for path in (folder / _CONFIG, checkpoints.folder / "state.json") if path.is_file()]
+    there = [path.name for path in (folder / CONFIG, checkpoints.folder / "state.json") if path.is_file()]
     if there and not replace:
         raise InputError(
-            f"{folder} already has {'a model' if _CONFIG in there else 'a training that was interrupted'}: "
+            f"{folder} already has {'a model' if CONFIG in there else 'a training that was interrupted'}: "
             "continue it (--resume), replace it (--force), or choose another folder"
         )
 
@@ -79,15 +79,15 @@ def _foreign(folder: Path) -> str | None:
     """Return the name of what a training would replace and none has written, None where there is none."""
     if Checkpoints(folder).exists():
         return None
-    config = folder / _CONFIG
+    config = folder / CONFIG
     if not config.is_file():
         return next((name for name in _WRITTEN if (folder / name).exists()), None)
     try:
         found = json.loads(config.read_bytes())
     except ValueError:
-        return _CONFIG
+        return CONFIG
     ours = isinstance(found, dict) and str(found.get("schema")).startswith(_SCHEMA)
-    return None if ours else _CONFIG
+    return None if ours else CONFIG
 
 
 def _check(folder: Path, checkpoint: Checkpoint, settings: Mapping[str, Any], options: FitOptions) -> None:

@@ -67,14 +67,16 @@ class Sampler:
 
     def steps(self) -> int:
         """Return how many batches an epoch has; a last batch of a single instance is left out."""
-        whole, rest = divmod(self.instances, self.batch)
-        return whole + (rest > 1)
+        return batches_in(self.instances, self.batch)
 
     def batches(self, epoch: int) -> Iterator[Drawing]:
         """Yield the batches of an epoch: all instances in random order, the last batch may be smaller."""
         order = np.arange(self.instances, dtype=np.uint32)
         stream(self.seed, f"order of epoch {epoch}").shuffle(order)
-        salt = self._salts(epoch)
+        salt = {
+            view: stream(self.seed, f"{view} of epoch {epoch}").integers(2**64, dtype=np.uint64)
+            for view in self.first  # a stream for each: a further view changes no other's
+        }
         draws = stream(self.seed, f"contrast of epoch {epoch}")
         for step in range(self.steps()):
             instance = order[step * self.batch : (step + 1) * self.batch].astype(np.int64)
@@ -83,19 +85,17 @@ class Sampler:
             anchor = {view: members(first, items, turn, salt[view]) for view, first in self.first.items()}
             yield Drawing(items, anchor, self._contrast(draws) if self.contrastive else {})
 
-    def _salts(self, epoch: int) -> dict[str, np.uint64]:
-        """Return a random number for each view; a further view changes no other's."""
+    def _contrast(self, draws: np.random.Generator) -> dict[str, Ints]:
+        counts = {view: int(first[-1]) for view, first in self.first.items()}
         return {
-            view: stream(self.seed, f"{view} of epoch {epoch}").integers(2**64, dtype=np.uint64)
-            for view in self.first
+            view: draws.choice(count, min(self.contrastive, count), replace=False)
+            for view, count in counts.items()
         }
 
-    def _contrast(self, draws: np.random.Generator) -> dict[str, Ints]:
-        chosen = {}
-        for view, first in self.first.items():
-            count = int(first[-1])
-            chosen[view] = draws.choice(count, min(self.contrastive, count), replace=False)
-        return chosen
+
+def batches_in(count: int, batch: int) -> int:
+    """Return in how many batches so many go, where a last batch of a single one is left out."""
+    return count // batch + (count % batch > 1)
 
 
 def members(first: Ints, items: Ints, turn: Ints, salt: np.uint64) -> Ints:

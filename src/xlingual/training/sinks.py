@@ -1,4 +1,6 @@
-"""Where a training is told besides its own log: TensorBoard, MLflow, Weights & Biases; off by default.
+"""Where a training is told: its own log, and TensorBoard, MLflow, Weights & Biases, which are off by default.
+
+The log, `log.jsonl` in the model's folder, has one line of JSON for each epoch.
 
 A sink is written `tensorboard:DIR`, `mlflow` or `mlflow:URI`, `wandb` or `wandb:PROJECT`. Its package is
 imported when a training starts. What fails at the start is an error; a sink that fails later is dropped with
@@ -7,6 +9,7 @@ one warning, since a training is worth more than its plots.
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -15,7 +18,42 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from xlingual.errors import DataWarning, InputError, MissingExtraError, XlingualError, did_you_mean
-from xlingual.training.flat import flat
+from xlingual.models.folder import LOG
+from xlingual.store.disk import append, write_file
+
+
+class Log:
+    """Writes a log; lines of epochs after `after` are dropped, since these will be trained again."""
+
+    def __init__(self, model_folder: Path, after: int = 0) -> None:
+        self.path = model_folder / LOG
+        kept = [line for line in read_log(self.path) if line["epoch"] <= after] if after else []
+        if not kept and not self.path.exists():
+            return  # a training that fails in its first epoch leaves nothing
+        try:
+            write_file(self.path, b"".join(_encoded(line) for line in kept))
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Add the line of an epoch, on the disk when this returns."""
+        try:
+            append(self.path, _encoded(line))
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """Return the lines of a log, [] where there is none; a last line that was cut by a crash is left out."""
+    if not path.is_file():
+        return []
+    lines = []
+    for line in path.read_bytes().splitlines():
+        try:
+            lines.append(json.loads(line))
+        except ValueError:
+            break
+    return lines
 
 
 class Sink(Protocol):
@@ -40,6 +78,21 @@ def parse_sink(text: str) -> Sink:
             "wandb[:PROJECT]"
         )
     return SINKS[kind](where)
+
+
+def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return nested settings under names joined by dots.
+
+    >>> flat({"a": 1, "b": {"c": 2}})
+    {'a': 1, 'b.c': 2}
+    """
+    named: dict[str, Any] = {}
+    for name, value in settings.items():
+        if isinstance(value, Mapping) and value:
+            named |= flat(value, f"{prefix}{name}.")
+        else:
+            named[prefix + name] = value
+    return named
 
 
 def numbers(line: Mapping[str, Any]) -> dict[str, float]:
@@ -194,3 +247,11 @@ def _name(sink: Sink) -> str:
 
 def _told(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+
+
+def _encoded(line: Mapping[str, Any]) -> bytes:
+    return (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(f"cannot write {path} ({error.strerror}): is the disk full, or the folder locked?")

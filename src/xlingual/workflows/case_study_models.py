@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xlingual import encoders
 from xlingual.data.manifest import Manifest
@@ -16,9 +16,9 @@ from xlingual.errors import InputError
 from xlingual.models.folder import CHECKPOINT, CONFIG
 from xlingual.results.case_study import TRIPLET, TRIPLET_XL, Training
 from xlingual.store import StoreLike
-
-if TYPE_CHECKING:
-    from xlingual.training.options import FitOptions
+from xlingual.training.options import FitOptions
+from xlingual.training.recipes.triplet_options import FIT, OF_XL, TripletOptions
+from xlingual.workflows.train_triplet import train_triplet
 
 RECIPES = (TRIPLET, TRIPLET_XL)
 
@@ -112,24 +112,20 @@ class Trainer:
 
     def models(self, recipe: str, count: int) -> list[Training]:
         """Return the models of a recipe, trained here or before."""
-        names = names_of(recipe, count)
-        if given := self.trained.given(recipe):
-            return [
-                Training(name, self._of_given(text), None, None, None, None, None)
-                for name, text in zip(names, given, strict=True)
-            ]
-        return [self._train(recipe, name, self.trained.seed + number) for number, name in enumerate(names)]
-
-    def _of_given(self, text: str) -> str:
-        return self._model(Path(text)) if Path(text).is_dir() else text
+        names, given = names_of(recipe, count), self.trained.given(recipe)
+        if not given:
+            return [self._train(recipe, name, self.trained.seed + n) for n, name in enumerate(names)]
+        specs = (self._model(Path(text)) if Path(text).is_dir() else text for text in given)
+        return [
+            Training(name, spec, None, None, None, None, None)
+            for name, spec in zip(names, specs, strict=True)
+        ]
 
     def _model(self, folder: Path) -> str:
         return str(Spec(None, "model", str(folder), (), self.base))
 
     def _train(self, recipe: str, name: str, seed: int) -> Training:
         from xlingual.training.checkpoints import Checkpoints
-        from xlingual.training.recipes.triplet_options import FIT, OF_XL, TripletOptions
-        from xlingual.workflows.train_triplet import train_triplet
 
         assert self.manifest is not None  # checked before any work
         out = self.folder / name
@@ -139,7 +135,7 @@ class Trainer:
             TripletOptions.preset(recipe, **options, seed=seed),
             out,
             text_encoder=str(replace(self.base, name=self.base_name)),
-            fit=self._fit({**FIT, **self.trained.fit}, seed),
+            fit=FitOptions(**{**FIT, **self.trained.fit, "seed": seed}),
             validation=self.trained.validation,
             recipe=recipe,
             resume=self.trained.resume and Checkpoints(out).exists(),
@@ -149,11 +145,6 @@ class Trainer:
         )
         self.timings[f"train: {name}"] = done.seconds
         return Training(name, self._model(out), seed, done.epochs, done.best_epoch, done.score, done.seconds)
-
-    def _fit(self, options: Mapping[str, Any], seed: int) -> FitOptions:
-        from xlingual.training.options import FitOptions
-
-        return FitOptions(**{**options, "seed": seed})
 
 
 def _naming(name: str, progress: Progress | None) -> Progress | None:

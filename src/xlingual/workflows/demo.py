@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
 from xlingual.data.manifest import Manifest
 from xlingual.demo_data.scenes import write_scenes
 from xlingual.embed import fit_texts_for
+from xlingual.embed.encoding import Progress
 from xlingual.encoders import text_encoders
 from xlingual.evaluation.backretrieval import backretrieval
 from xlingual.evaluation.crosslingual_retrieval import crosslingual_retrieval
@@ -19,7 +19,6 @@ from xlingual.results import Results
 
 LANGUAGES = ("en", "de", "es", "ja", "ar")
 ITEMS = 2000  # half of them for fitting
-Progress = Callable[[str, int, int], None]
 
 
 def run_demo(

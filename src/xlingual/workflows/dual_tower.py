@@ -1,86 +1,75 @@
-"""What a training of a dual encoder starts from: a tower on a base, and all texts prepared for it."""
+"""What a training of a dual encoder starts from: a tower on a base, and all texts prepared for it.
+
+Needs torch: `train_dual_encoder` loads it when a training begins.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xlingual import encoders
 from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.embed import batch_identity, embed_sides, load_fit_texts
-from xlingual.encoders import Encoder, EncoderLike
+from xlingual.encoders import Encoder, EncoderLike, Spec
+from xlingual.encoders.checkpoints import check_tokenizer, check_weights, model_folder
+from xlingual.encoders.tokens import TextTokens
+from xlingual.encoders.torch_runtime import require
 from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
+from xlingual.encoders.transformer_text import TextNetwork
+from xlingual.encoders.weights import checkpoint_digest, model_files
 from xlingual.errors import DataWarning, InputError
 from xlingual.files import make_folder, writing
-from xlingual.models.dual_encoder_config import DualEncoderConfig
-from xlingual.training.recipes.dual_options import DualOptions
-from xlingual.workflows.dual_checkpoint import Checkpoint, checkpoint_of
+from xlingual.models.dual_encoder import DualEncoder, DualEncoderConfig
+from xlingual.models.vocabulary import Vocabulary
+from xlingual.store import Store
+from xlingual.training.recipes.dual_encoder import (
+    Inputs,
+    VectorInputs,
+    inverse_document_frequency,
+    token_inputs,
+    word_features,
+    word_inputs,
+)
+from xlingual.training.recipes.dual_options import WORDS, DualOptions
+from xlingual.workflows.trained import Run
 
-if TYPE_CHECKING:
-    from xlingual.embed.encoding import Progress
-    from xlingual.models.dual_encoder import DualEncoder
-    from xlingual.models.vocabulary import Vocabulary
-    from xlingual.store import Store
-    from xlingual.training.recipes.dual_inputs import Inputs
-
-WORDS = "words"
+_KNOWN = ("revision",)  # options of `hf:` that a training takes
 
 
 @dataclass(frozen=True)
 class Tower:
-    """What is trained, before the training: its configuration, what it reads, and what else makes it."""
+    """What is trained, before the training: the model, what it reads, and what it stands on."""
 
-    options: DualOptions
-    config: DualEncoderConfig
+    model: DualEncoder
     inputs: Inputs
     name: str  # of the base
     identity: str
     vocabulary: Vocabulary | None = None
-    weights: Any = None  # of features, float [features]
-    checkpoint: Checkpoint | None = None
     below: Encoder | None = None
-
-    def model(self) -> DualEncoder:
-        """Return the untrained model."""
-        from xlingual.models.dual_encoder import DualEncoder
-
-        network = None if self.checkpoint is None else self.checkpoint.network
-        model = DualEncoder(self.config, self.options.seed, network)
-        if self.weights is not None:
-            model.set_weights(self.weights)
-        return model
+    save: Callable[[Path], None] | None = None  # writes the settings of a network and its tokenizer
 
 
 @dataclass(frozen=True)
 class TowerBuilder:
-    """Makes towers for `data`, of which `train` is trained on; vectors are mapped from files in `work`."""
+    """Makes towers for `data`, of which `train` is trained on; the texts of all data are prepared for them.
+
+    Vectors are mapped from files of the run.
+    """
 
     data: ParallelQuestions
     train: ParallelQuestions
     options: DualOptions
-    work: Path
+    run: Run
     store: Store | None
-    progress: Progress | None
 
-    def on(self, base: EncoderLike, frozen: bool) -> Tower:
-        """Return the tower on a base; the texts of all data are prepared for it here."""
-        if isinstance(base, str) and base == WORDS:
-            return self._on_words()
-        checkpoint = None if frozen else checkpoint_of(base, self.options)
-        return self._on_vectors(base) if checkpoint is None else self._on_network(checkpoint)
-
-    def _on_words(self) -> Tower:
-        from xlingual.training.recipes.dual_inputs import (
-            inverse_document_frequency,
-            word_features,
-            word_inputs,
-        )
-
-        self._tell("counting words")
+    def on_words(self) -> Tower:
+        """Return a tower that is trained from scratch."""
+        self.run.tell("counting words")
         options, context = self.options, bool(self.options.context)
         features = word_features(self.train, options)
         config = DualEncoderConfig(
@@ -95,52 +84,63 @@ class TowerBuilder:
             dropout=0.5 if options.dropout is None else options.dropout,
             scale=options.scale,
         )
-        return Tower(
-            options,
-            config,
-            word_inputs(self.data, features, context),
-            name=WORDS,
-            identity=WORDS,
-            vocabulary=features.vocabulary,
-            weights=inverse_document_frequency(self.train, features, context),
-        )
+        model = DualEncoder(config, options.seed)
+        model.set_weights(inverse_document_frequency(self.train, features, context).tolist())
+        return Tower(model, word_inputs(self.data, features, context), WORDS, WORDS, features.vocabulary)
 
-    def _on_network(self, checkpoint: Checkpoint) -> Tower:
-        from xlingual.training.recipes.dual_inputs import token_inputs
+    def on_network(self, base: EncoderLike, spec: Spec) -> Tower:
+        """Return a tower on a network of transformers, `hf:…` (`spec` is what `base` says), trained further.
 
-        self._tell("reading the network")
-        options = self.options
+        Raises InputError where it is no network of texts with a first token, or an option is not of a
+        training.
+        """
+        asked = dict(spec.options)
+        if other := [name for name in asked if name not in _KNOWN]:
+            raise InputError(
+                f"--base {base}: the network is trained further, so {other[0]} is not of its spec: tell "
+                "--max-length, --context or --device, or add --frozen to leave the network as it is"
+            )
+        who, options = f"hf:{spec.argument}", self.options
+        require(who, "hf", "torch", "transformers")
+        folder = model_folder(who, spec.argument, asked.get("revision"), "hf")
+        check_weights(who, folder)
+        check_tokenizer(who, folder)
+        identity = f"hf:{checkpoint_digest(folder, model_files(folder, modules=False))[:16]}"
+        read = TextNetwork(folder, {"layer": -1, "device": "cpu", "dtype": "float32"}, "cls", who)
+        tokens = TextTokens(read.tokenizer, read.max_length(options.max_length), "truncate", who)
+        self.run.tell("reading the network")
         context = options.context is not False and any(self.data.answers.context)
-        inputs = token_inputs(self.data, checkpoint.tokens, context)
+        inputs = token_inputs(self.data, tokens, context)
         for what, role in (("questions", QUERY), ("answers", CANDIDATE)):
             if count := inputs.truncated[role]:
                 warnings.warn(
-                    f"{checkpoint.who}: {count:,} of {len(inputs.pieces[role]):,} {what} are longer than the "
-                    f"{checkpoint.tokens.max_length} tokens that are read, and are cut",
+                    f"{who}: {count:,} of {len(inputs.pieces[role]):,} {what} are longer than the "
+                    f"{tokens.max_length} tokens that are read, and are cut",
                     DataWarning,
                     stacklevel=3,
                 )
         config = DualEncoderConfig(
             tower="transformer",
-            dim=checkpoint.dim,
+            dim=read.dim,
             separate=options.separate,
             context=context,
             scale=options.scale,
-            max_length=checkpoint.tokens.max_length,
-        )
-        return Tower(
-            options, config, inputs, name=checkpoint.who, identity=checkpoint.identity, checkpoint=checkpoint
+            max_length=tokens.max_length,
         )
 
-    def _on_vectors(self, base: EncoderLike) -> Tower:
-        from xlingual.training.recipes.dual_inputs import VectorInputs
+        def save(folder: Path) -> None:
+            read.model.config.save_pretrained(folder)
+            read.tokenizer.save_pretrained(folder)
 
+        return Tower(DualEncoder(config, options.seed, read.model), inputs, who, identity, save=save)
+
+    def on_vectors(self, base: EncoderLike) -> Tower:
+        """Return a tower on an encoder that stays as it is."""
         options = self.options
         name, encoder = self._encoder(base)
-        found = embed_sides(
-            self.data.questions, self.data.answers, name, encoder, store=self.store, progress=self.progress
-        )
-        folder, mapped = make_folder(self.work), {}
+        sides = self.data.questions, self.data.answers
+        found = embed_sides(*sides, name, encoder, store=self.store, progress=self.run.progress)
+        folder, mapped = make_folder(self.run.work), {}
         for role, array in ((QUERY, found.questions), (CANDIDATE, found.candidates)):
             with writing(folder / f"{role}.npy"):
                 np.save(folder / f"{role}.npy", array.astype(np.float32, copy=False))
@@ -152,8 +152,9 @@ class TowerBuilder:
             dropout=options.dropout or 0.0,
             scale=options.scale,
         )
-        identity = batch_identity(encoder, self.data.questions, self.data.answers, store=self.store)
-        return Tower(options, config, VectorInputs(mapped), name=name, identity=identity, below=encoder)
+        identity = batch_identity(encoder, *sides, store=self.store)
+        model = DualEncoder(config, options.seed)
+        return Tower(model, VectorInputs(mapped), name, identity, below=encoder)
 
     def _encoder(self, base: EncoderLike) -> tuple[str, Encoder]:
         """Return the name and the encoder that a base stands for; raise InputError where it will not do."""
@@ -175,7 +176,3 @@ class TowerBuilder:
                 "others elsewhere: fit it, with fit=FILE#SPLIT"
             )
         return name, encoder
-
-    def _tell(self, what: str) -> None:
-        if self.progress is not None:
-            self.progress(what, 0, 1)

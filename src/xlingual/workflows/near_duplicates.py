@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
@@ -11,6 +9,7 @@ from xlingual.data.checks.findings import Finding
 from xlingual.data.checks.records import PictureCheck
 from xlingual.data.manifest import Manifest
 from xlingual.embed import PictureIndex, embed_pictures
+from xlingual.embed.encoding import Progress
 from xlingual.encoders import image_encoder
 from xlingual.evaluation.near_duplicates import NearDuplicates, TextUnits, compared_units, near_duplicates
 
@@ -21,7 +20,7 @@ IMAGES = "pixels"  # what compares images
 def manifest_near_duplicates(
     manifest: Manifest,
     pictures: PictureCheck | None,
-    progress: Callable[[str, int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> NearDuplicates:
     """Return the near-duplicates among all texts, and the readable images as `pixels:` sees them.
 
@@ -56,7 +55,7 @@ def _images(
     manifest: Manifest,
     rows: Ints,
     pictures: PictureCheck | None,
-    progress: Callable[[str, int, int], None] | None,
+    progress: Progress | None,
 ) -> PictureIndex | None:
     """Return the images of the rows that can be read; None where there are none."""
     if pictures is None:

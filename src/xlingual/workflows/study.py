@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,22 +16,20 @@ from xlingual.data.manifest import Manifest
 from xlingual.embed import batch_identity, embed_texts, fit_texts_for, refuse_fitted_rows
 from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike, ImageModelLike
-from xlingual.errors import InputError
+from xlingual.errors import DataWarning, InputError
 from xlingual.languages import name_of
 from xlingual.ranking import Cpu, Ranker
 from xlingual.requests import sign
 from xlingual.requests.study import Layout, NewStudyRequest
 from xlingual.store import StoreLike, open_store
-from xlingual.study.design import Plan, check_plan, make_design
+from xlingual.study.design import Design, Plan, check_plan, make_design
 from xlingual.study.folder import refuse_study_in, write_study
-from xlingual.study.images import write_images
+from xlingual.study.images import encoded, write_images
 from xlingual.study.instructions import title_page
 from xlingual.study.links import ensure_links
 from xlingual.study.records import Study
-from xlingual.workflows.study_asked import asked_of
 from xlingual.workflows.study_bkr import MEASURE, bkr_of_queries
-from xlingual.workflows.study_lists import Best, candidates, draw_queries, nearest, strata_of
-from xlingual.workflows.study_pictures import pictures_of
+from xlingual.workflows.study_lists import Best, asked_of, candidates, draw_queries, nearest, strata_of
 
 
 def new_study(
@@ -81,7 +80,7 @@ def new_study(
     )
     asked = asked_of(manifest, rows, pool, lists, strata, seed=layout.seed, pictures=layout.pictures)
     design = make_design(asked, signatures, plan)
-    images = pictures_of(manifest, design, progress)
+    images = _pictures(manifest, design, progress)
     key = design.key
     if image_encoder is not None:
         bkr = bkr_of_queries(
@@ -96,7 +95,9 @@ def new_study(
             store=store,
             progress=progress,
         )
-        key = replace(key, bkr=_by_id(bkr, rows, design.study), bkr_measure=MEASURE)
+        ids = [query.shown.id for query in design.study.queries]  # in the order of the rows
+        by_id = {name: dict(zip(ids, values, strict=True)) for name, values in bkr.items()}
+        key = replace(key, bkr=by_id, bkr_measure=MEASURE)
     given = {**layout.settings(), "source": source, "target": target, "image_encoder": image_encoder}
     given |= {"text_encoders": systems, "manifest": manifest.path or manifest}
     key = sign(key, NewStudyRequest, given, run=False)  # the study holds a digest of it
@@ -111,11 +112,12 @@ def _plan(source: str, target: str, layout: Layout, manifest: Manifest) -> Plan:
         raise InputError(f"--source and --target are both {source!r}: name two languages of the manifest")
     for language in (source, target):
         manifest.rows_of(language)
+    here, there = (name_of(tag) or tag for tag in (source, target))
     plan = Plan(
         source,
         target,
         layout.per_system,
-        layout.title or _title(source, target),
+        layout.title or f"Which {there} texts are relevant to these {here} texts?",
         datetime.now(UTC).isoformat(timespec="seconds"),
         raters=layout.raters,
         seed=layout.seed,
@@ -130,11 +132,6 @@ def _plan(source: str, target: str, layout: Layout, manifest: Manifest) -> Plan:
     )
     check_plan(plan, layout.queries)
     return plan
-
-
-def _title(source: str, target: str) -> str:
-    here, there = (name_of(tag) or tag for tag in (source, target))
-    return f"Which {there} texts are relevant to these {here} texts?"
 
 
 def _lists(
@@ -171,9 +168,35 @@ def _lists(
     return lists, signatures
 
 
-def _by_id(bkr: Mapping[str, Mapping[int, float]], rows: Ints, study: Study) -> dict[str, dict[str, float]]:
-    """Return BkR by the ids of the study's queries, which are in the order of the rows."""
-    ids = [query.shown.id for query in study.queries]
-    return {
-        name: {one: of[row] for one, row in zip(ids, rows.tolist(), strict=True)} for name, of in bkr.items()
-    }
+def _pictures(manifest: Manifest, design: Design, progress: Progress | None) -> dict[str, bytes]:
+    """Return the pictures of a study, by file name; raise InputError where one cannot be opened.
+
+    Warns (DataWarning) where some texts have a picture and others have none.
+    """
+    shown = [one for query in design.study.queries for one in (query.shown, *query.suggestions)]
+    without = sum(one.image is None for one in shown)
+    if 0 < without < len(shown):
+        warnings.warn(
+            f"{without} of {len(shown)} texts of the study have no picture, which raters may hold against "
+            "them: give all a picture, or show none (--no-pictures)",
+            DataWarning,
+            stacklevel=3,
+        )
+    sources = [manifest.picture_source[int(slot)] for slot in design.pictures.values()]
+    missing = [source for source in sources if isinstance(source, Path) and not source.is_file()]
+    if missing:
+        raise InputError(
+            f"{len(missing)} of the {len(sources)} pictures of the study are missing (first: {missing[0]}): "
+            "put them there, correct the paths in the manifest, or ask with texts alone (--no-pictures)"
+        )
+    images: dict[str, bytes] = {}
+    for name, slot in design.pictures.items():
+        number = int(slot)
+        row = int(np.flatnonzero(manifest.picture == number)[0])
+        try:
+            images[name] = encoded(manifest.picture_source[number], row=manifest.ids[row])
+        except InputError as error:
+            raise InputError(f"{error}; or ask with texts alone (--no-pictures)") from error
+        if progress is not None:
+            progress("preparing pictures", len(images), len(design.pictures))
+    return images

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pyarrow.compute as pc
 
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
@@ -27,13 +28,12 @@ def bkr_of_queries(
     systems: Mapping[str, EncoderLike],
     image_encoder: ImageModelLike,
     *,
-    seed: int = 0,
-    measure: str = MEASURE,
-    threads: int = 1,
-    ranker: Ranker | None = None,
-    store: StoreLike = "default",
-    progress: Progress | None = None,
-) -> dict[str, dict[int, float]]:
+    seed: int,
+    threads: int,
+    ranker: Ranker | None,
+    store: StoreLike,
+    progress: Progress | None,
+) -> dict[str, list[float]]:
     """Return BkR of each query (row of the manifest) by system, on a non-matching sample that holds them all.
 
     The items of the queries are sources; the others are divided as for any evaluation (docs/samples.md).
@@ -50,7 +50,7 @@ def bkr_of_queries(
             image_encoder=image_encoder,
             pairs=[f"{pair[0]}:{pair[1]}"],
             splits=splits,
-            measures=[measure],
+            measures=[MEASURE],
             threads=threads,
             ranker=ranker,
             examples=False,
@@ -60,17 +60,13 @@ def bkr_of_queries(
     rows = manifest.rows_of(pair[0])
     asked = rows[np.isin(manifest.item[rows], sources)]  # the order of the queries of the evaluation
     wanted = np.isin(asked, queries)
-    table = results.per_query.to_pydict()
-    found: dict[str, dict[int, float]] = {}
+    table = results.per_query
+    found = {}
     for name in systems:
-        of = [
-            value
-            for encoder, kind, value in zip(table["encoder"], table["measure"], table["value"], strict=True)
-            if encoder == name and kind == measure
-        ]
-        found[name] = {
-            int(row): float(value) for row, value, is_query in zip(asked, of, wanted, strict=True) if is_query
-        }
+        own = pc.and_(pc.equal(table["encoder"], name), pc.equal(table["measure"], MEASURE))
+        values = table["value"].filter(own).to_numpy()
+        by_row = dict(zip(asked[wanted].tolist(), values[wanted].tolist(), strict=True))
+        found[name] = [by_row[row] for row in queries.tolist()]
     return found
 
 

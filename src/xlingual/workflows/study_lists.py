@@ -1,8 +1,11 @@
-"""What a study asks and what systems suggest: queries drawn from a manifest, the top-k of each encoder."""
+"""What a study asks and what systems suggest: queries drawn from a manifest, the top-k of each encoder.
+
+They become the plain records that a study is made of.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +17,8 @@ from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.evaluation.ragged import members
 from xlingual.ranking import CPU, UNIT, Cosine, Ranker, one_library_thread, top
 from xlingual.streams import stream
+from xlingual.study.design import Asked, Listed
+from xlingual.study.names import Candidate
 
 NO_LABEL = "(none)"  # the stratum of queries whose cell is empty
 
@@ -60,16 +65,11 @@ def draw_queries(
     rounding leaves goes to the largest remainders. Raises InputError where there are too few.
     """
     random = stream(seed, "study queries")
-    text_of = {
-        int(manifest.item[row]): row for row in random.permutation(manifest.rows_of(language)).tolist()
-    }
-    texts: set[str] = set()
-    free = []
-    for item in random.permutation(sorted(text_of)).tolist():
-        text = manifest.text[text_of[item]].strip()
-        if text and text not in texts:
-            texts.add(text)
-            free.append(text_of[item])
+    row_of = {int(manifest.item[row]): row for row in random.permutation(manifest.rows_of(language)).tolist()}
+    by_text: dict[str, int] = {}
+    for item in random.permutation(sorted(row_of)).tolist():
+        by_text.setdefault(manifest.text[row_of[item]].strip(), row_of[item])
+    free = [row for text, row in by_text.items() if text]
     if len(free) < count:
         raise InputError(
             f"--queries {count}: {manifest.source} has {len(free)} items with different texts in "
@@ -80,14 +80,9 @@ def draw_queries(
     by_label: dict[str, list[int]] = {}
     for row in free:
         by_label.setdefault(strata[row], []).append(row)
-    drawn = [
-        row
-        for label, number in proportional(
-            {name: len(found) for name, found in by_label.items()}, count
-        ).items()
-        for row in by_label[label][:number]
-    ]
-    return np.array([row for row in free if row in set(drawn)])
+    share = proportional({label: len(rows) for label, rows in by_label.items()}, count)
+    drawn = {row for label, rows in by_label.items() for row in rows[: share[label]]}
+    return np.array([row for row in free if row in drawn])
 
 
 def proportional(sizes: dict[str, int], count: int) -> dict[str, int]:
@@ -156,3 +151,60 @@ def _own(manifest: Manifest, query: int, pool: Ints, exclude: bool) -> np.ndarra
         return np.zeros(len(pool), dtype=bool)
     own = own_texts(manifest, query)
     return np.array([manifest.text[row] in own for row in pool])
+
+
+def asked_of(
+    manifest: Manifest,
+    queries: Ints,
+    pool: Ints,
+    lists: Mapping[str, Sequence[Best]],
+    strata: Sequence[str] | None,
+    *,
+    seed: int,
+    pictures: bool,
+) -> list[Asked]:
+    """Return each query (row of the manifest) with what the systems suggest for it, and its controls.
+
+    The wrong control is drawn from the pool: a text of another item, and of another stratum where there is
+    one, that no system suggests. The right one is the query's own text in the target language.
+    """
+
+    def candidate(row: int) -> Candidate:
+        slot = int(manifest.picture[row]) if pictures else -1
+        language = manifest.languages[manifest.language[row]]
+        return Candidate(str(row), manifest.text[row], language, None if slot < 0 else str(slot))
+
+    order = stream(seed, "study wrong controls").permutation(pool).tolist()
+    asked = []
+    for number, query in enumerate(queries.tolist()):
+        made = {
+            name: [
+                Listed(candidate(row), cosine)
+                for row, cosine in zip(best[number].rows.tolist(), best[number].cosine.tolist(), strict=True)
+            ]
+            for name, best in lists.items()
+        }
+        own = pool[manifest.item[pool] == manifest.item[query]].tolist()
+        start = number % len(order)  # each query begins elsewhere, so that controls differ
+        suggested = {one.candidate.text for rows in made.values() for one in rows}
+        wrong = _wrong(manifest, query, order[start:] + order[:start], suggested, strata)
+        asked.append(
+            Asked(
+                candidate(query),
+                made,
+                stratum=None if strata is None else strata[query],
+                wrong=None if wrong is None else candidate(wrong),
+                right=candidate(own[0]) if own else None,
+            )
+        )
+    return asked
+
+
+def _wrong(
+    manifest: Manifest, query: int, order: Sequence[int], suggested: set[str], strata: Sequence[str] | None
+) -> int | None:
+    """Return the first text that is no answer, of another stratum if there is one; None: there is no such."""
+    never = suggested | own_texts(manifest, query)
+    free = [row for row in order if manifest.text[row] not in never]
+    apart = (row for row in free if strata is not None and strata[row] != strata[query])
+    return next(apart, free[0] if free else None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,41 +11,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xlingual.arrays import Vectors
 from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.data.pools.parallel_reading import read_parallel
-from xlingual.encoders import EncoderLike
+from xlingual.embed.encoding import Progress
+from xlingual.encoders import EncoderLike, Spec, parse
+from xlingual.encoders.plugins import Known
 from xlingual.encoders.torch_runtime import require
+from xlingual.encoders.trained_dual_encoder import CANDIDATE, QUERY
 from xlingual.errors import InputError
-from xlingual.files import make_folder
-from xlingual.models.card import write_card
+from xlingual.evaluation.ragged import members
+from xlingual.measures import AveragePrecision
 from xlingual.models.features import SHARED
-from xlingual.models.folder import ModelFolder, write_model
+from xlingual.ranking import Cosine, UnitVectors, counts
+from xlingual.records import TargetCounts
 from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
-from xlingual.training.recipes.dual_options import FIT_PRESETS, DualOptions
-from xlingual.workflows.dual_checkpoint import spec_of
-from xlingual.workflows.dual_tower import WORDS, Tower, TowerBuilder
-from xlingual.workflows.dual_validation import HeldOut, validated
-from xlingual.workflows.trained import WORK, check_run, clean, environment
+from xlingual.training.recipe import Scores
+from xlingual.training.recipes.dual_options import NETWORK_FIT, WORDS, DualOptions
+from xlingual.training.sinks import Sink
+from xlingual.workflows.trained import Outcome, Run, running
 
 if TYPE_CHECKING:
-    from xlingual.embed.encoding import Progress
-    from xlingual.models.dual_encoder import DualEncoder
-    from xlingual.training.loop import Fitted
-    from xlingual.training.recipe import Scores
-    from xlingual.training.sinks import Sink
+    from xlingual.workflows.dual_tower import Tower
 
 
 @dataclass(frozen=True)
-class TrainedDual:
-    """A model that was trained: its folder, how the training went, and what the validation of it said."""
+class TrainedDual(Outcome):
+    """A trained dual encoder; its scores are the mAP in the pool and in the question's language."""
 
-    folder: ModelFolder
-    best_epoch: int
-    epochs: int
-    stopped: str
-    seconds: float
-    scores: Mapping[str, float]  # mAP of the best epoch, in the pool and in the question's language
     questions: int  # trained on
     held_out: int
 
@@ -86,6 +82,8 @@ def train_dual_encoder(
 
     """
     require("a training", "torch", "torch")
+    from xlingual.workflows.dual_tower import TowerBuilder
+
     options = options or DualOptions()
     if frozen and base == WORDS:
         raise InputError("frozen is of a base that is there already: words are trained from scratch")
@@ -95,20 +93,15 @@ def train_dual_encoder(
         raise InputError(f"validation {validation}: give a share between 0 and 1, such as 0.1, or none")
     train, held = (data, None) if validation is None else data.divided(validation, options.seed)
     fit = fit or fit_options(base, frozen=frozen, seed=options.seed)
-    check_run(Path(out), fit, resume=resume, replace=replace)
-    folder = make_folder(out)
-    builder = TowerBuilder(data, train, options, folder / WORK, open_store(store), progress)
-    job = _Job(train, None if held is None else HeldOut(held), folder, progress)
-    try:
-        return job.run(
-            builder.on(base, frozen),
-            fit,
-            resume=resume,
-            replace=replace,
-            sinks=sinks,
-        )
-    finally:
-        clean(folder)
+    with running(out, fit, resume=resume, replace=replace, sinks=sinks, progress=progress) as run:
+        builder = TowerBuilder(data, train, options, run, open_store(store))
+        if isinstance(base, str) and base == WORDS:
+            tower = builder.on_words()
+        elif (network := network_spec(base, frozen)) is not None:
+            tower = builder.on_network(base, network)
+        else:
+            tower = builder.on_vectors(base)
+        return _trained(run, tower, options, train, None if held is None else HeldOut(held))
 
 
 def fit_options(base: EncoderLike, *, frozen: bool = False, **changes: Any) -> FitOptions:  # noqa: ANN401
@@ -118,108 +111,121 @@ def fit_options(base: EncoderLike, *, frozen: bool = False, **changes: Any) -> F
 
 def fit_presets(base: EncoderLike, changes: Mapping[str, Any], *, frozen: bool = False) -> dict[str, Any]:
     """Return what a base sets of the options of the fit loop, where `changes` are made to them."""
-    kind = "vectors"
-    if isinstance(base, str) and base == WORDS:
-        kind = WORDS
-    elif not frozen and isinstance(base, str) and spec_of(base).scheme == "hf":
-        kind = "transformer"
-    preset = dict(FIT_PRESETS[kind])
-    if "warmup" in preset:  # of a short training
-        preset["warmup"] = min(preset["warmup"], changes.get("epochs", preset["epochs"]) / 2)
-    return preset
+    if network_spec(base, frozen) is None:
+        return {}
+    epochs = changes.get("epochs", NETWORK_FIT["epochs"])
+    return {**NETWORK_FIT, "warmup": min(NETWORK_FIT["warmup"], epochs / 2)}  # of a short training
 
 
-@dataclass
-class _Job:
-    """One training: its data, and where it is written."""
+def network_spec(base: EncoderLike, frozen: bool) -> Spec | None:
+    """Return the spec of the network of transformers that is trained further; None for any other base."""
+    if frozen or not isinstance(base, str | os.PathLike) or base == WORDS:
+        return None
+    spec = parse(os.fspath(base), Known())
+    return spec if spec.scheme == "hf" else None
 
-    train: ParallelQuestions
-    held: HeldOut | None
-    folder: Path
-    progress: Progress | None
 
-    def run(
-        self, tower: Tower, fit: FitOptions, *, resume: bool, replace: bool, sinks: Sequence[Sink]
-    ) -> TrainedDual:
-        """Train, and write the model."""
-        from xlingual.training.loop import fit as fit_model
-        from xlingual.training.recipes.dual_encoder import DualRecipe
+def _trained(
+    run: Run, tower: Tower, options: DualOptions, data: ParallelQuestions, held: HeldOut | None
+) -> TrainedDual:
+    """Train, and write the model."""
+    from xlingual.training.recipes.dual_encoder import DualRecipe, encoded
 
-        recipe = DualRecipe(tower.model(), self.train, tower.inputs, tower.options)
-        held = self.held
-        fitted = fit_model(
-            recipe,
-            fit,
-            self.folder,
-            settings={
-                "name": "dual-encoder",
-                **tower.options.settings(),
-                "model": tower.config.to_dict(),
-                "base": tower.identity,
-                "data": self.train.digest(),
-                "validation": None if held is None else held.data.digest(),
-            },
-            validate=None if held is None else lambda model, epoch: validated(model, tower.inputs, held),
-            sinks=sinks,
-            resume=resume,
-            replace=replace,
-            progress=self.progress,
-        )
-        scores = None if held is None else validated(fitted.model, tower.inputs, held)
-        written = write_model(
-            self.folder,
-            self._config(tower, fit, fitted, scores),
-            fitted.model.state_dict(),
-            None if tower.vocabulary is None else {SHARED: tower.vocabulary},
-            network=None if tower.checkpoint is None else tower.checkpoint.save,
-        )
-        return TrainedDual(
-            write_card(written),
-            fitted.best_epoch,
-            fitted.epochs,
-            fitted.stopped,
-            fitted.seconds,
-            {} if scores is None else dict(scores.parts),
-            len(self.train),
-            0 if held is None else len(held.data),
-        )
+    def validated(model: Any, epoch: int = 0) -> Scores:  # noqa: ANN401  (a DualEncoder)
+        assert held is not None
+        sides = ((QUERY, held.questions), (CANDIDATE, held.candidates))
+        return held.scores(*(encoded(model, tower.inputs, role, rows) for role, rows in sides))
 
-    def _config(self, tower: Tower, fit: FitOptions, fitted: Fitted, scores: Scores | None) -> dict[str, Any]:
-        """Return what `config.json` says of the model."""
-        model: DualEncoder = fitted.model
-        base = None
-        if tower.below is not None:
-            base = {
-                "name": tower.name,
-                "identity": tower.below.identity,
-                "dim": tower.config.dim,
-                "languages": list(self.train.languages),
-            }
-        data, held = self.train, self.held
-        return {
-            "kind": "dual-encoder",
-            "model": model.config.to_dict(),
-            "base": base,
-            "training": {
-                "recipe": "dual-encoder",
-                "from": tower.name,
-                **tower.options.settings(),
-                **{"fit_seed" if name == "seed" else name: value for name, value in fit.settings().items()},
-                "final_scale": float(model.scale.detach()),
-                "epochs_run": fitted.epochs,
-                "best_epoch": fitted.best_epoch,
-                "stopped": fitted.stopped,
-                "seconds": fitted.seconds,
-                "scores": None if scores is None else dict(scores.parts),
-            },
-            "data": {
-                "source": Path(data.source).name,
-                "digest": data.digest(),
-                "validation_digest": None if held is None else held.data.digest(),
-                "languages": list(data.languages),
-                "questions": len(data),
-                "validation_questions": 0 if held is None else len(held.data),
-                "answers": len(np.unique(data.answered)),
-            },
-            "environment": environment(str(model.log_scale.device)),
+    settings = options.settings()
+    digests = {"digest": data.digest(), "validation_digest": None if held is None else held.data.digest()}
+    fitted = run.train(
+        DualRecipe(tower.model, data, tower.inputs, options),
+        {
+            "name": "dual-encoder",
+            **settings,
+            "model": tower.model.config.to_dict(),
+            "base": tower.identity,
+            "data": digests["digest"],
+            "validation": digests["validation_digest"],
+        },
+        None if held is None else validated,
+    )
+    model = fitted.model
+    scores = None if held is None else validated(model)
+    base = None
+    if tower.below is not None:
+        base = {
+            "name": tower.name,
+            "identity": tower.below.identity,
+            "dim": model.config.dim,
+            "languages": list(data.languages),
         }
+    questions = 0 if held is None else len(held.data)
+    folder = run.write(
+        "dual-encoder",
+        fitted,
+        base,
+        settings={"recipe": "dual-encoder", "from": tower.name, **settings},
+        more={"final_scale": float(model.scale.detach())},
+        scores={"scores": None if scores is None else dict(scores.parts)},
+        data={
+            "source": Path(data.source).name,
+            **digests,
+            "languages": list(data.languages),
+            "questions": len(data),
+            "validation_questions": questions,
+            "answers": len(np.unique(data.answered)),
+        },
+        vocabularies=None if tower.vocabulary is None else {SHARED: tower.vocabulary},
+        network=tower.save,
+    )
+    return TrainedDual.of(folder, fitted, scores, questions=len(data), held_out=questions)
+
+
+class HeldOut:
+    """Questions and candidates of clusters that were held out, as rows of their texts, and what is relevant.
+
+    Candidates are all answers, and all texts beside them, of the held-out clusters.
+    """
+
+    def __init__(self, data: ParallelQuestions) -> None:
+        beside = np.flatnonzero(np.isin(data.answer_cluster, data.cluster))
+        number, answer = data.right
+        asked = np.nonzero(data.asked >= 0)  # (question, language) of each text
+        self.data = data
+        self.questions = data.asked[asked]  # [q]: rows of data.questions
+        self.candidates = np.union1d(beside, answer)  # [c]: rows of data.answers
+        self.query, own = members(number, asked[0])  # [p], ascending: places in `questions`
+        self.target = np.searchsorted(self.candidates, answer[own])  # [p]: places in `candidates`
+
+    def scores(self, questions: Vectors, candidates: Vectors) -> Scores:
+        """Return the mAP of vectors, and beside it that of monolingual pools."""
+        if not (np.isfinite(questions).all() and np.isfinite(candidates).all()):
+            return Scores(math.nan, {})  # ranks of vectors that are no numbers say nothing
+        pool, own = self.average_precision(questions, candidates)
+        return Scores(pool, {"pool": pool, "own-language": own})
+
+    def average_precision(self, questions: Vectors, candidates: Vectors) -> tuple[float, float]:
+        """Return mAP in the pool of all languages, and in pools of the question's language alone.
+
+        `questions` [q, d] and `candidates` [c, d]. The second is a mean over the questions that have an
+        answer in their own language, 0 where none has.
+        """
+        similarity = Cosine(UnitVectors(questions), UnitVectors(candidates))
+        sides = ((self.data.questions, self.questions), (self.data.answers, self.candidates))
+        asked_in, answered_in = (
+            np.array([self.data.languages.index(texts.language[row]) for row in rows.tolist()])
+            for texts, rows in sides
+        )
+        above, tied = counts(similarity, self.query, self.target, groups=answered_in)
+        measure = AveragePrecision()
+        pool = np.full(len(questions), len(candidates))
+        whole = measure.per_query(TargetCounts(self.query, above.sum(axis=1), tied.sum(axis=1), pool))
+        language = answered_in[self.target]
+        rows = np.flatnonzero(language == asked_in[self.query])
+        if not len(rows):
+            return float(whole.mean()), 0.0
+        _, query = np.unique(self.query[rows], return_inverse=True)
+        size = int(query.max()) + 1
+        own = TargetCounts(query, above[rows, language[rows]], tied[rows, language[rows]], pool[:size])
+        return float(whole.mean()), float(measure.per_query(own).mean())

@@ -3,48 +3,34 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xlingual import encoders
 from xlingual.data.manifest import Manifest
 from xlingual.embed import batch_identity
+from xlingual.embed.encoding import Progress
 from xlingual.encoders import EncoderLike
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import DataWarning, InputError, listed
-from xlingual.files import make_folder
-from xlingual.models.card import write_card
-from xlingual.models.folder import write_model
-from xlingual.store import Store, StoreLike, open_store
+from xlingual.models.vocabulary import Vocabulary
+from xlingual.store import StoreLike, open_store
+from xlingual.training.corpus import Corpus
 from xlingual.training.options import FitOptions
-from xlingual.training.packing import PictureSource, Reading, count_vocabularies, pack
-from xlingual.training.recipes.mlmme_options import MlmmeOptions
-from xlingual.workflows.held_out import check_size, divided
-from xlingual.workflows.trained import (
-    WORK,
-    Trained,
-    check_run,
-    clean,
-    data_part,
-    environment,
-    training_part,
-)
+from xlingual.training.packing import Reading, Source, count_vocabularies, pack
+from xlingual.training.recipe import Scores
+from xlingual.training.recipes.mlmme_options import SELECTIONS, MlmmeOptions
+from xlingual.training.samplers import PICTURES
+from xlingual.training.sinks import Sink
+from xlingual.workflows.trained import Run, Trained, check_size, data_part, divided, running
 
 if TYPE_CHECKING:
-    from xlingual.embed.encoding import Progress
-    from xlingual.models.mlmme import Mlmme
-    from xlingual.models.vocabulary import Vocabulary
-    from xlingual.training.corpus import Corpus
-    from xlingual.training.loop import Fitted, Scores
-    from xlingual.training.recipes.mlmme_vectors import CorpusVectors
-    from xlingual.training.sinks import Sink
-
-SELECTIONS = ("auto", "image-sentence", "sentence-sentence", "both")
+    from xlingual.training.recipes.mlmme import Placed
 
 
 def train_mlmme(
@@ -92,23 +78,21 @@ def train_mlmme(
     fit = fit or FitOptions(seed=options.seed)
     _check(options, image_encoder, select)
     train, held = divided(manifest, validation, options.seed)
-    check_run(Path(out), fit, resume=resume, replace=replace)
-    folder = make_folder(out)
-    job = _Job(train, held, options, folder / WORK, open_store(store), progress)
-    if options.beta > 0:
-        assert image_encoder is not None
-        job.look(image_encoder, validation_image_encoder or image_encoder)
-    try:
-        return job.run(fit, recipe, chosen(select, options), resume=resume, replace=replace, sinks=sinks)
-    finally:
-        clean(folder)
+    kept = open_store(store)
 
+    def source(spec: EncoderLike) -> Source:
+        name, encoder = encoders.image_encoder(spec, languages=options.languages)
+        return Source(name, encoder, kept, progress)
 
-def chosen(select: str, options: MlmmeOptions) -> str:
-    """Return by what the epoch is chosen: "auto" is the pictures where they count."""
-    if select != "auto":
-        return select
-    return "image-sentence" if options.beta > 0 else "sentence-sentence"
+    with running(out, fit, resume=resume, replace=replace, sinks=sinks, progress=progress) as run:
+        pictures = held_pictures = None if image_encoder is None else source(image_encoder)
+        other = validation_image_encoder
+        if pictures is not None and other and other is not image_encoder:
+            held_pictures = source(other)
+        job = _Job(run, options, train, held, pictures, held_pictures)
+        if select == "auto":
+            select = "sentence-sentence" if options.beta == 0 else "image-sentence"
+        return job.trained(recipe, select)
 
 
 def _check(options: MlmmeOptions, image_encoder: EncoderLike | None, select: str) -> None:
@@ -127,80 +111,93 @@ def _check(options: MlmmeOptions, image_encoder: EncoderLike | None, select: str
         raise InputError(f"select {select} needs two languages at least: leave it out")
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Job:
-    """One training: its data, its options, and where the corpus is packed meanwhile."""
+    """One training: its options, its data, and the image encoders of both parts."""
 
+    run: Run
+    options: MlmmeOptions
     train: Manifest
     held: Manifest
-    options: MlmmeOptions
-    work: Path
-    store: Store | None
-    progress: Progress | None
-    pictures: PictureSource | None = None
-    held_pictures: PictureSource | None = None
+    pictures: Source | None
+    held_pictures: Source | None
 
-    def look(self, train: EncoderLike, held: EncoderLike) -> None:
-        """Take the encoders of the pictures."""
-        self.pictures = self._source(train)
-        self.held_pictures = self.pictures if held is train else self._source(held)
-
-    def _source(self, spec: EncoderLike) -> PictureSource:
-        name, encoder = encoders.image_encoder(spec, languages=self.options.languages)
-        return PictureSource(name, encoder, self.store, self.progress)
-
-    def run(
-        self,
-        fit: FitOptions,
-        recipe: str,
-        select: str,
-        *,
-        resume: bool,
-        replace: bool,
-        sinks: Sequence[Sink],
-    ) -> Trained:
+    def trained(self, recipe: str, select: str) -> Trained:
         """Pack the corpora, train, and write the model."""
-        from xlingual.training.loop import fit as fit_model
-        from xlingual.training.recipes.mlmme import MlmmeRecipe, build_model
-        from xlingual.training.recipes.mlmme_vectors import corpus_vectors
+        from xlingual.training.recipes.mlmme import MlmmeRecipe, Placed, build_model, corpus_vectors
 
         vocabularies, corpus, held = self._packed()
-        made = MlmmeRecipe(build_model(self.options, vocabularies, corpus), corpus, self.options)
-        fitted = fit_model(
-            made,
-            fit,
-            self.work.parent,
-            settings=self._settings(recipe, select),
-            validate=lambda model, epoch: validated(model, held, select),
-            sinks=sinks,
-            resume=resume,
-            replace=replace,
-            progress=self.progress,
+        model = build_model(self.options, vocabularies, corpus)
+        settings = self.options.settings()
+        compared = {
+            "name": recipe,
+            **settings,
+            "data": self.train.digest,
+            "validation": self.held.digest,
+            "select": select,
+            "images": _identity(self.pictures),
+            "validation images": _identity(self.held_pictures),
+        }
+        fitted = self.run.train(
+            MlmmeRecipe(model, corpus, self.options),
+            compared,
+            lambda model, epoch: scored(corpus_vectors(model, held), select),
         )
         found = corpus_vectors(fitted.model, held)
-        scores, chance = scored(found, select), scored(found.all_equal(), select)
-        config = self._config(fitted, fit, recipe, select, scores, corpus)
-        weights = fitted.model.state_dict()
-        written = write_card(write_model(self.work.parent, config, weights, vocabularies))
+        equal = {
+            view: Placed(np.ones((len(placed.group), 1), dtype=np.float32), placed.group)
+            for view, placed in found.items()
+        }
+        scores = scored(found, select)
+        base = None
+        if (source := self.pictures) is not None:
+            identity = source.encoder.identity
+            base = {"name": source.name, "identity": identity, "dim": corpus.picture_dim}
         texts = {tag: len(packed) for tag, packed in corpus.texts.items()}
+        sizes = {"items": len(np.unique(held.groups))}
+        if held.pictures is not None:
+            sizes["pictures"] = len(held.pictures.vectors)
         pictures = None if corpus.pictures is None else len(corpus.pictures.vectors)
-        return Trained.of(written, fitted, scores, chance, _sizes(held), texts, pictures)
+        folder = self.run.write(
+            "mlmme",
+            fitted,
+            base,
+            settings={"recipe": recipe, **settings},
+            more={"select": select},
+            scores={"score": scores.value, "scores": dict(scores.parts)},
+            data=data_part(self.train, self.held, len(corpus), texts, pictures),
+            vocabularies=vocabularies,
+        )
+        return Trained.of(
+            folder,
+            fitted,
+            scores,
+            score=scores.value,
+            mean_of=scores.mean_of,
+            chance=scored(equal, select),
+            validated_on=sizes,
+            texts=texts,
+            pictures=pictures,
+        )
 
     def _packed(self) -> tuple[dict[str, Vocabulary], Corpus, Corpus]:
-        options = self.options
+        options, work = self.options, self.run.work
         reading = Reading(options.pretokenized, options.max_length)
-        self._tell("counting words")
+        self.run.tell("counting words")
         vocabularies = count_vocabularies(
             self.train, options.languages, reading, options.threshold, options.most_words
         )
-        self._tell("reading texts and pictures")
-        corpus = pack(self.work / "train", self.train, vocabularies, reading, self.pictures)
-        validated = self._validated_languages()
-        words = {tag: vocabularies[tag] for tag in validated}
+        self.run.tell("reading texts and pictures")
+        corpus = pack(work / "train", self.train, vocabularies, reading, self.pictures)
+        words = {tag: vocabularies[tag] for tag in self._validated_languages()}
         try:
-            held = pack(self.work / "validation", self.held, words, reading, self.held_pictures)
+            held = pack(work / "validation", self.held, words, reading, self.held_pictures)
         except InputError as error:
-            raise InputError(f"validation: {error}{self._hint()}") from error
+            hint = ""  # what helps where the validation's pictures have a file of vectors of their own
+            one_source = self.pictures is not None and self.held_pictures is self.pictures
+            if one_source and self.held.path != self.train.path:
+                hint = "; another encoder of its pictures is named by --validation-image-encoder"
+            raise InputError(f"validation: {error}{hint}") from error
         check_size(len(np.unique(held.groups)))
         if corpus.picture_dim != held.picture_dim:
             raise InputError(
@@ -226,121 +223,31 @@ class _Job:
             )
         return found
 
-    def _hint(self) -> str:
-        """Return what helps where the validation's pictures have a file of vectors of their own."""
-        if (
-            self.pictures is None
-            or self.held_pictures is not self.pictures
-            or self.held.path == self.train.path
-        ):
-            return ""
-        return "; another encoder of its pictures is named by --validation-image-encoder"
 
-    def _tell(self, what: str) -> None:
-        if self.progress is not None:
-            self.progress(what, 0, 1)
-
-    def _settings(self, recipe: str, select: str) -> dict[str, Any]:
-        """Return all that must be equal where a training is continued."""
-        return {
-            "name": recipe,
-            **self.options.settings(),
-            "data": self.train.digest,
-            "validation": self.held.digest,
-            "select": select,
-            "images": self._identity(self.pictures),
-            "validation images": self._identity(self.held_pictures),
-        }
-
-    def _identity(self, source: PictureSource | None) -> str | None:
-        return None if source is None else batch_identity(source.encoder, store=self.store)
-
-    def _config(
-        self,
-        fitted: Fitted,
-        fit: FitOptions,
-        recipe: str,
-        select: str,
-        scores: Scores,
-        corpus: Corpus,
-    ) -> dict[str, Any]:
-        """Return what `config.json` says of the model."""
-        model: Mlmme = fitted.model
-        source, dim = self.pictures, corpus.picture_dim
-        base = None
-        if source is not None and dim is not None:
-            base = {"name": source.name, "identity": source.encoder.identity, "dim": dim}
-        return {
-            "kind": "mlmme",
-            "model": model.config.to_dict(),
-            "base": base,
-            "training": training_part(
-                recipe, self.options.settings(), fit, fitted, scores, {"select": select}
-            ),
-            "data": data_part(
-                self.train,
-                self.held,
-                len(corpus),
-                {tag: len(texts) for tag, texts in corpus.texts.items()},
-                None if corpus.pictures is None else len(corpus.pictures.vectors),
-            ),
-            "environment": environment(str(next(model.parameters()).device)),
-        }
+def _identity(source: Source | None) -> str | None:
+    return None if source is None else batch_identity(source.encoder, store=source.store)
 
 
-def validated(model: Mlmme, corpus: Corpus, select: str) -> Scores:
-    """Return the sums of recalls of a model on held-out items, and their mean over what it is chosen by.
+def scored(found: Mapping[str, Placed], select: str) -> Scores:
+    """Return the sums of recalls of vectors, and their mean over what the model is chosen by.
 
     A sum is R@1 + R@5 + R@10 both ways in per cent (at most 600): of pictures and each language, and of each
     pair of languages.
     """
-    from xlingual.training.recipes.mlmme_vectors import corpus_vectors
+    from xlingual.evaluation.image_sentence import sum_of_recalls_between
 
-    return scored(corpus_vectors(model, corpus), select)
-
-
-def scored(found: CorpusVectors, select: str) -> Scores:
-    """Return the sums of recalls of vectors, and their mean over what the model is chosen by."""
-    from xlingual.training.recipe import Scores
-
-    parts = {
-        "image-sentence": _image_sentence(found),
-        "sentence-sentence": _sentence_sentence(found),
-    }
+    parts: dict[str, dict[str, float]] = {"image-sentence": {}, "sentence-sentence": {}}
+    for (one, first), (other, second) in combinations(found.items(), 2):  # pictures are the last
+        if np.isin(first.group, second.group).any():
+            total = sum_of_recalls_between(first.vectors, first.group, second.vectors, second.group)
+            if other == PICTURES:
+                parts["image-sentence"][f"image-{one}"] = total
+            else:
+                parts["sentence-sentence"][f"{one}-{other}"] = total
     used = [part for kind, scores in parts.items() if select in (kind, "both") for part in scores.values()]
     if not used:
         raise InputError(
             f"the validation has nothing to rank by {select}: its items need "
             f"{'texts and pictures' if select == 'image-sentence' else 'texts in two languages'}"
         )
-    named = {name: value for scores in parts.values() for name, value in scores.items()}
-    return Scores(float(np.mean(used)), named, len(used))
-
-
-def _sizes(held: Corpus) -> dict[str, int]:
-    """Return how much was held out."""
-    sizes = {"items": len(np.unique(held.groups))}
-    return sizes if held.pictures is None else sizes | {"pictures": len(held.pictures.vectors)}
-
-
-def _image_sentence(found: CorpusVectors) -> dict[str, float]:
-    from xlingual.evaluation.image_sentence import sum_of_recalls_between
-
-    pictures = found.pictures
-    if pictures is None:
-        return {}
-    return {
-        f"image-{tag}": sum_of_recalls_between(texts.vectors, texts.group, pictures.vectors, pictures.group)
-        for tag, texts in found.texts.items()
-        if np.isin(texts.group, pictures.group).any()
-    }
-
-
-def _sentence_sentence(found: CorpusVectors) -> dict[str, float]:
-    from xlingual.evaluation.image_sentence import sum_of_recalls_between
-
-    return {
-        f"{one}-{other}": sum_of_recalls_between(first.vectors, first.group, second.vectors, second.group)
-        for (one, first), (other, second) in combinations(found.texts.items(), 2)
-        if np.isin(first.group, second.group).any()
-    }
+    return Scores(float(np.mean(used)), parts["image-sentence"] | parts["sentence-sentence"], len(used))

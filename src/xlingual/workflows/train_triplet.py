@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,32 +12,18 @@ from xlingual import encoders
 from xlingual.arrays import Vectors
 from xlingual.data.manifest import Manifest
 from xlingual.embed import batch_identity, fit_texts_for
+from xlingual.embed.encoding import Progress
 from xlingual.encoders import Encoder, EncoderLike
 from xlingual.encoders.torch_runtime import require
 from xlingual.errors import InputError
-from xlingual.files import make_folder
-from xlingual.models.card import write_card
-from xlingual.models.folder import write_model
 from xlingual.store import StoreLike, open_store
 from xlingual.training.options import FitOptions
-from xlingual.training.recipes.text_pairs import TextPairs, TextSource, pack_pairs
+from xlingual.training.packing import Source
+from xlingual.training.recipe import Scores
+from xlingual.training.recipes.text_pairs import TextPairs, pack_pairs
 from xlingual.training.recipes.triplet_options import FIT, TripletOptions
-from xlingual.workflows.held_out import check_size, divided
-from xlingual.workflows.trained import (
-    WORK,
-    Trained,
-    check_run,
-    clean,
-    data_part,
-    environment,
-    training_part,
-)
-
-if TYPE_CHECKING:
-    from xlingual.embed.encoding import Progress
-    from xlingual.models.triplet import Triplet
-    from xlingual.training.loop import Fitted, Scores
-    from xlingual.training.sinks import Sink
+from xlingual.training.sinks import Sink
+from xlingual.workflows.trained import Run, Trained, check_size, data_part, divided, running
 
 
 def train_triplet(
@@ -82,20 +66,14 @@ def train_triplet(
     fit = fit or FitOptions(seed=options.seed, **FIT)
     recipe = recipe or ("triplet-xl" if options.beta > 0 else "triplet")
     train, held = divided(manifest, validation, options.seed)
-    opened = open_store(store)
-    source = TextSource(*_encoder(text_encoder, train, held), opened, progress)
-    check_run(Path(out), fit, resume=resume, replace=replace)
-    folder = make_folder(out)
-    try:
-        job = _Job(train, held, options, recipe, source, folder)
-        return job.run(fit, resume=resume, replace=replace, sinks=sinks)
-    finally:
-        clean(folder)
+    languages = list(dict.fromkeys((*train.languages, *held.languages)))
+    source = Source(*_encoder(text_encoder, train, languages), open_store(store), progress)
+    with running(out, fit, resume=resume, replace=replace, sinks=sinks, progress=progress) as run:
+        return _trained(run, train, held, options, recipe, source, languages)
 
 
-def _encoder(spec: EncoderLike, train: Manifest, held: Manifest) -> tuple[str, Encoder]:
+def _encoder(spec: EncoderLike, train: Manifest, languages: Sequence[str]) -> tuple[str, Encoder]:
     """Return the name and the encoder; raise InputError where it is several or cannot be used."""
-    languages = _languages(train, held)
     found = encoders.text_encoders(spec, languages=languages, fit_texts=fit_texts_for(train))
     if len(found) > 1:
         raise InputError(f"a model stands on one text encoder: {spec} stands for {len(found)}")
@@ -109,104 +87,71 @@ def _encoder(spec: EncoderLike, train: Manifest, held: Manifest) -> tuple[str, E
     return name, encoder
 
 
-def _languages(train: Manifest, held: Manifest) -> list[str]:
-    """Return the languages that the encoder is made for."""
-    return list(dict.fromkeys((*train.languages, *held.languages)))
+def _trained(
+    run: Run,
+    train: Manifest,
+    held_out: Manifest,
+    options: TripletOptions,
+    recipe: str,
+    source: Source,
+    languages: Sequence[str],
+) -> Trained:
+    """Make the vectors, train, and write the model."""
+    from xlingual.training.recipes.neighbour_index import mapped_pairs
+    from xlingual.training.recipes.triplet import TripletRecipe, build_model
+
+    pairs = pack_pairs(run.work / "train", train, options, source)
+    held = pack_pairs(run.work / "validation", held_out, options, source)
+    counts, items = pairs.counts(), len(np.unique(held.item))
+    check_size(items, held.counts())
+    settings = options.settings()
+    compared = {
+        "name": recipe,
+        **settings,
+        "data": train.digest,
+        "validation": held_out.digest,
+        "texts": batch_identity(source.encoder, store=source.store),
+    }
+    fitted = run.train(
+        TripletRecipe(build_model(options, pairs.dim, recipe), pairs, options, run.folder),
+        compared,
+        lambda model, epoch: scored(*mapped_pairs(model, held), held),
+    )
+    scores = scored(*mapped_pairs(fitted.model, held), held)
+    equal = np.ones((len(held), 1), dtype=np.float32)  # of a model that knows nothing: chance ranks them
+    identity = source.encoder.identity
+    folder = run.write(
+        "triplet",
+        fitted,
+        {"name": source.name, "identity": identity, "dim": pairs.dim, "languages": list(languages)},
+        settings={"recipe": recipe, **settings},
+        more={},
+        scores={"score": scores.value, "scores": dict(scores.parts)},
+        data=data_part(train, held_out, len(np.unique(pairs.item)), counts),
+    )
+    return Trained.of(
+        folder,
+        fitted,
+        scores,
+        score=scores.value,
+        mean_of=scores.mean_of,
+        chance=scored(equal, equal, held),
+        validated_on={"items": items, "texts": len(held)},
+        texts=counts,
+    )
 
 
-@dataclass
-class _Job:
-    """One training: its data, its options, and the folder of the model."""
-
-    train: Manifest
-    held: Manifest
-    options: TripletOptions
-    recipe: str
-    source: TextSource
-    folder: Path
-
-    def run(self, fit: FitOptions, *, resume: bool, replace: bool, sinks: Sequence[Sink]) -> Trained:
-        """Make the vectors, train, and write the model."""
-        from xlingual.training.loop import fit as fit_model
-        from xlingual.training.recipes.triplet import TripletRecipe, build_model
-
-        pairs = pack_pairs(self.folder / WORK / "train", self.train, self.options, self.source)
-        held = pack_pairs(self.folder / WORK / "validation", self.held, self.options, self.source)
-        check_size(len(np.unique(held.item)), held.counts())
-        model = build_model(self.options, pairs.dim, self.recipe)
-        fitted = fit_model(
-            TripletRecipe(model, pairs, self.options, self.folder),
-            fit,
-            self.folder,
-            settings=self._settings(),
-            validate=lambda module, epoch: validated(module, held),
-            sinks=sinks,
-            resume=resume,
-            replace=replace,
-            progress=self.source.progress,
-        )
-        scores, chance = validated(fitted.model, held), by_chance(held)
-        config = self._config(fitted, fit, scores, pairs)
-        written = write_card(write_model(self.folder, config, fitted.model.state_dict()))
-        sizes = {"items": len(np.unique(held.item)), "texts": len(held)}
-        return Trained.of(written, fitted, scores, chance, sizes, pairs.counts())
-
-    def _settings(self) -> dict[str, Any]:
-        """Return all that must be equal where a training is continued."""
-        return {
-            "name": self.recipe,
-            **self.options.settings(),
-            "data": self.train.digest,
-            "validation": self.held.digest,
-            "texts": batch_identity(self.source.encoder, store=self.source.store),
-        }
-
-    def _config(self, fitted: Fitted, fit: FitOptions, scores: Scores, pairs: TextPairs) -> dict[str, Any]:
-        """Return what `config.json` says of the model."""
-        model: Triplet = fitted.model
-        encoder = self.source.encoder
-        return {
-            "kind": "triplet",
-            "model": model.config.to_dict(),
-            "base": {
-                "name": self.source.name,
-                "identity": encoder.identity,
-                "dim": pairs.dim,
-                "languages": _languages(self.train, self.held),
-            },
-            "training": training_part(self.recipe, self.options.settings(), fit, fitted, scores),
-            "data": data_part(self.train, self.held, len(np.unique(pairs.item)), pairs.counts()),
-            "environment": environment(str(next(model.parameters()).device)),
-        }
-
-
-def validated(model: Triplet, pairs: TextPairs) -> Scores:
+def scored(title: Vectors, body: Vectors, pairs: TextPairs) -> Scores:
     """Return how well titles and bodies of held-out texts find each other within each language, and the mean.
 
-    For each language the sum of R@1, R@5 and R@10 both ways in per cent (at most 600), by the cosine of x_t
-    and x_b; relevant is what is of the same item. It is blind to how languages lie to each other, since no
-    text is known to mean what one in another language does.
+    `title` and `body` [n, d] are their vectors. For each language it is the sum of R@1, R@5 and R@10 both
+    ways in per cent (at most 600), by the cosine of x_t and x_b; relevant is what is of the same item. It is
+    blind to how languages lie to each other: no text is known to mean what one in another language does.
     """
-    from xlingual.training.recipe import Scores
-    from xlingual.training.recipes.neighbour_index import mapped_pairs
+    from xlingual.evaluation.image_sentence import sum_of_recalls_between
 
-    title, body = mapped_pairs(model, pairs)
     if not (np.isfinite(title).all() and np.isfinite(body).all()):
         return Scores(math.nan, {})  # ranks of vectors that are no numbers say nothing
-    return _scored(title, body, pairs)
-
-
-def by_chance(pairs: TextPairs) -> Scores:
-    """Return the scores of a model that knows nothing: all vectors are equal, so that chance ranks them."""
-    equal = np.ones((len(pairs), 1), dtype=np.float32)
-    return _scored(equal, equal, pairs)
-
-
-def _scored(title: Vectors, body: Vectors, pairs: TextPairs) -> Scores:
-    """Return the sums of recalls of vectors [n, d] of titles and bodies, and their mean over languages."""
-    from xlingual.evaluation.image_sentence import sum_of_recalls_between
-    from xlingual.training.recipe import Scores
-
     parts = {}
     for code, tag in enumerate(pairs.languages):
         rows = np.flatnonzero(pairs.language == code)

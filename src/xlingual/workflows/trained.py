@@ -1,28 +1,41 @@
-"""What all trainings share: what comes out, how data are divided, and what the model's folder says of it."""
+"""What all trainings share: how data are divided, where they run, and what the model's folder says of it."""
 
 from __future__ import annotations
 
+import hashlib
 import platform
 import shutil
-from collections.abc import Mapping
-from contextlib import suppress
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
+from xlingual.data.holdout import hold_out
 from xlingual.data.manifest import Manifest
-from xlingual.models.folder import CHECKPOINT, ModelFolder
+from xlingual.embed.encoding import Progress
+from xlingual.errors import DataWarning, InputError, listed
+from xlingual.files import make_folder
+from xlingual.models.card import write_card
+from xlingual.models.folder import ModelFolder, write_model
+from xlingual.models.vocabulary import Vocabulary
 from xlingual.training.options import FitOptions
+from xlingual.training.recipe import Recipe, Scores, Validate
+from xlingual.training.sinks import Sink
 
 if TYPE_CHECKING:
-    from xlingual.training.loop import Fitted, Scores
+    from xlingual.training.loop import Fitted
 
-WORK = ".xlingual-corpus"  # what an epoch reads, in the model's folder meanwhile: a name nobody else gives
+_WORK = ".xlingual-corpus"  # what an epoch reads, in the model's folder meanwhile: a name nobody else gives
+_SMALL = 10  # items, all of which are among the first ten
 
 
 @dataclass(frozen=True)
-class Trained:
+class Outcome:
     """A model that was trained: its folder, how the training went, and what the validation of it said."""
 
     folder: ModelFolder
@@ -30,82 +43,135 @@ class Trained:
     epochs: int
     stopped: str
     seconds: float
-    scores: Mapping[str, float]  # of the best epoch: sums of recalls, in per cent of 600
-    score: float  # their mean over what the model is chosen by
+    scores: Mapping[str, float]  # of the best epoch
+
+    @classmethod
+    def of(cls, folder: ModelFolder, fitted: Fitted, scores: Scores | None, **more: Any) -> Self:  # noqa: ANN401
+        """Return the record of a training that is over, `scores` being those of its best epoch."""
+        parts = {} if scores is None else dict(scores.parts)
+        return cls(folder, fitted.best_epoch, fitted.epochs, fitted.stopped, fitted.seconds, parts, **more)
+
+
+@dataclass(frozen=True)
+class Trained(Outcome):
+    """A trained MLMME or Triplet; its scores are sums of recalls, in per cent of 600."""
+
+    score: float  # the mean of the scores over what the model is chosen by
     mean_of: int  # how many of them that is
     chance: Scores  # the same of an encoder to which all candidates are equal
     validated_on: Mapping[str, int]  # what was held out and how many: "items", "pictures", "texts"
     texts: Mapping[str, int]  # language → texts trained on
     pictures: int | None = None  # trained on; None where they do not count
 
-    @classmethod
-    def of(
-        cls,
-        folder: ModelFolder,
-        fitted: Fitted,
-        scores: Scores,
-        chance: Scores,
-        validated_on: Mapping[str, int],
-        texts: Mapping[str, int],
-        pictures: int | None = None,
-    ) -> Trained:
-        """Return the record of a training that is over, `scores` being those of its best epoch.
 
-        `chance` are those of an encoder to which all candidates are equal.
-        """
-        return cls(
-            folder,
-            fitted.best_epoch,
-            fitted.epochs,
-            fitted.stopped,
-            fitted.seconds,
-            dict(scores.parts),
-            scores.value,
-            scores.mean_of,
-            chance,
-            validated_on,
-            texts,
-            pictures,
+@dataclass(frozen=True)
+class Run:
+    """Where and how a training runs: what all trainings are told alike."""
+
+    folder: Path  # of the model
+    fit: FitOptions
+    resume: bool
+    replace: bool
+    sinks: Sequence[Sink]
+    progress: Progress | None
+
+    @property
+    def work(self) -> Path:
+        """The folder of what an epoch reads, which is gone when the training is over."""
+        return self.folder / _WORK
+
+    def tell(self, what: str) -> None:
+        """Report what is being done, whose end is not known."""
+        if self.progress is not None:
+            self.progress(what, 0, 1)
+
+    def train(self, recipe: Recipe, settings: Mapping[str, Any], validate: Validate | None) -> Fitted:
+        """Train; `settings` must be equal where a training is continued."""
+        from xlingual.training.loop import fit
+
+        return fit(
+            recipe,
+            self.fit,
+            self.folder,
+            settings=settings,
+            validate=validate,
+            sinks=self.sinks,
+            resume=self.resume,
+            replace=self.replace,
+            progress=self.progress,
         )
 
+    def write(
+        self,
+        kind: str,
+        fitted: Fitted,
+        base: Mapping[str, Any] | None,
+        *,
+        settings: Mapping[str, Any],
+        more: Mapping[str, Any],
+        scores: Mapping[str, Any],
+        data: Mapping[str, Any],
+        vocabularies: Mapping[str, Vocabulary] | None = None,
+        network: Callable[[Path], None] | None = None,
+    ) -> ModelFolder:
+        """Write the model, its configuration and its card.
 
-def check_run(out: Path, fit: FitOptions, *, resume: bool, replace: bool) -> None:
-    """Raise InputError for a folder, device or precision that will not do, before anything is encoded."""
+        "training" of `config.json` has the `settings` of the recipe, those of the loop and `more`, how it
+        went, and the `scores` of the best epoch.
+        """
+        model, fit = fitted.model, self.fit.settings()
+        config = {
+            "kind": kind,
+            "model": model.config.to_dict(),
+            "base": base,
+            "training": {
+                **settings,
+                **{"fit_seed" if name == "seed" else name: value for name, value in fit.items()},
+                **more,
+                "epochs_run": fitted.epochs,
+                "best_epoch": fitted.best_epoch,
+                "stopped": fitted.stopped,
+                "seconds": fitted.seconds,
+                **scores,
+            },
+            "data": data,
+            "environment": {
+                **{name: version(name) for name in ("xlingual", "torch", "numpy")},
+                "python": platform.python_version(),
+                "platform": platform.platform(),
+                "device": str(next(model.parameters()).device),
+            },
+        }
+        weights = model.state_dict()
+        return write_card(write_model(self.folder, config, weights, vocabularies, network=network))
+
+
+@contextmanager
+def running(
+    out: str | Path,
+    fit: FitOptions,
+    *,
+    resume: bool,
+    replace: bool,
+    sinks: Sequence[Sink],
+    progress: Progress | None,
+) -> Iterator[Run]:
+    """Give what a training needs; remove what an epoch reads, and the folder where nothing came of it.
+
+    Raises InputError for a folder, device or precision that will not do, before anything is encoded.
+    """
     from xlingual.training.precision import MixedPrecision, training_device
     from xlingual.training.resuming import refuse
 
-    refuse(out, resume=resume, replace=replace)
+    refuse(Path(out), resume=resume, replace=replace)
     MixedPrecision(fit.precision, training_device(fit.device))
-
-
-def clean(folder: Path) -> None:
-    """Remove what an epoch reads, and the folder where nothing came of the training."""
-    shutil.rmtree(folder / WORK, ignore_errors=True)
-    with suppress(OSError):
-        folder.rmdir()  # only an empty folder is removed
-
-
-def training_part(
-    recipe: str,
-    settings: Mapping[str, Any],
-    fit: FitOptions,
-    fitted: Fitted,
-    scores: Scores,
-    more: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """Return "training" of config.json: all options, how it went, and the scores of the best epoch."""
-    return {
-        "recipe": recipe,
-        **settings,
-        **{"fit_seed" if name == "seed" else name: value for name, value in fit.settings().items()},
-        **(more or {}),
-        "epochs_run": fitted.epochs,
-        "best_epoch": fitted.best_epoch,
-        "stopped": fitted.stopped,
-        "seconds": fitted.seconds,
-        "score": scores.value,
-        "scores": dict(scores.parts),
-    }
+    run = Run(make_folder(out), fit, resume, replace, sinks, progress)
+    try:
+        yield run
+    finally:
+        shutil.rmtree(run.work, ignore_errors=True)
+        with suppress(OSError):
+            run.folder.rmdir()  # only an empty folder is removed
 
 
 def data_part(
@@ -122,17 +188,63 @@ def data_part(
     }
 
 
-def environment(device: str) -> dict[str, str]:
-    """Return "environment" of config.json: versions, platform and device."""
-    packages = {name: version(name) for name in ("xlingual", "torch", "numpy")}
+def divided(manifest: Manifest, validation: Manifest | float, seed: int) -> tuple[Manifest, Manifest]:
+    """Return what is trained on and what is validated on; raise InputError where they share texts."""
+    if not isinstance(validation, Manifest):
+        return hold_out(manifest, validation, seed)
+    both = [part.texts(np.arange(len(part))).row_digests() for part in (manifest, validation)]
+    if shared := both[0] & both[1]:
+        raise InputError(
+            f"{len(shared)} texts are both trained and validated on: choose other rows for --validation, "
+            "such as another split"
+        )
+    if manifest.path is not None and manifest.path == validation.path:
+        items = [set(np.unique(part.item_ids).tolist()) for part in (manifest, validation)]
+        if both_sides := sorted(items[0] & items[1]):
+            raise InputError(
+                f"{len(both_sides)} items have texts on both sides of --validation ({listed(both_sides, 3)})"
+                ": choose rows that keep each item whole"
+            )
+    pictures = [_picture_keys(part) for part in (manifest, validation)]
+    if same := len(pictures[0] & pictures[1]):
+        warnings.warn(
+            f"{same} pictures are both trained and validated on, so the validation flatters: choose other "
+            "rows for --validation",
+            DataWarning,
+            stacklevel=3,
+        )
+    return manifest, validation
+
+
+def _picture_keys(manifest: Manifest) -> set[Path | bytes]:
+    """Return what tells pictures apart without opening any: where a file lies, or a digest of the bytes."""
     return {
-        **packages,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "device": device,
+        hashlib.sha256(source).digest() if isinstance(source, bytes) else source.resolve()
+        for source in manifest.picture_source
     }
 
 
-def checkpoint_bytes(folder: Path) -> int:
-    """Return how many bytes the checkpoint in a model's folder takes, 0 where there is none."""
-    return sum(path.stat().st_size for path in (folder / CHECKPOINT).rglob("*") if path.is_file())
+def check_size(items: int, candidates: Mapping[str, int] | None = None) -> None:
+    """Raise InputError, or warn, where there are too few items to rank: every epoch would be as good.
+
+    `candidates`: language → texts, where each language is ranked by itself.
+    """
+    if items < 2:
+        raise InputError(
+            "the validation has one item (items that show one picture count as one), so there is nothing to "
+            "rank: give more rows, or a larger share"
+        )
+    if items <= _SMALL:
+        warnings.warn(
+            f"the validation has {items} items, so R@10 is 100 whatever the model: give more to compare "
+            "epochs by",
+            DataWarning,
+            stacklevel=5,
+        )
+    elif few := [f"{tag} {count}" for tag, count in (candidates or {}).items() if 0 < count <= _SMALL]:
+        warnings.warn(
+            f"the validation has few texts in some languages ({listed(few)}), so R@10 is 100 there whatever "
+            "the model: give more to compare epochs by",
+            DataWarning,
+            stacklevel=5,
+        )

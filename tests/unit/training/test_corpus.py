@@ -10,7 +10,7 @@ from xlingual.models.words import tokens
 from xlingual.store import Store
 from xlingual.training import packing
 from xlingual.training.corpus import Corpus
-from xlingual.training.packing import PictureSource, Reading
+from xlingual.training.packing import Reading, Source
 
 
 def sentences(corpus, vocabularies, tag):
@@ -34,11 +34,11 @@ def test_all_texts_come_back(made, tmp_path):
             for row in manifest.rows_of(tag)
         ]
         assert sorted(sentences(corpus, vocabularies, tag)) == sorted(expected)
-    assert len(corpus) == 7 and corpus.languages == ("en", "de") and corpus.pictures is None
+    assert len(corpus) == 7 and tuple(corpus.texts) == ("en", "de") and corpus.pictures is None
 
 
 def test_it_is_mapped_not_read(made, tmp_path):
-    made.packed(tmp_path, made.paired(7), pictures=PictureSource("given", adopt(made.given(np.eye(7)))))
+    made.packed(tmp_path, made.paired(7), pictures=Source("given", adopt(made.given(np.eye(7)))))
     corpus = Corpus.open(tmp_path)
     for array in (corpus.texts["en"].numbers, corpus.texts["en"].first, corpus.pictures.vectors):
         assert isinstance(array.base, np.memmap)
@@ -53,9 +53,7 @@ def test_items_with_few_languages_and_without_pictures(made, tmp_path):
         {"id": "5", "lang": "fr", "text": "e", "item": "z", "image": b"1"},  # shows z in another language
     ]
     encoder = made.given(np.eye(3))
-    corpus, _ = made.packed(
-        tmp_path, Manifest.from_rows(rows), pictures=PictureSource("given", adopt(encoder))
-    )
+    corpus, _ = made.packed(tmp_path, Manifest.from_rows(rows), pictures=Source("given", adopt(encoder)))
     assert corpus.ids.tolist() == ["x", "y", "z"]  # w has no text in the languages
     assert np.diff(corpus.texts["en"].first).tolist() == [1, 0, 1]
     assert np.diff(corpus.texts["de"].first).tolist() == [0, 1, 0]
@@ -71,7 +69,7 @@ def test_pictures_are_encoded_in_chunks_each_once(made, tmp_path, monkeypatch):
     encoder.vectors = vectors.astype(np.float32)
     told = []
     store = Store(tmp_path / "store")
-    source = PictureSource("given", adopt(encoder), store, lambda what, done, of: told.append((done, of)))
+    source = Source("given", adopt(encoder), store, lambda what, done, of: told.append((done, of)))
     corpus, _ = made.packed(tmp_path / "one", made.paired(10, texts=2), pictures=source)
     items = corpus.ids.astype(int)
     assert np.array_equal(corpus.pictures.of(np.arange(10)), encoder.vectors[items])
@@ -83,9 +81,7 @@ def test_pictures_are_encoded_in_chunks_each_once(made, tmp_path, monkeypatch):
 
 def test_moments_of_the_pictures(made, tmp_path):
     table = 1e3 + np.random.default_rng(0).standard_normal((10, 3))
-    corpus, _ = made.packed(
-        tmp_path, made.paired(10), pictures=PictureSource("given", adopt(made.given(table)))
-    )
+    corpus, _ = made.packed(tmp_path, made.paired(10), pictures=Source("given", adopt(made.given(table))))
     mean, sd = corpus.pictures.moments(chunk=4)
     stored = table.astype(np.float32).astype(np.float64)
     assert np.allclose(mean, stored.mean(0), rtol=1e-12) and np.allclose(sd, stored.std(0), rtol=1e-9)
@@ -108,7 +104,7 @@ def test_vectors_without_pictures(made, tmp_path):
         for tag in ("en", "de")
         for n in range(2)
     ]
-    corpus, _ = made.packed(tmp_path, Manifest.from_rows(rows), pictures=PictureSource("f", adopt(ByItem())))
+    corpus, _ = made.packed(tmp_path, Manifest.from_rows(rows), pictures=Source("f", adopt(ByItem())))
     assert np.diff(corpus.pictures.first).tolist() == [1] * 6
     assert np.array_equal(corpus.pictures.of(np.arange(6)), features[corpus.ids.astype(int)])
 
@@ -120,7 +116,7 @@ def test_items_that_share_pictures_by_way_of_others_are_one_group(made, tmp_path
         for item, shown in images.items()
         for n, image in enumerate(shown)
     ]
-    for pictures in (None, PictureSource("given", adopt(made.given(np.eye(3))))):
+    for pictures in (None, Source("given", adopt(made.given(np.eye(3))))):
         corpus, _ = made.packed(tmp_path, Manifest.from_rows(rows), ("en",), pictures)
         groups = dict(zip(corpus.ids.tolist(), corpus.groups.tolist(), strict=True))
         assert groups["a"] == groups["b"] == groups["c"] != groups["d"]
@@ -170,7 +166,7 @@ def test_errors_are_one_line(made, tmp_path):
     ]
     with pytest.raises(InputError, match="no item with texts in the chosen languages has a picture"):
         made.packed(
-            tmp_path, Manifest.from_rows(rows), ("en",), PictureSource("given", adopt(made.given(np.eye(1))))
+            tmp_path, Manifest.from_rows(rows), ("en",), Source("given", adopt(made.given(np.eye(1))))
         )
 
 
@@ -183,4 +179,4 @@ def test_image_dimensions_that_differ(made, tmp_path, monkeypatch):
             return np.ones((len(batch), 2 + self.asked), dtype=np.float32)
 
     with pytest.raises(InputError, match="gives some pictures 3 and others 4 dimensions"):
-        made.packed(tmp_path, made.paired(4), pictures=PictureSource("odd", adopt(Odd(np.eye(4)))))
+        made.packed(tmp_path, made.paired(4), pictures=Source("odd", adopt(Odd(np.eye(4)))))

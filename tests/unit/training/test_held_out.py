@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from xlingual.errors import DataWarning, InputError
-from xlingual.workflows.held_out import check_size
+from xlingual.workflows.trained import check_size
 
 
 def test_one_item_is_refused() -> None:

@@ -12,10 +12,10 @@ from xlingual.data.manifest import Manifest  # noqa: E402
 from xlingual.encoders import adopt  # noqa: E402
 from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.training.loop import FitOptions, Scores, fit  # noqa: E402
-from xlingual.training.packing import PictureSource  # noqa: E402
-from xlingual.training.recipes.mlmme import MlmmeRecipe, build_model  # noqa: E402
+from xlingual.training.packing import Source  # noqa: E402
+from xlingual.training.recipes.mlmme import MlmmeRecipe, build_model, corpus_vectors  # noqa: E402
 from xlingual.training.recipes.mlmme_options import MlmmeOptions  # noqa: E402
-from xlingual.training.recipes.mlmme_vectors import corpus_vectors  # noqa: E402
+from xlingual.training.samplers import PICTURES  # noqa: E402
 
 SMALL = {"word_dim": 8, "state_dim": 12, "joint_dim": 16, "dropout": 0.0, "initial": "vsepp"}
 
@@ -29,7 +29,7 @@ def recipe_of(made, folder, manifest, options, dim=5):
     source = None
     if options.beta > 0:
         table = np.random.default_rng(1).standard_normal((100, dim))
-        source = PictureSource("given", adopt(made.given(table)))
+        source = Source("given", adopt(made.given(table)))
     corpus, vocabularies = made.packed(folder, manifest, options.languages, source)
     return MlmmeRecipe(build_model(options, vocabularies, corpus), corpus, options)
 
@@ -164,7 +164,7 @@ def test_bad_input(made, tmp_path):
 
 def test_no_picture_side_where_pictures_do_not_count(made, tmp_path):
     corpus, vocabularies = made.packed(
-        tmp_path, made.paired(4), pictures=PictureSource("given", adopt(made.given(np.eye(4))))
+        tmp_path, made.paired(4), pictures=Source("given", adopt(made.given(np.eye(4))))
     )
     assert build_model(options_of(beta=0.0), vocabularies, corpus).picture is None
     assert build_model(options_of(beta=0.5), vocabularies, corpus).picture is not None
@@ -178,14 +178,14 @@ def test_standardized_pictures(made, tmp_path):
     turned = table * [2, 0.1, 30, 1, 1] + [5, 0, -100, 1, 2]
     found = []
     for name, vectors in (("one", table), ("other", turned)):
-        source = PictureSource("given", adopt(made.given(vectors)))
+        source = Source("given", adopt(made.given(vectors)))
         options = options_of(standardize_pictures=True)
         corpus, vocabularies = made.packed(tmp_path / name, made.paired(6), pictures=source)
         model = build_model(options, vocabularies, corpus)
         assert np.allclose(model.picture_mean, vectors.mean(0), rtol=1e-5)
         assert np.allclose(model.picture_sd[:4], vectors.std(0)[:4], rtol=1e-4) and model.picture_sd[4] == 1
         assert {"picture_mean", "picture_sd"} <= set(model.state_dict())
-        found.append(corpus_vectors(model, corpus).pictures.vectors)
+        found.append(corpus_vectors(model, corpus)[PICTURES].vectors)
     assert np.allclose(*found, atol=1e-4)
     plain = build_model(options_of(), vocabularies, corpus)
     assert "picture_mean" not in plain.state_dict()
@@ -222,8 +222,7 @@ def test_a_small_model_learns_64_items_by_heart(made, tmp_path, contrast, full):
     recipe = recipe_of(made, tmp_path / "corpus", made.paired(64 if full else 24), options, dim=16)
 
     def validate(model, epoch):
-        found = corpus_vectors(model, recipe.corpus)
-        places = [found.pictures, *found.texts.values()]
+        places = list(corpus_vectors(model, recipe.corpus).values())
         return Scores(sum(recall_at_1(a, b) for a in places for b in places if a is not b))
 
     begun = validate(recipe.model, 0).value
@@ -249,8 +248,8 @@ def test_vectors_of_a_corpus(made, tmp_path):
         words, lengths = (torch.from_numpy(part) for part in texts.padded(np.array([member])))
         with torch.inference_mode():
             alone = recipe.model.texts("de", words, lengths)[0].numpy()
-        assert np.allclose(found.texts["de"].vectors[member], alone, atol=1e-6)
-    assert np.array_equal(found.texts["de"].group, np.repeat(recipe.corpus.groups, 2))
-    assert sorted(found.pictures.group) == sorted(recipe.corpus.groups)
+        assert np.allclose(found["de"].vectors[member], alone, atol=1e-6)
+    assert np.array_equal(found["de"].group, np.repeat(recipe.corpus.groups, 2))
+    assert sorted(found[PICTURES].group) == sorted(recipe.corpus.groups)
     without = replace(recipe.corpus, pictures=None)
-    assert corpus_vectors(recipe.model, without).pictures is None
+    assert PICTURES not in corpus_vectors(recipe.model, without)

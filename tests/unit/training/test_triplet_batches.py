@@ -1,10 +1,13 @@
 """What every batch of an epoch keeps to."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xlingual.training.triplet_batches import TripletBatches
+pytest.importorskip("torch")
+
+from xlingual.training.recipes.triplet import TripletBatches
 
 items = st.lists(st.integers(0, 12), min_size=2, max_size=60).map(np.array)
 

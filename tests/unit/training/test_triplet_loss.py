@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch")
 
 from xlingual.models.unit import unit  # noqa: E402
-from xlingual.training.triplet_loss import nearest_of_languages, neighbour_term, triplet_loss  # noqa: E402
+from xlingual.training.losses import nearest_of_languages, neighbour_term, triplet_loss  # noqa: E402
 
 D = 4
 

@@ -13,7 +13,8 @@ from xlingual.errors import DataWarning, InputError  # noqa: E402
 from xlingual.models.folder import ModelFolder  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
 from xlingual.training.loop import FitOptions, Loss, fit  # noqa: E402
-from xlingual.training.recipes.text_pairs import TextPairs, TextSource, pack_pairs  # noqa: E402
+from xlingual.training.packing import Source  # noqa: E402
+from xlingual.training.recipes.text_pairs import TextPairs, pack_pairs  # noqa: E402
 from xlingual.training.recipes.triplet import TripletRecipe, build_model  # noqa: E402
 from xlingual.training.recipes.triplet_options import TripletOptions  # noqa: E402
 from xlingual.workflows.train_triplet import train_triplet  # noqa: E402
@@ -256,21 +257,21 @@ def test_a_batch_in_which_languages_are_rare_is_told():
 def test_texts_without_a_title_are_left_out(tmp_path):
     rows = recipes(10, title=lambda i: "" if i == 2 else f"t{i}")
     with pytest.warns(DataWarning, match=r"1 of 10 texts are left out.*en 1; the first is 'r2'"):
-        packed = pack_pairs(tmp_path, rows, TripletOptions(), TextSource("words", adopt(Words())))
+        packed = pack_pairs(tmp_path, rows, TripletOptions(), Source("words", adopt(Words())))
     assert len(packed) == 9 and packed.ids.tolist()[:3] == ["r0", "r1", "r3"]
     body = Texts([rows.fields["body"][3]], ["de"], ["r3"])
     np.testing.assert_array_equal(packed.body[2], Words().encode(body)[0])
     empty = recipes(10, title=lambda i: f"t{i}" if i % 2 == 0 else "")
     with pytest.raises(InputError, match=r"no text in 'de' has a title and a body \(the first is 'r1'\)"):
-        pack_pairs(tmp_path, empty, TripletOptions(), TextSource("words", adopt(Words())))
+        pack_pairs(tmp_path, empty, TripletOptions(), Source("words", adopt(Words())))
     with pytest.raises(InputError, match="no column 'head'"):
-        pack_pairs(tmp_path, rows, TripletOptions(title="head"), TextSource("words", adopt(Words())))
+        pack_pairs(tmp_path, rows, TripletOptions(title="head"), Source("words", adopt(Words())))
 
 
 def test_a_text_split_in_two(tmp_path):
     rows = recipes(12)
     packed = pack_pairs(
-        tmp_path, rows, TripletOptions(split="first-sentence"), TextSource("words", adopt(Words()))
+        tmp_path, rows, TripletOptions(split="first-sentence"), Source("words", adopt(Words()))
     )
     two = [text.split(". ") for text in rows.text]
     expected = [Words().encode(Texts([t + "."], ["en"], ["0"])) for t, _ in two]

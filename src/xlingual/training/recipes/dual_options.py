@@ -13,6 +13,7 @@ from xlingual.requests.record import Record, option
 from xlingual.requests.values import Dropout, Natural, Positive, TwoOrMore
 from xlingual.training.options import Seed
 
+WORDS = "words"  # the base of a tower that is trained from scratch
 Regime: TypeAlias = Literal["en-en", "x-x", "x-x-mono", "x-y", "hybrid"]
 Positives: TypeAlias = Literal["inside", "outside"]
 REGIMES, POSITIVE = get_args(Regime), get_args(Positives)
@@ -112,10 +113,12 @@ class DualOptions(Record, frozen=True, kw_only=True):
             raise InputError(f"sub_batch is {self.sub_batch}, more than the {self.batch} pairs of a batch")
 
 
-# what of FitOptions a tower sets; the paper's for a network of transformers, but for the number of steps
-FIT_PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "words": {"rate": 1e-3, "epochs": 30},
-    "vectors": {"rate": 1e-3, "epochs": 30},
-    "transformer": {"rate": 1e-5, "epochs": 10, "schedule": "linear", "warmup": 1.0, "weight_decay": 0.01,
-                    "optimizer": "adamw"},
-}  # fmt: skip
+# what of FitOptions a network of transformers sets: the paper's, but for the number of steps
+NETWORK_FIT: Mapping[str, Any] = {
+    "rate": 1e-5,
+    "epochs": 10,
+    "schedule": "linear",
+    "warmup": 1.0,
+    "weight_decay": 0.01,
+    "optimizer": "adamw",
+}

@@ -11,12 +11,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from xlingual.arrays import Ints
+from xlingual.arrays import Ints, Vectors
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.mlmme import Mlmme, MlmmeConfig
 from xlingual.models.vocabulary import Vocabulary
-from xlingual.training.corpus import Corpus, Members
+from xlingual.training.corpus import Corpus, PackedPictures, PackedTexts
 from xlingual.training.losses import View, mlmme_loss
+from xlingual.training.options import of_the_model
+from xlingual.training.precision import in_batches
 from xlingual.training.recipe import Loss
 from xlingual.training.recipes.mlmme_options import MlmmeOptions
 from xlingual.training.samplers import PICTURES, Drawing, Sampler
@@ -54,7 +56,7 @@ class MlmmeRecipe:
 
     def __init__(self, model: Mlmme, corpus: Corpus, options: MlmmeOptions) -> None:
         self.model, self.corpus, self.options = model, corpus, options
-        self._members: dict[str, Members] = dict(corpus.texts)
+        self._members: dict[str, PackedTexts | PackedPictures] = dict(corpus.texts)
         if options.beta > 0:
             if corpus.pictures is None:
                 raise InputError(
@@ -111,20 +113,13 @@ class MlmmeRecipe:
         if contrast is None:  # the batch's own
             contrast = anchor[anchor >= 0]
         distinct = np.unique(np.concatenate([anchor[anchor >= 0], contrast]))
+        inputs = members.padded(distinct) if isinstance(members, PackedTexts) else (members.of(distinct),)
         return ViewBatch(
-            self._inputs(view, distinct),
+            tuple(torch.from_numpy(part) for part in inputs),
             torch.from_numpy(np.where(anchor >= 0, np.searchsorted(distinct, anchor), -1)),
             torch.from_numpy(np.searchsorted(distinct, contrast)),
             torch.from_numpy(self.corpus.groups[members.owners(contrast)]),
         )
-
-    def _inputs(self, view: str, chosen: Ints) -> tuple[Tensor, ...]:
-        """Return what the model reads of the chosen members of a view."""
-        if view != PICTURES:
-            words, lengths = self.corpus.texts[view].padded(chosen)
-            return torch.from_numpy(words), torch.from_numpy(lengths)
-        assert self.corpus.pictures is not None
-        return (torch.from_numpy(self.corpus.pictures.of(chosen)),)
 
     def _embedded(self, name: str, view: ViewBatch, device: torch.device) -> View:
         inputs = [part.to(device) for part in view.inputs]
@@ -165,10 +160,9 @@ class MlmmeRecipe:
 def build_model(options: MlmmeOptions, vocabularies: Mapping[str, Vocabulary], corpus: Corpus) -> Mlmme:
     """Return the untrained model; it has a picture side where pictures count (beta above 0)."""
     config = MlmmeConfig(
-        languages=options.languages,
         vocabulary_sizes={tag: len(vocabularies[tag]) for tag in options.languages},
         picture_dim=corpus.picture_dim if options.beta > 0 else None,
-        **{name: getattr(options, name) for name in _OF_THE_MODEL},
+        **of_the_model(options, MlmmeConfig),
     )
     model = Mlmme(config, options.seed)
     if config.picture_dim is not None and config.standardize_pictures and corpus.pictures is not None:
@@ -176,22 +170,49 @@ def build_model(options: MlmmeOptions, vocabularies: Mapping[str, Vocabulary], c
     return model
 
 
-_OF_THE_MODEL = (
-    "word_dim",
-    "state_dim",
-    "joint_dim",
-    "dropout",
-    "project_text",
-    "picture_bias",
-    "unit_pictures",
-    "standardize_pictures",
-    "initial",
-    "pretokenized",
-    "max_length",
-)
-
-
 def _compared(options: MlmmeOptions) -> tuple[tuple[str, str], ...]:
     """Return the pairs of views that weigh something."""
     images = [(PICTURES, tag) for tag in options.languages] if options.beta > 0 else []
     return (*images, *(combinations(options.languages, 2) if options.beta < 1 else ()))
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Vectors [n, d] and the group of each, [n]: equal groups belong together."""
+
+    vectors: Vectors
+    group: Ints
+
+
+def corpus_vectors(model: Mlmme, corpus: Corpus, batch: int = 512) -> dict[str, Placed]:
+    """Return the vectors of all texts, by language, and last those of all distinct pictures (`PICTURES`).
+
+    Each is encoded once, without dropout.
+    """
+    found = {tag: _texts(model, corpus, tag, batch) for tag in corpus.texts}
+    if corpus.pictures is not None and model.picture is not None:
+        found[PICTURES] = _pictures(model, corpus, corpus.pictures, batch)
+    return found
+
+
+def _texts(model: Mlmme, corpus: Corpus, tag: str, batch: int) -> Placed:
+    packed = corpus.texts[tag]
+    device = next(model.parameters()).device
+    by_length = np.argsort(np.diff(packed.offsets), kind="stable")
+
+    def encode(texts: Ints) -> Tensor:
+        return model.texts(tag, *(torch.from_numpy(part).to(device) for part in packed.padded(texts)))
+
+    vectors = in_batches(model, by_length, model.config.joint_dim, batch, encode)
+    return Placed(vectors, corpus.groups[packed.owners(np.arange(len(packed)))])
+
+
+def _pictures(model: Mlmme, corpus: Corpus, packed: PackedPictures, batch: int) -> Placed:
+    device = next(model.parameters()).device
+    shown, member = np.unique(packed.shown, return_index=True)
+
+    def encode(rows: Ints) -> Tensor:
+        return model.pictures(torch.from_numpy(packed.vectors[shown[rows]]).to(device))
+
+    vectors = in_batches(model, np.arange(len(shown)), model.config.joint_dim, batch, encode)
+    return Placed(vectors, corpus.groups[packed.owners(member)])

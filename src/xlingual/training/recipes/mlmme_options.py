@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from msgspec import Meta
 
 from xlingual.errors import InputError, listed
 from xlingual.requests.record import Record, option
 from xlingual.requests.values import Dropout, Positive, TwoOrMore, comma_list
-from xlingual.training.options import Seed
-from xlingual.training.recipe import preset
+from xlingual.training.options import Seed, preset
 
-Weight: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
 Beta: TypeAlias = Annotated[
-    Weight,
+    Annotated[float, Meta(ge=0, le=1)],
     option("Weight of images against sentences, 0 to 1.", metavar="X", otherwise="0.5; with one language 1"),
 ]
 Languages: TypeAlias = Annotated[
     tuple[str, ...],
     option("Languages of the model.", metavar="en,de", otherwise="all of MANIFEST", reads=comma_list),
 ]
+Select: TypeAlias = Literal["auto", "image-sentence", "sentence-sentence", "both"]
+SELECTIONS = get_args(Select)
 
 
 class MlmmeSettings(Record, frozen=True, kw_only=True):
@@ -37,7 +37,6 @@ class MlmmeSettings(Record, frozen=True, kw_only=True):
         option(
             "What a match is to be ahead of: items drawn at random from all training data, the others of "
             "the batch, or the hardest of them.",
-            otherwise="random; vse in-batch, vsepp hardest",
         ),
     ] = "random"
     contrastive: Annotated[
@@ -49,7 +48,7 @@ class MlmmeSettings(Record, frozen=True, kw_only=True):
     batch: Annotated[TwoOrMore, option("Number of items of a batch.", metavar="N")] = 128
     threshold: Annotated[
         Positive,
-        option("Words that occur less often than N times are unknown.", metavar="N", otherwise="1; vsepp 4"),
+        option("Words that occur less often than N times are unknown.", metavar="N"),
     ] = 1
     most_words: Annotated[
         Positive | None,
@@ -57,19 +56,14 @@ class MlmmeSettings(Record, frozen=True, kw_only=True):
     ] = None
     max_length: Annotated[Positive, option("Number of words of a text that are read.", metavar="N")] = 100
     pretokenized: Annotated[bool, option("Texts are words with blanks between.")] = False
-    word_dim: Annotated[
-        Positive, option("Dimensions of word vectors.", metavar="N", otherwise="620; vse, vsepp 300")
-    ] = 620
+    word_dim: Annotated[Positive, option("Dimensions of word vectors.", metavar="N")] = 620
     state_dim: Annotated[Positive, option("Dimensions of the GRU's state.", metavar="N")] = 1024
-    joint_dim: Annotated[
-        Positive, option("Dimensions of the joint space.", metavar="N", otherwise="2048; vse, vsepp 1024")
-    ] = 2048
+    joint_dim: Annotated[Positive, option("Dimensions of the joint space.", metavar="N")] = 2048
     dropout: Annotated[
         Dropout,
         option(
             "Share of the state and of the image's vector that is left out.",
             metavar="X",
-            otherwise="0.5; vse, vsepp 0",
         ),
     ] = 0.5
     project_text: Annotated[bool, option("Map the GRU's state into the joint space.", in_files=True)] = True
@@ -96,7 +90,10 @@ class MlmmeOptions(MlmmeSettings, frozen=True):
     def __post_init__(self) -> None:
         """Check what no single value shows."""
         super().__post_init__()
-        _distinct(self.languages)
+        twice = sorted({tag for tag in self.languages if self.languages.count(tag) > 1})
+        if not self.languages or twice:
+            what = f"{twice[0]!r} is there twice" if twice else "none is told"
+            raise InputError(f"languages: {what}; tell each once, such as en,de")
         if len(self.languages) == 1 and self.beta < 1:
             raise InputError(
                 f"beta is {self.beta:g} with one language ({self.languages[0]}): there are no pairs of "
@@ -128,7 +125,6 @@ _VSE: dict[str, Any] = {
     "beta": 1.0,
     "contrast": "in-batch",
     "word_dim": 300,
-    "state_dim": 1024,
     "joint_dim": 1024,
     "dropout": 0.0,
     "project_text": False,
@@ -147,10 +143,3 @@ FIT_PRESETS: Mapping[str, Mapping[str, Any]] = {
     "vse": {"rate": 2e-4, "epochs": 15, "clip": 2.0},
     "vsepp": {"rate": 2e-4, "epochs": 30, "clip": 2.0, "schedule": "step:15:0.1"},
 }
-
-
-def _distinct(languages: tuple[str, ...]) -> None:
-    twice = sorted({tag for tag in languages if languages.count(tag) > 1})
-    if not languages or twice:
-        what = f"{twice[0]!r} is there twice" if twice else "none is told"
-        raise InputError(f"languages: {what}; tell each once, such as en,de")

@@ -10,9 +10,9 @@ import torch
 from xlingual.arrays import Ints, Vectors
 from xlingual.errors import InputError
 from xlingual.files import atomic_file, make_folder
+from xlingual.models.folder import CHECKPOINT
 from xlingual.models.triplet import Triplet
 from xlingual.ranking import Cosine, UnitVectors, top
-from xlingual.training.checkpoints import FOLDER
 from xlingual.training.recipes.text_pairs import TextPairs
 from xlingual.training.recipes.triplet_options import TripletOptions
 
@@ -23,7 +23,7 @@ class NeighbourIndex:
     """Finds the neighbours; keeps them with the checkpoint of a model for a training that is continued."""
 
     def __init__(self, pairs: TextPairs, options: TripletOptions, folder: Path) -> None:
-        self._pairs, self._options, self._folder = pairs, options, folder / FOLDER
+        self._pairs, self._options, self._folder = pairs, options, folder / CHECKPOINT
         self._made: tuple[int, Ints] | None = None
 
     def of_epoch(self, epoch: int, model: Triplet) -> Ints:
@@ -36,19 +36,13 @@ class NeighbourIndex:
         since = 1 if by_base else epoch - (epoch - 1) % self._options.refresh
         if self._made is None or self._made[0] != since:
             if since == epoch or by_base:
-                found = self._find(model)
-                self._keep(since, found)
+                pairs = self._pairs
+                vectors = (pairs.title, pairs.body) if by_base else mapped_pairs(model, pairs)
+                self._made = since, nearest(pairs, *vectors, self._options.neighbours)
+                self._keep(*self._made)
             else:
-                found = self._read(since)
-            self._made = since, found
+                self._made = since, self._read(since)
         return self._made[1]
-
-    def _find(self, model: Triplet) -> Ints:
-        pairs = self._pairs
-        if self._options.neighbours_by == "base":
-            return nearest(pairs, pairs.title, pairs.body, self._options.neighbours)
-        title, body = mapped_pairs(model, pairs)
-        return nearest(pairs, title, body, self._options.neighbours)
 
     def _path(self, epoch: int) -> Path:
         return self._folder / f"neighbours.{epoch}.npy"
@@ -77,15 +71,14 @@ class NeighbourIndex:
 def mapped_pairs(model: Triplet, pairs: TextPairs) -> tuple[Vectors, Vectors]:
     """Return x_t and x_b of all texts, float32 [n, out] each."""
     device = next(model.parameters()).device
-    made = [np.empty((len(pairs), model.config.out_dim), dtype=np.float32) for _ in range(2)]
+    title, body = (np.empty((len(pairs), model.config.out_dim), dtype=np.float32) for _ in range(2))
+    sides = ((title, model.title, pairs.title), (body, model.body, pairs.body))
     with torch.inference_mode():
         for start in range(0, len(pairs), _BATCH):
             part = slice(start, start + _BATCH)
-            for out, tower, given in zip(
-                made, (model.title, model.body), (pairs.title, pairs.body), strict=True
-            ):
+            for out, tower, given in sides:
                 out[part] = tower(torch.tensor(given[part], device=device)).float().cpu().numpy()
-    return made[0], made[1]
+    return title, body
 
 
 def nearest(pairs: TextPairs, title: Vectors, body: Vectors, k: int) -> Ints:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +27,7 @@ from xlingual.data.pools.parallel import ParallelQuestions
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.streams import stream
 from xlingual.training.recipes.dual_options import REGIMES
+from xlingual.training.samplers import batches_in
 
 
 @dataclass(frozen=True)
@@ -107,9 +109,9 @@ class SameLanguage:
         if languages is not None:
             both &= np.isin(np.arange(len(data.languages)), languages)
         self._question, self._language = np.nonzero(both)
-        self._last: tuple[int, list[Ints]] = (-1, [])
+        self._order = lru_cache(maxsize=1)(self._pass)
         sizes = np.bincount(self._language) if mono else np.array([len(self._question)])
-        self.batches_of_a_pass = int(sum(size // batch + (size % batch > 1) for size in sizes.tolist()))
+        self.batches_of_a_pass = sum(batches_in(size, batch) for size in sizes.tolist())
         if not self.batches_of_a_pass:
             raise InputError(
                 f"{data.source}: {len(self._question)} questions have an answer in their own language "
@@ -120,9 +122,7 @@ class SameLanguage:
     def batch(self, number: int) -> PairBatch:
         """Return a batch by its number, from 0 on."""
         turn, place = divmod(number, self.batches_of_a_pass)
-        if self._last[0] != turn:
-            self._last = (turn, self._pass(turn))
-        rows = self._last[1][place]
+        rows = self._order(turn)[place]
         question, language = self._question[rows], self._language[rows]
         draws = stream(self._seed, f"answers of pass {turn}, batch {place}")
         return _pairs(self._data, question, language, language, draws)
@@ -155,25 +155,23 @@ class CrossLanguage:
         self._data, self._batch, self._seed = data, batch, seed
         self._asked_in = (data.asked >= 0).sum(axis=1)
         self._question = np.repeat(np.arange(len(data)), self._asked_in)
-        self._last: tuple[int, Ints] = (-1, self._question)
-        size = len(self._question)
-        self.batches_of_a_pass = size // batch + (size % batch > 1)
+        self._order = lru_cache(maxsize=1)(self._pass)
+        self.batches_of_a_pass = batches_in(len(self._question), batch)
         if not self.batches_of_a_pass:
             raise InputError(f"{data.source}: a single question is not enough to train on")
 
     def batch(self, number: int) -> PairBatch:
         """Return a batch by its number, from 0 on."""
         turn, place = divmod(number, self.batches_of_a_pass)
-        if self._last[0] != turn:
-            self._last = (
-                turn,
-                stream(self._seed, f"order of crossed pass {turn}").permutation(self._question),
-            )
-        question = self._last[1][place * self._batch : (place + 1) * self._batch]
+        question = self._order(turn)[place * self._batch : (place + 1) * self._batch]
         draws = stream(self._seed, f"languages of pass {turn}, batch {place}")
         asked_in = _chosen(self._data.asked[question] >= 0, draws)
         answered_in = _chosen(self._data.answer_counts[question] > 0, draws)
         return _pairs(self._data, question, asked_in, answered_in, draws)
+
+    def _pass(self, turn: int) -> Ints:
+        """Return the questions of a pass in order."""
+        return stream(self._seed, f"order of crossed pass {turn}").permutation(self._question)
 
 
 @dataclass(frozen=True)

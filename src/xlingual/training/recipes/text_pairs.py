@@ -12,26 +12,14 @@ import numpy as np
 from xlingual.arrays import Ints, Vectors
 from xlingual.data.manifest import Manifest
 from xlingual.embed import embed_batch
-from xlingual.embed.encoding import Progress
-from xlingual.encoders import Encoder
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.views import two_views
 from xlingual.records import Texts
-from xlingual.store import Store
+from xlingual.training.packing import Source
 from xlingual.training.recipes.triplet_options import TripletOptions
 
 CHUNK = 32_768  # rows whose vectors are made at a time: all that is in memory of them
 WHO = "the training"
-
-
-@dataclass(frozen=True)
-class TextSource:
-    """A text encoder, what it is called, where its vectors are kept, and who hears of progress."""
-
-    name: str
-    encoder: Encoder
-    store: Store | None = None
-    progress: Progress | None = None
 
 
 @dataclass(frozen=True)
@@ -62,7 +50,7 @@ class TextPairs:
         return {tag: int((self.language == code).sum()) for code, tag in enumerate(self.languages)}
 
 
-def pack_pairs(folder: Path, manifest: Manifest, options: TripletOptions, source: TextSource) -> TextPairs:
+def pack_pairs(folder: Path, manifest: Manifest, options: TripletOptions, source: Source) -> TextPairs:
     """Write the vectors of a manifest's titles and bodies; return them, mapped into memory.
 
     Texts without a title or a body (or that cannot be split) are left out, which is told (DataWarning).
@@ -86,7 +74,7 @@ def pack_pairs(folder: Path, manifest: Manifest, options: TripletOptions, source
     return TextPairs(title, body, manifest.languages, manifest.language[kept], manifest.item[kept], ids)
 
 
-def _written(path: Path, texts: Texts, source: TextSource) -> Vectors:
+def _written(path: Path, texts: Texts, source: Source) -> Vectors:
     """Write the vectors of texts, a chunk at a time, and map them into memory."""
     out: np.memmap | None = None
     for start in range(0, len(texts), CHUNK):
@@ -113,9 +101,8 @@ def _check_left_out(manifest: Manifest, kept: Ints, options: TripletOptions) -> 
     if len(kept) == len(manifest):
         return
     what = f"a {options.title} and a {options.body}" if options.split is None else "two parts"
-    left = set(manifest.languages) - {manifest.languages[code] for code in manifest.language[kept]}
-    if left:
-        tag = next(tag for tag in manifest.languages if tag in left)
+    there = {manifest.languages[code] for code in np.unique(manifest.language[kept])}
+    if tag := next((tag for tag in manifest.languages if tag not in there), None):
         first = manifest.ids[int(manifest.rows_of(tag)[0])]
         raise InputError(
             f"{manifest.source}: no text in {tag!r} has {what} (the first is {first!r}): name other columns "

@@ -14,6 +14,7 @@ and through its neighbours' titles.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,16 +24,50 @@ import torch
 from torch import Tensor
 
 from xlingual.arrays import Ints
-from xlingual.errors import InputError
+from xlingual.errors import DataWarning, InputError, listed
 from xlingual.models.triplet import Triplet, TripletConfig
 from xlingual.models.unit import unit
-from xlingual.training.loop import Loss
+from xlingual.streams import stream
+from xlingual.training.losses import nearest_of_languages, neighbour_term, triplet_loss
+from xlingual.training.options import of_the_model
+from xlingual.training.recipe import Loss
 from xlingual.training.recipes.neighbour_index import NeighbourIndex
 from xlingual.training.recipes.text_pairs import TextPairs
-from xlingual.training.recipes.triplet_checks import check_pairs
 from xlingual.training.recipes.triplet_options import TripletOptions
-from xlingual.training.triplet_batches import TripletBatches
-from xlingual.training.triplet_loss import nearest_of_languages, neighbour_term, triplet_loss
+from xlingual.training.samplers import batches_in
+
+
+@dataclass(frozen=True)
+class TripletBatches:
+    """Draws the batches of every epoch, a pure function of (seed, epoch).
+
+    `item` [n] tells what each text is about. The texts of an epoch come in random order, each once. The
+    negative of a text is drawn uniformly among the others of its batch that are about another item.
+    """
+
+    item: Ints
+    batch: int
+    seed: int
+
+    def steps(self) -> int:
+        """Return how many batches an epoch has; a last batch of a single text is left out."""
+        return batches_in(len(self.item), self.batch)
+
+    def batches(self, epoch: int) -> Iterator[tuple[Ints, Ints]]:
+        """Yield (rows [b], negative [b]): `negative` are positions in the batch, -1 where there is none."""
+        order = stream(self.seed, f"order of epoch {epoch}").permutation(len(self.item))
+        draws = stream(self.seed, f"negatives of epoch {epoch}")
+        for step in range(self.steps()):
+            rows = order[step * self.batch : (step + 1) * self.batch]
+            yield rows, _negatives(self.item[rows], draws)
+
+
+def _negatives(item: Ints, draws: np.random.Generator) -> Ints:
+    """Return for each of b texts the position of one about another item, -1 where all are about its own."""
+    lots = draws.random((len(item), len(item)))
+    lots[item[:, None] == item] = -1
+    drawn = lots.argmax(axis=1)
+    return np.where(lots[np.arange(len(item)), drawn] < 0, -1, drawn)
 
 
 @dataclass(frozen=True)
@@ -131,13 +166,8 @@ class TripletRecipe:
             closeness = unit(given_body) @ unit(given_title).T
         else:
             closeness = (body @ title.T).detach()
-        nearest = nearest_of_languages(
-            closeness,
-            language,
-            item[:, None] != item,
-            len(self.pairs.languages),
-            self.options.neighbours,
-        )
+        others, languages = item[:, None] != item, len(self.pairs.languages)
+        nearest = nearest_of_languages(closeness, language, others, languages, self.options.neighbours)
         return neighbour_term(body, title, nearest, language)
 
 
@@ -145,6 +175,44 @@ def build_model(options: TripletOptions, base_dim: int, recipe: str) -> Triplet:
     """Return the untrained model."""
     if base_dim < 1:
         raise InputError("the vectors of the encoder have no dimensions")
-    names = ("hidden_dim", "out_dim", "separate_towers", "scaling", "title", "body", "split")
-    given = {name: getattr(options, name) for name in names}
-    return Triplet(TripletConfig(base_dim, recipe=recipe, **given), options.seed)
+    config = TripletConfig(base_dim, recipe=recipe, **of_the_model(options, TripletConfig))
+    return Triplet(config, options.seed)
+
+
+def check_pairs(pairs: TextPairs, options: TripletOptions) -> None:
+    """Raise InputError where nothing can be contrasted, or neighbours are wanted that there are not."""
+    if len(np.unique(pairs.item)) < 2:
+        what = "the one text to train on is" if len(pairs) == 1 else f"all {len(pairs)} texts to train on are"
+        raise InputError(f"{what} about one item: there is no other title to contrast with")
+    if options.beta > 0:
+        _check_neighbours(pairs, options)
+
+
+def _check_neighbours(pairs: TextPairs, options: TripletOptions) -> None:
+    k, languages = options.neighbours, pairs.languages
+    if len(languages) < 2:
+        raise InputError(
+            "triplet-xl compares neighbours across languages, and all texts to train on are in "
+            f"{languages[0]}: train triplet, or give texts in more languages"
+        )
+    items = {tag: len(np.unique(pairs.item[pairs.language == code])) for code, tag in enumerate(languages)}
+    few = [tag for tag, count in items.items() if count <= k]
+    if few:
+        raise InputError(
+            f"{few[0]!r} has {items[few[0]]} items to train on, too few for {k} neighbours beside an item's "
+            f"own: give more than {k}, or fewer --neighbours, or leave the language out"
+        )
+    if options.neighbours_from != "batch":
+        return
+    size = min(options.batch, len(pairs))
+    rare = {tag: size * count / len(pairs) for tag, count in pairs.counts().items()}
+    rare = {tag: mean for tag, mean in rare.items() if mean <= k}
+    if rare:
+        each = listed((f"{tag} {mean:.1f}" for tag, mean in rare.items()), 20)
+        warnings.warn(
+            f"a batch of {size} has on average fewer texts of some languages ({each}) than {k} neighbours "
+            "beside an item's own: they are often left out of the neighbour term; choose a larger --batch, "
+            "fewer --neighbours, or --neighbours-from index",
+            DataWarning,
+            stacklevel=4,
+        )

@@ -10,8 +10,7 @@ from msgspec import Meta
 from xlingual.errors import InputError
 from xlingual.requests.record import Record, option
 from xlingual.requests.values import AtLeastZero, Positive, TwoOrMore
-from xlingual.training.options import Seed
-from xlingual.training.recipe import preset
+from xlingual.training.options import Seed, preset
 
 
 class TripletOptions(Record, frozen=True, kw_only=True):

@@ -1,5 +1,109 @@
-"""Trained models for other programs: folders of sentence-transformers, ONNX graphs."""
+"""A trained Triplet or TripletXL written for other programs, and checked to give the same vectors there.
 
-from xlingual.workflows.export.export import FORMATS, Exported, export_model
+Folders of sentence-transformers, or ONNX graphs.
+"""
 
-__all__ = ["FORMATS", "Exported", "export_model"]
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from xlingual import encoders
+from xlingual.encoders import Encoder, EncoderLike
+from xlingual.encoders.trained import check_base
+from xlingual.encoders.trained_triplet import TripletNetwork
+from xlingual.errors import InputError, listed
+from xlingual.models.card import languages
+from xlingual.models.folder import CONFIG, ModelFolder
+from xlingual.workflows.export.onnx import export_onnx
+from xlingual.workflows.export.sentence_transformers import export_sentence_transformers
+
+FORMATS = ("sentence-transformers", "onnx")
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written: a file or folder, and by how much its vectors differ from the model's at most."""
+
+    path: Path
+    to: str
+    dim: int  # of the vectors that it gives
+    difference: float  # largest one found, as a share of the largest number where vectors are not unit ones
+
+
+def export_model(
+    model: str | Path,
+    to: str,
+    out: str | Path,
+    *,
+    base: EncoderLike | None = None,
+    field: str | None = None,
+    replace: bool = False,
+) -> Exported:
+    """Write a trained Triplet for another program.
+
+    Args:
+        model: its folder.
+        to: "sentence-transformers" (a folder: the text encoder and the layers, for one field of a text) or
+            "onnx" (a file: the layers alone, from the vectors of title and body to the model's vector).
+        out: the folder or file to write.
+        base: the text encoder that the model was trained on, `st:` or `hf:`; sentence-transformers only.
+        field: "title" or "body": whose layers, where each has its own; sentence-transformers only.
+        replace: write over what was exported to `out` before.
+
+    Raises:
+        InputError: the model is of another kind, the base is another one or cannot be exported, `out` is in
+            the way, or what was written gives other vectors.
+
+    """
+    if to not in FORMATS:
+        raise InputError(f"--to {to}: choose one of {listed(FORMATS)}")
+    folder = ModelFolder.read(model)
+    if folder.kind != "triplet":
+        raise InputError(
+            f"{folder.path} is a model of the kind {folder.kind}: only models of xlingual train triplet and "
+            "triplet-xl are exported"
+        )
+    if folder.config.get("base") is None:
+        raise InputError(f"{folder.path / CONFIG} names no encoder below the model: copy the model anew")
+    network = TripletNetwork(folder, "cpu")
+    if to == "onnx":
+        if base is not None or field is not None:
+            raise InputError(
+                "the ONNX graph begins at the vectors of title and body: leave --base and --field out"
+            )
+        difference = export_onnx(folder, network, Path(out), replace)
+        return Exported(Path(out), to, 2 * network.config.out_dim, difference)
+    below = _base(folder, base)
+    tower = _tower(network, field)
+    difference = export_sentence_transformers(folder, network, below, tower, Path(out), replace)
+    return Exported(Path(out), to, network.config.out_dim, difference)
+
+
+def _base(folder: ModelFolder, spec: EncoderLike | None) -> Encoder:
+    """Return the text encoder below the model."""
+    if spec is None:
+        trained = folder.config["base"]
+        raise InputError(
+            f"{folder.path} stands on another encoder, which is exported with it: name it with --base SPEC; "
+            f"it is {trained.get('name')}, {trained['identity']}"
+        )
+    found = encoders.text_encoders(spec, languages=list(languages(folder.config)) or ["und"])
+    if len(found) > 1:
+        raise InputError(f"--base stands for {len(found)} encoders: name the one that was trained on")
+    return check_base(folder, next(iter(found.values())), trusted=False)
+
+
+def _tower(network: TripletNetwork, field: str | None) -> str:
+    """Return the name of the layers that are exported."""
+    towers = network.config.towers
+    if len(towers) == 1:
+        if field is not None:
+            raise InputError(f"{network.who} has one set of layers for title and body: leave --field out")
+        return towers[0]
+    if field not in towers:
+        raise InputError(
+            f"{network.who} has layers of their own for title and body: export each, with --field title "
+            "and with --field body"
+        )
+    return field

@@ -51,10 +51,11 @@ def whole_dim(model: Any) -> int:  # noqa: ANN401  (a SentenceTransformer)
 
 def write_modules(folder: Path, modules: Listing, more: Iterable[tuple[str, str]]) -> None:
     """List the modules of a folder, and behind them more, as (type, name of its folder)."""
-    listed = list(modules)
-    for kind, path in more:
-        listed.append({"idx": len(listed), "name": str(len(listed)), "path": path, "type": kind})
-    write_settings(folder / MODULES, listed)
+    added = [
+        {"idx": i, "name": str(i), "path": path, "type": kind}
+        for i, (kind, path) in enumerate(more, start=len(modules))
+    ]
+    write_settings(folder / MODULES, [*modules, *added])
 
 
 def write_settings(path: Path, content: Mapping[str, Any] | Listing) -> None:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from xlingual.arrays import Vectors
 from xlingual.encoders.torch_runtime import require
+from xlingual.encoders.trained_triplet import TripletNetwork
 from xlingual.errors import InputError
 from xlingual.files import atomic_file, make_folder
 from xlingual.models.folder import ModelFolder
 from xlingual.models.triplet_graph import INPUTS, triplet_graph
 from xlingual.streams import stream
-from xlingual.workflows.export.about import about
-from xlingual.workflows.export.same import check_same
-
-if TYPE_CHECKING:
-    from xlingual.encoders.trained_triplet import TripletNetwork
+from xlingual.workflows.export.about import about, check_same
 
 _ROWS = 32  # texts that the graph is tried on
 

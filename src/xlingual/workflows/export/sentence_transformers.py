@@ -6,7 +6,7 @@ import shutil
 import warnings
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,11 +15,12 @@ from xlingual.encoders import Encoder
 from xlingual.encoders.networks import NetworkEncoder
 from xlingual.encoders.sentence_transformer import SentenceTransformerEncoder
 from xlingual.encoders.torch_runtime import loading, require
+from xlingual.encoders.trained_triplet import TripletNetwork
 from xlingual.errors import DataWarning, InputError
 from xlingual.files import make_folder
 from xlingual.models.folder import CARD, CONFIG, WEIGHTS, ModelFolder
 from xlingual.records import Texts
-from xlingual.workflows.export.about import about
+from xlingual.workflows.export.about import about, check_same, readme
 from xlingual.workflows.export.checkpoint import (
     DENSE,
     NORMALIZE,
@@ -28,11 +29,6 @@ from xlingual.workflows.export.checkpoint import (
     write_modules,
     write_settings,
 )
-from xlingual.workflows.export.readme import readme
-from xlingual.workflows.export.same import check_same
-
-if TYPE_CHECKING:
-    from xlingual.encoders.trained_triplet import TripletNetwork
 
 WHAT = "an export to sentence-transformers"
 MARK = "xlingual.json"  # what was exported; only a folder with it is ever replaced
@@ -64,7 +60,10 @@ def export_sentence_transformers(
     try:
         modules = copy_base(base, made)
         expected = _expected(network, base, tower)
-        _write_layers(folder, network, tower, made, modules, _width(base, network))
+        width = network.config.base_dim
+        if isinstance(base, SentenceTransformerEncoder):  # whose vectors may be cut
+            width = whole_dim(base.model)
+        _write_layers(folder, network, tower, made, modules, width)
         write_settings(made / MARK, about(folder, network) | {"field": tower})
         (made / CARD).write_text(readme(folder, network.config, tower, out.name), encoding="utf-8")
         difference = check_same(f"the export of {network.who}", _encoded(made, network.who), expected)
@@ -117,13 +116,6 @@ def _write_layers(
         (made / place).mkdir()
         added.append((NORMALIZE, place))
     write_modules(made, modules, added)
-
-
-def _width(base: Encoder, network: TripletNetwork) -> int:
-    """Return how many dimensions the base's own modules give, before any are cut off."""
-    if isinstance(base, SentenceTransformerEncoder):
-        return whole_dim(base.model)
-    return network.config.base_dim
 
 
 def _expected(network: TripletNetwork, base: Encoder, tower: str) -> Vectors:

@@ -13,9 +13,10 @@ from xlingual.errors import InputError  # noqa: E402
 from xlingual.models.batches import bags  # noqa: E402
 from xlingual.models.dual_encoder import DualEncoder, DualEncoderConfig  # noqa: E402
 from xlingual.training.loop import FitOptions, fit  # noqa: E402
-from xlingual.training.recipes.dual_encoder import DualRecipe, encoded  # noqa: E402
-from xlingual.training.recipes.dual_inputs import (  # noqa: E402
+from xlingual.training.recipes.dual_encoder import (  # noqa: E402
+    DualRecipe,
     VectorInputs,
+    encoded,
     inverse_document_frequency,
     word_features,
     word_inputs,

@@ -20,8 +20,7 @@ from xlingual.models.folder import ModelFolder  # noqa: E402
 from xlingual.records import Texts  # noqa: E402
 from xlingual.training.options import FitOptions  # noqa: E402
 from xlingual.training.recipes.dual_options import DualOptions  # noqa: E402
-from xlingual.workflows.dual_validation import HeldOut  # noqa: E402
-from xlingual.workflows.train_dual_encoder import fit_options, train_dual_encoder  # noqa: E402
+from xlingual.workflows.train_dual_encoder import HeldOut, fit_options, train_dual_encoder  # noqa: E402
 
 made = run_path(str(Path(__file__).with_name("parallel_data.py")))
 

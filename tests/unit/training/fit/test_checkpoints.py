@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from xlingual.errors import InputError  # noqa: E402
-from xlingual.training import checkpoints, log, tensors  # noqa: E402
+from xlingual.training import checkpoints, sinks  # noqa: E402
 from xlingual.training.loop import FitOptions, fit  # noqa: E402
 from xlingual.training.resuming import start  # noqa: E402
 
@@ -28,8 +28,8 @@ class Crashing:
             (checkpoints, "sync_folder"),
             (checkpoints, "write_file"),
             (checkpoints.shutil, "rmtree"),
-            (log, "append"),
-            (log, "write_file"),
+            (sinks, "append"),
+            (sinks, "write_file"),
             (os, "fsync"),
             (os, "replace"),
         ):
@@ -217,9 +217,9 @@ def test_a_full_disk_is_told_in_a_line_and_the_checkpoint_stays(toy, tmp_path, m
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(tensors.os, "fsync", full)
+        patch.setattr(checkpoints.os, "fsync", full)
         with pytest.raises(InputError, match=r"cannot write .*No space left"):
-            tensors.write_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)})
+            checkpoints.write_tensors(tmp_path / "x.safetensors", {"a": torch.zeros(1)})
     assert json.loads((tmp_path / "checkpoint/state.json").read_text())["standing"]["epoch"] == 1
 
 

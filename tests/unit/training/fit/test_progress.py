@@ -2,16 +2,16 @@
 
 import pytest
 
-from xlingual.training import progress
-from xlingual.training.log import Log, read_log
+from xlingual.training import loop
 from xlingual.training.loop import FitOptions, Scores, fit
+from xlingual.training.sinks import Log, read_log
 
 
 @pytest.fixture
 def heard(monkeypatch):
     """Give what was reported, with a clock that moves a second at each look."""
     clock = iter(range(10**6))
-    monkeypatch.setattr(progress, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(loop, "monotonic", lambda: float(next(clock)))
     calls = []
     return calls, lambda *call: calls.append(call)
 
@@ -38,7 +38,7 @@ def test_the_line_counts_the_steps_of_the_whole_training(toy, tmp_path, heard):
 def test_steps_are_reported_ten_times_a_second_at_most(toy, tmp_path, heard, monkeypatch):
     calls, report = heard
     clock = iter(range(10**6))
-    monkeypatch.setattr(progress, "monotonic", lambda: next(clock) / 25)
+    monkeypatch.setattr(loop, "monotonic", lambda: next(clock) / 25)
     fit(toy(), FitOptions(epochs=3), tmp_path, settings={}, progress=report)
     assert len([call for call in calls if "loss" in call[0] and call[2] >= 0]) == 5
 

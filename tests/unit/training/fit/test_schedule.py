@@ -5,8 +5,7 @@ import math
 import pytest
 
 from xlingual.errors import InputError
-from xlingual.training.options import FitOptions
-from xlingual.training.schedule import Schedule
+from xlingual.training.options import FitOptions, Schedule
 
 STEPS = 10
 
