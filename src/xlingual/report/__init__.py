@@ -37,8 +37,4 @@ def verdict(found: Any) -> list[str]:  # noqa: ANN401
 
     Where several runs or language pairs are judged apart, the first sentence about each begins with its name.
     """
-    return [
-        plain(f"{finding.name}: {sentence}" if finding.name and place == 0 else sentence)
-        for finding in page_of(found).verdict
-        for place, sentence in enumerate(finding.sentences)
-    ]
+    return [plain(sentence) for finding in page_of(found).verdict for sentence in finding.named]

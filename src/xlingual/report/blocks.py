@@ -44,9 +44,6 @@ from xlingual.report.table import (
     Where as Where,
 )
 from xlingual.report.table import (
-    meanings as meanings,
-)
-from xlingual.report.table import (
     narrower as narrower,
 )
 
@@ -62,6 +59,12 @@ class Finding:
     sentences: Sequence[str]
     name: str = ""
     heading: str = ""
+
+    @property
+    def named(self) -> list[str]:
+        """The sentences, the first with the name before it."""
+        begin = f"{self.name}: " if self.name else ""
+        return [f"{'' if place else begin}{sentence}" for place, sentence in enumerate(self.sentences)]
 
 
 STEPS = 21  # of the colour scale of heat maps

@@ -55,8 +55,8 @@ def test_a_narrow_look_gives_its_spare_room_to_names():
 
 
 def test_columns_left_out_are_named_with_the_remedy():
-    one = " ".join(printed(57, table(), instead="--format csv").split())
-    assert "adjusted p is left out for lack of room: widen the window or use --format csv" in one
+    one = " ".join(printed(57, table()).split())
+    assert "adjusted p is left out for lack of room: widen the window or use --json" in one
     two = " ".join(printed(32, table()).split())
     assert "left out for lack of room: widen the window or use --json" in two and " are left out" in two
     assert "left out" not in printed(57, table(unsaid=("adjusted p",)))

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from msgspec import structs
+
 from xlingual.report import numbers
 from xlingual.report.blocks import Badge, Block, Cell, Column, Look, Prose, Table
 from xlingual.report.blocks import Row as TableRow
@@ -199,8 +201,8 @@ def own_first(found: Sequence[EncoderViews], task: Task) -> Table | None:
 
 def _measured(one: EncoderViews, entry: Entry) -> EncoderViews:
     """Return the row with what was measured under the policy of the entry, compared with nobody."""
-    bare = replace(one.row, rank=None, behind=None, standing="unknown", chance=None)
-    return replace(one, row=replace(bare, value=entry.value, ci=entry.ci))
+    bare = structs.replace(one.row, rank=None, behind=None, standing="unknown", chance=None)
+    return replace(one, row=structs.replace(bare, value=entry.value, ci=entry.ci))
 
 
 def in_terminal(found: Sequence[EncoderViews], strict: Sequence[EncoderViews], task: Task) -> list[Block]:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xlingual.report import numbers
-from xlingual.report.blocks import Cell, Heading, Page, Prose, Table, meanings, walk
+from xlingual.report.blocks import Cell, Heading, Page, Prose, Table, walk
 from xlingual.report.marking import bare, plain
 from xlingual.report.markup import latex_comment, latex_text, markdown_text
-from xlingual.report.render.terminal import remark, shown_columns
 from xlingual.visible import csv_text
-
-FORMATS = ("table", "markdown", "latex", "csv", "json")
 
 
 def as_text(page: Page, form: str) -> str:
@@ -69,10 +66,8 @@ def as_csv(page: Page) -> str:
     return out.getvalue()
 
 
-def _sentences(page: Page) -> Iterator[str]:
-    for finding in page.verdict:
-        for place, sentence in enumerate(finding.sentences):
-            yield plain(f"{finding.name}: {sentence}" if finding.name and place == 0 else sentence)
+def _sentences(page: Page) -> list[str]:
+    return [plain(sentence) for finding in page.verdict for sentence in finding.named]
 
 
 def _shown(page: Page) -> list[Table | Prose | Heading]:
@@ -82,12 +77,12 @@ def _shown(page: Page) -> list[Table | Prose | Heading]:
 
 def _lines(table: Table) -> tuple[list[str], list[bool], list[list[str]]]:
     """Return the heads, which columns are right-aligned, and the rows, with what badges say at the end."""
-    columns = shown_columns(table)
+    columns = table.shown()
     rows = [row for row in table.rows if row.cells]
-    remarks = [remark(row) for row in rows]
-    heads = [column.key or "rank" if column.kind == "rank" else column.key for _, column in columns]
+    heads = [column.key or ("rank" if column.kind == "rank" else "") for _, column in columns]
     right = [column.kind in ("number", "rank") for _, column in columns]
     lines = [[_cell(row.cells[i]) for i, _ in columns] for row in rows]
+    remarks = [row.remark() for row in rows]
     if any(remarks):
         heads, right = [*heads, ""], [*right, False]
         lines = [[*line, said] for line, said in zip(lines, remarks, strict=True)]
@@ -115,24 +110,13 @@ def _latex_table(table: Table) -> str:
     rows = [" & ".join(map(latex_text, line)) + r" \\" for line in lines]
     head = " & ".join(re.sub(r"\bp\b", "$p$", latex_text(one)) for one in heads) + r" \\"
     columns = "".join("r" if one else "l" for one in right)
-    return "\n".join(
-        [
-            latex_comment(table.title),
-            *map(latex_comment, _notes(table)),
-            rf"\begin{{tabular}}{{{columns}}}",
-            r"\toprule",
-            head,
-            r"\midrule",
-            *rows,
-            r"\bottomrule",
-            r"\end{tabular}",
-        ]
-    )
+    said = "\n".join(map(latex_comment, [table.title, *_notes(table)]))
+    body = "\n".join([r"\toprule", head, r"\midrule", *rows, r"\bottomrule"])
+    return f"{said}\n\\begin{{tabular}}{{{columns}}}\n{body}\n\\end{{tabular}}"
 
 
 def _notes(table: Table) -> list[str]:
-    said = meanings({column.key: column.meaning for _, column in shown_columns(table)})
-    return [*map(plain, table.notes), *([said] if said else [])]
+    return [*map(plain, table.notes), *filter(None, [table.said()])]
 
 
 def _records(table: Table) -> Sequence[Mapping[str, Any]]:
@@ -141,7 +125,7 @@ def _records(table: Table) -> Sequence[Mapping[str, Any]]:
         return table.records
     rows = [row for row in table.rows if row.cells]
     found: list[dict[str, Any]] = [{} for _ in rows]
-    for i, column in shown_columns(table):
+    for i, column in table.shown():
         name, _, error = (column.key or column.kind).partition(" ± ")
         ends = any(row.cells[i].ends for row in rows)
         spread = (error or f"{name}_sd") if any(row.cells[i].spread is not None for row in rows) else ""
