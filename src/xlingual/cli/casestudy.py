@@ -35,7 +35,7 @@ def casestudy(asked: CaseStudyRequest) -> None:
     store = store_of(asked.keeping)
     evaluated = Evaluated(**keywords(asked, Evaluated), ranker=_ranker(asked, store))
     trained, data = _trained(asked), asked.data
-    with screen.warnings_as_lines(), screen.progress(asked.output.silent) as progress:
+    with screen.warnings_as_lines(), screen.progress(screen.silent(asked.output)) as progress:
         if progress is not None:
             progress("reading the manifest", 0, 1)
         train = None
@@ -53,7 +53,7 @@ def casestudy(asked: CaseStudyRequest) -> None:
             store=store,
             progress=progress,
         )
-    screen.show(study, form=asked.output.form, as_json=asked.output.as_json, quiet=quiet)
+    screen.show(study, asked.output)
     screen.wrote(out / "case_study.json", quiet=quiet)
     if asked.output.report:
         from xlingual.report import write_report

@@ -28,7 +28,7 @@ def compare(asked: CompareRequest) -> None:
     if out is not None:
         found.write(out)
         write_report(found, out / "report.html")
-    screen.show(found, form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
+    screen.show(found, asked)
     if out is not None:
         screen.wrote(out / "comparison.json", quiet=asked.quiet)
         screen.wrote(out / "report.html", quiet=asked.quiet)

@@ -58,8 +58,8 @@ def check(asked: CheckRequest) -> int:
     if found is not None and near is not None:  # else no row could be read
         content, page = _content(found, near), _page(found, near)
     content["findings"] = [asdict(finding) for finding in findings]
-    screen.show_page(page, content, form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
-    if not (asked.as_json or asked.form == "json"):
+    screen.show_page(page, content, asked)
+    if not screen.as_json(asked):
         _print_findings(findings, asked.quiet)
     return 2 if any(finding.severity == "error" for finding in findings) else 0
 

@@ -83,7 +83,7 @@ def encoders(asked: EncodersRequest) -> None:
     page = (
         _page_of_all(rows) if chosen is None or chosen.scheme is None else _page_of_one(chosen, chosen.scheme)
     )
-    screen.show_page(page, content, form=asked.form, as_json=asked.as_json)
+    screen.show_page(page, content, asked)
 
 
 def _rows() -> list[Row]:

@@ -62,7 +62,7 @@ def _answer(task: Task, asked: Any) -> None:  # noqa: ANN401  (a request of `eva
         from xlingual.evaluation.calibration.estimate import with_estimates
 
         results = with_estimates(results, calibration)
-        _say_none_estimated(results, quiet=asked.output.silent)
+        _say_none_estimated(results, quiet=screen.silent(asked.output))
     write_and_show(results, asked.output)
     say_written(results, asked.output)
     if getattr(asked, "trec", None) is not None:
@@ -120,7 +120,7 @@ def _evaluated(task: Task, asked: Any, more: dict[str, Any]) -> Results:  # noqa
     given |= {"text_encoders": within_cost(asked.text_encoders, asked.keeping), "store": store}
     if "ranker" in parameters:
         given["ranker"] = _ranker(asked, store)
-    with screen.warnings_as_lines(), screen.progress(output.silent) as progress:
+    with screen.warnings_as_lines(), screen.progress(screen.silent(output)) as progress:
         if progress is not None:
             progress("reading the data", 0, 1)
         given[parameters[0]] = _data(asked)

@@ -11,6 +11,7 @@ from xlingual.cli.opening import read_manifest
 from xlingual.errors import InputError
 from xlingual.report.blocks import Cell, Page, Section, Table
 from xlingual.requests.making import MixPoolRequest
+from xlingual.requests.output import Output
 from xlingual.requests.values import comma_list
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def mix_pool(asked: MixPoolRequest) -> None:
             seed=asked.seed,
         )
         pool.write(asked.out, format=asked.file_format, overwrite=asked.force)
-    screen.show_page(_page(pool), {}, quiet=asked.quiet)
+    screen.show_page(_page(pool), {}, Output(quiet=asked.quiet))
     screen.wrote(asked.out, quiet=asked.quiet, replaced=replaced)
 
 

@@ -32,9 +32,7 @@ def show(asked: ShowModelRequest) -> None:
     if asked.markdown or asked.form == "markdown":
         click.echo(card(found).markdown().encode(), nl=False)
     else:
-        screen.show_page(
-            _page(card(found, str(asked.folder))), content, form=asked.form, as_json=asked.as_json
-        )
+        screen.show_page(_page(card(found, str(asked.folder))), content, asked)
 
 
 @command(ExportModelRequest)

@@ -16,7 +16,7 @@ def write_and_show(found: Results | Validation, asked: Output) -> None:
     """Write what was found into --out, and print it, as the output options say."""
     if asked.out is not None:
         found.write(asked.out)
-    screen.show(found, form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
+    screen.show(found, asked)
 
 
 def say_written(found: Results | Validation, asked: Output, file: str = "results.json") -> None:

@@ -12,6 +12,7 @@ from xlingual.errors import InputError
 from xlingual.report.blocks import Cell, Page, Prose, Section, Table, narrower
 from xlingual.report.numbers import MISSING, counted
 from xlingual.requests.making import DescribeRequest, SquadToPoolRequest
+from xlingual.requests.output import Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +32,7 @@ def describe(asked: DescribeRequest) -> None:
         found = describe_pool(read_pool(asked.pool, asked.languages, asked.split))
     said = [Prose(sentence, where="both") for sentence in _sentences(found)]
     page = Page("pool", found.source, [], [Section("", [_languages(found), *said])])
-    screen.show_page(page, found.to_dict(), form=asked.form, as_json=asked.as_json)
+    screen.show_page(page, found.to_dict(), asked)
 
 
 @command(SquadToPoolRequest, short_help="Make a multilingual pool of SQuAD-style files.")
@@ -59,7 +60,7 @@ def squad_to_pool(asked: SquadToPoolRequest) -> None:
         if train is not None:
             pool = split_pool(pool, train, asked.seed, asked.train_by)
     write_pool(pool, out, asked.file_format, overwrite=asked.force)
-    screen.show_page(_made(pool, rows.facts), {}, quiet=asked.quiet)
+    screen.show_page(_made(pool, rows.facts), {}, Output(quiet=asked.quiet))
     screen.wrote(out, quiet=asked.quiet, replaced=replaced)
 
 

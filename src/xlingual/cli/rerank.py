@@ -46,9 +46,7 @@ def tune(asked: TuneRequest) -> None:
         given = keywords(asked, find) | {"references": texts}
         found = signed(find(lists, settings=settings, progress=report, **given), asked, run=False)
     found.write(asked.out)
-    screen.show_page(
-        weights_page(found), found.to_dict(), form=asked.form, as_json=asked.as_json, quiet=asked.quiet
-    )
+    screen.show_page(weights_page(found), found.to_dict(), asked)
     screen.wrote(asked.out, quiet=asked.quiet)
 
 
@@ -105,9 +103,7 @@ def score(asked: ScoreRequest) -> None:
     found = signed(found, asked, run=False)
     if out is not None:
         found.write(out)
-    screen.show_page(
-        scores_page(found), found.to_dict(), form=asked.form, as_json=asked.as_json, quiet=asked.quiet
-    )
+    screen.show_page(scores_page(found), found.to_dict(), asked)
     if out is not None:
         screen.wrote(out, quiet=asked.quiet)
 

@@ -49,8 +49,6 @@ def ablate(asked: AblateRequest) -> None:
     found = signed(found, asked, run=False)
     if out is not None:
         found.write(out)
-    screen.show_page(
-        ablation_page(found), found.to_dict(), form=asked.form, as_json=asked.as_json, quiet=asked.quiet
-    )
+    screen.show_page(ablation_page(found), found.to_dict(), asked)
     if out is not None:
         screen.wrote(out, quiet=asked.quiet)

@@ -37,9 +37,7 @@ def ls(asked: LsRequest) -> None:
     rows = [{**vars(one), "folder": str(one.folder)} for one in found]
     block = _listing(kept, found) if found else Prose(f"The store {kept.root} is empty.", where="both")
     page = Page("store", str(kept.root), [], [Section("", [block])])
-    screen.show_page(
-        page, {"store": str(kept.root), "encoders": rows}, form=asked.form, as_json=asked.as_json
-    )
+    screen.show_page(page, {"store": str(kept.root), "encoders": rows}, asked)
 
 
 @command(VerifyRequest)

@@ -30,7 +30,7 @@ def analyse(asked: AnalyseStudyRequest) -> None:
     given = {**keywords(asked, run), "study": made, "looks": fractions}
     found = signed(run(**given, key=read_key(study, made), ratings=ratings), asked)
     try:
-        screen.show(found, form=asked.form, as_json=asked.as_json, quiet=quiet)
+        screen.show(found, asked)
     finally:  # also where the reader of standard output has gone
         if out is not None:
             found.write(out)

@@ -12,7 +12,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import columns, read_manifest, store_of, within_cost
-from xlingual.cli.training_outcome import show, show_dual, told_how_to_go_on, uses
+from xlingual.cli.training_outcome import dual_page, told_how_to_go_on, trained_page, uses
 from xlingual.errors import InputError
 from xlingual.training.recipes.mlmme_options import FIT_PRESETS, PRESETS
 from xlingual.training.requests import DualEncoderRequest, MlmmeRequest, TripletRequest, TripletXlRequest
@@ -65,7 +65,7 @@ def mlmme(asked: MlmmeRequest) -> None:
     lines = uses("--text-encoder", model, None, "texts")
     if trained.pictures is not None:
         lines += uses("--image-encoder", model, asked.image_encoder, "pictures")
-    _tell(asked, trained, lambda: show(trained, lines))
+    screen.show_page(trained_page(trained, lines), trained.folder.config, asked.folder)
 
 
 @command(TripletRequest, short_help="Titles near their bodies.")
@@ -108,7 +108,7 @@ def _triplet(recipe: str, asked: TripletRequest) -> None:
 
     trained = _trained(asked, run)
     lines = uses("--text-encoder", f"model:{trained.folder.path}", encoder, "texts")
-    _tell(asked, trained, lambda: show(trained, lines))
+    screen.show_page(trained_page(trained, lines), trained.folder.config, asked.folder)
 
 
 def _of_base(given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -145,7 +145,10 @@ def dual_encoder(asked: DualEncoderRequest) -> None:
         )
 
     trained = _trained(asked, run)
-    _tell(asked, trained, lambda: show_dual(trained, base))
+    config = trained.folder.config
+    below = None if config["base"] is None else base
+    lines = uses("--text-encoder", f"model:{trained.folder.path}", below, "texts")
+    screen.show_page(dual_page(trained, lines), config, asked.folder)
 
 
 for one in (mlmme, triplet, triplet_xl, dual_encoder):
@@ -163,7 +166,7 @@ def _trained(asked: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a re
     with (
         told_how_to_go_on(folder.out),
         screen.warnings_as_lines(),
-        screen.progress(folder.quiet or folder.as_json) as progress,
+        screen.progress(screen.silent(folder)) as progress,
     ):
         if progress is not None:
             progress("reading the data", 0, 1)
@@ -175,13 +178,6 @@ def _trained(asked: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a re
             store=store,
             progress=progress,
         )
-
-
-def _tell(asked: Any, trained: Any, tell: Callable[[], None]) -> None:  # noqa: ANN401  (as above)
-    if asked.folder.as_json:
-        screen.print_json(trained.folder.config)
-    elif not asked.folder.quiet:
-        tell()
 
 
 def _validation(reference: float | str, data: Table) -> Manifest | float:

@@ -38,7 +38,7 @@ def backretrieval(asked: ValidateBackretrievalRequest) -> None:
         "store": store,
         "ranker": chosen_ranker(asked.ranking, store, quiet=asked.output.quiet),
     }
-    with screen.warnings_as_lines(), screen.progress(asked.output.silent) as progress:
+    with screen.warnings_as_lines(), screen.progress(screen.silent(asked.output)) as progress:
         if progress is not None:
             progress("reading the manifest", 0, 1)
         given["manifest"] = read_manifest(asked.data)

@@ -28,8 +28,3 @@ class Output(Record, frozen=True, kw_only=True):
     form: Form = "table"
     as_json: AsJson = False
     quiet: Quiet = False
-
-    @property
-    def silent(self) -> bool:
-        """Whether nothing is to be said besides what is asked for."""
-        return self.quiet or self.as_json or self.form == "json"

@@ -10,7 +10,7 @@ from xlingual.errors import InputError
 from xlingual.requests.data import PoolLanguages, Split, Table
 from xlingual.requests.encoding import ImageEncoding, Keeping, TextEncoders
 from xlingual.requests.evaluating import Sampling
-from xlingual.requests.output import Output
+from xlingual.requests.output import Form, Output, Quiet
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Record, Request, argument, option
 from xlingual.requests.values import Positive, Share
@@ -43,10 +43,11 @@ class ModelFolder(Record, frozen=True, kw_only=True):
             secret=True,
         ),
     ] = ()
+    form: Form = "table"
     as_json: Annotated[
-        bool, option("Print config.json instead of sentences.", names=("--json",), run=True)
+        bool, option("Print config.json, as --format json does.", names=("--json",), run=True)
     ] = False
-    quiet: Annotated[bool, option("Print nothing but warnings and errors.", run=True)] = False
+    quiet: Quiet = False
 
 
 class Validated(Record, frozen=True, kw_only=True):
