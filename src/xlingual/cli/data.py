@@ -12,7 +12,7 @@ from xlingual.cli.from_request import command
 from xlingual.cli.mixing import mix_pool
 from xlingual.cli.opening import columns
 from xlingual.cli.scenes import scenes
-from xlingual.report.blocks import Cell, Page, Section, Table, narrower
+from xlingual.report.blocks import Cell, Page, Table, narrower
 from xlingual.report.numbers import counted
 from xlingual.requests.making import CheckRequest
 
@@ -92,10 +92,8 @@ def _print_findings(findings: Sequence[Finding], quiet: bool) -> None:
 
 
 def _page(found: Check, near: NearDuplicates) -> Page:
-    blocks = [_overview(found, near), _languages(found)]
-    return Page(
-        "check", found.source, [], [Section("", blocks + [_directions(found)] * bool(found.directions))]
-    )
+    directions = [_directions(found)] if found.directions else []
+    return Page.of("check", found.source, [_overview(found, near), _languages(found), *directions])
 
 
 def _overview(found: Check, near: NearDuplicates) -> Table:

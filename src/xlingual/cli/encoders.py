@@ -10,7 +10,7 @@ from xlingual.cli import screen
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.extras import missing, packages, pip_line
-from xlingual.report.blocks import Block, Column, Finding, Look, Page, Prose, Section, Table
+from xlingual.report.blocks import Block, Column, Look, Page, Prose, Table
 from xlingual.requests.single import EncodersRequest
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _page_of_all(rows: Sequence[Row]) -> Page:
         _all_table(rows, full=True),
         *(Prose(line, whole=True, where="both") for line in said),
     ]
-    return Page("encoders", "Encoders", [], [Section("", blocks)])
+    return Page.of("encoders", "Encoders", blocks)
 
 
 def _all_table(rows: Sequence[Row], full: bool) -> Table:
@@ -161,7 +161,7 @@ def _page_of_one(row: Row, scheme: Scheme) -> Page:
         cells = [(option.name, _default(option.default), option.summary) for option in scheme.options]
         heads = ("option", Column("default", "words"), _FOLDED)
         block = Table.of_texts("options", heads, cells, looks=(Look(names=40),), where="both")
-    return Page("encoders", row.name, [Finding(lines)], [Section("", [block])])
+    return Page.of("encoders", row.name, [block], lines)
 
 
 def _default(value: object) -> str:

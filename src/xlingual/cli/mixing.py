@@ -9,7 +9,7 @@ from xlingual.cli.checks import check_pool_folder
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import read_manifest
 from xlingual.errors import InputError
-from xlingual.report.blocks import Cell, Page, Section, Table
+from xlingual.report.blocks import Cell, Page, Table
 from xlingual.requests.making import MixPoolRequest
 from xlingual.requests.output import Output
 from xlingual.requests.values import comma_list
@@ -78,4 +78,4 @@ def _page(pool: MultilingualPool) -> Page:
     ]
     title = f"{n:,} questions, {m:,} candidates, {relevant / n:.2f} relevant to a question"
     table = Table.of_texts(title, ("language", "questions", "candidates", "share"), rows, where="both")
-    return Page("pool", title, [], [Section("", [table])])
+    return Page.of("pool", title, [table])

@@ -9,7 +9,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_pool_folder
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError
-from xlingual.report.blocks import Cell, Page, Prose, Section, Table, narrower
+from xlingual.report.blocks import Cell, Page, Prose, Table, narrower
 from xlingual.report.numbers import MISSING, counted
 from xlingual.requests.making import DescribeRequest, SquadToPoolRequest
 from xlingual.requests.output import Output
@@ -31,7 +31,7 @@ def describe(asked: DescribeRequest) -> None:
     with screen.warnings_as_lines():
         found = describe_pool(read_pool(asked.pool, asked.languages, asked.split))
     said = [Prose(sentence, where="both") for sentence in _sentences(found)]
-    page = Page("pool", found.source, [], [Section("", [_languages(found), *said])])
+    page = Page.of("pool", found.source, [_languages(found), *said])
     screen.show_page(page, found.to_dict(), asked)
 
 
@@ -119,17 +119,10 @@ def _made(pool: PoolRows, facts: Sequence[LanguageFacts]) -> Page:
     rows = []
     for fact in facts:
         code = pool.languages.index(fact.language)
-        counts = (
-            questions[code],
-            candidates[code],
-            fact.paragraphs,
-            fact.segmented,
-            fact.crossing,
-            fact.gaps,
-        )
-        rows.append((fact.language, *map(Cell.count, counts)))
+        counts = (fact.paragraphs, fact.segmented, fact.crossing, fact.gaps)
+        rows.append((fact.language, *map(Cell.count, (questions[code], candidates[code], *counts))))
     heads = ("questions", "candidates", "paragraphs", "made here", "crossing answers", "gaps")
     rule = "made here: paragraphs that had no sentence breaks; see docs/pools.md for the rules"
     notes = (rule,) if any(fact.segmented for fact in facts) else ()
     table = Table.of_texts("", ("language", *heads), rows, notes=notes, where="both")
-    return Page("pool", "", [], [Section("", [table])])
+    return Page.of("pool", "", [table])

@@ -11,7 +11,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError
-from xlingual.report.blocks import Cell, Page, Prose, Section, Table
+from xlingual.report.blocks import Cell, Page, Prose, Table
 from xlingual.report.numbers import MISSING
 from xlingual.requests.keeping import GcRequest, LsRequest, StoreExportRequest, VerifyRequest
 
@@ -36,7 +36,7 @@ def ls(asked: LsRequest) -> None:
     found = holdings(kept, asked.encoder)
     rows = [{**vars(one), "folder": str(one.folder)} for one in found]
     block = _listing(kept, found) if found else Prose(f"The store {kept.root} is empty.", where="both")
-    page = Page("store", str(kept.root), [], [Section("", [block])])
+    page = Page.of("store", str(kept.root), [block])
     screen.show_page(page, {"store": str(kept.root), "encoders": rows}, asked)
 
 

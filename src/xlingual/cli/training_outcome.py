@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
 from xlingual.report import numbers
-from xlingual.report.blocks import Block, Cell, Finding, Page, Prose, Section, Table
+from xlingual.report.blocks import Block, Cell, Page, Prose, Table
 
 if TYPE_CHECKING:
     from xlingual.workflows.train_dual_encoder import TrainedDual
@@ -75,7 +75,7 @@ def _page(
     blocks += [
         Prose(f"{'      ' if i else ' use: '}{use}", whole=True, where="both") for i, use in enumerate(uses)
     ]
-    return Page("training", "Training", [Finding([said])], [Section("", blocks)])
+    return Page.of("training", "Training", blocks, [said])
 
 
 def uses(option: str, model: str, base: str | None, what: str) -> list[str]:

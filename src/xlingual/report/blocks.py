@@ -251,6 +251,11 @@ class Page:
     timings: Sequence[tuple[str, str]] = ()
     names: Sequence[str] = ()  # of encoders: sentences set them apart
 
+    @classmethod
+    def of(cls, kind: str, title: str, blocks: Sequence[Block], said: Sequence[str] = ()) -> Page:
+        """Return a page of one section, with its verdict where something is said."""
+        return cls(kind, title, [Finding(said)] if said else [], [Section("", blocks)])
+
 
 def walk(blocks: Iterable[Block], wanted: Where = "page") -> Iterator[Block]:
     """Give every block that a medium shows, those in containers after their container."""

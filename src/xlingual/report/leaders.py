@@ -69,11 +69,6 @@ class Row(Summary, frozen=True, kw_only=True):
         return self.at_chance and side_of_chance(self.ci, self.chance, self.measure) != "at"
 
     @property
-    def rank_text(self) -> str:
-        """The rank, or "–"."""
-        return numbers.MISSING if self.rank is None else str(self.rank)
-
-    @property
     def value_text(self) -> str:
         """The value, or "–"."""
         return numbers.number(self.value, self.measure, error=self.error, ci=self.ci)
@@ -102,11 +97,6 @@ class Row(Summary, frozen=True, kw_only=True):
             return None
         room = max(abs(self.oracle - self.chance) - (self.oracle_error or 0.0), 1e-9)
         return (self.error + abs(self.normalized or 0.0) * (self.oracle_error or 0.0)) / room
-
-    @property
-    def tied_text(self) -> str:
-        """How many queries were tied."""
-        return numbers.MISSING if self.n_tied is None else numbers.count(self.n_tied)
 
 
 def side_of_chance(ci: Interval | None, chance: float | None, measure: str) -> Side | None:

@@ -137,7 +137,9 @@ def not_zero(value: float | None) -> str:
     return number(value, digits=digits)
 
 
-def interval(ci: Interval | None, measure: str = "", *, error: float | None = None) -> str:
+def interval(
+    ci: Interval | None, measure: str = "", *, digits: int | None = None, error: float | None = None
+) -> str:
     """Return "[low, high]", or "" where there is no interval.
 
     Ends of ranks that may be off by an `error` have a digit more than the rank, and are rounded outwards.
@@ -147,20 +149,26 @@ def interval(ci: Interval | None, measure: str = "", *, error: float | None = No
     """
     if ci is None:
         return ""
-    digits = digits_of(measure)
-    places = known_digits(digits, error) + 1
-    if digits == 1 and error and places <= 0:
+    most = digits_of(measure) if digits is None else digits
+    places = known_digits(most, error) + 1
+    if most == 1 and error and places <= 0:
         step = 10.0**-places
         low, high = max(math.floor(ci.low / step) * step, 1.0), math.ceil(ci.high / step) * step
         return f"[{low:.0f}, {high:.0f}]"
-    return f"[{number(ci.low, measure)}, {number(ci.high, measure)}]"
+    return f"[{number(ci.low, digits=most)}, {number(ci.high, digits=most)}]"
 
 
 def with_interval(
-    value: float | None, ci: Interval | None, measure: str = "", *, error: float | None = None
+    value: float | None,
+    ci: Interval | None,
+    measure: str = "",
+    *,
+    digits: int | None = None,
+    error: float | None = None,
 ) -> str:
     """Return "value [low, high]"."""
-    return f"{number(value, measure, error=error, ci=ci)} {interval(ci, measure, error=error)}".rstrip()
+    text = number(value, measure, digits=digits, error=error, ci=ci)
+    return f"{text} {interval(ci, measure, digits=digits, error=error)}".rstrip()
 
 
 def finely(
@@ -171,13 +179,7 @@ def finely(
     >>> finely(0.0023, Interval(0.0012, 0.0034, 0.95, "bootstrap")), finely(0.25)
     ('0.0023 [0.0012, 0.0034]', '0.250')
     """
-    digits = fine_digits(value, measure)
-    if digits == digits_of(measure):
-        return with_interval(value, ci, measure, error=error)
-    text = number(value, digits=digits, error=error, ci=ci)
-    return (
-        text if ci is None else f"{text} [{number(ci.low, digits=digits)}, {number(ci.high, digits=digits)}]"
-    )
+    return with_interval(value, ci, measure, digits=fine_digits(value, measure), error=error)
 
 
 def difference(
@@ -196,8 +198,7 @@ def difference(
     '0.0200 [0.0004, 0.0396]'
     """
     digits = digits_beside((ci.low, ci.high), marks, digits_of(measure))
-    low, high = number(ci.low, digits=digits), number(ci.high, digits=digits)
-    return f"{number(value, digits=digits, error=error, ci=ci)} [{low}, {high}]"
+    return f"{number(value, digits=digits, error=error, ci=ci)} {interval(ci, digits=digits)}"
 
 
 def signed(value: float, ci: Interval | None = None, *, digits: int = 3) -> str:

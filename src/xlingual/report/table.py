@@ -57,10 +57,11 @@ class Cell:
     @classmethod
     def of(
         cls, value: float | None, ci: Interval | None = None, measure: str = "", *,
-        error: float | None = None, **more: Any,  # noqa: ANN401  (fields of a cell)
+        digits: int | None = None, error: float | None = None, **more: Any,  # noqa: ANN401  (fields of a cell)
     ) -> Cell:  # fmt: skip
         """Return the cell of a number with its interval."""
-        return cls._of_text(numbers.with_interval(value, ci, measure, error=error), value, ci, **more)
+        text = numbers.with_interval(value, ci, measure, digits=digits, error=error)
+        return cls._of_text(text, value, ci, **more)
 
     @classmethod
     def difference(
