@@ -226,7 +226,7 @@ def _board(found: Sequence[EncoderViews], title: str, task: Task) -> Table:
     """Return the encoders side by side, for a terminal."""
     bias = _bias(found)
     shown = [
-        (Column("", "rank"), lambda one: Cell(one.row.rank_text, value=one.row.rank)),
+        (Column("", "rank"), lambda one: Cell.by(str, one.row.rank)),
         (ENCODER[0], _named),
         _value(found, task),
         (Column("behind"), _behind),
