@@ -40,7 +40,10 @@ def test_two_systems_and_a_baseline(evaluate: Any, xlingual: Any) -> None:
     ahead = [row["views"]["against"] for row in content["results"] if row["encoder"] == "good"]
     assert all(view["baseline"] == "bad" and view["ci"]["low"] < view["ci"]["high"] for view in ahead)
     page = Path("out/report.html").read_text(encoding="utf-8")
-    assert "Image–sentence ranking across de and en" in page and "bad (baseline)" in page
+    assert (
+        "Image–sentence ranking across de and en" in page
+        and '<bdi>bad</bdi> <span class="tag">baseline</span>' in page
+    )
     assert xlingual("compare", "out").code == 0
     assert xlingual("gate", "out#good", "out#bad", "--margin", "0.01", "--measure", "R@1").code == 0
 

@@ -182,6 +182,7 @@ class Prose:
     style: Literal["about", "about close", "note-line", "legend"] = "about"
     where: Where = "page"
     whole: bool = False  # in a terminal one line, however long: it is to be copied
+    bold: bool = False  # about what bold type means: left out where a console has none
 
 
 @dataclass(frozen=True)

@@ -142,6 +142,7 @@ class Column:
     interval: str = ""  # there, the head of a column of its own for the intervals
     main: bool = False  # the number that the table is about
     data: bool = False  # holds names of people's own: encoders, files
+    badges: tuple[Badge, ...] = ()  # beside its head on a page
     meaning: str = ""  # said below the table where the column is shown
     where: Where = "both"
 

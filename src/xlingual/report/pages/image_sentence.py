@@ -8,6 +8,7 @@ from dataclasses import replace
 from xlingual.languages import named
 from xlingual.report import numbers, words
 from xlingual.report.blocks import (
+    Badge,
     Block,
     Cell,
     Column,
@@ -102,24 +103,30 @@ def _of_language(run: Results, task: Task, language: str, name: str) -> list[Blo
     slices = max(map(n_folds, entries))
     baseline = next((found.baseline for one in entries if (found := against(one))), None)
     amounts = f"{numbers.count(sizes.get(False, 0))} pictures, {numbers.count(sizes.get(True, 0))} sentences"
+    keys = [f"{one} (baseline)" if one == baseline else one for one in systems]
+    lines = tuple(_rows(rows, systems))
+    bold = any(cell.tone == "best" for line in lines for cell in line.cells)
     table = Table(
         f"{named(language)}{f', {name}' if name else ''} · {amounts}",
         (
             Column("", "name"),
-            *(Column(f"{one} (baseline)" if one == baseline else one, data=True) for one in systems),
+            *(
+                Column(one, short=key, data=True, badges=(Badge("baseline"),) if one == baseline else ())
+                for one, key in zip(systems, keys, strict=True)
+            ),
         ),
-        tuple(_rows(rows, systems)),
+        lines,
         style="figures ranking",
         titled=False,
-        looks=_looks([f"{one} (baseline)" if one == baseline else one for one in systems]),
+        looks=_looks(keys),
         splits=True,
         where="both",
     )
     return [
         Heading(named(language)),
         table,
-        Legend(_legend(f"{amounts}{f', in {slices} slices' if slices else ''}", len(systems), baseline)),
-        *_terminal_legend(rows, len(systems), baseline),
+        Legend(_legend(f"{amounts}{f', in {slices} slices' if slices else ''}", bold, baseline)),
+        *_terminal_legend(rows, bold, baseline),
         Fold(f"All numbers for {named(language)}", [_full(rows, systems, language)], "with their intervals"),
     ]
 
@@ -177,9 +184,9 @@ def _looks(keys: Sequence[str]) -> tuple[Look, ...]:
     return tuple(Look(names=names, bare=bare) for bare in ((), tuple(keys)) for names in (24, 14))
 
 
-def _legend(amounts: str, n_systems: int, baseline: str | None) -> tuple[Key, ...]:
+def _legend(amounts: str, bold: bool, baseline: str | None) -> tuple[Key, ...]:
     keys = [Key(amounts), Key("R@k in per cent: any of the captions counts")]
-    keys += [Key("bold is best")] if n_systems > 1 else []
+    keys += [Key("bold is best")] if bold else []
     if baseline is not None:
         keys += [
             Key("in brackets: difference to", name=baseline),
@@ -189,16 +196,15 @@ def _legend(amounts: str, n_systems: int, baseline: str | None) -> tuple[Key, ..
 
 
 def _terminal_legend(
-    rows: Sequence[tuple[str, str, Numbers]], n_systems: int, baseline: str | None
+    rows: Sequence[tuple[str, str, Numbers]], bold: bool, baseline: str | None
 ) -> list[Block]:
     said = []
     if any(is_recall(measure) for _, measure, _ in rows):
         said.append("R@k in per cent: any of the captions counts (Success@k in the results).")
-    if n_systems > 1:
-        said.append("Bold is best.")
     if baseline is not None:
         said.append(f"In brackets the difference to {baseline}; *\u00a0its interval excludes zero.")
-    return [Prose(" ".join(said), "note-line", "terminal")] if said else []
+    found: list[Block] = [Prose(" ".join(said), "note-line", "terminal")] if said else []
+    return [*found, Prose("Bold is best.", "note-line", "terminal", bold=True)] if bold else found
 
 
 def _full(rows: Sequence[tuple[str, str, Numbers]], systems: Sequence[str], language: str) -> Table:

@@ -43,7 +43,7 @@ def show_section(console: Console, section: Section) -> None:
     for block in walk(section.blocks, "terminal"):
         if isinstance(block, Table):
             show_table(console, block)
-        elif isinstance(block, Prose):
+        elif isinstance(block, Prose) and (console.color_system or not block.bold):
             say(console, block.text, whole=block.whole)
         elif isinstance(block, Heading):  # at the edge, as the titles of tables are
             console.print()

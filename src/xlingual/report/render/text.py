@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xlingual.report import numbers
@@ -75,22 +75,29 @@ def _shown(page: Page) -> list[Table | Prose | Heading]:
     return [block for block in blocks if isinstance(block, (Table, Prose, Heading))]
 
 
-def _lines(table: Table) -> tuple[list[str], list[bool], list[list[str]]]:
-    """Return the heads, which columns are right-aligned, and the rows, with what badges say at the end."""
+def _lines(
+    table: Table, write: Callable[[str], str], bold: str
+) -> tuple[list[str], list[bool], list[list[str]]]:
+    """Return heads, which columns are right-aligned, and the rows, with what badges say at the end.
+
+    `write` makes a text safe for the medium, `bold` is how it sets the best cell of a row apart.
+    """
     columns = table.shown()
-    rows = [row for row in table.rows if row.cells]
-    heads = [column.key or ("rank" if column.kind == "rank" else "") for _, column in columns]
+    heads = [write(column.key or ("rank" if column.kind == "rank" else "")) for _, column in columns]
     right = [column.kind in ("number", "rank") for _, column in columns]
-    lines = [[_cell(row.cells[i]) for i, _ in columns] for row in rows]
-    remarks = [row.remark() for row in rows]
-    if any(remarks):
-        heads, right = [*heads, ""], [*right, False]
-        lines = [[*line, said] for line, said in zip(lines, remarks, strict=True)]
-    return heads, right, lines
+    lines = []
+    for row in table.rows:
+        cells = [_cell(row.cells[i], write, bold) for i, _ in columns] if row.cells else [write(row.heading)]
+        lines.append([*cells, *[""] * (len(columns) - len(cells)), write(row.remark())])
+    if not any(line[-1] for line in lines):
+        return heads, right, [line[:-1] for line in lines]
+    return [*heads, ""], [*right, False], lines
 
 
-def _cell(cell: Cell) -> str:
-    return cell.plain if cell.gap is None or not cell.gap.text else f"{cell.plain}; {cell.gap.plain}"
+def _cell(cell: Cell, write: Callable[[str], str], bold: str) -> str:
+    value = write(cell.marked)
+    shown = f"{bold.format(value) if cell.tone == 'best' else value} {write(cell.interval)}".rstrip()
+    return shown if cell.gap is None or not cell.gap.text else f"{shown}; {write(cell.gap.plain)}"
 
 
 def _markdown_line(block: Prose | Heading) -> str:
@@ -98,17 +105,16 @@ def _markdown_line(block: Prose | Heading) -> str:
 
 
 def _markdown_table(table: Table) -> str:
-    heads, right, lines = _lines(table)
+    heads, right, lines = _lines(table, markdown_text, "**{}**")
     rule = ["---:" if one else "---" for one in right]
-    body = [" | ".join(map(markdown_text, line)) for line in (heads, *lines)]
-    rows = "\n".join(f"| {row} |" for row in (body[0], " | ".join(rule), *body[1:]))
+    rows = "\n".join(f"| {' | '.join(line)} |" for line in (heads, rule, *lines))
     return "\n\n".join([f"**{markdown_text(table.title)}**", rows, *map(markdown_text, _notes(table))])
 
 
 def _latex_table(table: Table) -> str:
-    heads, right, lines = _lines(table)
-    rows = [" & ".join(map(latex_text, line)) + r" \\" for line in lines]
-    head = " & ".join(re.sub(r"\bp\b", "$p$", latex_text(one)) for one in heads) + r" \\"
+    heads, right, lines = _lines(table, latex_text, r"\textbf{{{}}}")
+    head = " & ".join(re.sub(r"\bp\b", "$p$", one) for one in heads) + r" \\"
+    rows = [" & ".join(line) + r" \\" for line in lines]
     columns = "".join("r" if one else "l" for one in right)
     said = "\n".join(map(latex_comment, [table.title, *_notes(table)]))
     body = "\n".join([r"\toprule", head, r"\midrule", *rows, r"\bottomrule"])
@@ -123,8 +129,13 @@ def _records(table: Table) -> Sequence[Mapping[str, Any]]:
     """Return a table's rows for CSV: its own records, or its cells at full precision."""
     if table.records is not None:
         return table.records
-    rows = [row for row in table.rows if row.cells]
-    found: list[dict[str, Any]] = [{} for _ in rows]
+    rows, part = [], ""
+    found: list[dict[str, Any]] = []
+    for row in table.rows:
+        part = row.heading or part
+        if row.cells:
+            rows.append(row)
+            found.append({"part": part} if part else {})
     for i, column in table.shown():
         name, _, error = (column.key or column.kind).partition(" ± ")
         ends = any(row.cells[i].ends for row in rows)
