@@ -58,7 +58,8 @@ def scores_page(found: Scores) -> Page:
 def _measure(found: Scores, measure: str) -> Table:
     """Return the table of the systems by one measure."""
     better = " (smaller is better)" if measure == "TER" else ""
-    heads = [Column("system", "name", data=True), Column("value", interval=_CI)]
+    mean = found.mean.get(measure)
+    heads = [Column("system", "name", data=True), Column("value", interval=f"{_CI}, ± sd" if mean else _CI)]
     heads += [] if found.test is None else [Column(f"p ({found.test})")]
     rows = []
     for system in found.systems:
@@ -66,7 +67,7 @@ def _measure(found: Scores, measure: str) -> Table:
         p = Cell("baseline") if system.kind == "baseline" else Cell.by(numbers.p_value, score.p)
         name = Cell(system.name, tone="quiet" if system.kind == "bound" else "")
         rows.append((name, _scored(score), p)[: len(heads)])
-    if mean := found.mean.get(measure):
+    if mean:
         name = Cell(f"mean of {mean.n} systems ± sd", tone="best")
         rows.append((name, _spread(mean), Cell())[: len(heads)])
     return Table.of_texts(f"{measure}{better}", heads, rows, where="both")
