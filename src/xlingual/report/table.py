@@ -228,6 +228,7 @@ class Table:
     splits: bool = False  # there, columns without room follow in a further table
     records: Sequence[Mapping[str, Any]] | None = None  # rows of the CSV, where they say more than the cells
     unsaid: tuple[str, ...] = ()  # columns whose absence needs no remark: the verdict has them
+    about: str = ""  # behind the title in Markdown and LaTeX, which stand alone
     where: Where = "page"
 
     @classmethod

@@ -142,7 +142,7 @@ def _table(board: Board, comparison: Comparison) -> Table:
         ]
         rows.append(Row((*([Cell(_rank(row))] if ranked else []), *cells), _TONES.get(row.outcome, "level")))
     return Table(
-        f"{heading(board)}",
+        heading(board),
         tuple(columns),
         tuple(rows),
         legend=tuple(legend),
@@ -151,6 +151,7 @@ def _table(board: Board, comparison: Comparison) -> Table:
         titled=False,
         looks=(Look(), *(Look(dropped=dropped, names=16) for dropped in ((), ("p",), ("p", "adjusted p")))),
         records=[_record(board, row) for row in board.rows],
+        about=f"{size(board)}; baseline {board.baseline}",
         where="both",
     ).without_empty()
 

@@ -108,7 +108,8 @@ def _markdown_table(table: Table) -> str:
     heads, right, lines = _lines(table, markdown_text, "**{}**")
     rule = ["---:" if one else "---" for one in right]
     rows = "\n".join(f"| {' | '.join(line)} |" for line in (heads, rule, *lines))
-    return "\n\n".join([f"**{markdown_text(table.title)}**", rows, *map(markdown_text, _notes(table))])
+    title = f"**{markdown_text(table.title)}**{f' ({markdown_text(table.about)})' if table.about else ''}"
+    return "\n\n".join([title, rows, *map(markdown_text, _notes(table))])
 
 
 def _latex_table(table: Table) -> str:
@@ -116,7 +117,8 @@ def _latex_table(table: Table) -> str:
     head = " & ".join(re.sub(r"\bp\b", "$p$", one) for one in heads) + r" \\"
     rows = [" & ".join(line) + r" \\" for line in lines]
     columns = "".join("r" if one else "l" for one in right)
-    said = "\n".join(map(latex_comment, [table.title, *_notes(table)]))
+    title = f"{table.title}{f' ({table.about})' if table.about else ''}"
+    said = "\n".join(map(latex_comment, [title, *_notes(table)]))
     body = "\n".join([r"\toprule", head, r"\midrule", *rows, r"\bottomrule"])
     return f"{said}\n\\begin{{tabular}}{{{columns}}}\n{body}\n\\end{{tabular}}"
 
