@@ -80,7 +80,7 @@ def test_json_is_the_same_for_any_number_of_threads(evaluate: Any) -> None:
         (("--image-encoder", "img.npy", "--measure", "R@500"), "Success@500 needs more than 500 pictures"),
         (("--image-encoder", "img.npy", "--baseline", "goood"), "no text encoder. Did you mean 'good'?"),
         (("--image-encoder", "pixels"), "'good' gives 16 dimensions and image encoder 'pixels'"),
-        (("--image-encoder", "img.npy", "--fold", "1"), "1 is not in the range"),
+        (("--image-encoder", "img.npy", "--fold", "1"), "found '1': give a whole number of at least 2"),
         ((), "Missing option '--image-encoder'"),
     ],
     ids=lambda value: value[:20] if isinstance(value, str) else "",

@@ -16,6 +16,7 @@ from xlingual.requests import Record, Request, checked, leaves, made, values
 from xlingual.requests.record import Leaf, refused
 from xlingual.requests.toml import read_toml
 from xlingual.requests.values import choices, parts
+from xlingual.typed import expected
 
 R = TypeVar("R", bound=Request)
 
@@ -122,6 +123,27 @@ class _Text(click.ParamType):  # type: ignore[type-arg]  # generic in some versi
             self.fail(str(error), param, ctx)
 
 
+class _Limited(click.ParamType):  # type: ignore[type-arg]  # as above
+    """A number within limits: an error names what was found, the limits, and what to give."""
+
+    kind: types.Type
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401
+        """Return the number."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"found {value!r}: give {expected(self.kind)}", param, ctx)
+
+
+class _Whole(_Limited, click.IntRange):
+    """A whole number within limits."""
+
+
+class _Real(_Limited, click.FloatRange):
+    """A number within limits."""
+
+
 def _parameters(kind: type[Request]) -> list[click.Parameter]:
     known = leaves(kind)
     shown = dict.fromkeys([*kind.first, *known])
@@ -182,13 +204,18 @@ def _single(kind: types.Type) -> Any:  # noqa: ANN401
         case types.Metadata(type=inner):
             return _single(inner)
         case types.IntType(ge=low, le=high):
-            return click.INT if low is None and high is None else click.IntRange(low, high)
+            if low is None and high is None:
+                return click.INT
+            made: _Limited = _Whole(low, high)
         case types.FloatType(ge=low, gt=above, le=high, lt=below):
             least, most = low if above is None else above, high if below is None else below
             if least is None and most is None:
                 return click.FLOAT
-            return click.FloatRange(least, most, min_open=above is not None, max_open=below is not None)
-    return _SINGLE[type(kind)]
+            made = _Real(least, most, min_open=above is not None, max_open=below is not None)
+        case _:
+            return _SINGLE[type(kind)]
+    made.kind = kind
+    return made
 
 
 def _refused(kind: type[Request]) -> Iterator[click.Option]:
