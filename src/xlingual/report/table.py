@@ -189,6 +189,7 @@ class Look:
     bare: tuple[str, ...] = ()  # columns without their intervals
     stacked: bool = False  # intervals stand below their values
     names: int = 28  # columns of a name; longer ones are folded
+    heads: int = 16  # columns of a head, which is broken between words
     badges: Literal["long", "short", "none"] = "long"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from xlingual.report import numbers, words
-from xlingual.report.blocks import Cell, Column, Table, narrower
+from xlingual.report.blocks import Cell, Column, Look, Table, narrower
 from xlingual.report.figures.validation import by_truth
 from xlingual.report.findings.image_quality import level_name
 from xlingual.report.findings.validation import direction_name
@@ -133,7 +133,8 @@ def encoders(pair: PairValidation, family: str | None, measure_at_1: str | None 
     heads = ["encoder", *families, *truths, *MEASURES, *normalised]
     notes = gathered(((row.encoder, name), row.scores[name].note) for row in ordered for name in measures)
     title = "Encoders" if pair.n_seeds == 1 else "Encoders: mean ± standard deviation over seeds"
-    names, looks = 1 + len(families), narrower(*families, *normalised)
+    looks = (Look(), Look(heads=10), *narrower(*families, *normalised)[1:])
+    names = 1 + len(families)
     return Table.of_texts(title, heads, rows, names=names, data=True, notes=notes, looks=looks, where="both")
 
 

@@ -21,7 +21,6 @@ from xlingual.visible import visible
 _TONES = {"leader": "bold", "at-chance": "dim"}  # of rows
 _CELL_TONES = {"best": "bold", "quiet": "dim"}
 _LEAST_NAME = 8
-_HEAD = 16  # columns of a head, which is broken between words
 
 
 class Lines(Text):
@@ -161,7 +160,7 @@ def _drawn(table: Table, look: Look) -> RichTable:
 
 
 def _add_column(made: RichTable, column: Column, look: Look) -> None:
-    head = Lines(folded(visible(column.key), look.names if column.data else _HEAD))
+    head = Lines(folded(visible(column.key), look.names if column.data else look.heads))
     if column.kind == "name" and column.data:
         made.add_column(head, overflow="fold", min_width=_LEAST_NAME, max_width=look.names)
     else:
