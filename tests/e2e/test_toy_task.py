@@ -9,8 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from xlingual.report.blocks import Finding, Section, Table
+from xlingual.report.blocks import Finding, Section
 from xlingual.report.pages.evaluation import Part
+from xlingual.report.table import Table
 from xlingual.requests.encoding import Keeping, TextEncoders
 from xlingual.requests.evaluating import Table as ManifestTable
 from xlingual.requests.output import Output

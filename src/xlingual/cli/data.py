@@ -12,8 +12,9 @@ from xlingual.cli.from_request import command
 from xlingual.cli.mixing import mix_pool
 from xlingual.cli.opening import columns
 from xlingual.cli.scenes import scenes
-from xlingual.report.blocks import Cell, Page, Table, narrower
+from xlingual.report.blocks import Page
 from xlingual.report.numbers import counted
+from xlingual.report.table import Cell, Table, narrower
 from xlingual.requests.making import CheckRequest
 
 if TYPE_CHECKING:

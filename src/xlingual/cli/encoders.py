@@ -10,7 +10,8 @@ from xlingual.cli import screen
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.extras import missing, packages, pip_line
-from xlingual.report.blocks import Block, Column, Look, Page, Prose, Table
+from xlingual.report.blocks import Block, Page, Prose
+from xlingual.report.table import Column, Look, Table
 from xlingual.requests.single import EncodersRequest
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from xlingual.cli.checks import check_pool_folder
 from xlingual.cli.from_request import command
 from xlingual.cli.opening import read_manifest
 from xlingual.errors import InputError
-from xlingual.report.blocks import Cell, Page, Table
+from xlingual.report.blocks import Page
+from xlingual.report.table import Cell, Table
 from xlingual.requests.making import MixPoolRequest
 from xlingual.requests.output import Output
 from xlingual.requests.values import comma_list

@@ -8,7 +8,8 @@ import click
 
 from xlingual.cli import screen
 from xlingual.cli.from_request import command
-from xlingual.report.blocks import Block, Column, Finding, Heading, Page, Prose, Section, Table
+from xlingual.report.blocks import Block, Finding, Heading, Page, Prose, Section
+from xlingual.report.table import Column, Table
 from xlingual.requests.keeping import ExportModelRequest, ShowModelRequest
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_pool_folder
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError
-from xlingual.report.blocks import Cell, Page, Prose, Table, narrower
+from xlingual.report.blocks import Page, Prose
 from xlingual.report.numbers import MISSING, counted
+from xlingual.report.table import Cell, Table, narrower
 from xlingual.requests.making import DescribeRequest, SquadToPoolRequest
 from xlingual.requests.output import Output
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xlingual.report import numbers
-from xlingual.report.blocks import Block, Cell, Column, Page, Prose, Row, Table
+from xlingual.report.blocks import Block, Page, Prose
+from xlingual.report.table import Cell, Column, Row, Table
 
 if TYPE_CHECKING:
     from xlingual.nbest.ablation import Ablation

@@ -11,8 +11,9 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError
-from xlingual.report.blocks import Cell, Page, Prose, Table
+from xlingual.report.blocks import Page, Prose
 from xlingual.report.numbers import MISSING
+from xlingual.report.table import Cell, Table
 from xlingual.requests.keeping import GcRequest, LsRequest, StoreExportRequest, VerifyRequest
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
 from xlingual.report import numbers
-from xlingual.report.blocks import Block, Cell, Page, Prose, Table
+from xlingual.report.blocks import Block, Page, Prose
+from xlingual.report.table import Cell, Table
 
 if TYPE_CHECKING:
     from xlingual.workflows.train_dual_encoder import TrainedDual

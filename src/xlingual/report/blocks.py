@@ -13,39 +13,7 @@ from typing import Literal, TypeAlias
 
 from xlingual.report.axis import Axis
 from xlingual.report.shapes import Drawing
-from xlingual.report.table import (
-    Badge as Badge,
-)
-from xlingual.report.table import (
-    Bar as Bar,
-)
-from xlingual.report.table import (
-    Cell as Cell,
-)
-from xlingual.report.table import (
-    Column as Column,
-)
-from xlingual.report.table import (
-    Key as Key,
-)
-from xlingual.report.table import (
-    Look as Look,
-)
-from xlingual.report.table import (
-    Row as Row,
-)
-from xlingual.report.table import (
-    Table as Table,
-)
-from xlingual.report.table import (
-    Tone as Tone,
-)
-from xlingual.report.table import (
-    Where as Where,
-)
-from xlingual.report.table import (
-    narrower as narrower,
-)
+from xlingual.report.table import Badge, Key, Table, Where
 
 
 @dataclass(frozen=True)

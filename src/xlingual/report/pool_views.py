@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from xlingual.report import conditions, numbers
-from xlingual.report.blocks import Cell
 from xlingual.report.leaders import Row, contains
+from xlingual.report.table import Cell
 from xlingual.results import Entry, Interval, Results, by_key
 
 TASK = "multilingual-pool"

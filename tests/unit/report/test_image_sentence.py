@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 
 from xlingual.report import as_html, page_of, verdict
-from xlingual.report.blocks import Cell, Table
 from xlingual.report.findings.recalls import value_text
 from xlingual.report.render import terminal, text
 from xlingual.report.render.terminal import folded
+from xlingual.report.table import Cell, Table
 from xlingual.results import Behind, Entry, Interval, Results, Summary
 from xlingual.results.views import Against, ImageSentenceViews
 from xlingual.signature import Signature

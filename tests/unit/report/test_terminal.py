@@ -3,8 +3,9 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from xlingual.report.blocks import Badge, Cell, Column, Finding, Look, Page, Row, Section, Table
+from xlingual.report.blocks import Finding, Page, Section
 from xlingual.report.render import terminal, text
+from xlingual.report.table import Badge, Cell, Column, Look, Row, Table
 
 NAME = "wordvec_identical_1000"
 

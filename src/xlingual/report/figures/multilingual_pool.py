@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 from xlingual.report import numbers, shapes
 from xlingual.report.axis import Axis, axis_for
-from xlingual.report.blocks import Block, Figure, Group, Heading, Key, Legend, Prose
+from xlingual.report.blocks import Block, Figure, Group, Heading, Legend, Prose
 from xlingual.report.figures import frame, labels
 from xlingual.report.figures.frame import Frame, Point, Size
 from xlingual.report.figures.labels import Box
 from xlingual.report.pool_views import EncoderViews, amount, tables_of
 from xlingual.report.shapes import Drawing, Shape
+from xlingual.report.table import Key
 from xlingual.results import Results
 
 ROOMY: Size = (470, 420, 48, 12, 458, 374)

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from xlingual.report import numbers, words
 from xlingual.report.axis import axis_for
-from xlingual.report.blocks import Figure, Key
+from xlingual.report.blocks import Figure
 from xlingual.report.figures.frame import Ends, Frame, Point, Size, fitted, line_swatch, mark_swatch, scatter
 from xlingual.report.findings.image_quality import level_name
 from xlingual.report.shapes import Drawing, Shape, polyline
+from xlingual.report.table import Key
 from xlingual.results.validation import COEFFICIENTS, TRUTH, Degradation, EncoderScores, PairValidation
 
 LARGE: Size = (560, 480, 52, 14, 546, 434)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from xlingual.report import numbers, words
-from xlingual.report.blocks import Cell
+from xlingual.report.table import Cell
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Board, Compared, Comparison
 from xlingual.tasks import task_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlingual.report import numbers, words
-from xlingual.report.blocks import Cell
+from xlingual.report.table import Cell
 from xlingual.results.gate import FAIL, PASS, UNDECIDED, Decision, Gate, Needed
 from xlingual.tasks import task_of
 

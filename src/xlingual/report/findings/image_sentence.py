@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from xlingual.languages import named
 from xlingual.report import numbers, words
-from xlingual.report.blocks import Cell
 from xlingual.report.findings.recalls import (
     IMAGE,
     MOST_RSUM,
@@ -26,6 +25,7 @@ from xlingual.report.findings.recalls import (
     value_text,
 )
 from xlingual.report.leaders import Row, side_of_chance
+from xlingual.report.table import Cell
 from xlingual.results import Results, Summary
 from xlingual.tasks import Task
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from xlingual.report import numbers, words
-from xlingual.report.blocks import Cell
+from xlingual.report.table import Cell
 from xlingual.results import Entry, Interval, Results, Summary
 from xlingual.results.views import Against, ImageSentenceViews
 from xlingual.tasks import TASKS

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from xlingual.report import leaders, numbers, words
 from xlingual.report.axis import Axis
-from xlingual.report.blocks import Badge, Bar, Block, Cell, Column, Fold, Key, Look, Prose, Table, Where
-from xlingual.report.blocks import Row as TableRow
+from xlingual.report.blocks import Block, Fold, Prose
 from xlingual.report.figures.bars import SWATCHES, bar_axis
 from xlingual.report.findings import approximation, chance
 from xlingual.report.leaders import Row
+from xlingual.report.table import Badge, Bar, Cell, Column, Key, Look, Table, Where
+from xlingual.report.table import Row as TableRow
 from xlingual.results import Results
 from xlingual.tasks import Task
 

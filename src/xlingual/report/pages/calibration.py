@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from xlingual.report import numbers, words
-from xlingual.report.blocks import Cell, Column, Heading, Page, Prose, Section, Table
+from xlingual.report.blocks import Heading, Page, Prose, Section
 from xlingual.report.findings.calibration import counts, estimate_sentences, estimates, findings, intervals
+from xlingual.report.table import Cell, Column, Table
 from xlingual.results import Results
 from xlingual.results.calibration import FORM, Calibration, Conditions
 

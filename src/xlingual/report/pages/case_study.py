@@ -6,22 +6,7 @@ from dataclasses import replace
 
 from xlingual.report import numbers, words
 from xlingual.report.axis import axis_for
-from xlingual.report.blocks import (
-    Badge,
-    Bar,
-    Block,
-    Cell,
-    Column,
-    Finding,
-    Fold,
-    Key,
-    Legend,
-    Page,
-    Row,
-    Section,
-    Table,
-    narrower,
-)
+from xlingual.report.blocks import Block, Finding, Fold, Legend, Page, Section
 from xlingual.report.figures.bars import SWATCHES
 from xlingual.report.figures.case_study import over_pairs
 from xlingual.report.findings.case_study import (
@@ -36,6 +21,7 @@ from xlingual.report.findings.case_study import (
     times,
 )
 from xlingual.report.numbers import MISSING
+from xlingual.report.table import Badge, Bar, Cell, Column, Key, Row, Table, narrower
 from xlingual.results.case_study import BASE, CaseStudy, Model
 
 TERMS = (

@@ -8,25 +8,11 @@ from typing import Any
 
 from xlingual.report import numbers, words
 from xlingual.report.axis import axis_for
-from xlingual.report.blocks import (
-    Badge,
-    Bar,
-    Block,
-    Cell,
-    Column,
-    Finding,
-    Fold,
-    Key,
-    Look,
-    Page,
-    Prose,
-    Row,
-    Section,
-    Table,
-)
+from xlingual.report.blocks import Block, Finding, Fold, Page, Prose, Section
 from xlingual.report.figures.bars import SWATCHES
 from xlingual.report.findings.comparison import difference, findings, size
 from xlingual.report.findings.comparison import title as heading
+from xlingual.report.table import Badge, Bar, Cell, Column, Key, Look, Row, Table
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Board, Compared, Comparison
 from xlingual.tasks import task_of

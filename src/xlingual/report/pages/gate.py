@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from xlingual.report import numbers
-from xlingual.report.blocks import Cell, Column, Finding, Page, Prose, Row, Section, Table, narrower
+from xlingual.report.blocks import Finding, Page, Prose, Section
 from xlingual.report.findings.gate import difference, evidence, exact, findings, part_name, what_would_decide
 from xlingual.report.markup import xml_text
 from xlingual.report.render.text import markdown
+from xlingual.report.table import Cell, Column, Row, Table, narrower
 from xlingual.results.gate import FAIL, PASS, UNDECIDED, Gate
 from xlingual.tasks import task_of
 from xlingual.visible import visible

@@ -7,21 +7,7 @@ from dataclasses import replace
 
 from xlingual.languages import named
 from xlingual.report import numbers, words
-from xlingual.report.blocks import (
-    Badge,
-    Block,
-    Cell,
-    Column,
-    Fold,
-    Heading,
-    Key,
-    Legend,
-    Look,
-    Prose,
-    Row,
-    Section,
-    Table,
-)
+from xlingual.report.blocks import Block, Fold, Heading, Legend, Prose, Section
 from xlingual.report.findings.image_sentence import of_run
 from xlingual.report.findings.recalls import (
     IMAGE,
@@ -38,6 +24,7 @@ from xlingual.report.findings.recalls import (
 )
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.pages.evaluation import Part
+from xlingual.report.table import Badge, Cell, Column, Key, Look, Row, Table
 from xlingual.results import Entry, Results, Summary, by_key
 from xlingual.tasks import Task
 

@@ -6,18 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from xlingual.report import leaders, numbers, words
-from xlingual.report.blocks import (
-    Badge,
-    Block,
-    Card,
-    Cards,
-    Fold,
-    Group,
-    Heading,
-    Prose,
-    Section,
-    Text,
-)
+from xlingual.report.blocks import Block, Card, Cards, Fold, Group, Heading, Prose, Section, Text
 from xlingual.report.figures import pool_maps
 from xlingual.report.figures.multilingual_pool import losses, space, trade_off
 from xlingual.report.findings import approximation
@@ -27,6 +16,7 @@ from xlingual.report.pages import pool_tables
 from xlingual.report.pages.boards import boards, notes
 from xlingual.report.pages.evaluation import Part
 from xlingual.report.pool_views import PREFER_OWN, EncoderViews, amount, policies_of, seen, tables_of
+from xlingual.report.table import Badge
 from xlingual.results import Results, by_key
 from xlingual.tasks import Task
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from xlingual.report import numbers
-from xlingual.report.blocks import Cell, Column, Finding, Look, Page, Row, Section, Table
+from xlingual.report.blocks import Finding, Page, Section
 from xlingual.report.findings.plan import NONE, effect_text, findings
+from xlingual.report.table import Cell, Column, Look, Row, Table
 from xlingual.results import plan as record
 from xlingual.results.plan import Plan
 from xlingual.tasks import task_of

@@ -9,10 +9,11 @@ from typing import TypeAlias
 from msgspec import structs
 
 from xlingual.report import numbers
-from xlingual.report.blocks import Badge, Block, Cell, Column, Look, Prose, Table
-from xlingual.report.blocks import Row as TableRow
+from xlingual.report.blocks import Block, Prose
 from xlingual.report.findings.multilingual_pool import ALONE, DELTA, GAP, has_strong_hubs, monolingual_ranks
 from xlingual.report.pool_views import PREFER_OWN, EncoderViews, amount, languages_of, share, sides_of
+from xlingual.report.table import Badge, Cell, Column, Look, Table
+from xlingual.report.table import Row as TableRow
 from xlingual.results import Entry
 from xlingual.tasks import Task
 

@@ -6,28 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from xlingual.report import leaders, numbers
-from xlingual.report.blocks import (
-    Block,
-    Cell,
-    Column,
-    Figure,
-    Fold,
-    Group,
-    Heading,
-    Key,
-    Legend,
-    Look,
-    Prose,
-    Row,
-    Section,
-    Table,
-)
+from xlingual.report.blocks import Block, Figure, Fold, Group, Heading, Legend, Prose, Section
 from xlingual.report.figures.sts import drawings
 from xlingual.report.findings.retrieval import findings
 from xlingual.report.findings.sts import HEADLINE, MEAN, Grid, grid_of, of_run
 from xlingual.report.pages.boards import boards
 from xlingual.report.pages.evaluation import Part
 from xlingual.report.shapes import Drawing, path, polyline
+from xlingual.report.table import Cell, Column, Key, Look, Row, Table
 from xlingual.results import Results, by_key
 from xlingual.tasks import Task
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from xlingual.languages import named
 from xlingual.report import numbers, words
-from xlingual.report.blocks import Block, Finding, Heading, Key, Legend, Page, Prose, Section
+from xlingual.report.blocks import Block, Finding, Heading, Legend, Page, Prose, Section
 from xlingual.report.figures.study import people_against_bkr
 from xlingual.report.findings.study import findings
 from xlingual.report.findings.study_cautions import degree
 from xlingual.report.marking import unbroken
 from xlingual.report.pages import study_tables as tables
 from xlingual.report.study_views import amount, level, ranked, wanted
+from xlingual.report.table import Key
 from xlingual.results.study import StudyAnalysis
 
 TERMS = (

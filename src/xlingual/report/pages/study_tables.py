@@ -7,7 +7,7 @@ from typing import Any
 
 from xlingual.report import numbers, words
 from xlingual.report.axis import axis_for, log_axis_for
-from xlingual.report.blocks import Bar, Block, Cell, Column, Key, Prose, Row, Table, narrower
+from xlingual.report.blocks import Block, Prose
 from xlingual.report.figures.bars import SWATCHES
 from xlingual.report.figures.study import score_swatch, scores_bar
 from xlingual.report.findings import study_cautions as cautions
@@ -26,6 +26,7 @@ from xlingual.report.study_views import (
     win_rate,
     with_bkr,
 )
+from xlingual.report.table import Bar, Cell, Column, Key, Row, Table, narrower
 from xlingual.results.study import PairDifference, StudyAnalysis, SystemScores
 
 LOOKS = narrower(

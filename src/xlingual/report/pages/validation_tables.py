@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from xlingual.report import numbers, words
-from xlingual.report.blocks import Cell, Column, Look, Table, narrower
 from xlingual.report.figures.validation import by_truth
 from xlingual.report.findings.image_quality import level_name
 from xlingual.report.findings.validation import direction_name
+from xlingual.report.table import Cell, Column, Look, Table, narrower
 from xlingual.report.words import gathered
 from xlingual.results.validation import (
     COEFFICIENTS,

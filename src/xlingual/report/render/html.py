@@ -16,8 +16,9 @@ from xlingual.errors import InputError
 from xlingual.files import atomic_file, make_folder
 from xlingual.report import blocks, colours, marking
 from xlingual.report.axis import Axis
-from xlingual.report.blocks import STEPS, Bar, Block, Box, Page, Table
+from xlingual.report.blocks import STEPS, Block, Box, Page
 from xlingual.report.shapes import Drawing, Place, Shape, circle, line, rect, text
+from xlingual.report.table import Bar, Table
 from xlingual.visible import visible, visible_value
 
 _EDGES: tuple[Place, Place] = (0, "100%")  # of an axis

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from xlingual.report import numbers
-from xlingual.report.blocks import Cell, Heading, Page, Prose, Table, walk
+from xlingual.report.blocks import Heading, Page, Prose, walk
 from xlingual.report.marking import bare, plain
 from xlingual.report.markup import latex_comment, latex_text, markdown_text
+from xlingual.report.table import Cell, Table
 from xlingual.visible import csv_text
 
 
