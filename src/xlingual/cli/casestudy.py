@@ -8,6 +8,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command, keywords
 from xlingual.cli.opening import columns, store_of, within_cost
+from xlingual.cli.outcome import report
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.errors import InputError
 from xlingual.training.requests import CaseStudyRequest
@@ -56,12 +57,10 @@ def casestudy(asked: CaseStudyRequest) -> None:
     screen.show(study, asked.output)
     screen.wrote(out / "case_study.json", quiet=quiet)
     if asked.output.report:
-        from xlingual.report import write_report
         from xlingual.results import Results
 
         for found, folder in ((study, out), (Results.read(out / EVALUATION), out / EVALUATION)):
-            write_report(found, folder / "report.html")
-            screen.wrote(folder / "report.html", quiet=quiet)
+            report(found, folder, quiet=quiet)
 
 
 def _ranker(asked: CaseStudyRequest, store: Any) -> Ranker:  # noqa: ANN401

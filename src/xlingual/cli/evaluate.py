@@ -12,7 +12,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_folder, check_output
 from xlingual.cli.from_request import RequestCommand, keywords
 from xlingual.cli.opening import read_manifest, store_of, within_cost
-from xlingual.cli.outcome import say_written, write_and_show
+from xlingual.cli.outcome import write_and_show
 from xlingual.cli.ranking import approximate_ranker, chosen_ranker
 from xlingual.cli.tasks import Tasks
 from xlingual.errors import InputError
@@ -64,7 +64,6 @@ def _answer(task: Task, asked: Any) -> None:  # noqa: ANN401  (a request of `eva
         results = with_estimates(results, calibration)
         _say_none_estimated(results, quiet=screen.silent(asked.output))
     write_and_show(results, asked.output)
-    say_written(results, asked.output)
     if getattr(asked, "trec", None) is not None:
         screen.wrote(asked.trec, quiet=asked.output.quiet)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from xlingual.cli import screen
 
@@ -12,21 +13,23 @@ if TYPE_CHECKING:
     from xlingual.results.validation import Validation
 
 
-def write_and_show(found: Results | Validation, asked: Output) -> None:
-    """Write what was found into --out, and print it, as the output options say."""
+def write_and_show(found: Results | Validation, asked: Output, file: str = "results.json") -> None:
+    """Write what was found into --out, print it, and say which files were written.
+
+    With --report, a report is one of them.
+    """
     if asked.out is not None:
         found.write(asked.out)
     screen.show(found, asked)
+    if asked.out is not None:
+        screen.wrote(asked.out / file, quiet=asked.quiet)
+        if asked.report:
+            report(found, asked.out, quiet=asked.quiet)
 
 
-def say_written(found: Results | Validation, asked: Output, file: str = "results.json") -> None:
-    """Say which files were written; with --report, write the report first."""
-    out = asked.out
-    if out is None:
-        return
-    screen.wrote(out / file, quiet=asked.quiet)
-    if asked.report:
-        from xlingual.report import write_report
+def report(found: Any, folder: Path, *, quiet: bool) -> None:  # noqa: ANN401  (a record of results)
+    """Write the report of what was found into a folder, and say so."""
+    from xlingual.report import write_report
 
-        write_report(found, out / "report.html")
-        screen.wrote(out / "report.html", quiet=asked.quiet)
+    write_report(found, folder / "report.html")
+    screen.wrote(folder / "report.html", quiet=quiet)

@@ -12,7 +12,7 @@ from xlingual.cli.checks import check_folder
 from xlingual.cli.from_request import command
 from xlingual.errors import InputError
 from xlingual.report.blocks import Page, Prose
-from xlingual.report.numbers import MISSING
+from xlingual.report.numbers import MISSING, counted
 from xlingual.report.table import Cell, Table
 from xlingual.requests.keeping import GcRequest, LsRequest, StoreExportRequest, VerifyRequest
 
@@ -56,12 +56,12 @@ def verify(asked: VerifyRequest) -> int:
         damaged += len(found.damaged)
         vectors += found.vectors
         if not asked.quiet:
-            files = f"{_count(found.shards, 'file')} {'is' if found.vectors == 1 else 'are'} whole"
-            screen.say(f"{found.identity}: {_count(found.vectors, 'vector')} in {files}")
+            files = f"{counted(found.shards, 'file')} {'is' if found.vectors == 1 else 'are'} whole"
+            screen.say(f"{found.identity}: {counted(found.vectors, 'vector')} in {files}")
     if not asked.quiet:
         wrong = "file or line is" if damaged == 1 else "files or lines are"
         found_wrong = f", {damaged:,} {wrong} damaged: xlingual store gc removes them" if damaged else ""
-        screen.say(f"{_count(vectors, 'vector')} {'is' if vectors == 1 else 'are'} whole{found_wrong}")
+        screen.say(f"{counted(vectors, 'vector')} {'is' if vectors == 1 else 'are'} whole{found_wrong}")
     return 1 if damaged else 0
 
 
@@ -79,7 +79,7 @@ def gc(asked: GcRequest) -> None:
         screen.say(f"removed all vectors of {identity}")
     for sentence in freed.damaged:
         screen.say(f"damaged: {sentence}", err=True)
-    screen.say(f"removed {_count(freed.files, 'file')}, {_size(freed.size)}")
+    screen.say(f"removed {counted(freed.files, 'file')}, {_size(freed.size)}")
 
 
 @command(StoreExportRequest)
@@ -92,7 +92,7 @@ def export(asked: StoreExportRequest) -> None:
 
     check_folder(asked.out)
     for identity, path, count in export(_opened(asked.root), asked.out, asked.encoder):
-        screen.say(f"{identity}: {_count(count, 'vector')} in {path}")
+        screen.say(f"{identity}: {counted(count, 'vector')} in {path}")
 
 
 for one in (ls, verify, gc, export):
@@ -127,10 +127,6 @@ def _listing(kept: Store, found: list[Holding]) -> Table:
     title = f"{kept.root}{precision}: {_size(sum(one.size for one in found))}"
     heads = ("encoder", "vectors", "d", "size", "last used", "damaged")
     return Table.of_texts(title, heads, rows, data=True, where="both")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _size(count: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
+from xlingual.cli.outcome import report
 from xlingual.errors import InputError
 from xlingual.requests import signed
 from xlingual.requests.study import AnalyseStudyRequest
@@ -36,10 +37,7 @@ def analyse(asked: AnalyseStudyRequest) -> None:
             found.write(out)
             screen.wrote(out / "analysis.json", quiet=quiet)
         if out is not None and asked.report:
-            from xlingual.report import write_report
-
-            write_report(found, out / "report.html")
-            screen.wrote(out / "report.html", quiet=quiet)
+            report(found, out, quiet=quiet)
 
 
 def _fractions(looks: str | None) -> list[float] | None:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xlingual.cli import screen
 from xlingual.report import numbers
@@ -68,7 +68,7 @@ def _best(trained: Trained | TrainedDual) -> str:
 
 
 def _page(
-    said: str, heads: Sequence[str], rows: Sequence[tuple[str, float]], digits: int, uses: Sequence[str]
+    said: str, heads: Sequence[str], rows: Sequence[tuple[Any, ...]], digits: int, uses: Sequence[str]
 ) -> Page:
     """Return a page; how the model is used is to be copied, so it is left in whole lines."""
     cells = [(name, *(Cell(f"{value:.{digits}f}", value=value) for value in row)) for name, *row in rows]

@@ -8,7 +8,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
 from xlingual.cli.opening import read_manifest, store_of, within_cost
-from xlingual.cli.outcome import say_written, write_and_show
+from xlingual.cli.outcome import write_and_show
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.tasks import Tasks
 from xlingual.requests import signed
@@ -43,8 +43,7 @@ def backretrieval(asked: ValidateBackretrievalRequest) -> None:
             progress("reading the manifest", 0, 1)
         given["manifest"] = read_manifest(asked.data)
         validation = signed(validate_backretrieval(**given, progress=progress), asked)
-    write_and_show(validation, asked.output)
-    say_written(validation, asked.output, FILE)
+    write_and_show(validation, asked.output, FILE)
 
 
 validate.add_command(backretrieval)

@@ -126,7 +126,7 @@ def _arranged(picked: list[tuple[str, list[dict[str, Any]]]], task: Task, budget
             (label, Cards([(kind.capitalize(), found) for kind, found in kinds.items() if found]))
             for label, kinds in encoders.items()
         )
-        inner = [Heading(first[0], data=True), first[1]]
+        inner: list[Block] = [Heading(first[0], data=True), first[1]]
         inner += [Fold(label, [cards], data=True) for label, cards in others]
         folds.append(Fold(name, inner, open=not folds))
     return [Heading("Best and worst queries"), *folds] if folds else []

@@ -16,8 +16,10 @@ Side: TypeAlias = Literal["above", "at", "below"]  # better than chance, at it, 
 System: TypeAlias = tuple[int, str, str | None]  # run, encoder, image encoder: what a row is about
 
 # what a mean over pairs that nobody wrote does not have
-_OF_A_PAIR = ("source", "target", "ci", "ci_simultaneous", "chance", "oracle", "ceiling", "normalized")
-_OF_A_PAIR += ("sd_seeds", "behind")
+_OF_A_PAIR = (
+    *("source", "target", "ci", "ci_simultaneous", "chance", "oracle", "ceiling", "normalized"),
+    *("sd_seeds", "behind"),
+)
 
 
 class Row(Summary, frozen=True, kw_only=True):

@@ -148,7 +148,7 @@ def _legend(rows: Sequence[Row], axis: Axis, led: set[int], apart: bool) -> tupl
 
 def _texts(rows: Sequence[Row], kind: str) -> list[str]:
     """Return the different values of what the rows are seen against, as text."""
-    found = {}
+    found: dict[str, None] = {}
     for row in rows:
         if (value := getattr(row, kind)) is not None:
             error = row.oracle_error if kind == "oracle" else None
