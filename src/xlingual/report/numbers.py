@@ -89,16 +89,7 @@ def mark(value: float | None, measure: str = "") -> str:
     >>> mark(0.0, "CORR"), mark(0.02739), mark(0.00123)
     ('0', '0.027', '0.0012')
     """
-    return "0" if value == 0 else fine(value, measure)
-
-
-def fine(value: float | None, measure: str = "") -> str:
-    """Return the value as `number` does, with two significant digits where it is below 0.005.
-
-    >>> fine(0.0123), fine(0.00234), fine(0.0), fine(None)
-    ('0.012', '0.0023', '0.000', '–')
-    """
-    return number(value, measure, digits=fine_digits(value, measure))
+    return "0" if value == 0 else number(value, measure, digits=fine_digits(value, measure))
 
 
 def fine_digits(value: float | None, measure: str = "") -> int:
@@ -174,7 +165,7 @@ def with_interval(
 def finely(
     value: float | None, ci: Interval | None = None, measure: str = "", *, error: float | None = None
 ) -> str:
-    """Return "value [low, high]" with the decimals of `fine`.
+    """Return "value [low, high]" with two significant digits of a small value.
 
     >>> finely(0.0023, Interval(0.0012, 0.0034, 0.95, "bootstrap")), finely(0.25)
     ('0.0023 [0.0012, 0.0034]', '0.250')
