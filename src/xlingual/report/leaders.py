@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import Literal, TypeAlias
 
 from msgspec import structs
@@ -15,6 +16,7 @@ Standing: TypeAlias = Literal["leader", "level", "behind", "unknown"]
 Side: TypeAlias = Literal["above", "at", "below"]  # better than chance, at it, worse
 System: TypeAlias = tuple[int, str, str | None]  # run, encoder, image encoder: what a row is about
 
+_KEY = attrgetter("task", "encoder", "image_encoder", "measure")
 # what a mean over pairs that nobody wrote does not have
 _OF_A_PAIR = (
     *("source", "target", "ci", "ci_simultaneous", "chance", "oracle", "ceiling", "normalized"),
@@ -221,9 +223,9 @@ def _leader(board: list[Summary]) -> Summary | None:
 
 
 def _row(summary: Summary, label: str, run: int, entries: list[Entry], leads: bool) -> Row:
-    key = {name: getattr(summary, name) for name in ("task", "encoder", "image_encoder", "measure")}
+    same = [entry for entry in entries if _KEY(entry) == _KEY(summary)]
     # A pool that was measured under two language policies has two entries of the same questions.
-    own = {(entry.source, entry.target, entry.seed): entry for entry in reversed(by_key(entries, **key))}
+    own = {(entry.source, entry.target, entry.seed): entry for entry in reversed(same)}
     tied = [entry.n_tied for entry in own.values() if entry.n_tied is not None]
     behind = _oriented(summary.behind, summary.measure)
     place = {"rank": None, "label": label, "run": run, "standing": _standing(leads, behind), "behind": behind}
