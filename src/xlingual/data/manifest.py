@@ -6,10 +6,11 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.columns import Lookup, view
 from xlingual.data.reading.build import (
     build_rows,
@@ -29,11 +30,7 @@ from xlingual.notebook import Overview, html_of
 from xlingual.records import Numbering, Pictures, Texts
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     import pyarrow as pa
-
-    from xlingual.arrays import Ints
 
 _BEFORE = " before rows were chosen"
 

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import Floats, Ints
+
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-    from xlingual.arrays import Floats, Ints
 
 SIMILAR = 0.7  # least similarity of texts that count as near-equal
 _LETTERS, _SIGNS = 4, 2  # characters of a shingle: of letters, and of signs that stand for syllables or words

@@ -13,17 +13,14 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xlingual.arrays import Ints, distinct_values
+from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.files import regular_file
 from xlingual.streams import stream
-
-if TYPE_CHECKING:
-    from xlingual.data.manifest import Manifest
 
 MOST_SEEDS = 10_000
 MOST_SEED = 2**53  # every JSON reader keeps integers up to here

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from xlingual.arrays import distinct_values
+from xlingual.arrays import Ints, distinct_values
 from xlingual.data.checks.directions import check_directions
 from xlingual.data.checks.findings import findings_of, ordered
 from xlingual.data.checks.html import texts_with_html
@@ -20,11 +20,6 @@ from xlingual.data.manifest import Manifest
 from xlingual.data.reading.problems import Problem
 from xlingual.data.reading.strings import blank_rows, character_lengths, numbered_strings
 from xlingual.languages import scripts_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from xlingual.arrays import Ints
 
 
 def check(manifest: Manifest, progress: Progress | None = None, *, problems: Sequence[Problem] = ()) -> Check:

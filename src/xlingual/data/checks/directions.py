@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from xlingual.arrays import distinct_values
 from xlingual.data.checks.records import PairCheck
 from xlingual.data.manifest import Manifest
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def check_directions(manifest: Manifest, has_language: NDArray[np.bool_]) -> list[PairCheck]:

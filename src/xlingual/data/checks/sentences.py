@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from xlingual.data.checks.findings import Finding
+from xlingual.data.checks.records import Check, LanguageCheck, PictureCheck
 from xlingual.data.languages import regional_variants
+from xlingual.data.manifest import Manifest
 from xlingual.data.reading.build import doubled_language_warning
 from xlingual.data.reading.values import shown
 from xlingual.errors import listed
 from xlingual.pictures import NO_URL, url_in
-
-if TYPE_CHECKING:
-    from xlingual.data.checks.records import Check, LanguageCheck, PictureCheck
-    from xlingual.data.manifest import Manifest
 
 DEPTH = 10  # of Backretrieval's usual measure, R@10
 _PICTURE = r"\.(?:jpe?g|png|webp|gif|bmp|tiff?|ppm)"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.languages import check_tags
 from xlingual.data.pools.clusters import join_parallel, joined_sentences
 from xlingual.data.pools.rows import Candidates, PoolRows, Questions
@@ -17,9 +18,6 @@ from xlingual.data.reading.select import no_split
 from xlingual.data.reading.values import and_more, numbered, shown
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.records import Numbering
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
 
 Part = TypeVar("Part", Questions, Candidates)
 

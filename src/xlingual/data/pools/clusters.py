@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.reading.values import numbered
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
 
 
 def joined(codes: Ints, *names: Sequence[Hashable], size: int | None = None) -> Ints:

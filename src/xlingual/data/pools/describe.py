@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from xlingual.data.pools.rows import PoolRows
+from xlingual.data.pools.rows import PoolRows
 
 
 @dataclass(frozen=True)

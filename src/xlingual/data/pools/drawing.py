@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
+from xlingual.data.manifest import Manifest
 from xlingual.data.pools.quotas import (
     Options,
     draw_languages,
@@ -18,9 +18,6 @@ from xlingual.data.pools.quotas import (
 from xlingual.data.pools.roles import ItemRoles
 from xlingual.data.pools.shares import told
 from xlingual.errors import InputError
-
-if TYPE_CHECKING:
-    from xlingual.data.manifest import Manifest
 
 
 def draw_all(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.languages import tag_problem
 from xlingual.data.pools.build import check_relevant
 from xlingual.data.pools.clusters import clusters_by_id_or_key, clusters_of_candidates, clusters_of_questions
@@ -25,9 +26,6 @@ from xlingual.data.reading.values import (
     texts_in,
 )
 from xlingual.errors import InputError, listed, nearest
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
 
 READERS: dict[str, Callable[[Path], Table]] = {".parquet": read_parquet, ".jsonl": read_jsonl}
 QUESTIONS, CANDIDATES = "questions", "candidates"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xlingual.arrays import Ints
+from xlingual.data.manifest import Manifest
 from xlingual.data.pools.build import build_pool
 from xlingual.data.pools.drawing import draw_all, draw_one
 from xlingual.data.pools.pool import MultilingualPool
@@ -18,9 +18,6 @@ from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.pools.shares import asking_languages, check_count, shares_of
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.streams import stream
-
-if TYPE_CHECKING:
-    from xlingual.data.manifest import Manifest
 
 PER_ITEM = ("all", "one")
 

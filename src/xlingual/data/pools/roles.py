@@ -6,11 +6,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from xlingual.arrays import Floats
+from xlingual.data.manifest import Manifest
+
 if TYPE_CHECKING:
     import numpy as np
-
-    from xlingual.arrays import Floats
-    from xlingual.data.manifest import Manifest
 
 
 @dataclass(frozen=True)

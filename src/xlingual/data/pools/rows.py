@@ -6,14 +6,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.records import Numbering, Texts
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
 
 CANDIDATE_TEXTS = ("sentence", "sentence+context")
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xlingual.arrays import Floats
+from xlingual.data.manifest import Manifest
 from xlingual.errors import InputError, did_you_mean, listed
-
-if TYPE_CHECKING:
-    from xlingual.data.manifest import Manifest
 
 
 def shares_of(mix: Mapping[str, float] | None, manifest: Manifest) -> Floats | None:

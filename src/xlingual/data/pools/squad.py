@@ -9,18 +9,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.pools.clusters import joined
 from xlingual.data.pools.paragraphs import LanguageFacts, Paragraph, read_paragraphs
 from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.data.reading.values import numbered
 from xlingual.errors import InputError, listed
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xlingual.data.pools.folder import CANDIDATES, QUESTIONS, pool_files
+from xlingual.data.pools.rows import PoolRows
 from xlingual.errors import InputError, did_you_mean, listed
 from xlingual.files import atomic_file, make_folder
-
-if TYPE_CHECKING:
-    from xlingual.data.pools.rows import PoolRows
 
 FORMATS = ("parquet", "jsonl")
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from xlingual.arrays import distinct_values
+from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import Column, Lookup, Strings, view
 from xlingual.data.languages import case_problem, differing_in_case, regional_variants, tag_problem
 from xlingual.data.reading.cells import field_cells, label_cells, name_cells, split_cells, text_cells
@@ -17,10 +15,6 @@ from xlingual.data.reading.tables import Table
 from xlingual.data.reading.textrows import TextRows
 from xlingual.data.reading.values import check_unique, shown
 from xlingual.errors import InputError
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
-
 
 MOST_LABELS = 50  # different values of a column that divides rows into parts
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.data.reading.textrows import TextRows
 from xlingual.records import Numbering
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
 
 
 def numberings(rows: TextRows, note: str = "") -> tuple[Numbering, ...]:

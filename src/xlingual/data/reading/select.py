@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from xlingual.arrays import Ints
+from xlingual.columns import Lookup
+from xlingual.data.reading.textrows import TextRows
 from xlingual.errors import InputError, did_you_mean, listed
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
-    from xlingual.columns import Lookup
-    from xlingual.data.reading.textrows import TextRows
 
 _SLICE = re.compile(r"\s*(-?[0-9]{1,18})?\s*:\s*(-?[0-9]{1,18})?\s*")
 

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from xlingual.arrays import Ints
 from xlingual.columns import Lookup, Paths, Strings
 from xlingual.data.reading.cells import arrow_cells
 from xlingual.data.reading.strings import numbered_strings
@@ -15,9 +16,6 @@ from xlingual.data.reading.tables import Table
 from xlingual.data.reading.values import described, is_missing
 from xlingual.errors import InputError
 from xlingual.records import digest
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
 
 
 def pictures_in(table: Table, name: str | None) -> tuple[Ints, Sequence[bytes | Path]]:

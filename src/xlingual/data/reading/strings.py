@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xlingual.arrays import Ints
 from xlingual.columns import Column, Lookup, Strings, content, offsets
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-    from xlingual.arrays import Ints
 
 # first bytes of the UTF-8 of every character that `str.isspace` knows, but for those below "!"
 SPACE_BYTES = (0xC2, 0xE1, 0xE2, 0xE3)

@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from xlingual.arrays import Ints
 from xlingual.columns import Column, Lookup, view
 from xlingual.data.reading.sources import picture_keys
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence, Sized
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from xlingual.arrays import distinct_values
+from xlingual.arrays import Ints, distinct_values
 from xlingual.data.reading.problems import AT_ONCE, Reading
 from xlingual.data.reading.tables import Table
 from xlingual.errors import listed
-
-if TYPE_CHECKING:
-    from xlingual.arrays import Ints
 
 Key = TypeVar("Key", bound=Hashable)
 
