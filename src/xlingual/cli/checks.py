@@ -53,8 +53,7 @@ def check_pool_folder(out: Path, force: bool) -> str:
 
     Files of a pool that stand there are refused, unless `force`: then they are named ("" for none).
     """
-    from xlingual.data.pools.folder import pool_files
-    from xlingual.data.pools.writing import refuse_pool_in
+    from xlingual.data.pools.folder import pool_files, refuse_pool_in
 
     check_folder(out)
     if not force:

@@ -17,8 +17,7 @@ from xlingual.report.numbers import counted
 from xlingual.requests.making import CheckRequest
 
 if TYPE_CHECKING:
-    from xlingual.data.checks.findings import Finding
-    from xlingual.data.checks.records import Check
+    from xlingual.data.checks.records import Check, Finding
     from xlingual.evaluation.near_duplicates import NearDuplicates
 
 _MOST_PAIRS = 6  # shown of the language pairs
@@ -39,7 +38,7 @@ def check(asked: CheckRequest) -> int:
     from dataclasses import asdict
 
     from xlingual.data.checks.check import check
-    from xlingual.data.checks.findings import findings_of, ordered
+    from xlingual.data.checks.records import findings_of, ordered
     from xlingual.data.manifest import Manifest
     from xlingual.workflows.near_duplicates import manifest_near_duplicates, near_duplicates_finding
 

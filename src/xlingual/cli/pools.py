@@ -41,11 +41,10 @@ def squad_to_pool(asked: SquadToPoolRequest) -> None:
     Sentence breaks in the files are used as they are; without any, sentences are found by rules. The language
     is told by the file's name (ar.json, xquad.ar.json), or by LANG=FILE.
     """
+    from xlingual.data.pools.folder import write_pool
     from xlingual.data.pools.reading import pool_of_squad
     from xlingual.data.pools.splitting import split_pool
-    from xlingual.data.pools.squad import read_squad
-    from xlingual.data.pools.squadnames import squad_files
-    from xlingual.data.pools.writing import write_pool
+    from xlingual.data.pools.squad import read_squad, squad_files
 
     train, out, files = asked.train, asked.out, asked.files
     if train is not None and not 0 < train < 1:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -23,38 +22,30 @@ _AT_ONCE = 64  # pictures opened side by side before the next ones are read
 
 def check_pictures(manifest: Manifest, progress: Progress | None = None) -> PictureCheck:
     """Open every picture; `progress` is called with (pictures done, pictures in all)."""
+    tell = progress or (lambda done, total: None)
     with_picture = np.flatnonzero(manifest.picture >= 0)
     first = np.unique(manifest.picture[with_picture], return_index=True)[1]
-    sources, shown_by = (
-        manifest.picture_source,
-        manifest.ids.view(with_picture[first]),
-    )  # the first that shows it
+    sources = manifest.picture_source
+    shown_by = manifest.ids.view(with_picture[first])  # the first that shows it
     total, absent = len(sources), missing_files(sources, os.path.exists)
     there = np.setdiff1d(np.arange(total), absent, assume_unique=True)
     contents: dict[bytes, int] = {}
     unreadable, same_bytes = [], []
-    if progress is not None:
-        for done in range(1, len(absent) + 1):
-            progress(done, total)
-    for done, number, found in zip(
-        count(len(absent) + 1),
-        there.tolist(),
-        _opened(view(sources, there), shown_by.view(there)),
-        strict=False,
-    ):
+    for done in range(1, len(absent) + 1):
+        tell(done, total)
+    looks = zip(there.tolist(), _opened(view(sources, there), shown_by.view(there)), strict=True)
+    for done, (number, found) in enumerate(looks, len(absent) + 1):
         if isinstance(found, InputError):
             unreadable.append((shown_by[number], str(found)))
         elif (earlier := contents.setdefault(found, number)) != number:
             same_bytes.append((_name(sources, shown_by, number), _name(sources, shown_by, earlier)))
-        if progress is not None:
-            progress(done, total)
-    missing = zip(shown_by.view(absent), shown_paths(view(sources, absent)), strict=True)
+        tell(done, total)
     return PictureCheck(
         n_rows_with=len(with_picture),
         n_rows_without=len(manifest) - len(with_picture),
         without=manifest.ids.pick(np.flatnonzero(manifest.picture < 0)),
         n_distinct=total - len(same_bytes),
-        missing=list(missing),
+        missing=list(zip(shown_by.view(absent), shown_paths(view(sources, absent)), strict=True)),
         unreadable=unreadable,
         same_bytes=same_bytes,
     )

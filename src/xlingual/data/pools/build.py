@@ -13,8 +13,8 @@ from xlingual.arrays import Ints
 from xlingual.data.languages import check_tags
 from xlingual.data.pools.clusters import join_parallel, joined_sentences
 from xlingual.data.pools.rows import Candidates, PoolRows, Questions
-from xlingual.data.reading.numbering import position_in_group
 from xlingual.data.reading.select import no_split
+from xlingual.data.reading.textrows import position_in_group
 from xlingual.data.reading.values import and_more, numbered, shown
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.records import Numbering

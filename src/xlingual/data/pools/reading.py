@@ -10,8 +10,13 @@ from pathlib import Path
 from xlingual.data.pools.build import build_pool, warn
 from xlingual.data.pools.folder import CANDIDATES, QUESTIONS, pool_files, read_folder
 from xlingual.data.pools.rows import PoolRows
-from xlingual.data.pools.squad import SquadRows, read_squad, refuse_without_questions, warning_sentences
-from xlingual.data.pools.squadnames import squad_files
+from xlingual.data.pools.squad import (
+    SquadRows,
+    read_squad,
+    refuse_without_questions,
+    squad_files,
+    warning_sentences,
+)
 from xlingual.data.reading.formats import READERS
 from xlingual.data.reading.opening import FOLDER_NAMES
 from xlingual.data.reading.select import split_reference

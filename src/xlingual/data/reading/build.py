@@ -7,13 +7,20 @@ import numpy as np
 from xlingual.arrays import Ints, distinct_values
 from xlingual.columns import Column, Lookup, Strings, view
 from xlingual.data.languages import case_problem, differing_in_case, regional_variants, tag_problem
-from xlingual.data.reading.cells import field_cells, label_cells, name_cells, split_cells, text_cells
 from xlingual.data.reading.columns import Columns
 from xlingual.data.reading.sources import pictures_in
 from xlingual.data.reading.strings import blank_rows, interleaved, numbered_ints, numbered_strings
 from xlingual.data.reading.tables import Table
 from xlingual.data.reading.textrows import TextRows
-from xlingual.data.reading.values import check_unique, shown
+from xlingual.data.reading.values import (
+    check_unique,
+    field_cells,
+    label_cells,
+    name_cells,
+    shown,
+    split_cells,
+    text_cells,
+)
 from xlingual.errors import InputError
 
 MOST_LABELS = 50  # different values of a column that divides rows into parts

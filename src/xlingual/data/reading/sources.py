@@ -10,10 +10,9 @@ from typing import Any
 
 from xlingual.arrays import Ints
 from xlingual.columns import Lookup, Paths, Strings
-from xlingual.data.reading.cells import arrow_cells
 from xlingual.data.reading.strings import numbered_strings
 from xlingual.data.reading.tables import Table
-from xlingual.data.reading.values import described, is_missing
+from xlingual.data.reading.values import arrow_cells, described, is_missing
 from xlingual.errors import InputError
 from xlingual.records import digest
 
