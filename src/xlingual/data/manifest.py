@@ -19,10 +19,11 @@ from xlingual.data.reading.build import (
     table_splits,
 )
 from xlingual.data.reading.columns import ColumnNames, ColumnOptions, find_columns
+from xlingual.data.reading.gathering import table_of_rows
 from xlingual.data.reading.opening import open_table
 from xlingual.data.reading.problems import Problem, Reading
 from xlingual.data.reading.select import choose, split_reference
-from xlingual.data.reading.tables import Table, table_of_arrow, table_of_rows
+from xlingual.data.reading.tables import Table, table_of_arrow
 from xlingual.data.reading.textrows import TextRows, chosen_rows, numberings
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.notebook import Overview, html_of

@@ -19,7 +19,7 @@ from xlingual.data.checks.sentences import content_findings
 from xlingual.data.languages import in_other_script
 from xlingual.data.manifest import Manifest
 from xlingual.data.reading.problems import Problem
-from xlingual.data.reading.strings import blank_rows, character_lengths, numbered_strings
+from xlingual.data.reading.strings import blank, character_lengths, numbered_strings
 from xlingual.languages import scripts_of
 
 
@@ -82,9 +82,8 @@ class _Facts:
 
     @classmethod
     def of(cls, manifest: Manifest) -> _Facts:
-        empty = np.zeros(len(manifest), dtype=bool)
-        empty[blank_rows(manifest.text)] = True
-        return cls(numbered_strings(manifest.text)[0], empty, character_lengths(manifest.text))
+        texts = manifest.text
+        return cls(numbered_strings(texts)[0], blank(texts), character_lengths(texts))
 
 
 def _check_language(manifest: Manifest, tag: str, facts: _Facts) -> LanguageCheck:

@@ -9,7 +9,7 @@ from xlingual.columns import Column, Lookup, Strings, view
 from xlingual.data.languages import case_problem, differing_in_case, regional_variants, tag_problem
 from xlingual.data.reading.columns import Columns
 from xlingual.data.reading.sources import pictures_in
-from xlingual.data.reading.strings import blank_rows, interleaved, numbered_ints, numbered_strings
+from xlingual.data.reading.strings import blank, interleaved, numbered_ints, numbered_strings
 from xlingual.data.reading.tables import Table
 from xlingual.data.reading.textrows import TextRows
 from xlingual.data.reading.values import (
@@ -35,7 +35,7 @@ def build_rows(table: Table, columns: Columns) -> TextRows:
 
 def empty_texts_warning(rows: TextRows) -> str | None:
     """Return one sentence on the texts without visible characters, None where there are none."""
-    empty = blank_rows(rows.text)
+    empty = np.flatnonzero(blank(rows.text))
     if not len(empty):
         return None
     return (

@@ -100,12 +100,11 @@ def read_jsonl(path: Path, how: Reading = AT_ONCE) -> Table:
     gathered = Gathered(again)
     rows = _json_rows(path, encoding.name, refuse)
     while block := list(islice(rows, ROWS)):
-        names = dict.fromkeys(name for row in block for name in row)
-        gathered.add({name: [row.get(name) for row in block] for name in names}, len(block))
+        gathered.take(block)
     if bad:
         how.error("not JSON", told[0], bad, [sentence.split(", ", 1)[-1] for sentence in told[:3]])
     _tell_guess(path, how, encoding)
-    return table_of(gathered, path, how)
+    return table_of(gathered, str(path), path.parent, how)
 
 
 def _json_rows(path: Path, encoding: str, refuse: Callable[[int, str], None]) -> Iterator[dict[str, Any]]:
@@ -180,8 +179,7 @@ def _read_delimited(path: Path, usual: str, how: Reading) -> Table:
             header = next(reader, [])
             rows = _delimited_rows(reader, path, len(header), separator, how)
             while block := list(islice(rows, ROWS)):
-                names = map(str, range(len(header)))  # of the header, more than one may be of one name
-                gathered.add(dict(zip(names, zip(*block, strict=True), strict=True)), len(block))
+                gathered.take_lines(block)
         except csv.Error as error:
             how.error(
                 "quotes",

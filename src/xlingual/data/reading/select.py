@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+import numpy as np
+
 from xlingual.arrays import Ints
 from xlingual.columns import Lookup
 from xlingual.data.reading.textrows import TextRows
@@ -15,8 +17,6 @@ _SLICE = re.compile(r"\s*(-?[0-9]{1,18})?\s*:\s*(-?[0-9]{1,18})?\s*")
 
 def choose(rows: TextRows, splits: Lookup[str] | None, split: str | None, range_text: str | None) -> Ints:
     """Return the chosen rows of the table, ascending; `splits` holds the split of each row of the table."""
-    import numpy as np
-
     chosen = np.ones(rows.n_table_rows, dtype=bool)
     if range_text is not None:
         chosen[:] = False

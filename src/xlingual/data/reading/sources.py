@@ -8,11 +8,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from xlingual.arrays import Ints
 from xlingual.columns import Lookup, Paths, Strings
 from xlingual.data.reading.strings import numbered_strings
 from xlingual.data.reading.tables import Table
-from xlingual.data.reading.values import arrow_cells, described, is_missing
+from xlingual.data.reading.values import arrow_cells, described, encodes, is_missing
 from xlingual.errors import InputError
 from xlingual.records import digest
 
@@ -22,8 +24,6 @@ def pictures_in(table: Table, name: str | None) -> tuple[Ints, Sequence[bytes | 
 
     Pictures are equal where their bytes or their paths are. A path must stay within the manifest's folder.
     """
-    import numpy as np
-
     if name is None:
         return np.full(table.n_rows, -1, dtype=np.int64), []
     try:
@@ -33,14 +33,15 @@ def pictures_in(table: Table, name: str | None) -> tuple[Ints, Sequence[bytes | 
     if strings is not None:
         return _paths(table, name, strings)
     cells = table.load(name)
-    if all(cell is None or isinstance(cell, str) for cell in cells) and _encodable(cells):
-        return _paths(table, name, Strings.of([cell or "" for cell in cells]))
+    if all(cell is None or isinstance(cell, str) for cell in cells):
+        names = [cell or "" for cell in cells]
+        if encodes("".join(names)):
+            return _paths(table, name, Strings.of(names))
     return _mixed(table, name, cells)
 
 
 def picture_keys(sources: Sequence[bytes | Path], folder: Path | None) -> Any:  # noqa: ANN401  (uint8 [n, 16])
     """Return one digest for each picture: of its bytes, or of its path within the folder."""
-    import numpy as np
 
     def key(source: bytes | Path) -> bytes:
         if isinstance(source, bytes):
@@ -59,8 +60,6 @@ def picture_keys(sources: Sequence[bytes | Path], folder: Path | None) -> Any:  
 
 def _paths(table: Table, name: str, strings: Strings) -> tuple[Ints, Sequence[bytes | Path]]:
     """Return the pictures of a column of paths; each different one is looked at once."""
-    import numpy as np
-
     codes, words = numbered_strings(strings)
     inside = _confine(table.folder) if table.folder is not None else lambda text: Path(text).as_posix()
     numbers: dict[str, int] = {}
@@ -76,17 +75,8 @@ def _paths(table: Table, name: str, strings: Strings) -> tuple[Ints, Sequence[by
     return number_of[codes], Paths(table.folder, Strings.of(numbers))
 
 
-def _encodable(cells: Sequence[str | None]) -> bool:
-    try:
-        return all(cell is None or cell.encode() is not None for cell in cells)
-    except UnicodeEncodeError:
-        return False
-
-
 def _mixed(table: Table, name: str, cells: Sequence[Any]) -> tuple[Ints, Sequence[bytes | Path]]:
     """Return the pictures of a column that holds bytes, or bytes and paths."""
-    import numpy as np
-
     within = _confine(table.folder) if table.folder is not None else None
     paths: dict[str, bytes | Path] = {}
     numbers: dict[bytes | Path, int] = {}

@@ -29,19 +29,10 @@ def strings_of_arrow(column: pa.ChunkedArray) -> tuple[Strings, np.ndarray]:
     return Strings(chunks), np.concatenate(missing) if missing else np.zeros(0, dtype=bool)
 
 
-def blank(strings: Strings) -> np.ndarray:
+def blank(values: Column[str]) -> np.ndarray:
     """Return which strings have no visible characters, bool [n]."""
-    found = [np.zeros(0, dtype=bool), *(_blank(chunk) for chunk in strings.chunks)]
-    return np.concatenate(found)
-
-
-def blank_rows(values: Column[str]) -> Ints:
-    """Return the numbers of the strings without visible characters."""
-    found, start = [np.empty(0, dtype=np.int64)], 0
-    for block in values.blocks():  # type: ignore[attr-defined]
-        found.append(start + np.flatnonzero(_blank(block)))
-        start += len(block)
-    return np.concatenate(found)
+    found = map(_blank, values.blocks())  # type: ignore[attr-defined]
+    return np.concatenate([np.zeros(0, dtype=bool), *found])
 
 
 def _blank(chunk: pa.LargeStringArray) -> np.ndarray:
@@ -56,8 +47,7 @@ def _blank(chunk: pa.LargeStringArray) -> np.ndarray:
     doubtful = np.flatnonzero(~empty & ((first <= 0x20) | np.isin(first, SPACE_BYTES)))
     for start in range(0, len(doubtful), _DIGESTED):
         rows = doubtful[start : start + _DIGESTED]
-        texts = chunk.take(pa.array(rows)).to_pylist()
-        empty[rows] = [not text.strip() for text in texts]
+        empty[rows] = [not text.strip() for text in chunk.take(pa.array(rows)).to_pylist()]
     return empty
 
 

@@ -33,8 +33,7 @@ def texts_in(table: Table, name: str) -> list[str | None]:
             odd,
             [f"row {row + 1}: {described(values[row])}" for row in odd[:3]],
         )
-    texts = [value if isinstance(value, str) else None for value in values]
-    return _unicode(table, name, texts)
+    return _unicode(table, name, [value if isinstance(value, str) else None for value in values])
 
 
 def names_in(table: Table, name: str, what: str, remedy: str) -> list[str]:
@@ -76,17 +75,14 @@ def tell_empty_names(table: Table, name: str, rows: Sequence[int], what: str, re
 
 def is_many(value: Any) -> bool:  # noqa: ANN401
     """Return whether a cell holds a list, a mapping, bytes or an array: nothing that can be a name."""
-    if getattr(value, "shape", None) == ():  # a numpy number
-        return False
-    return isinstance(value, (bytes, bytearray, list, tuple, dict, set)) or hasattr(
+    several = isinstance(value, (bytes, bytearray, list, tuple, dict, set)) or hasattr(
         value, "__array_interface__"
     )
+    return several and getattr(value, "shape", None) != ()  # as a numpy number has it
 
 
 def numbered(values: Iterable[Key]) -> tuple[Ints, list[Key]]:
     """Return the number of each value by first appearance, and the different values in that order."""
-    import numpy as np
-
     numbers: dict[Key, int] = {}
     codes = [numbers.setdefault(value, len(numbers)) for value in values]
     return np.array(codes, dtype=np.int64), list(numbers)
@@ -101,20 +97,11 @@ def check_unique(
     how: Reading = AT_ONCE,
 ) -> None:
     """Tell an error naming both rows where two keys are equal; `rows` are 0-based rows of the table."""
-    import numpy as np
-
-    if isinstance(keys, np.ndarray):
-        if len(distinct_values(keys)) == len(keys):
-            return
-        keys = keys.tolist()
-    if len(set(keys)) == len(keys):
+    if len(distinct_values(keys) if isinstance(keys, np.ndarray) else set(keys)) == len(keys):
         return
     seen: dict[Hashable, int] = {}
-    doubles = []
-    for position, key in enumerate(keys):
-        first = seen.setdefault(key, position)
-        if first != position:
-            doubles.append((first, position))
+    places = [(seen.setdefault(key, position), position) for position, key in enumerate(keys)]
+    doubles = [(first, position) for first, position in places if first != position]
     first, second = doubles[0]
     more = f" ({len(doubles) - 1} more rows repeat an id)" if len(doubles) > 1 else ""
     how.error(
@@ -133,26 +120,28 @@ def is_missing(value: Any) -> bool:  # noqa: ANN401
 
 def described(value: Any) -> str:  # noqa: ANN401
     """Return what a value is, for an error: "the number 12", "a list"."""
-    if isinstance(value, bool):
-        return f"the truth value {value}"
-    if isinstance(value, (int, float)):
-        return f"the number {value}"
-    if isinstance(value, (bytes, bytearray)):
-        return f"{len(value)} bytes"
-    if isinstance(value, (list, tuple)):
-        return "a list"
-    if isinstance(value, str):
-        return "a string"
-    if value is None:
-        return "null"
-    return "a mapping" if isinstance(value, dict) else f"a value of type {type(value).__name__}"
+    match value:
+        case bool():
+            return f"the truth value {value}"
+        case int() | float():
+            return f"the number {value}"
+        case bytes() | bytearray():
+            return f"{len(value)} bytes"
+        case list() | tuple():
+            return "a list"
+        case str():
+            return "a string"
+        case None:
+            return "null"
+        case dict():
+            return "a mapping"
+    return f"a value of type {type(value).__name__}"
 
 
 def shown(values: Sequence[object], most: int = 3) -> str:
     """Return the first few values, quoted, and how many more there are."""
     first = listed(f"{value!r:.60}" for value in values[:most])
-    rest = len(values) - most
-    return f"{first} and {rest} more" if rest > 0 else first
+    return f"{first} and {len(values) - most} more" if len(values) > most else first
 
 
 def and_more(found: Sized, what: str = "rows") -> str:
@@ -166,21 +155,20 @@ def _is_nan(value: object) -> bool:
 
 def _unicode(table: Table, name: str, texts: list[Any]) -> list[Any]:
     """Return the texts; tells an error for half a surrogate pair, which JSON can spell but UTF-8 cannot."""
-    try:
-        "".join(text for text in texts if text).encode()
-    except UnicodeEncodeError:
-        rows = [row for row, text in enumerate(texts) if text and not _encodes(text)]
-        table.how.error(
-            "half a character",
-            f"{table.where(rows[0], name)}: half of a surrogate pair (\\ud800 … \\udfff) is no character: "
-            "remove it, or write the pair or the character itself",
-            rows,
-        )
-        return [text.encode(errors="replace").decode() if text else text for text in texts]
-    return texts
+    if encodes("".join(text for text in texts if text)):
+        return texts
+    rows = [row for row, text in enumerate(texts) if text and not encodes(text)]
+    table.how.error(
+        "half a character",
+        f"{table.where(rows[0], name)}: half of a surrogate pair (\\ud800 … \\udfff) is no character: "
+        "remove it, or write the pair or the character itself",
+        rows,
+    )
+    return [text.encode(errors="replace").decode() if text else text for text in texts]
 
 
-def _encodes(text: str) -> bool:
+def encodes(text: str) -> bool:
+    """Return whether a text can be UTF-8: half a surrogate pair, which JSON can spell, cannot."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -244,9 +232,10 @@ def _cells(table: Table, name: str) -> Iterable[object]:
     cells = table.load(name)
     odd = [row for row, cell in enumerate(cells) if is_many(cell)]
     if odd:
-        found = described(cells[odd[0]])
         table.how.error(
-            f"no {name}", f"{table.where(odd[0], name)}: found {found}: give a string or a number", odd
+            f"no {name}",
+            f"{table.where(odd[0], name)}: found {described(cells[odd[0]])}: give a string or a number",
+            odd,
         )
         for row in odd:
             cells[row] = None
