@@ -18,7 +18,7 @@ from xlingual.data.reading.build import (
     empty_texts_warning,
     table_splits,
 )
-from xlingual.data.reading.columns import ColumnNames, ColumnOptions, find_columns
+from xlingual.data.reading.columns import ColumnOptions, ReadOptions, find_columns
 from xlingual.data.reading.gathering import table_of_rows
 from xlingual.data.reading.opening import open_table
 from xlingual.data.reading.problems import Problem, Reading
@@ -33,13 +33,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _BEFORE = " before rows were chosen"
-
-
-class ReadOptions(ColumnNames, total=False):
-    """Which columns mean what, and which rows to take; the same on every way to a manifest."""
-
-    split: str | None
-    rows: str | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,28 +137,28 @@ class Manifest(TextRows):
             part = chosen_rows(whole, chosen)
             if not len(part):
                 raise InputError(f"{table.source}: the chosen rows have no text: choose others")
-            before = numberings(whole, _BEFORE)
-            ways = numberings(part) + tuple(
-                way.take(np.isin(whole.table_row, chosen).nonzero()[0]) for way in before
-            )
+            kept = np.isin(whole.table_row, chosen).nonzero()[0]
+            ways = (*numberings(part), *(way.take(kept) for way in numberings(whole, _BEFORE)))
         for warning in (empty_texts_warning(part), doubled_language_warning(part)):
             if warning and table.how.problems is None:
                 warnings.warn(warning, DataWarning, stacklevel=3)
         values = {f.name: getattr(part, f.name) for f in fields(TextRows)}
         return cls(**(values | {"path": path}), numberings=ways, columns=options)
 
-    def __repr__(self) -> str:
+    def _overview(self) -> Overview:
+        counts = np.bincount(self.language, minlength=len(self.languages)).tolist()
         name = self.path.name if self.path is not None else self.source
-        counts = np.bincount(self.language, minlength=len(self.languages))
-        texts = listed((f"{tag} {count}" for tag, count in zip(self.languages, counts, strict=True)), 20)
-        pictures = f"{len(self.picture_source)} pictures" if self.has_pictures else "no pictures"
-        return f"Manifest({name}: {self.n_items} items, {len(self)} texts ({texts}), {pictures})"
+        texts = dict(zip(self.languages, counts, strict=True))
+        return Overview(name, self.n_items, texts, len(self.picture_source))
+
+    def __repr__(self) -> str:
+        whole = self._overview()
+        texts = listed((f"{tag} {count}" for tag, count in whole.texts.items()), 20)
+        pictures = f"{whole.n_images} pictures" if self.has_pictures else "no pictures"
+        return f"Manifest({whole.name}: {self.n_items} items, {len(self)} texts ({texts}), {pictures})"
 
     def _repr_html_(self) -> str | None:
-        counts = np.bincount(self.language, minlength=len(self.languages)).tolist()
-        texts = dict(zip(self.languages, counts, strict=True))
-        name = self.path.name if self.path is not None else self.source
-        return html_of(Overview(name, self.n_items, texts, len(self.picture_source)))
+        return html_of(self._overview())
 
     def rows_of(self, language: str) -> Ints:
         """Return the rows [m] of a language, in order; raise InputError where there are none."""
@@ -228,10 +221,9 @@ def read_reference(text: str, **options: Unpack[ReadOptions]) -> Manifest:
 
 def _split_options(options: Mapping[str, Any]) -> tuple[ColumnOptions, str | None, str | None]:
     """Return the column options, the split and the rows."""
-    rest = dict(options)
-    split, rows = rest.pop("split", None), rest.pop("rows", None)
-    known = dict(zip(ColumnOptions().as_read(), (f.name for f in fields(ColumnOptions)), strict=True))
-    for name in rest:
+    known = ("split", "rows", *ColumnOptions().as_read())
+    for name in options:
         if name not in known:
-            raise TypeError(f"unexpected option {name!r}.{did_you_mean(name, known)}")
-    return replace(ColumnOptions(), **{known[name]: value for name, value in rest.items()}), split, rows
+            raise TypeError(f"unexpected option {name!r}.{did_you_mean(name, known[2:])}")
+    split, rows, *columns = (options.get(name) for name in known)
+    return ColumnOptions(*columns), split, rows

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -90,10 +91,10 @@ def read_sentence_pairs(
     if not given:
         raise InputError("no file of sentence pairs is given: name one at least")
     found = [one if isinstance(one, SentencePairs) else SentencePairs.read(one, columns) for one in given]
-    names = [one.name for one in found]
+    times = Counter(one.name for one in found)
     found = [
         replace(one, name=f"{Path(one.source).resolve().parent.name}/{one.name}")
-        if names.count(one.name) > 1
+        if times[one.name] > 1
         else one
         for one in found
     ]
@@ -151,11 +152,12 @@ def _table(path: Path, named: Mapping[str, str]) -> Table:
         raise InputError(
             f"{path}: a file of sentence pairs ends in {listed(endings)}, not in {path.suffix!r}: convert it"
         )
-    reader: Callable[[Path], Table] = read_tsv if ending in _TABBED else READERS[ending]
     try:
-        if ending in _TABBED and holds_no_header(path, named.values()):
+        if ending not in _TABBED:
+            return READERS[ending](path)
+        if holds_no_header(path, named.values()):
             return read_semeval(path, (named["score"], named["sentence1"], named["sentence2"]))
-        return reader(path)
+        return read_tsv(path)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
 
@@ -163,13 +165,11 @@ def _table(path: Path, named: Mapping[str, str]) -> Table:
 def _number(table: Table, row: int, name: str, cell: Any) -> float:  # noqa: ANN401  (a cell)
     """Return a score as a number; a string may hold one."""
     try:
-        if isinstance(cell, bool):
-            raise ValueError
-        value = float(cell)
+        value = float("" if isinstance(cell, bool) else cell)
     except (TypeError, ValueError):
-        what = repr(cell)[:40] if isinstance(cell, str) else described(cell)
         raise InputError(
-            f"{table.where(row, name)}: found {what} where a score is expected: give numbers, or name "
+            f"{table.where(row, name)}: found "
+            f"{repr(cell)[:40] if isinstance(cell, str) else described(cell)} where a score is expected: give numbers, or name "
             "another column with --columns score=NAME"
         ) from None
     if not math.isfinite(value):
@@ -181,8 +181,7 @@ def _number(table: Table, row: int, name: str, cell: Any) -> float:  # noqa: ANN
 
 def _sentences(table: Table, name: str, rows: Sequence[int]) -> list[str]:
     """Return the sentences of some rows; raise InputError where one is empty."""
-    option = "--columns tells another name"
-    texts = texts_in(table, table.require(name, option))
+    texts = texts_in(table, table.require(name, "--columns tells another name"))
     for row in rows:
         if is_missing(texts[row]):
             raise InputError(f"{table.where(row, name)}: the pair has a score but no sentence here: give it")
@@ -191,10 +190,9 @@ def _sentences(table: Table, name: str, rows: Sequence[int]) -> list[str]:
 
 def _ids(table: Table, name: str, rows: Sequence[int], *, told: bool) -> list[str]:
     """Return the ids of some rows: the numbers of the rows, from 1, where the file has no ids."""
-    if name not in table.names:
-        if told:
-            table.require(name, "--columns id=NAME")
+    if name not in table.names and not told:
         return [str(row + 1) for row in rows]
+    table.require(name, "--columns id=NAME")
     names = names_in(table, name, "id", "give each pair one")
     ids = [names[row] for row in rows]
     check_unique(ids, table.source, ids, np.array(rows, dtype=np.int64), "give each pair an id of its own")
@@ -234,8 +232,8 @@ def read_semeval(path: Path, names: tuple[str, str, str]) -> Table:
     try:
         lines = raw.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
-        place = raw.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, line {place} is not UTF-8 text: save the file as UTF-8") from error
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}, line {line} is not UTF-8 text: save the file as UTF-8") from error
     rows = []
     for number, line in enumerate(lines, 1):
         fields = line.rstrip("\r").split("\t")

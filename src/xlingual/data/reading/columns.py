@@ -18,8 +18,8 @@ _LIKE_TEXT = (
 )
 
 
-class ColumnNames(TypedDict, total=False):
-    """Options of `Manifest.read` that say which columns mean what."""
+class ReadOptions(TypedDict, total=False):
+    """Options of `Manifest.read`: which columns mean what, and which rows to take."""
 
     text_column: str | None
     image_column: str | None
@@ -29,6 +29,8 @@ class ColumnNames(TypedDict, total=False):
     cluster_column: str | None
     separator: str | None
     encoding: str | None
+    split: str | None
+    rows: str | None
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class ColumnOptions:
     separator: str | None = None
     encoding: str | None = None
 
-    def as_read(self) -> ColumnNames:
+    def as_read(self) -> ReadOptions:
         """Return the options under the names that `Manifest.read` gives them."""
         return {
             "text_column": self.text,
@@ -98,14 +100,13 @@ def find_columns(table: Table, options: ColumnOptions) -> Columns:
     """
     if not table.names:
         raise InputError(f"{table.source} has no texts: it is empty; give a manifest with at least one text")
-    if _is_wide(table, options):
-        texts, text, lang = _wide_texts(table, options), "", ""
-    else:
-        texts = ()
-        text, lang = _long_texts(table, options)
+    wide = _is_wide(table, options)
+    texts = _wide_texts(table, options) if wide else ()
+    text, lang = ("", "") if wide else _long_texts(table, options)
+    images = ("file_name", "image") if table.image_folder else ("image",)
     roles = {
         "id": _told_or_usual(table, options.id, "--id-column", "id"),
-        "image": _told_or_usual(table, options.image, "--image-column", *_image_names(table)),
+        "image": _told_or_usual(table, options.image, "--image-column", *images),
         "item": None if texts else _told_or_usual(table, options.item, "--item-column", "item"),
         "cluster": _told_or_usual(table, options.cluster, "--cluster-column", "cluster"),
         "split": "split" if "split" in table.names else None,
@@ -193,14 +194,11 @@ def _wide_texts(table: Table, options: ColumnOptions) -> tuple[TextColumn, ...]:
     languages = list(dict.fromkeys(language for _, language, _ in found))
     for alike in differing_in_case(languages):
         table.how.error("language case", f"{table.source}: {case_problem(alike)}", examples=alike)
-    by_language: dict[str, list[tuple[int, str, str]]] = {language: [] for language in languages}
-    for entry in found:
-        by_language[entry[1]].append(entry)
-    columns = []
-    for language, entries in by_language.items():
-        of_language = sorted(entries)
-        columns += [TextColumn(name, language, rank) for rank, (_, _, name) in enumerate(of_language, 1)]
-    return tuple(columns)
+    return tuple(
+        TextColumn(name, language, rank)
+        for language in languages
+        for rank, (_, _, name) in enumerate(sorted(entry for entry in found if entry[1] == language), 1)
+    )
 
 
 def _matches(table: Table, pattern: str, tag: re.Pattern[str]) -> list[tuple[int, str, str]]:
@@ -219,21 +217,16 @@ def _told_or_usual(table: Table, told: str | None, option: str, *usual: str) -> 
     return next((name for name in usual if name in table.names), None)
 
 
-def _image_names(table: Table) -> tuple[str, ...]:
-    return ("file_name", "image") if table.image_folder else ("image",)
-
-
 def _language_fields(names: list[str], languages: tuple[str, ...]) -> dict[str, dict[str, str]]:
     """Return stem → language → column for stems (`title_en`, `title_de`) that every language has."""
     if len(languages) < 2:
         return {}
-    known = set(names)
     stems = [name.removesuffix(f"_{languages[0]}") for name in names if name.endswith(f"_{languages[0]}")]
     columns = {stem: {language: f"{stem}_{language}" for language in languages} for stem in stems}
     return {
         stem: by_language
         for stem, by_language in columns.items()
-        if stem and stem not in known and known.issuperset(by_language.values())
+        if stem and stem not in names and set(names).issuperset(by_language.values())
     }
 
 

@@ -140,7 +140,8 @@ def _guessed(path: Path, line: int) -> Encoding:
         return Encoding(best, found[best])
     like = f" (like {best}, with a confidence of {found[best]:.2f})" if best and found[best] >= 0.2 else ""
     raise InputError(
-        f"{path}, line {line} is not UTF-8 text{like}: save the file as UTF-8, or say what it is with --encoding"
+        f"{path}, line {line} is not UTF-8 text{like}: save the file as UTF-8, or say what it is with "
+        "--encoding"
     )
 
 

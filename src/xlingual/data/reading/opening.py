@@ -6,6 +6,7 @@ import glob
 import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from errno import ELOOP, ENAMETOOLONG
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,34 +44,26 @@ def open_table(path: str | Path, how: Reading = AT_ONCE) -> tuple[Table, Path]:
     the folder then stands for its file.
     """
     path = Path(path)
+    shards, folder = [], path.parent
     if os.path.isdir(path):
-        if not _manifests_in(path) and (shards := shards_in(path)):
-            return _joined(shards, str(path), path, how), path
-        path = _find_in_folder(path)
-    elif not os.path.isfile(path) and "*" in path.name and (shards := shards_like(str(path))):
-        return _joined(shards, str(path), path.parent, how), path
+        shards, folder = ([] if _manifests_in(path) else shards_in(path)), path
+        path = path if shards else _find_in_folder(path)
     elif not os.path.isfile(path):
+        shards = shards_like(str(path)) if "*" in path.name else []
         if os.path.exists(path):
             regular_file(path, "a manifest")
-        raise _no_such_file(path)
-    reader = _READERS.get(path.suffix.lower())
+        if not shards:
+            raise _no_such_file(path)
+    reader = _READERS.get((shards[0] if shards else path).suffix.lower())
     if reader is None:
         raise InputError(
             f"{path}: a manifest ends in {listed(_READERS, 20)}, not in {path.suffix!r}: "
             "convert it (a spreadsheet: save it as CSV UTF-8), or give the folder that holds it"
         )
     try:
-        return reader(path, how), path
+        return (joined(shards, str(path), folder, reader, how) if shards else reader(path, how)), path
     except OSError as error:
         raise InputError(f"{path} cannot be read: {why(error)}") from error
-
-
-def _joined(shards: list[Path], source: str, folder: Path, how: Reading) -> Table:
-    reader = _READERS[shards[0].suffix.lower()]
-    try:
-        return joined(shards, source, folder, lambda path: reader(path, how), how)
-    except OSError as error:
-        raise InputError(f"{source} cannot be read: {why(error)}") from error
 
 
 def _manifests_in(folder: Path) -> list[Path]:
@@ -111,20 +104,13 @@ def _no_such_file(path: Path) -> InputError:
 def _near_file(path: Path) -> str:
     """Return a hint at a file or folder of a like name; endings do not count, since many files share one."""
     stems: dict[str, str] = {}
-    for name in _names_in(path.parent):
-        stems.setdefault(Path(name).stem, name)
+    with suppress(OSError):
+        for other in sorted(path.parent.iterdir()):
+            stems.setdefault(other.stem, other.name)
     near = nearest(path.stem, stems)
     return f" Did you mean {stems[near]!r}?" if near is not None else ""
 
 
-def _names_in(folder: Path) -> list[str]:
-    try:
-        return sorted(path.name for path in folder.iterdir())
-    except OSError:
-        return []
-
-
-Reader = Callable[[Path], Table]
 _NAME = re.compile(r"(?P<stem>.*?)[-_.]?(?P<number>[0-9]+)(?:-of-(?P<count>[0-9]+))?")
 ENDINGS = (".parquet", ".arrow", ".feather", ".ipc")
 
@@ -142,18 +128,20 @@ def shards_like(pattern: str) -> list[Path]:
     return _in_order(sorted(Path(path) for path in glob.glob(pattern) if Path(path).is_file()), pattern)
 
 
-def joined(paths: Sequence[Path], source: str, folder: Path, reader: Reader, how: Reading) -> Table:
+def joined(
+    paths: Sequence[Path], source: str, folder: Path, reader: Callable[..., Table], how: Reading
+) -> Table:
     """Return the rows of all files, one file after the other; pictures lie beside the files.
 
     Raises InputError where the files have different columns.
     """
-    tables = [reader(path) for path in paths]
+    tables = [reader(path, how) for path in paths]
     first = tables[0]
     for path, table in zip(paths, tables, strict=True):
         if set(table.names) != set(first.names):
-            odd = sorted(set(table.names) ^ set(first.names))
             raise InputError(
-                f"{path} and {paths[0].name} have different columns ({listed(odd)} only in one of them): "
+                f"{path} and {paths[0].name} have different columns "
+                f"({listed(sorted({*table.names} ^ {*first.names}))} only in one of them): "
                 "write all shards of one table with the same columns"
             )
 
