@@ -168,9 +168,8 @@ def _number(table: Table, row: int, name: str, cell: Any) -> float:  # noqa: ANN
         value = float("" if isinstance(cell, bool) else cell)
     except (TypeError, ValueError):
         raise InputError(
-            f"{table.where(row, name)}: found "
-            f"{repr(cell)[:40] if isinstance(cell, str) else described(cell)} where a score is expected: give numbers, or name "
-            "another column with --columns score=NAME"
+            f"{table.where(row, name)}: found {repr(cell)[:40] if isinstance(cell, str) else described(cell)} "
+            "where a score is expected: give numbers, or name another column with --columns score=NAME"
         ) from None
     if not math.isfinite(value):
         raise InputError(

@@ -57,7 +57,6 @@ def describe_pool(pool: PoolRows) -> PoolDescription:
     own = np.zeros(len(q), dtype=bool)
     own[question[q.language[question] == c.language[candidate]]] = True
     repeated = _repeated(pool)
-    every = _row("all", pool, np.ones(len(q), bool), np.ones(len(c), bool), counts, own, repeated)
     languages = tuple(
         _row(tag, pool, q.language == code, c.language == code, counts, own, repeated)
         for code, tag in enumerate(pool.languages)
@@ -69,7 +68,7 @@ def describe_pool(pool: PoolRows) -> PoolDescription:
         source=pool.source,
         digest=pool.digest,
         languages=languages,
-        total=every,
+        total=_row("all", pool, np.ones(len(q), bool), np.ones(len(c), bool), counts, own, repeated),
         n_clusters=len(np.unique(q.cluster)),
         n_articles=None if q.article is None else len(np.unique(q.article)),
         n_irrelevant=len(c) - len(np.unique(candidate)),
