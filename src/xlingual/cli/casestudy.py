@@ -36,8 +36,7 @@ def casestudy(asked: CaseStudyRequest) -> None:
     evaluated = Evaluated(**keywords(asked, Evaluated), ranker=_ranker(asked, store))
     trained, data = _trained(asked), asked.data
     with screen.warnings_as_lines(), screen.progress(asked.output.silent) as progress:
-        if progress is not None:
-            progress("reading the manifest", 0, 1)
+        progress("reading the manifest", 0, 1)
         train = None
         if trained.anything:
             train = Manifest.read(data.manifest, **columns(data), split=asked.train_split)

@@ -61,8 +61,10 @@ def check_pool_folder(out: Path, force: bool) -> str:
     return listed(path.name for path in pool_files(out))
 
 
-def check_file(out: Path) -> None:
+def check_file(out: Path | None) -> None:
     """Refuse a file that cannot be written, before any work is done."""
+    if out is None:
+        return
     if out.is_dir():
         raise InputError(f"--out {out} is a folder: name a file")
     check_folder(out.absolute().parent)

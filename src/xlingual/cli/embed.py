@@ -37,8 +37,7 @@ def embed(asked: EmbedRequest) -> None:
     if asked.half and isinstance(store, Path):
         store = Store(store, half=True)
     with screen.warnings_as_lines(), screen.progress(asked.quiet) as progress:
-        if progress is not None:
-            progress("reading the data", 0, 1)
+        progress("reading the data", 0, 1)
         found = embed(
             _data(asked.data),
             asked.out,

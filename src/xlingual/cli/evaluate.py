@@ -121,8 +121,7 @@ def _evaluated(task: Task, asked: Any, more: dict[str, Any]) -> Results:  # noqa
     if "ranker" in parameters:
         given["ranker"] = _ranker(asked, store)
     with screen.warnings_as_lines(), screen.progress(output.silent) as progress:
-        if progress is not None:
-            progress("reading the data", 0, 1)
+        progress("reading the data", 0, 1)
         given[parameters[0]] = _data(asked)
         found: Results = function(**given, progress=progress)
         return signed(found, asked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xlingual.cli import screen
 
@@ -19,8 +19,8 @@ def write_and_show(found: Results | Validation, asked: Output) -> None:
     screen.show(found, form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
 
 
-def say_written(found: Results | Validation, asked: Output, file: str = "results.json") -> None:
-    """Say which files were written; with --report, write the report first."""
+def say_written(found: Any, asked: Any, file: str = "results.json") -> None:  # noqa: ANN401
+    """Say which files were written, as a request or its output asks; with --report write that one first."""
     out = asked.out
     if out is None:
         return

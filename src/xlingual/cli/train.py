@@ -165,8 +165,7 @@ def _trained(asked: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a re
         screen.warnings_as_lines(),
         screen.progress(folder.quiet or folder.as_json) as progress,
     ):
-        if progress is not None:
-            progress("reading the data", 0, 1)
+        progress("reading the data", 0, 1)
         return run(
             fit=asked.fit,
             resume=folder.resume,

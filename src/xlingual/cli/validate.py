@@ -39,8 +39,7 @@ def backretrieval(asked: ValidateBackretrievalRequest) -> None:
         "ranker": chosen_ranker(asked.ranking, store, quiet=asked.output.quiet),
     }
     with screen.warnings_as_lines(), screen.progress(asked.output.silent) as progress:
-        if progress is not None:
-            progress("reading the manifest", 0, 1)
+        progress("reading the manifest", 0, 1)
         given["manifest"] = read_manifest(asked.data)
         validation = signed(validate_backretrieval(**given, progress=progress), asked)
     write_and_show(validation, asked.output)

@@ -167,8 +167,9 @@ def _number(table: Table, row: int, name: str, cell: Any) -> float:  # noqa: ANN
     try:
         value = float("" if isinstance(cell, bool) else cell)
     except (TypeError, ValueError):
+        what = repr(cell)[:40] if isinstance(cell, str) else described(cell)
         raise InputError(
-            f"{table.where(row, name)}: found {repr(cell)[:40] if isinstance(cell, str) else described(cell)} "
+            f"{table.where(row, name)}: found {what} "
             "where a score is expected: give numbers, or name another column with --columns score=NAME"
         ) from None
     if not math.isfinite(value):

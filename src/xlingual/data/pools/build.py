@@ -99,8 +99,8 @@ def check_relevant(
     if without:
         row = without[0]
         raise InputError(
-            f"{where(row)}: question {questions.ids[row]!r:.80} ({languages[questions.language[row]]}) has no "
-            f"relevant candidate{and_more(without, 'questions')}: "
+            f"{where(row)}: question {questions.ids[row]!r:.80} ({languages[questions.language[row]]}) has "
+            f"no relevant candidate{and_more(without, 'questions')}: "
             f"no candidate holds its key {questions.key[row]!r:.80}"
         )
 
