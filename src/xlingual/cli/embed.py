@@ -32,7 +32,7 @@ def embed(asked: EmbedRequest) -> None:
     from xlingual.workflows.embed import embed
 
     check_folder(asked.out)
-    crew = _crew(asked)
+    pool = _encoder_pool(asked)
     store: Any = store_of(asked.keeping)
     if asked.half and isinstance(store, Path):
         store = Store(store, half=True)
@@ -46,14 +46,14 @@ def embed(asked: EmbedRequest) -> None:
             candidate_text=asked.candidate_text,
             half=asked.half,
             store=store,
-            crew=crew,
+            crew=pool,
             progress=progress,
         )
     if not asked.quiet:
         _show(found)
 
 
-def _crew(asked: EmbedRequest) -> EncoderPool | None:
+def _encoder_pool(asked: EmbedRequest) -> EncoderPool | None:
     """Return where encoders run; None for this machine."""
     if asked.backend != "ray":
         if asked.address is not None or asked.workers is not None:

@@ -1,4 +1,4 @@
-"""`xlingual data describe` and `xlingual data squad-to-pool`: multilingual pools."""
+"""`xlingual data describe`, `squad-to-pool` and `mix-pool`: multilingual pools."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from xlingual.cli import screen
 from xlingual.cli.checks import check_pool_folder
-from xlingual.cli.from_request import command
+from xlingual.cli.from_request import command, keywords
 from xlingual.cli.opening import read_manifest
 from xlingual.errors import InputError
 from xlingual.report.blocks import Cell, Page, Prose, Section, Table, narrower
@@ -100,34 +100,21 @@ def _sentences(found: PoolDescription) -> list[str]:
         f"{counted(found.n_irrelevant, 'candidate answers', 'candidates answer')} nothing; "
         f"texts in several languages: {found.n_shared_texts:,}",
     ]
-    if found.splits:
-        parts = (
-            f"{name or '(none)'}: {counted(counts['questions'], 'question')}, "
-            f"{counted(counts['candidates'], 'candidate')}"
-            for name, counts in found.splits.items()
-        )
-        sentences.append("splits: " + "; ".join(parts))
-    return sentences
+    parts = (
+        f"{name or '(none)'}: {counted(counts['questions'], 'question')}, "
+        f"{counted(counts['candidates'], 'candidate')}"
+        for name, counts in found.splits.items()
+    )
+    return [*sentences, *([f"splits: {'; '.join(parts)}"] if found.splits else [])]
 
 
 def _made(pool: PoolRows, facts: Sequence[LanguageFacts]) -> Page:
     """Return what the files held."""
-    import numpy as np
-
-    n = len(pool.languages)
-    questions = np.bincount(pool.questions.language, minlength=n).tolist()
-    candidates = np.bincount(pool.candidates.language, minlength=n).tolist()
     rows = []
     for fact in facts:
         code = pool.languages.index(fact.language)
-        counts = (
-            questions[code],
-            candidates[code],
-            fact.paragraphs,
-            fact.segmented,
-            fact.crossing,
-            fact.gaps,
-        )
+        asked, held = (int((side.language == code).sum()) for side in (pool.questions, pool.candidates))
+        counts = (asked, held, fact.paragraphs, fact.segmented, fact.crossing, fact.gaps)
         rows.append((fact.language, *map(Cell.count, counts)))
     heads = ("questions", "candidates", "paragraphs", "made here", "crossing answers", "gaps")
     rule = "made here: paragraphs that had no sentence breaks; see docs/pools.md for the rules"
@@ -146,17 +133,9 @@ def mix_pool(asked: MixPoolRequest) -> None:
     from xlingual.data.pools.mix import mix_pool
 
     replaced = check_pool_folder(asked.out, asked.force)
-    shares = None if asked.mix is None else _shares(asked.mix)
+    given = keywords(asked, mix_pool) | {"mix": None if asked.mix is None else _shares(asked.mix)}
     with screen.warnings_as_lines():
-        pool = mix_pool(
-            read_manifest(asked.data),
-            question_languages=asked.question_languages,
-            mix=shares,
-            per_item=asked.per_item,
-            candidates=asked.candidates,
-            questions=asked.questions,
-            seed=asked.seed,
-        )
+        pool = mix_pool(**given | {"manifest": read_manifest(asked.data)})
         pool.write(asked.out, format=asked.file_format, overwrite=asked.force)
     screen.show_page(_page(pool), {}, quiet=asked.quiet)
     screen.wrote(asked.out, quiet=asked.quiet, replaced=replaced)
@@ -166,18 +145,15 @@ def _shares(text: str) -> dict[str, float]:
     """Return the shares that "en=3,de=1" names."""
     shares: dict[str, float] = {}
     for part in comma_list(text):
-        tag, equals, number = (piece.strip() for piece in part.partition("="))
-        try:
-            share = float(number)
-        except ValueError:
-            equals = ""
-        if not equals or not tag:
-            raise InputError(
-                f"--mix {text!r}: found {part!r} where language=share is expected, as in en=3,de=1"
-            )
+        tag, _, number = (piece.strip() for piece in part.partition("="))
         if tag in shares:
             raise InputError(f"--mix {text!r} names {tag!r} twice: give each language one share")
-        shares[tag] = share
+        try:
+            shares[tag] = float(number if tag else "")
+        except ValueError:
+            raise InputError(
+                f"--mix {text!r}: found {part!r} where language=share is expected, as in en=3,de=1"
+            ) from None
     return shares
 
 

@@ -25,8 +25,9 @@ def chosen_ranker(asked: Ranking, store: Path | str | None, *, quiet: bool) -> R
     command has ended well.
     """
     from xlingual.ranking.choice import choose
+    from xlingual.store import default_folder
 
-    kept_in = None if store is None else _store_folder(store)
+    kept_in = default_folder() if store == "default" else None if store is None else Path(store)
     shared = asked.shared
     if asked.backend == "ray" and shared is None and asked.address is None and kept_in is not None:
         shared = _local_shared(kept_in)
@@ -66,15 +67,8 @@ def _kept(ranker: Ranker, store: Path | None) -> Ranker:
         keeping = ranker = Kept(ranker, store / "ranking")
     context = click.get_current_context(silent=True)
     if keeping is not None and context is not None:
-        forget = keeping.forget
-        context.call_on_close(lambda: forget() if sys.exc_info()[0] is None else None)
+        context.call_on_close(lambda: keeping.forget() if sys.exc_info()[0] is None else None)
     return ranker
-
-
-def _store_folder(store: Path | str) -> Path:
-    from xlingual.store import default_folder
-
-    return default_folder() if store == "default" else Path(store)
 
 
 def _local_shared(store: Path) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,9 +112,6 @@ def _opened(root: Path | None) -> Store:
 
 
 def _listing(kept: Store, found: list[Holding]) -> Table:
-    from datetime import datetime
-
-    precision = " (half precision)" if kept.half else ""
     rows = [
         (
             one.identity,
@@ -125,7 +123,7 @@ def _listing(kept: Store, found: list[Holding]) -> Table:
         )
         for one in found
     ]
-    title = f"{kept.root}{precision}: {_size(sum(one.size for one in found))}"
+    title = f"{kept.root}{' (half precision)' if kept.half else ''}: {_size(sum(one.size for one in found))}"
     heads = ("encoder", "vectors", "d", "size", "last used", "damaged")
     return Table.of_texts(title, heads, rows, data=True, where="both")
 

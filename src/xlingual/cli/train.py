@@ -158,8 +158,7 @@ def _trained(asked: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a re
 
     folder = asked.folder
     check_folder(folder.out)
-    store = store_of(asked.keeping)
-    sinks = [parse_sink(text) for text in folder.log_to]
+    store, sinks = store_of(asked.keeping), list(map(parse_sink, folder.log_to))
     with (
         told_how_to_go_on(folder.out),
         screen.warnings_as_lines(),

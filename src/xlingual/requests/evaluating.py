@@ -34,9 +34,9 @@ def number_or_all(text: str) -> int | str:
     """Return a number of at least 1, or "all"."""
     if text == "all":
         return text
-    if not text.isdecimal() or int(text) < 1:
-        raise InputError(f"{text!r} is neither a number of at least 1 nor 'all'")
-    return int(text)
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise InputError(f"{text!r} is neither a number of at least 1 nor 'all'")
 
 
 class Samples(Record, frozen=True, kw_only=True):
@@ -65,7 +65,16 @@ class Sampling(Samples, frozen=True, kw_only=True):
     seeds: Annotated[int, option("Number of samples drawn.")] = 1
 
 
-class BackretrievalRequest(Request, frozen=True, kw_only=True):
+class PairsRequest(Request, frozen=True, kw_only=True):
+    """What is asked of every evaluation that goes through language pairs."""
+
+    data: Table
+    text_encoders: TextEncoders
+    keeping: Keeping
+    sampling: Sampling
+
+
+class BackretrievalRequest(PairsRequest, frozen=True, kw_only=True):
     """Backretrieval: pictures stand in for translations.
 
     For each source text the nearest text in the other language is found; its picture must lead back to the
@@ -74,10 +83,6 @@ class BackretrievalRequest(Request, frozen=True, kw_only=True):
 
     command = "evaluate backretrieval"
 
-    data: Table
-    text_encoders: TextEncoders
-    keeping: Keeping
-    sampling: Sampling
     queries: Queries = None
     images: ImageEncoding
     measures: Annotated[tuple[str, ...], option(_RANKS, names=("--measure",), metavar="NAME")] = ("R@10",)
@@ -92,15 +97,11 @@ class BackretrievalRequest(Request, frozen=True, kw_only=True):
     ] = None
 
 
-class CrosslingualRetrievalRequest(Request, frozen=True, kw_only=True):
+class CrosslingualRetrievalRequest(PairsRequest, frozen=True, kw_only=True):
     """Cross-lingual retrieval: the ground truth, for items that have texts in both languages."""
 
     command = "evaluate crosslingual-retrieval"
 
-    data: Table
-    text_encoders: TextEncoders
-    keeping: Keeping
-    sampling: Sampling
     queries: Queries = None
     measures: Annotated[
         tuple[str, ...],
@@ -117,15 +118,11 @@ class CrosslingualRetrievalRequest(Request, frozen=True, kw_only=True):
     output: Output
 
 
-class DistanceCorrelationRequest(Request, frozen=True, kw_only=True):
+class DistanceCorrelationRequest(PairsRequest, frozen=True, kw_only=True):
     """Distance correlation: do texts lie as far apart as their pictures (a baseline without retrieval)."""
 
     command = "evaluate distance-correlation"
 
-    data: Table
-    text_encoders: TextEncoders
-    keeping: Keeping
-    sampling: Sampling
     images: ImageEncoding
     cluster: Cluster = "declared"
     threads: Threads = field(default_factory=available_cores)

@@ -43,8 +43,9 @@ def made(kind: type[R], values: Mapping[str, Any], where: str = "") -> R:
     """Return the request with some checked values; raise InputError where one is missing."""
     for leaf in leaves(kind).values():
         if leaf.required and leaf.key not in values:
-            name = leaf.key if where else leaf.names[0]
-            raise InputError(f"{_at(where)}{name} is missing: {leaf.sentence}")
+            raise InputError(
+                f"{_at(where)}{leaf.key if where else leaf.names[0]} is missing: {leaf.sentence}"
+            )
     try:
         return _made(kind, values, None)
     except InputError as error:  # of two values that do not go together
@@ -77,17 +78,15 @@ def _made(kind: type[R], values: Mapping[str, Any], default: R | None) -> R:
 
 
 def _unknown(kind: type[Record], written: str, known: Mapping[str, Leaf], where: str) -> str:
-    name = written.replace("-", "_")
     for option, why in refused(kind).items():
-        if option.lstrip("-").replace("-", "_") == name:
+        if option.lstrip("-").replace("-", "_") == written.replace("-", "_"):
             return f"{_at(where)}{written}: {why}"
-    written_so = [leaf.key if leaf.marks.argument else _plain(leaf.names[0]) for leaf in known.values()]
-    near = did_you_mean(written, written_so)
-    return f"{_at(where)}unknown option {written!r}.{near} Known: {listed(sorted(written_so), 40)}"
-
-
-def _plain(option: str) -> str:
-    return option.partition("/")[0].removeprefix("--")
+    options = [
+        leaf.key if leaf.marks.argument else leaf.names[0].partition("/")[0].removeprefix("--")
+        for leaf in known.values()
+    ]
+    near = did_you_mean(written, options)
+    return f"{_at(where)}unknown option {written!r}.{near} Known: {listed(sorted(options), 40)}"
 
 
 def _at(where: str) -> str:

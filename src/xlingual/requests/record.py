@@ -60,8 +60,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def settings(self) -> dict[str, Any]:
         """Return all fields for JSON."""
-        content = msgspec.structs.asdict(self)
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in content.items()}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in msgspec.structs.asdict(self).items()
+        }
 
 
 class Request(Record, frozen=True, kw_only=True):
@@ -104,8 +106,7 @@ class Leaf:
     def spellings(self) -> set[str]:
         """How it may be written in a file, with _ for -."""
         written = () if self.marks.argument else (*self.names, *self.marks.old_names)
-        positive = (name.partition("/")[0] for name in written)
-        return {self.key, *(name.lstrip("-").replace("-", "_") for name in positive)}
+        return {self.key, *(name.partition("/")[0].lstrip("-").replace("-", "_") for name in written)}
 
 
 @lru_cache

@@ -59,11 +59,8 @@ def parts(wanted: Any) -> list[inspect.Type]:  # noqa: ANN401
 
 def may_be_none(wanted: Any) -> bool:  # noqa: ANN401
     """Return whether the text "none" means nothing: where a field may have none, and takes no other text."""
-    kinds = parts(wanted)
-    texts = (inspect.StrType, inspect.CustomType)
-    return any(isinstance(kind, inspect.NoneType) for kind in kinds) and not any(
-        isinstance(kind, texts) for kind in kinds
-    )
+    kinds = {type(kind) for kind in parts(wanted)}
+    return inspect.NoneType in kinds and not kinds & {inspect.StrType, inspect.CustomType}
 
 
 def choices(wanted: Any) -> list[str]:  # noqa: ANN401
