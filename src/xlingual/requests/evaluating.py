@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from msgspec import Meta, field
+from msgspec import field
 
 from xlingual.errors import InputError
 from xlingual.requests.data import Cluster, Pool, PoolLanguages, Split, Table
@@ -13,7 +13,7 @@ from xlingual.requests.encoding import ImageEncoding, Keeping, SkipBroken, TextE
 from xlingual.requests.output import Output
 from xlingual.requests.ranking import Approximation, ExactRanking, Ranking, Threads, available_cores
 from xlingual.requests.record import Record, Request, argument, option
-from xlingual.requests.values import Natural, Positive, comma_list, pair_list
+from xlingual.requests.values import Natural, Positive, TwoOrMore, comma_list, pair_list
 
 _RANKS = "A measure: R@k, Success@k, R@p%, Success@p%, RR, RR@k or MedR; repeat for several."
 Queries: TypeAlias = Annotated[
@@ -239,7 +239,7 @@ class ImageSentenceRequest(Request, frozen=True, kw_only=True):
         ),
     ] = None
     fold: Annotated[
-        Annotated[int, Meta(ge=2)] | None,
+        TwoOrMore | None,
         option(
             "Mean over consecutive slices of SIZE images, each ranked on its own; 1000 where no SIZE is "
             "given.",

@@ -137,7 +137,6 @@ def _shared_dish(seed: int, index: int) -> Dish:
 
 def _told(name: str, split: str, language: str, dish: Dish, seed: int, index: int, size: int) -> Recipe:
     rng = stream(seed, f"recipe-text-{split}-{language}", index)
-    telling = tell(dish, rng)
-    grammar = GRAMMARS[language]
+    telling, grammar = tell(dish, rng), GRAMMARS[language]
     title = grammar.title(telling, rng)
     return Recipe(name, name, split, language, title, grammar.body(telling, rng), dish, size)

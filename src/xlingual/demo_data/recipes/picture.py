@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PIL import Image
+
 from xlingual.demo_data.painting import OVERSAMPLING, Colour, mixed, png
 from xlingual.demo_data.recipes.canvas import Canvas
 from xlingual.demo_data.recipes.dishes import Dish
@@ -20,8 +22,6 @@ SPECKS = 9  # of the topping
 
 def paint(dish: Dish, size: int = 64) -> bytes:
     """Return the dish on its table as a PNG of size × size pixels."""
-    from PIL import Image
-
     image = Image.new("RGB", (size * OVERSAMPLING,) * 2, TABLE_COLOURS[dish.table])
     canvas = Canvas(image)
     _boards(canvas, dish)
@@ -34,9 +34,8 @@ def paint(dish: Dish, size: int = 64) -> bytes:
 def _boards(canvas: Canvas, dish: Dish) -> None:
     """Draw the joints of the table's boards, in a place that no text tells."""
     shade = mixed(TABLE_COLOURS[dish.table], (0, 0, 0), 0.12)
-    first = dish.jitter[0][0]
     for i in range(4):
-        y = (i + first) / 4
+        y = (i + dish.jitter[0][0]) / 4
         canvas.rectangle(0, y, 1, y + 0.012, shade)
 
 

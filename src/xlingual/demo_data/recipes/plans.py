@@ -121,6 +121,5 @@ def steps(dish: Dish) -> tuple[Step, ...]:
 
 def shopping(dish: Dish) -> tuple[str, ...]:
     """Return everything that goes into a dish: its ingredients, its staples, its seasonings, its topping."""
-    own = dict.fromkeys(dish.ingredients)
-    named = dict.fromkeys(name for step in steps(dish) for name in step.what)
-    return tuple(own | dict.fromkeys(BREAD.get(dish.kind, ())) | named)
+    named = (name for step in steps(dish) for name in step.what)
+    return tuple(dict.fromkeys([*dish.ingredients, *BREAD.get(dish.kind, ()), *named]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import cos, pi, sin, sqrt
 
 from xlingual.demo_data.painting import Colour, mixed
@@ -21,7 +22,7 @@ VESSEL_COLOURS: dict[str, Colour] = {
 CRUST, CREAM, WHITE = (208, 150, 78), (246, 230, 190), (252, 250, 244)
 BROTH, GRAVY, CURRY = (226, 178, 92), (142, 78, 40), (224, 166, 40)
 GREENS, YOLK, TOMATO, DOUGH = (130, 180, 70), (250, 210, 84), (206, 68, 40), (240, 224, 192)
-WOOD, GLASS = (150, 104, 62), (226, 236, 242)
+WOOD, GLASS, SPONGE = (150, 104, 62), (226, 236, 242), (226, 184, 116)
 
 
 def _hero(dish: Dish) -> Colour:
@@ -30,8 +31,7 @@ def _hero(dish: Dish) -> Colour:
 
 def _scatter(canvas: Canvas, dish: Dish, number: int, radius: float, size: float) -> None:
     """Lay pieces within a circle around the middle: half of the main ingredient, the rest of the others."""
-    for i in range(number):
-        right, down, turn = dish.jitter[i]
+    for i, (right, down, turn) in enumerate(dish.jitter[:number]):
         angle = 2 * pi * (i * 0.382 + 0.1 * right)  # like the seeds of a sunflower: even, without rows
         distance = radius * sqrt((i + 0.3 + 0.4 * down) / number)
         name = _which(dish, i)
@@ -40,9 +40,7 @@ def _scatter(canvas: Canvas, dish: Dish, number: int, radius: float, size: float
 
 def _which(dish: Dish, i: int) -> str:
     """Return the ingredient of piece i: every other piece is the main one."""
-    if i % 2 == 0 or not dish.others:
-        return dish.hero
-    return dish.others[i // 2 % len(dish.others)]
+    return dish.others[i // 2 % len(dish.others)] if i % 2 and dish.others else dish.hero
 
 
 def _bowl(canvas: Canvas, dish: Dish, content: Colour) -> None:
@@ -69,14 +67,12 @@ def _soup(canvas: Canvas, dish: Dish) -> None:
         _scatter(canvas, dish, 12, 0.3, 0.13)
 
 
-def _stew(canvas: Canvas, dish: Dish) -> None:
-    _bowl(canvas, dish, mixed(GRAVY, _hero(dish), 0.25))
-    _scatter(canvas, dish, 16, 0.31, 0.17)
-
-
-def _curry(canvas: Canvas, dish: Dish) -> None:
-    _bowl(canvas, dish, mixed(CURRY, _hero(dish), 0.15))
-    _scatter(canvas, dish, 11, 0.28, 0.15)
+def _bowlful(
+    colour: Colour, share: float, number: int, radius: float, size: float, canvas: Canvas, dish: Dish
+) -> None:
+    """Fill a bowl with a colour that has a share of the main ingredient's, and lay pieces into it."""
+    _bowl(canvas, dish, mixed(colour, _hero(dish), share))
+    _scatter(canvas, dish, number, radius, size)
 
 
 def _salad(canvas: Canvas, dish: Dish) -> None:
@@ -113,16 +109,14 @@ def _omelette(canvas: Canvas, dish: Dish) -> None:
     half = [(0.5 + 0.36 * cos(pi * i / 16), 0.62 - 0.36 * sin(pi * i / 16)) for i in range(17)]
     canvas.polygon(half, mixed(YOLK, (180, 120, 40), 0.35 if dish.method == "baked" else 0.1))
     canvas.rectangle(0.14, 0.6, 0.86, 0.66, mixed(YOLK, (180, 110, 40), 0.5), 0.03)
-    for i in range(9):
-        right, down, turn = dish.jitter[i]
-        x = 0.24 + 0.065 * i + 0.02 * right
-        canvas.piece(_which(dish, i), x, 0.52 - 0.14 * (i % 2) + 0.05 * down, 0.12, turn)
+    for i, (right, down, turn) in enumerate(dish.jitter[:9]):
+        x, y = 0.24 + 0.065 * i + 0.02 * right, 0.52 - 0.14 * (i % 2) + 0.05 * down
+        canvas.piece(_which(dish, i), x, y, 0.12, turn)
 
 
 def _pie(canvas: Canvas, dish: Dish) -> None:
-    canvas.disc(0.5, 0.5, 0.44, mixed(CRUST, (0, 0, 0), 0.2))
-    canvas.disc(0.5, 0.5, 0.41, CRUST)
-    canvas.disc(0.5, 0.5, 0.34, _hero(dish))
+    for radius, colour in ((0.44, mixed(CRUST, (0, 0, 0), 0.2)), (0.41, CRUST), (0.34, _hero(dish))):
+        canvas.disc(0.5, 0.5, radius, colour)
     _scatter(canvas, dish, 10, 0.28, 0.13)
     for i in (-1, 0, 1):
         half = sqrt(0.34**2 - (0.2 * i) ** 2)
@@ -131,9 +125,8 @@ def _pie(canvas: Canvas, dish: Dish) -> None:
 
 
 def _pizza(canvas: Canvas, dish: Dish) -> None:
-    canvas.disc(0.5, 0.5, 0.46, CRUST)
-    canvas.disc(0.5, 0.5, 0.4, TOMATO)
-    canvas.disc(0.5, 0.5, 0.36, (246, 214, 140))
+    for radius, colour in ((0.46, CRUST), (0.4, TOMATO), (0.36, (246, 214, 140))):
+        canvas.disc(0.5, 0.5, radius, colour)
     _scatter(canvas, dish, 14, 0.32, 0.14)
     for i in range(4):
         dx, dy = 0.46 * cos(pi * i / 4 + 0.4), 0.46 * sin(pi * i / 4 + 0.4)
@@ -143,17 +136,15 @@ def _pizza(canvas: Canvas, dish: Dish) -> None:
 def _casserole(canvas: Canvas, dish: Dish) -> None:
     canvas.rectangle(0.05, 0.17, 0.95, 0.83, mixed(VESSEL_COLOURS[dish.vessel], (0, 0, 0), 0.12), 0.07)
     canvas.rectangle(0.11, 0.23, 0.89, 0.77, mixed((232, 184, 90), _hero(dish), 0.25), 0.04)
-    for i in range(18):
-        right, down, turn = dish.jitter[i]
+    for i, (right, down, turn) in enumerate(dish.jitter[:18]):
         x, y = 0.19 + 0.125 * (i % 6), 0.33 + 0.17 * (i // 6)
         canvas.piece(_which(dish, i + i // 6), x + 0.03 * right, y + 0.03 * down, 0.13, turn)
 
 
 def _cake(canvas: Canvas, dish: Dish) -> None:
     canvas.disc(0.5, 0.84, 0.42, VESSEL_COLOURS[dish.vessel], flat=0.2)
-    sponge = (226, 184, 116)
     for i in range(3):
-        canvas.rectangle(0.17, 0.4 + 0.15 * i, 0.83, 0.5 + 0.15 * i, sponge)
+        canvas.rectangle(0.17, 0.4 + 0.15 * i, 0.83, 0.5 + 0.15 * i, SPONGE)
         filling = dish.ingredients[i % len(dish.ingredients)]
         canvas.rectangle(0.17, 0.35 + 0.15 * i, 0.83, 0.41 + 0.15 * i, INGREDIENTS[filling].colour)
     canvas.rectangle(0.15, 0.3, 0.85, 0.37, mixed(_hero(dish), CREAM, 0.5), 0.03)
@@ -163,8 +154,7 @@ def _cake(canvas: Canvas, dish: Dish) -> None:
 
 def _cookies(canvas: Canvas, dish: Dish) -> None:
     _plate(canvas, dish)
-    for i in range(6):
-        right, down, turn = dish.jitter[i]
+    for i, (right, down, turn) in enumerate(dish.jitter[:6]):
         angle = 2 * pi * (i + 0.3 * right) / 5
         reach = 0.27 if i < 5 else 0.0
         x, y = 0.5 + reach * cos(angle), 0.5 + reach * sin(angle)
@@ -180,14 +170,8 @@ def _pancakes(canvas: Canvas, dish: Dish) -> None:
         canvas.disc(0.5, 0.76 - 0.08 * i, 0.36, mixed(CRUST, (90, 50, 20), 0.35), flat=0.32)
         canvas.disc(0.5, 0.74 - 0.08 * i, 0.36, (238, 196, 116), flat=0.32)
     canvas.disc(0.5, 0.42, 0.24, mixed(_hero(dish), CREAM, 0.25), flat=0.32)
-    for i in range(8):
-        right, down, turn = dish.jitter[i]
+    for i, (right, down, turn) in enumerate(dish.jitter[:8]):
         canvas.piece(_which(dish, i), 0.27 + 0.065 * i, 0.34 + 0.1 * down + 0.02 * right, 0.13, turn)
-
-
-def _porridge(canvas: Canvas, dish: Dish) -> None:
-    _bowl(canvas, dish, mixed((238, 222, 186), _hero(dish), 0.12))
-    _scatter(canvas, dish, 11, 0.18, 0.14)
 
 
 def _sandwich(canvas: Canvas, dish: Dish) -> None:
@@ -200,8 +184,8 @@ def _sandwich(canvas: Canvas, dish: Dish) -> None:
         y = 0.38 + height * i
         canvas.rectangle(0.08, y, 0.92, y + height, INGREDIENTS[name].colour, 0.02)
         for j in range(7):
-            right = dish.jitter[i * 4 + j % 4][0]
-            canvas.piece(name, 0.11 + 0.12 * j + 0.06 * right, y + height / 2, min(0.11, height))
+            x = 0.11 + 0.12 * j + 0.06 * dish.jitter[i * 4 + j % 4][0]
+            canvas.piece(name, x, y + height / 2, min(0.11, height))
     canvas.rectangle(0.08, 0.34, 0.92, 0.38, GREENS, 0.02)
     top = [(0.5 + 0.42 * cos(pi * i / 16), 0.34 - 0.2 * sin(pi * i / 16)) for i in range(17)]
     canvas.polygon(top, bread)
@@ -224,8 +208,7 @@ def _skewers(canvas: Canvas, dish: Dish) -> None:
     for row in range(3):
         y = 0.28 + 0.22 * row
         canvas.line([(0.06, y + 0.05), (0.94, y - 0.05)], WOOD, 0.02)
-        for i in range(6):
-            right, down, turn = dish.jitter[6 * row + i]
+        for i, (right, down, turn) in enumerate(dish.jitter[6 * row : 6 * row + 6]):
             x, lean = 0.17 + 0.13 * i + 0.02 * right, 0.035 - 0.0148 * i + 0.02 * (down - 0.5)
             canvas.piece(_which(dish, i + row), x, y + lean, 0.16, 0.12 * (turn - 0.5))
 
@@ -242,8 +225,8 @@ def _smoothie(canvas: Canvas, dish: Dish) -> None:
 
 SERVINGS: dict[str, Painter] = {
     "soup": _soup,
-    "stew": _stew,
-    "curry": _curry,
+    "stew": partial(_bowlful, GRAVY, 0.25, 16, 0.31, 0.17),
+    "curry": partial(_bowlful, CURRY, 0.15, 11, 0.28, 0.15),
     "salad": _salad,
     "noodles": _noodles,
     "rice": _rice,
@@ -254,7 +237,7 @@ SERVINGS: dict[str, Painter] = {
     "cake": _cake,
     "cookies": _cookies,
     "pancakes": _pancakes,
-    "porridge": _porridge,
+    "porridge": partial(_bowlful, (238, 222, 186), 0.12, 11, 0.18, 0.14),
     "sandwich": _sandwich,
     "dumplings": _dumplings,
     "skewers": _skewers,

@@ -81,8 +81,8 @@ def tell(dish: Dish, rng: Draws) -> Telling:
 
 
 def _styles(dish: Dish) -> tuple[str, ...]:
-    quick = ("quick",) if dish.minutes <= QUICK else ()
-    return (*STYLES, *quick, *(("spicy",) if "chilli" in dish.seasonings else ()))
+    more = {"quick": dish.minutes <= QUICK, "spicy": "chilli" in dish.seasonings}
+    return (*STYLES, *(style for style, fits in more.items() if fits))
 
 
 def _tail(rng: Draws) -> str | None:
