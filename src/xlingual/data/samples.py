@@ -262,9 +262,7 @@ class Sampler:
         return items[np.argsort(self._order[1][items], kind="stable")]
 
     def _first(self, items: Ints, what: str) -> Ints:
-        if self.size is None:
-            return items
-        if self.size > len(items):
+        if self.size is not None and self.size > len(items):
             raise InputError(
                 f"--sample-size {self.size} is larger than the data: {len(items)} {what}; ask for less"
             )

@@ -7,36 +7,26 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import field
 
-from xlingual.errors import InputError
 from xlingual.requests.data import Cluster, Pool, PoolLanguages, Split, Table
 from xlingual.requests.encoding import ImageEncoding, Keeping, SkipBroken, TextEncoders
 from xlingual.requests.output import Output
 from xlingual.requests.ranking import Approximation, ExactRanking, Ranking, Threads, available_cores
 from xlingual.requests.record import Record, Request, argument, option
-from xlingual.requests.values import Natural, Positive, TwoOrMore, comma_list, pair_list
+from xlingual.requests.values import (
+    Natural,
+    Positive,
+    TwoOrMore,
+    comma_list,
+    number_or_all,
+    pair_list,
+    two_languages,
+)
 
 _RANKS = "A measure: R@k, Success@k, R@p%, Success@p%, RR, RR@k or MedR; repeat for several."
 Queries: TypeAlias = Annotated[
     Positive | None,
     option("Ask only N of the sources, drawn at random, among all candidates.", metavar="N", otherwise="all"),
 ]
-
-
-def two_languages(text: str) -> list[str]:
-    """Return the two languages of "en,zh"."""
-    named = comma_list(text)
-    if len(named) != 2:
-        raise InputError(f"--picture {text}: name two languages, such as en,zh")
-    return named
-
-
-def number_or_all(text: str) -> int | str:
-    """Return a number of at least 1, or "all"."""
-    if text == "all":
-        return text
-    if text.isdecimal() and int(text) > 0:
-        return int(text)
-    raise InputError(f"{text!r} is neither a number of at least 1 nor 'all'")
 
 
 class Samples(Record, frozen=True, kw_only=True):

@@ -86,3 +86,20 @@ def comma_list(text: str) -> list[str]:
     ['en', 'de']
     """
     return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def two_languages(text: str) -> list[str]:
+    """Return the two languages of "en,zh"."""
+    named = comma_list(text)
+    if len(named) != 2:
+        raise InputError(f"--picture {text}: name two languages, such as en,zh")
+    return named
+
+
+def number_or_all(text: str) -> int | str:
+    """Return a number of at least 1, or "all"."""
+    if text == "all":
+        return text
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise InputError(f"{text!r} is neither a number of at least 1 nor 'all'")

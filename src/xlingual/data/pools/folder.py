@@ -75,8 +75,7 @@ def _open(folder: Path, stem: str) -> Table:
 def _languages(table: Table) -> tuple[Ints, list[str]]:
     tags = names_in(table, table.require("lang"), "language", "give each row one, such as 'en'")
     for row, tag in enumerate(tags):
-        problem = tag_problem(tag)
-        if problem is not None:
+        if problem := tag_problem(tag):
             raise InputError(f"{table.where(row, 'lang')}: {problem}")
     return numbered(tags)
 
@@ -97,9 +96,7 @@ def _names(table: Table, name: str) -> list[str]:
 
 
 def _split(table: Table) -> list[str] | None:
-    if "split" not in table.names:
-        return None
-    return [text or "" for text in texts_in(table, "split")]
+    return _texts(table, "split") if "split" in table.names else None
 
 
 def _questions(table: Table, language: Ints, tags: list[str], asked_in: Ints) -> Questions:
@@ -111,11 +108,8 @@ def _questions(table: Table, language: Ints, tags: list[str], asked_in: Ints) ->
         )
     key = _names(table, "key")
     article = numbered(_names(table, "article"))[0] if "article" in table.names else None
-    ids = _ids(table, asked_in)
-    if "cluster" in table.names:
-        cluster, _ = numbered(_names(table, "cluster"))
-    else:
-        cluster = clusters_by_id_or_key(ids, key)
+    ids, told = _ids(table, asked_in), "cluster" in table.names
+    cluster = numbered(_names(table, "cluster"))[0] if told else clusters_by_id_or_key(ids, key)
     return Questions(ids, language, texts, key, cluster, article, _split(table))
 
 
@@ -125,9 +119,8 @@ def _candidates(table: Table, language: Ints) -> Candidates:
     _refuse_misspelt_keys(table, cells)
     keys = [_keys(table, row, value) for row, value in enumerate(cells)]
     context = _texts(table, "context") if "context" in table.names else [""] * table.n_rows
-    unknown = np.zeros(table.n_rows, dtype=np.int64)
-    ids, texts = _ids(table, language), _texts(table, "text")
-    return Candidates(ids, language, texts, context, keys, unknown, _split(table))
+    ids, unknown = _ids(table, language), np.zeros(table.n_rows, dtype=np.int64)
+    return Candidates(ids, language, _texts(table, "text"), context, keys, unknown, _split(table))
 
 
 def _clustered(
@@ -189,14 +182,13 @@ def _refuse_misspelt_keys(table: Table, cells: list[Any]) -> None:
 def _keys(table: Table, row: int, value: Any) -> tuple[str, ...]:  # noqa: ANN401
     """Return the keys that a cell holds: a list of strings or numbers, or one of them, or nothing."""
     values = value if isinstance(value, (list, tuple)) else [] if is_missing(value) else [value]
-    keys = []
     for key in values:
         if isinstance(key, bool) or not isinstance(key, (str, int, float)) or is_missing(key):
             raise InputError(
                 f"{table.where(row, 'keys')}: found {described(key)} as a key: give a list of strings"
             )
-        keys.append(str(int(key) if isinstance(key, float) and key.is_integer() else key))
-    return tuple(dict.fromkeys(keys))
+    names = (int(key) if isinstance(key, float) and key.is_integer() else key for key in values)
+    return tuple(dict.fromkeys(map(str, names)))
 
 
 FORMATS = ("parquet", "jsonl")
@@ -230,8 +222,10 @@ def write_pool(
 def refuse_pool_in(folder: str | Path, remedy: str = "replace them with overwrite=True") -> None:
     """Raise InputError where files of a pool stand in a folder: they would be lost."""
     if present := pool_files(folder):
-        names = listed(path.name for path in present)
-        raise InputError(f"{folder} holds {names}, which would be lost: choose another folder, or {remedy}")
+        raise InputError(
+            f"{folder} holds {listed(path.name for path in present)}, which would be lost: choose another "
+            f"folder, or {remedy}"
+        )
 
 
 def question_columns(pool: PoolRows) -> dict[str, Sequence[Any]]:
@@ -279,5 +273,4 @@ def _write_parquet(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
 def _write_jsonl(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for values in zip(*columns.values(), strict=True):
-            row = dict(zip(columns, values, strict=True))
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            file.write(json.dumps(dict(zip(columns, values, strict=True)), ensure_ascii=False) + "\n")

@@ -19,8 +19,6 @@ from xlingual.data.pools.rows import Candidates, Questions
 from xlingual.errors import DataWarning, InputError, did_you_mean, listed
 from xlingual.streams import stream
 
-PER_ITEM = ("all", "one")
-
 
 def mix_pool(
     manifest: Manifest,
@@ -55,7 +53,7 @@ def mix_pool(
     Question languages need no candidates; those without stand last. Raises InputError where a language is
     absent, the shares cannot be met (telling what can), or all candidates would be in one language.
     """
-    if per_item not in PER_ITEM:
+    if per_item not in ("all", "one"):
         raise InputError(f"per_item {per_item!r}: expected 'all' or 'one'")
     check_count("candidates", candidates)
     check_count("questions", questions)
@@ -86,8 +84,7 @@ def _asked(
     dropped = 0
     for item in items:
         answered = {row for own in item.answers.values() for row in own if row in in_pool}
-        own = item.questions(answered)
-        asked += own
+        asked += item.questions(answered)
         dropped += 0 if answered else len(item.asks)
     if not asked:
         raise InputError(
@@ -100,10 +97,8 @@ def _asked(
             "candidate: ask for fewer questions"
         )
     rows = np.sort(rng.permutation(np.sort(asked))[:total])
-    if not dropped:
-        return rows, []
-    every = dropped + len(asked)
-    return rows, [f"{dropped} of {every} questions are dropped: no text of their item is a candidate"]
+    of = f"{dropped} of {dropped + len(asked)} questions"
+    return rows, [f"{of} are dropped: no text of their item is a candidate"] if dropped else []
 
 
 def _refuse_one_language(manifest: Manifest, drawn: Ints) -> None:
@@ -179,8 +174,7 @@ def shares_of(mix: Mapping[str, float] | None, manifest: Manifest) -> Floats | N
             f"share; {manifest.source} has {listed(manifest.languages, 40)}"
         )
     shares /= shares.max()  # so that no sum overflows
-    normalised: Floats = shares / shares.sum()
-    return normalised
+    return shares / shares.sum()
 
 
 def asking_languages(

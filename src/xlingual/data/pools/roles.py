@@ -47,14 +47,8 @@ def roles(
     """
     texts, notes = _texts_by_item(manifest)
     wanted = [True] * len(manifest.languages) if shares is None else (shares > 0).tolist()
-    lone = 0
-    found = []
-    for own in texts:
-        if sum(map(len, own.values())) == 1:
-            lone += any(code in asking for code in own)
-            found.append(ItemRoles({}, {code: rows for code, rows in own.items() if wanted[code]}))
-        else:
-            found.append(_shared_out(own, asking, wanted, one, rng))
+    found = [_shared_out(own, asking, wanted, one, rng) for own in texts]
+    lone = sum(any(code in asking for code in own) for own in texts if _is_lone(own))
     if lone:
         notes.append(f"{lone} items have one text only, which is no question, but may be a candidate")
     return Roles(found, notes)
@@ -67,7 +61,9 @@ def _shared_out(
     one: bool,
     rng: np.random.Generator,
 ) -> ItemRoles:
-    """Return the roles of an item's texts, of which there are at least two."""
+    """Return the roles of an item's texts; a lone one asks nothing."""
+    if _is_lone(texts):
+        return ItemRoles({}, {code: rows for code, rows in texts.items() if wanted[code]})
     asks = {code: rows[0] for code, rows in texts.items() if code in asking}
     rest = {code: rows[1:] if code in asks else rows for code, rows in texts.items() if wanted[code]}
     if one and len(asks) > 1:  # where the only text of a language answers, the other languages still ask
@@ -79,6 +75,10 @@ def _shared_out(
         answers = {code: [row] for code, row in asks.items() if code != asker and code in rest}
         asks = {asker: asks[asker]}
     return ItemRoles(asks, answers)
+
+
+def _is_lone(texts: dict[int, list[int]]) -> bool:
+    return sum(map(len, texts.values())) == 1
 
 
 def _texts_by_item(manifest: Manifest) -> tuple[list[dict[int, list[int]]], list[str]]:

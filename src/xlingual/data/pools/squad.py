@@ -108,18 +108,19 @@ def read_squad(files: Sequence[tuple[str, Path]], *, segment: bool = False) -> S
 
     Raise InputError, with file, paragraph and question, where a file is not what it must be.
     """
-    languages = tuple(language for language, _ in files)
-    paragraphs, facts = [], []
-    for code, (language, path) in enumerate(files):
-        found, fact = read_paragraphs(path, language, code, segment=segment)
-        paragraphs += found
-        facts.append(fact)
+    read = [
+        read_paragraphs(path, language, code, segment=segment) for code, (language, path) in enumerate(files)
+    ]
+    paragraphs = [paragraph for found, _ in read for paragraph in found]
     # Questions in several languages are parallel where their ids are equal, and so are what they are about:
     # files may list the same paragraphs in different orders.
     cluster = _components(paragraphs, [(p.language, p.article, p.number) for p in paragraphs])
     article = _components(paragraphs, [(p.language, p.article) for p in paragraphs])
     return SquadRows(
-        languages, _questions(paragraphs, cluster, article), _candidates(paragraphs, cluster), tuple(facts)
+        tuple(language for language, _ in files),
+        _questions(paragraphs, cluster, article),
+        _candidates(paragraphs, cluster),
+        tuple(facts for _, facts in read),
     )
 
 
@@ -167,13 +168,11 @@ def _questions(paragraphs: Sequence[Paragraph], cluster: Ints, article: Ints) ->
 
 def _candidates(paragraphs: Sequence[Paragraph], cluster: Ints) -> Candidates:
     counts = [len(paragraph.sentences) for paragraph in paragraphs]
-    keys: list[tuple[str, ...]] = []
-    for paragraph in paragraphs:
-        held: list[list[str]] = [[] for _ in paragraph.sentences]
-        for question in paragraph.questions:
-            for sentence in question.sentences:
-                held[sentence].append(question.id)
-        keys += map(tuple, held)
+    keys = [
+        tuple(question.id for question in paragraph.questions if sentence in question.sentences)
+        for paragraph in paragraphs
+        for sentence in range(len(paragraph.sentences))
+    ]
     return Candidates(
         ids=[
             f"{p.article}.{p.number}.{sentence}" for p in paragraphs for sentence in range(len(p.sentences))
