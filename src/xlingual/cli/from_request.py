@@ -13,8 +13,8 @@ from msgspec import inspect as types
 
 from xlingual.errors import InputError
 from xlingual.requests import Record, Request, checked, leaves, made, values
+from xlingual.requests.reading import read_toml
 from xlingual.requests.record import Leaf, refused
-from xlingual.requests.toml import read_toml
 from xlingual.requests.values import choices, parts
 
 R = TypeVar("R", bound=Request)

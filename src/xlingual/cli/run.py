@@ -13,8 +13,8 @@ from xlingual.cli import screen
 from xlingual.cli.from_request import RequestCommand, command
 from xlingual.errors import InputError, did_you_mean
 from xlingual.requests import Request, schema
+from xlingual.requests.reading import read_toml
 from xlingual.requests.single import RunRequest
-from xlingual.requests.toml import read_toml
 
 _COMMAND = "command"
 

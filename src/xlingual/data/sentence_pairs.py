@@ -232,8 +232,8 @@ def read_semeval(path: Path, names: tuple[str, str, str]) -> Table:
     try:
         lines = raw.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, line {line} is not UTF-8 text: save the file as UTF-8") from error
+        place = raw.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}, line {place} is not UTF-8 text: save the file as UTF-8") from error
     rows = []
     for number, line in enumerate(lines, 1):
         fields = line.rstrip("\r").split("\t")

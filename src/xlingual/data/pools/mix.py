@@ -174,7 +174,8 @@ def shares_of(mix: Mapping[str, float] | None, manifest: Manifest) -> Floats | N
             f"share; {manifest.source} has {listed(manifest.languages, 40)}"
         )
     shares /= shares.max()  # so that no sum overflows
-    return shares / shares.sum()
+    normalised: Floats = shares / shares.sum()
+    return normalised
 
 
 def asking_languages(
