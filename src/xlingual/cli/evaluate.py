@@ -50,19 +50,18 @@ def evaluate() -> None:
 def _answer(task: Task, asked: Any) -> None:  # noqa: ANN401  (a request of `evaluate`)
     """Do what is asked of a task: read, evaluate, write and show. What a request lacks is passed over."""
     calibration = _calibration(asked) if hasattr(asked, "calibration") else None
-    more: dict[str, Any] = {}
+    more: dict[str, Any] = {"trec_depth": _trec_depth(asked)} if hasattr(asked, "trec") else {}
     if hasattr(asked, "columns"):
         from xlingual.data.sentence_pairs import parse_columns
 
         more["columns"] = parse_columns(asked.columns)
-    if hasattr(asked, "trec"):
-        more["trec_depth"] = _trec_depth(asked)
     results = _evaluated(task, asked, more)
     if calibration is not None:
         from xlingual.evaluation.calibration.estimate import with_estimates
 
         results = with_estimates(results, calibration)
-        _say_none_estimated(results, quiet=asked.output.silent)
+        if not asked.output.silent and not any(row.estimated_xlr for row in results.summary):
+            screen.note("No XLR can be estimated: no value of Backretrieval.")
     write_and_show(results, asked.output)
     say_written(results, asked.output)
     if getattr(asked, "trec", None) is not None:
@@ -103,11 +102,6 @@ def _calibration(asked: Any) -> Calibration | None:  # noqa: ANN401  (a request)
     calibration = Calibration.read(asked.calibration)
     check_measures(calibration, asked.measures)
     return calibration
-
-
-def _say_none_estimated(results: Results, *, quiet: bool) -> None:
-    if not quiet and not any(row.estimated_xlr for row in results.summary):
-        screen.note("No XLR can be estimated: no value of Backretrieval.")
 
 
 def _evaluated(task: Task, asked: Any, more: dict[str, Any]) -> Results:  # noqa: ANN401  (a request)

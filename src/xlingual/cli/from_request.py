@@ -60,9 +60,8 @@ class RequestCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, section by section."""
         rows: dict[str, list[tuple[str, str]]] = {"": []}
-        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
-        for option in options:
-            if record := option.get_help_record(ctx):
+        for option in self.get_params(ctx):
+            if isinstance(option, click.Option) and (record := option.get_help_record(ctx)):
                 rows.setdefault(getattr(option, "heading", ""), []).append(record)
         for heading, records in rows.items():
             if records:

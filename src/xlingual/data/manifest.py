@@ -176,9 +176,9 @@ class Manifest(TextRows):
         """
         part = chosen_rows(self, table_rows)
         kept = np.isin(self.table_row, table_rows).nonzero()[0]
-        before = [way for way in self.numberings if way.unit.endswith(_BEFORE)]
-        before = before or list(numberings(self, _BEFORE))
-        return replace(part, numberings=(*numberings(part), *(way.take(kept) for way in before)))
+        told = [way for way in self.numberings if way.unit.endswith(_BEFORE)]
+        before = (way.take(kept) for way in told or numberings(self, _BEFORE))
+        return replace(part, numberings=(*numberings(part), *before))
 
     def texts(self, rows: Ints) -> Texts:
         """Return the texts of the rows, as encoders take them."""

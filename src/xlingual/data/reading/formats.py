@@ -85,14 +85,12 @@ def read_arrow(path: Path, how: Reading = AT_ONCE) -> Table:
 def read_jsonl(path: Path, how: Reading = AT_ONCE) -> Table:
     """Read one JSON object per line; empty lines are passed over."""
     encoding = find_encoding(path, how.encoding)
-    bad: list[int] = []
-    told: list[str] = []
+    bad: list[tuple[int, str]] = []
 
     def refuse(row: int, sentence: str) -> None:
         if how.problems is None:
             raise InputError(sentence)
-        bad.append(row)
-        told.append(sentence)
+        bad.append((row, sentence))
 
     def again(name: str) -> Iterator[Any]:
         return (row.get(name) for row in _json_rows(path, encoding.name, lambda row, sentence: None))
@@ -102,7 +100,8 @@ def read_jsonl(path: Path, how: Reading = AT_ONCE) -> Table:
     while block := list(islice(rows, ROWS)):
         gathered.take(block)
     if bad:
-        how.error("not JSON", told[0], bad, [sentence.split(", ", 1)[-1] for sentence in told[:3]])
+        examples = [sentence.split(", ", 1)[-1] for _, sentence in bad[:3]]
+        how.error("not JSON", bad[0][1], [row for row, _ in bad], examples)
     _tell_guess(path, how, encoding)
     return table_of(gathered, str(path), path.parent, how)
 
@@ -116,22 +115,21 @@ def _json_rows(path: Path, encoding: str, refuse: Callable[[int, str], None]) ->
             line = ended.removesuffix("\n")
             if not line.strip():
                 continue
+            problem = None
             try:
                 row = json.loads(line)
+                if not isinstance(row, dict):
+                    problem = (
+                        f': expected an object like {{"id": …}}, found {described(row)}: write one JSON '
+                        "object per line"
+                    )
+            except json.JSONDecodeError as error:  # which counts lines within this one
+                problem = f" is not JSON ({error.msg}, character {error.colno}): mend the line"
             except (ValueError, RecursionError) as error:
+                problem = f" is not JSON ({first_line(error)}): mend the line"
+            if problem is not None:
                 _refuse_one_value(path, encoding, count)
-                reason = first_line(error)
-                if isinstance(error, json.JSONDecodeError):  # which counts lines within this one
-                    reason = f"{error.msg}, character {error.colno}"
-                refuse(count, f"{path}, line {number} is not JSON ({reason}): mend the line")
-                row = {}
-            if not isinstance(row, dict):
-                _refuse_one_value(path, encoding, count)
-                refuse(
-                    count,
-                    f'{path}, line {number}: expected an object like {{"id": …}}, found {described(row)}: '
-                    "write one JSON object per line",
-                )
+                refuse(count, f"{path}, line {number}{problem}")
                 row = {}
             count += 1
             yield row

@@ -77,31 +77,25 @@ def _paths(table: Table, name: str, strings: Strings) -> tuple[Ints, Sequence[by
 
 def _mixed(table: Table, name: str, cells: Sequence[Any]) -> tuple[Ints, Sequence[bytes | Path]]:
     """Return the pictures of a column that holds bytes, or bytes and paths."""
-    within = _confine(table.folder) if table.folder is not None else None
-    paths: dict[str, bytes | Path] = {}
+    folder = table.folder
+    within = _confine(folder) if folder is not None else None
+    path_of = cache(lambda text: Path(text) if within is None else Path(str(folder)) / within(text))
     numbers: dict[bytes | Path, int] = {}
-    codes = []
-    for row, cell in enumerate(cells):
-        value = _source(cell)
+    codes = np.full(len(cells), -1, dtype=np.int64)
+    for row, value in enumerate(map(_source, cells)):
         if value is None:
-            codes.append(-1)
             continue
         try:
-            if isinstance(value, (str, Path)):
-                text = str(value)
-                if text not in paths:
-                    paths[text] = Path(text) if within is None else Path(str(table.folder)) / within(text)
-                value = paths[text]
-            elif not isinstance(value, bytes):
+            if not isinstance(value, (str, Path, bytes)):
                 raise InputError(
                     f"found {described(value)} where a picture is expected: give a path or the image's bytes"
                 )
+            picture = value if isinstance(value, bytes) else path_of(str(value))
         except (InputError, ValueError, OSError) as error:
             table.how.error("picture path", f"{table.where(row, name)}: {error}", [row])
-            codes.append(-1)
             continue
-        codes.append(numbers.setdefault(value, len(numbers)))
-    return np.array(codes, dtype=np.int64), list(numbers)
+        codes[row] = numbers.setdefault(picture, len(numbers))
+    return codes, list(numbers)
 
 
 def _source(cell: Any) -> Any:  # noqa: ANN401
