@@ -33,11 +33,7 @@ def schema(kind: type[Record]) -> dict[str, Any]:
         described = Annotated[wanted, Meta(description=leaf.sentence)]  # type: ignore[valid-type]
         fields.append((leaf.key, described) if leaf.required else (leaf.key, described, given))
     flat = msgspec.defstruct(kind.__name__, fields, kw_only=True, forbid_unknown_fields=True)
-    definition = msgspec.json.schema(flat, schema_hook=_of_path)["$defs"][kind.__name__]
+    definition = msgspec.json.schema(flat, schema_hook={Path: {"type": "string"}}.__getitem__)["$defs"][
+        kind.__name__
+    ]
     return {"$schema": _DRAFT, **definition, "description": " ".join((kind.__doc__ or "").split())}
-
-
-def _of_path(kind: type) -> dict[str, Any]:
-    if kind is Path:
-        return {"type": "string"}
-    raise NotImplementedError(kind)

@@ -107,11 +107,11 @@ def check_relevant(
 
 def _check_split(source: str, questions: Questions, candidates: Candidates, split: str) -> None:
     """Raise InputError where no row is of the split."""
-    splits = [*(questions.split or ()), *(candidates.split or ())]
+    splits = dict.fromkeys([*(questions.split or ()), *(candidates.split or ())])
     if not splits:
         raise InputError(f"{source} has no column 'split': leave the split {split!r} out")
     if split not in (questions.split or [split]) or split not in splits:
-        raise no_split(source, split, dict.fromkeys(splits))
+        raise no_split(source, split, splits)
 
 
 def _stages(language: Ints, splits: list[str] | None, codes: Sequence[int], split: str | None) -> list[Ints]:
@@ -137,12 +137,12 @@ def _note_unanswered(
         raise InputError(
             f"{source}: no question of {_choice(order, split)} has a relevant candidate there: choose others"
         )
-    if len(left) == len(asked):
+    lost = [questions.ids[row] for row in np.setdiff1d(asked, left)]
+    if not lost:
         return ()
-    lost = np.setdiff1d(asked, left)
     return warn(
         f"{source}: {len(lost)} of {len(asked)} questions of {_choice(order, split)} have no relevant "
-        f"candidate there and are left out ({shown([questions.ids[row] for row in lost])})"
+        f"candidate there and are left out ({shown(lost)})"
     )
 
 

@@ -63,11 +63,10 @@ def _open(folder: Path, stem: str) -> Table:
         raise InputError(
             f"{folder} holds no {stem}.parquet or {stem}.jsonl: a pool folder has questions and candidates"
         )
-    path = found[0]
-    table = READERS[path.suffix](path)
+    table = READERS[found[0].suffix](found[0])
     if not table.n_rows:
         raise InputError(
-            f"{path} has no rows: a pool needs questions and candidates, so write one in each row"
+            f"{found[0]} has no rows: a pool needs questions and candidates, so write one in each row"
         )
     return table
 
@@ -130,16 +129,18 @@ def _clustered(
     keys = candidates.keys
     notes: tuple[str, ...] = ()
     of_questions, of_candidates = questions.cluster, candidates.cluster
-    told = "cluster" in held.names and not all(is_missing(value) for value in held.load("cluster"))
-    if not told:
+    if "cluster" not in held.names or all(is_missing(value) for value in held.load("cluster")):
         of_candidates = clusters_of_candidates(questions, keys, candidates.context, candidates.language)
     elif "cluster" in asked.names:
-        names = _names(asked, "cluster")
-        both, _ = numbered([*names, *_names(held, "cluster")])
-        of_questions, of_candidates = both[: len(names)], both[len(names) :]
-        notes = _note_strangers(asked, held, of_questions, of_candidates)
+        both, _ = numbered([*_names(asked, "cluster"), *_names(held, "cluster")])
+        of_questions, of_candidates = both[: asked.n_rows], both[asked.n_rows :]
+        if not np.isin(of_candidates, of_questions).any():
+            notes = (
+                f"{held.source}, column 'cluster': no candidate is in the cluster of any question of "
+                f"{asked.source}: give equal clusters equal names, or leave the column out of one of the files",
+            )
     else:
-        own, _ = numbered(_names(held, "cluster"))
+        own = numbered(_names(held, "cluster"))[0]
         of_questions, of_candidates, (before, after) = clusters_of_questions(questions, keys, own)
         if after < before:
             notes = (
@@ -147,15 +148,6 @@ def _clustered(
                 f"they are counted as one, and {before} clusters with answers become {after}",
             )
     return replace(questions, cluster=of_questions), replace(candidates, cluster=of_candidates), notes
-
-
-def _note_strangers(asked: Table, held: Table, of_questions: Ints, of_candidates: Ints) -> tuple[str, ...]:
-    if np.isin(of_candidates, of_questions).any():
-        return ()
-    return (
-        f"{held.source}, column 'cluster': no candidate is in the cluster of any question of {asked.source}: "
-        "give equal clusters equal names, or leave the column out of one of the files",
-    )
 
 
 def _refuse_misspelt_keys(table: Table, cells: list[Any]) -> None:

@@ -63,8 +63,17 @@ def mix_pool(
     draw = draw_one if per_item == "one" else draw_all
     drawn = draw(manifest, found.items, shares, candidates, stream(seed, "pool mix"))
     asked, notes = _asked(found.items, drawn, questions, manifest, stream(seed, "pool mix questions"))
-    _refuse_one_language(manifest, drawn)
-    notes += _lonely(manifest, asked, drawn) if question_languages is None else []
+    held = np.unique(manifest.language[drawn])
+    if len(held) < 2:
+        raise InputError(
+            f"{manifest.source}: all candidates are in {manifest.languages[held[0]]!r}: a multilingual "
+            "pool has candidates in two languages at least; name fewer question languages or more in the mix "
+            "(for one language to search, evaluate crosslingual-retrieval takes the manifest as it is)"
+        )
+    lonely = np.setdiff1d(manifest.language[asked], held).tolist()
+    if lonely and question_languages is None:  # they ask though nobody chose them
+        tags = listed((manifest.languages[code] for code in lonely), 40)
+        notes.append(f"no candidate is in {tags}: questions in it have their answers in others")
     sentences = tuple(f"{manifest.source}: {note}" for note in [*found.notes, *notes])
     for sentence in sentences:
         warnings.warn(sentence, DataWarning, stacklevel=2)
@@ -99,24 +108,6 @@ def _asked(
     rows = np.sort(rng.permutation(np.sort(asked))[:total])
     of = f"{dropped} of {dropped + len(asked)} questions"
     return rows, [f"{of} are dropped: no text of their item is a candidate"] if dropped else []
-
-
-def _refuse_one_language(manifest: Manifest, drawn: Ints) -> None:
-    """Raise InputError where all candidates are in one language."""
-    present = np.unique(manifest.language[drawn]).tolist()
-    if len(present) < 2:
-        raise InputError(
-            f"{manifest.source}: all candidates are in {manifest.languages[present[0]]!r}: a multilingual "
-            "pool has candidates in two languages at least; name fewer question languages or more in the mix "
-            "(for one language to search, evaluate crosslingual-retrieval takes the manifest as it is)"
-        )
-
-
-def _lonely(manifest: Manifest, asked: Ints, drawn: Ints) -> list[str]:
-    """Return a note on languages that ask, though nobody chose them, and have no candidates."""
-    lonely = np.setdiff1d(manifest.language[asked], manifest.language[drawn]).tolist()
-    tags = listed((manifest.languages[code] for code in lonely), 40)
-    return [f"no candidate is in {tags}: questions in it have their answers in others"] if lonely else []
 
 
 def _pool(manifest: Manifest, asked: Ints, drawn: Ints, notes: tuple[str, ...]) -> MultilingualPool:

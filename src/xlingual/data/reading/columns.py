@@ -219,14 +219,13 @@ def _told_or_usual(table: Table, told: str | None, option: str, *usual: str) -> 
 
 def _language_fields(names: list[str], languages: tuple[str, ...]) -> dict[str, dict[str, str]]:
     """Return stem → language → column for stems (`title_en`, `title_de`) that every language has."""
-    if len(languages) < 2:
-        return {}
-    stems = [name.removesuffix(f"_{languages[0]}") for name in names if name.endswith(f"_{languages[0]}")]
+    first = f"_{languages[0]}" if len(languages) > 1 else None
+    stems = [name.removesuffix(first) for name in names if first and name.endswith(first)]
     columns = {stem: {language: f"{stem}_{language}" for language in languages} for stem in stems}
     return {
         stem: by_language
         for stem, by_language in columns.items()
-        if stem and stem not in names and set(names).issuperset(by_language.values())
+        if stem and stem not in names and {*names}.issuperset(by_language.values())
     }
 
 

@@ -197,9 +197,8 @@ def _fits_east_asian(cell: str, encoding: str) -> bool:
     wide = [sign for sign in cell if not sign.isascii()]
     if encoding == "cp949":
         return all(("가" <= sign <= "힣" and _is_common(sign, "euc_kr")) or _is_sign(sign) for sign in wide)
-    if encoding == "cp932":
-        return all(_is_common(sign, "shift_jis") for sign in wide)
-    return all(_is_common(sign, "gb2312" if encoding == "gb18030" else "big5") for sign in wide)
+    charset = {"cp932": "shift_jis", "gb18030": "gb2312", "big5": "big5"}[encoding]
+    return all(_is_common(sign, charset) for sign in wide)
 
 
 def _is_sign(sign: str) -> bool:

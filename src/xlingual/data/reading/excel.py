@@ -39,13 +39,13 @@ def read_excel(path: Path, how: Reading = AT_ONCE) -> Table:
             f"{path} cannot be read as a workbook of Excel ({first_line(error, 100)}): {_SAVE}"
         ) from error
     if others:
-        sentence = f"{path}: only the first sheet is read, not {listed(others, 3)}"
-        how.tell(Problem("note", "further sheets", sentence, count=len(others)))
+        sheets = f"{path}: only the first sheet is read, not {listed(others, 3)}"
+        how.tell(Problem("note", "further sheets", sheets, count=len(others)))
     if faults:
-        sentence = (
+        cells = (
             f"{path}: {len(faults)} cells hold what a failed formula leaves ({listed(faults, 3)}): mend them"
         )
-        how.tell(Problem("warning", "failed formulas", sentence, count=len(faults), examples=faults[:3]))
+        how.tell(Problem("warning", "failed formulas", cells, count=len(faults), examples=faults[:3]))
     return table_of_strings(gathered, header, path, how)
 
 

@@ -221,32 +221,27 @@ def _delimited_rows(
 
 def _tell_guess(path: Path, how: Reading, encoding: Encoding, separator: Separator | None = None) -> None:
     """Tell what was guessed, and how sure it is."""
-    guessed: dict[str, tuple[str, float]] = {}
-    if encoding.confidence is not None:
-        guessed["--encoding"] = f"encoding {encoding.name}", encoding.confidence
-    if separator is not None and separator.confidence is not None:
-        guessed["--separator"] = f"separator {separator.shown}", separator.confidence
+    told = [("--encoding", f"encoding {encoding.name}", encoding.confidence)]
+    if separator is not None:
+        told.append(("--separator", f"separator {separator.shown}", separator.confidence))
+    guessed = [(option, words, sure) for option, words, sure in told if sure is not None]
     if guessed:
-        words = " and ".join(words for words, _ in guessed.values())
-        sure = min(sure for _, sure in guessed.values())
-        how.tell(
-            Problem(
-                "warning",
-                "guessed format",
-                f"{path}: read with {words} (confidence {sure:.2f}): say {' and '.join(guessed)} if that is "
-                "wrong",
-            )
+        options, words, sure = zip(*guessed, strict=True)
+        sentence = (
+            f"{path}: read with {' and '.join(words)} (confidence {min(sure):.2f}): say "
+            f"{' and '.join(options)} if that is wrong"
         )
+        how.tell(Problem("warning", "guessed format", sentence))
     elif how.encoding is None and encoding.name != UTF8:
         how.tell(Problem("note", "encoding", f"{path}: read as {encoding.name.upper()}"))
 
 
 def _check_header(path: Path, header: list[str], separator: Separator) -> None:
-    if len(header) == 1:
-        others = [mark for mark in (";", "\t", ",") if mark in header[0] and mark != separator.mark]
-        if others:
-            raise InputError(
-                f"{path}: the columns seem to be separated by {others[0]!r}, not by {separator.shown}: say "
-                f"--separator {'tab' if others[0] == chr(9) else repr(others[0])}, or rename the file (.csv: "
-                "commas, .tsv: tabs)"
-            )
+    marks = (mark for mark in (";", "\t", ",") if mark in header[0] and mark != separator.mark)
+    other = next(marks, None) if len(header) == 1 else None
+    if other:
+        raise InputError(
+            f"{path}: the columns seem to be separated by {other!r}, not by {separator.shown}: say "
+            f"--separator {'tab' if other == chr(9) else repr(other)}, or rename the file (.csv: commas, "
+            ".tsv: tabs)"
+        )

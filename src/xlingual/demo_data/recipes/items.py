@@ -116,7 +116,8 @@ def _recipes(
                 dish = _own_dish(split, language, seed, index)
                 yield _told(f"{split}-{language}-{index:06d}", split, language, dish, seed, index, size)
     for index in range(parallel):
-        dish = _shared_dish(seed, index)
+        rng = stream(seed, "recipe-dish-fit", index)
+        dish = draw_dish(rng, GRAMMARS[pick(rng, LANGUAGES)].words.cuisine)  # of any cuisine
         for language in languages:
             yield _told(f"fit-{index:06d}", "fit", language, dish, seed, index, size)
 
@@ -127,12 +128,6 @@ def _own_dish(split: str, language: str, seed: int, index: int) -> Dish:
     if split != "test":
         return dish
     return with_jitter(dish, stream(seed, f"recipe-picture-{language}", index))
-
-
-def _shared_dish(seed: int, index: int) -> Dish:
-    """Return a dish to be told in all languages, of a cuisine drawn from all that there are."""
-    rng = stream(seed, "recipe-dish-fit", index)
-    return draw_dish(rng, GRAMMARS[pick(rng, LANGUAGES)].words.cuisine)
 
 
 def _told(name: str, split: str, language: str, dish: Dish, seed: int, index: int, size: int) -> Recipe:

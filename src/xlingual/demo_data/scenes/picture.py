@@ -58,7 +58,9 @@ def paint(scene: Scene, size: int = 96) -> bytes:
     _paint_spots(canvas, scene)
     for group in scene.groups:
         _paint_group(canvas, group, _region(group.position, scene), scene.background in DARK)
-    _paint_frame(canvas)
+    edge, width = canvas.width - 1, max(1, canvas.width // 48)
+    # A frame, which keeps the likeness of pictures, being in all of them, from telling too much.
+    ImageDraw.Draw(canvas).rectangle((0, 0, edge, edge), outline=FRAME, width=width)
     return png(canvas)
 
 
@@ -96,12 +98,6 @@ def _paint_spots(canvas: Image.Image, scene: Scene) -> None:
     for x, y, radius in scene.spots:
         box = [round(value * pixels) for value in (x - radius, y - radius, x + radius, y + radius)]
         draw.ellipse(box, fill=mixed(mixed(top, bottom, y), (255, 255, 255), contrast))
-
-
-def _paint_frame(canvas: Image.Image) -> None:
-    """Draw a frame; being in every picture, it keeps the likeness of pictures from telling too much."""
-    edge = canvas.width - 1
-    ImageDraw.Draw(canvas).rectangle((0, 0, edge, edge), outline=FRAME, width=max(1, canvas.width // 48))
 
 
 def _paint_group(canvas: Image.Image, group: Group, region: Box, dark: bool) -> None:
