@@ -102,7 +102,8 @@ def check(asked: CheckRequest) -> int:
     data = asked.data
     read, problems = Manifest.read_gathering(data.manifest, **columns(data), split=data.split, rows=data.rows)
     findings, source = findings_of(problems), str(data.manifest)
-    content, page = {"source": source}, Page("check", source, [], [])
+    content: dict[str, Any] = {"source": source}
+    page = Page("check", source, [], [])
     if read is not None:  # else no row could be read
         with screen.progress(screen.silent(asked)) as progress:
             found = check(read, partial(progress, "opening pictures"), problems=problems)

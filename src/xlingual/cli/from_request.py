@@ -79,9 +79,20 @@ class RequestCommand(click.Command):
         return self.answer(self.request(told))
 
 
-def command(kind: type[R], **more: Any) -> Callable[[Callable[[R], Any]], RequestCommand]:  # noqa: ANN401
-    """Make a command of a function that answers requests of a kind; its docstring is the help."""
-    return lambda answer: RequestCommand(kind, answer, **more)
+def command(
+    kind: type[R],
+    group: click.Group | None = None,
+    **more: Any,  # noqa: ANN401
+) -> Callable[[Callable[[R], Any]], RequestCommand]:
+    """Make a command of a function that answers requests, in a group if any; its docstring is the help."""
+
+    def of(answer: Callable[[R], Any]) -> RequestCommand:
+        made = RequestCommand(kind, answer, **more)
+        if group is not None:
+            group.add_command(made)
+        return made
+
+    return of
 
 
 def keywords(asked: Record, function: Callable[..., Any]) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def rerank() -> None:
     """
 
 
-@command(GenerateRequest)
+@command(GenerateRequest, rerank)
 def generate(asked: GenerateRequest) -> None:
     """Translate each line of SRC by beam search and write the n best, the most probable first.
 
@@ -63,7 +63,7 @@ def generate(asked: GenerateRequest) -> None:
     screen.wrote(asked.out, quiet=asked.quiet)
 
 
-@command(FeaturesRequest)
+@command(FeaturesRequest, rerank)
 def features(asked: FeaturesRequest) -> None:
     """Add similarities to the hypotheses of NBEST, each a feature named as its encoder.
 
@@ -96,7 +96,7 @@ def _languages(asked: GenerateRequest | FeaturesRequest) -> dict[str, str]:
     return {name: tag for name, tag in told.items() if tag is not None}
 
 
-@command(AblateRequest)
+@command(AblateRequest, rerank)
 def ablate(asked: AblateRequest) -> None:
     """Say which features of NBEST help: tune without some, and compare BLEU on sentences held out.
 
@@ -153,7 +153,7 @@ def chosen_settings(asked: Tuning) -> Mira | Pro:
     return Mira(**own)
 
 
-@command(TuneRequest)
+@command(TuneRequest, rerank)
 def tune(asked: TuneRequest) -> None:
     """Find weights for the features of NBEST that choose the translations with the best BLEU.
 
@@ -174,7 +174,7 @@ def tune(asked: TuneRequest) -> None:
     _write_and_show(found, weights_page, asked)
 
 
-@command(ApplyRequest)
+@command(ApplyRequest, rerank)
 def apply(asked: ApplyRequest) -> None:
     """Write the hypothesis of each list of NBEST that the weights choose, one a line.
 
@@ -192,7 +192,7 @@ def apply(asked: ApplyRequest) -> None:
     screen.wrote(asked.out, quiet=asked.quiet)
 
 
-@command(ScoreRequest)
+@command(ScoreRequest, rerank)
 def score(asked: ScoreRequest) -> None:
     """Measure translations: BLEU, chrF and TER by sacrebleu, METEOR (exact + stem) by nltk.
 
@@ -233,7 +233,3 @@ def _write_and_show(found: Any, page: Callable[[Any], Page], asked: Any) -> None
     screen.show_page(page(found), found.to_dict(), form=asked.form, as_json=asked.as_json, quiet=asked.quiet)
     if asked.out is not None:
         screen.wrote(asked.out, quiet=asked.quiet)
-
-
-for one in (generate, features, ablate, tune, apply, score):
-    rerank.add_command(one)

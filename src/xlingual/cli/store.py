@@ -28,7 +28,7 @@ def store() -> None:
     """Look after the vectors that are kept: list, verify, tidy up, take out."""
 
 
-@command(LsRequest)
+@command(LsRequest, store)
 def ls(asked: LsRequest) -> None:
     """List the encoders whose vectors are kept, the last used first."""
     from xlingual.store.maintenance import holdings
@@ -43,7 +43,7 @@ def ls(asked: LsRequest) -> None:
     )
 
 
-@command(VerifyRequest)
+@command(VerifyRequest, store)
 def verify(asked: VerifyRequest) -> int:
     """Check every checksum; exit code 1 where something is damaged.
 
@@ -67,7 +67,7 @@ def verify(asked: VerifyRequest) -> int:
     return 1 if damaged else 0
 
 
-@command(GcRequest)
+@command(GcRequest, store)
 def gc(asked: GcRequest) -> None:
     """Remove what counts no longer: damaged files, and what killed programs left behind for an hour.
 
@@ -84,7 +84,7 @@ def gc(asked: GcRequest) -> None:
     screen.say(f"removed {_count(freed.files, 'file')}, {_size(freed.size)}")
 
 
-@command(StoreExportRequest)
+@command(StoreExportRequest, store)
 def export(asked: StoreExportRequest) -> None:
     """Write the vectors of each encoder as .npy, with their keys beside them.
 
@@ -95,10 +95,6 @@ def export(asked: StoreExportRequest) -> None:
     check_folder(asked.out)
     for identity, path, count in export(_opened(asked.root), asked.out, asked.encoder):
         screen.say(f"{identity}: {_count(count, 'vector')} in {path}")
-
-
-for one in (ls, verify, gc, export):
-    store.add_command(one)
 
 
 def _opened(root: Path | None) -> Store:

@@ -28,7 +28,17 @@ if TYPE_CHECKING:
     from xlingual.study.records import Study
 
 
-@command(ServeStudyRequest, short_help="Show a study to raters, until Ctrl-C.")
+@click.group()
+def study() -> None:
+    """Ask people, blind, which system retrieves more relevant texts.
+
+    `new` draws queries and lets each system suggest texts for them, `serve` shows them to raters, `analyse`
+    says what came of it; `export` and `import` carry ratings to and from files, and make sheets for raters
+    without a network.
+    """
+
+
+@command(ServeStudyRequest, study, short_help="Show a study to raters, until Ctrl-C.")
 def serve(asked: ServeStudyRequest) -> None:
     """Serve the study in the folder STUDY to raters, until Ctrl-C.
 
@@ -81,7 +91,7 @@ def _announce(study: Path, host: str, base: str, links: list[tuple[str, str]], u
 _ADDRESS = "http://127.0.0.1:8080"  # where xlingual study serve listens unless told otherwise
 
 
-@command(NewStudyRequest, short_help="Draw queries and suggestions; write a study.")
+@command(NewStudyRequest, study, short_help="Draw queries and suggestions; write a study.")
 def new(asked: NewStudyRequest) -> None:
     """Draw queries from MANIFEST, let each system suggest texts, and write a study for raters.
 
@@ -136,26 +146,46 @@ def _show(study: Study, out: Path) -> None:
     )
 
 
-@command(ExportStudyRequest, short_help="Write ratings to a table, or make an offline sheet.")
+@command(ExportStudyRequest, study, short_help="Write ratings to a table, or make an offline sheet.")
 def export(asked: ExportStudyRequest) -> None:
     """Write the ratings of STUDY to a table, or a sheet that a rater can fill in without a network."""
-    from xlingual.study.folder import read_study
+    from xlingual.study.database import Ratings
+    from xlingual.study.folder import read_key, read_study
+    from xlingual.study.links import add_rater
+    from xlingual.study.sheet import write_sheet
+    from xlingual.study.tabular import check_format, write_ratings
 
-    study, out, sheet, rater = asked.study, asked.out, asked.sheet, asked.rater
+    study, out, sheet, name = asked.study, asked.out, asked.sheet, asked.rater
     if (out is None) == (sheet is None):
         raise InputError("say what to write: ratings with --out FILE, or a rater's sheet with --sheet FILE")
-    if sheet is not None and (asked.with_key or rater is None):
+    if sheet is not None and (asked.with_key or name is None):
         raise InputError("--sheet needs --rater NAME, and goes without --with-key")
-    if out is not None and rater is not None:
+    if out is not None and name is not None:
         raise InputError("--rater belongs to --sheet: leave it out")
-    read_study(study)  # an error that helps, before anything else
+    made = read_study(study)  # an error that helps, before anything else
+    said = ""
     if out is not None:
-        _export_ratings(study, out, asked.with_key, asked.quiet)
-    elif sheet is not None and rater is not None:
-        _export_sheet(study, sheet, rater, asked.quiet)
+        check_format(out)
+        with Ratings(study) as ratings:
+            rows = ratings.all()
+        write_ratings(out, rows, read_key(study, made) if asked.with_key else None)
+        said = f"{len(rows)} ratings, raters: {listed({row.rater: None for row in rows}) or 'none'}"
+    elif sheet is not None and name is not None:
+        if sheet.suffix.lower() not in (".html", ".htm"):
+            raise InputError(f"--sheet {sheet}: the name must end in .html")
+        with Ratings(study) as ratings:
+            known = {rater.name: rater for rater in ratings.raters()}
+            rater = known.get(name) or add_rater(ratings, name)[0]
+        write_sheet(sheet, study, made, rater)
+        new = "" if name in known else " (a new rater)"
+        said = f"sheet of rater {name}{new}; what it saves comes back by: xlingual study import {study} FILE"
+    if not asked.quiet:
+        screen.say(said)
+    for path in filter(None, (out, sheet)):
+        screen.wrote(path, quiet=asked.quiet)
 
 
-@command(ImportStudyRequest, short_help="Add ratings of tables and sheets.")
+@command(ImportStudyRequest, study, short_help="Add ratings of tables and sheets.")
 def import_(asked: ImportStudyRequest) -> None:
     """Add ratings to STUDY: tables (.csv, .parquet) of `export`, or what an offline sheet saved (.json).
 
@@ -179,41 +209,7 @@ def import_(asked: ImportStudyRequest) -> None:
             screen.say(f"{path}: {', '.join(parts)}")
 
 
-def _export_ratings(study: Path, out: Path, with_key: bool, quiet: bool) -> None:
-    from xlingual.study.database import Ratings
-    from xlingual.study.folder import read_key, read_study
-    from xlingual.study.tabular import check_format, write_ratings
-
-    check_format(out)
-    with Ratings(study) as ratings:
-        rows = ratings.all()
-    write_ratings(out, rows, read_key(study, read_study(study)) if with_key else None)
-    if not quiet:
-        screen.say(f"{len(rows)} ratings, raters: {listed({row.rater: None for row in rows}) or 'none'}")
-    screen.wrote(out, quiet=quiet)
-
-
-def _export_sheet(study: Path, sheet: Path, name: str, quiet: bool) -> None:
-    from xlingual.study.database import Ratings
-    from xlingual.study.folder import read_study
-    from xlingual.study.links import add_rater
-    from xlingual.study.sheet import write_sheet
-
-    if sheet.suffix.lower() not in (".html", ".htm"):
-        raise InputError(f"--sheet {sheet}: the name must end in .html")
-    with Ratings(study) as ratings:
-        known = {rater.name: rater for rater in ratings.raters()}
-        rater = known[name] if name in known else add_rater(ratings, name)[0]
-    write_sheet(sheet, study, read_study(study), rater)
-    if not quiet:
-        new = "" if name in known else " (a new rater)"
-        screen.say(
-            f"sheet of rater {name}{new}; what it saves comes back by: xlingual study import {study} FILE"
-        )
-    screen.wrote(sheet, quiet=quiet)
-
-
-@command(AnalyseStudyRequest, short_help="Say whose suggestions people find better.")
+@command(AnalyseStudyRequest, study, short_help="Say whose suggestions people find better.")
 def analyse(asked: AnalyseStudyRequest) -> None:
     """Say what people found in STUDY: whose suggestions are better, by how much, and how sure that is.
 
@@ -246,17 +242,3 @@ def _fractions(looks: str | None) -> list[float] | None:
         raise InputError(
             f"--looks {looks!r}: expected fractions of the planned ratings joined by commas, such as 0.5,1"
         ) from error
-
-
-@click.group()
-def study() -> None:
-    """Ask people, blind, which system retrieves more relevant texts.
-
-    `new` draws queries and lets each system suggest texts for them, `serve` shows them to raters, `analyse`
-    says what came of it; `export` and `import` carry ratings to and from files, and make sheets for raters
-    without a network.
-    """
-
-
-for one in (new, serve, analyse, export, import_):
-    study.add_command(one)

@@ -33,7 +33,7 @@ def _of_recipe(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**PRESETS[recipe], **FIT_PRESETS[recipe]}
 
 
-@command(MlmmeRequest, presets=_of_recipe, short_help="One space for pictures and languages.")
+@command(MlmmeRequest, train, presets=_of_recipe, short_help="One space for pictures and languages.")
 def mlmme(asked: MlmmeRequest) -> None:
     """Train one space for pictures and sentences of several languages (MLMME), or VSE with one language.
 
@@ -68,7 +68,7 @@ def mlmme(asked: MlmmeRequest) -> None:
     _tell(asked, trained, lambda: show(trained, lines))
 
 
-@command(TripletRequest, short_help="Titles near their bodies.")
+@command(TripletRequest, train, short_help="Titles near their bodies.")
 def triplet(asked: TripletRequest) -> None:
     """Train two layers over an encoder's vectors, so that a body is near its own title (Triplet).
 
@@ -77,7 +77,7 @@ def triplet(asked: TripletRequest) -> None:
     _triplet("triplet", asked)
 
 
-@command(TripletXlRequest, short_help="The same, and no language apart from the others.")
+@command(TripletXlRequest, train, short_help="The same, and no language apart from the others.")
 def triplet_xl(asked: TripletXlRequest) -> None:
     """Train Triplet with a term that keeps neighbours in other languages as near as in a text's own.
 
@@ -120,6 +120,7 @@ def _of_base(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @command(
     DualEncoderRequest,
+    train,
     presets=_of_base,
     short_help="Questions and answers of several languages in one space.",
 )
@@ -146,10 +147,6 @@ def dual_encoder(asked: DualEncoderRequest) -> None:
 
     trained = _trained(asked, run)
     _tell(asked, trained, lambda: show_dual(trained, base))
-
-
-for one in (mlmme, triplet, triplet_xl, dual_encoder):
-    train.add_command(one)
 
 
 def _trained(asked: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a request of `train`)

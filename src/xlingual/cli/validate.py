@@ -20,7 +20,7 @@ def validate() -> None:
     """Check how well a measure without translations agrees with true retrieval (bkr is a short name)."""
 
 
-@command(ValidateBackretrievalRequest, short_help="Does it order encoders as true retrieval does?")
+@command(ValidateBackretrievalRequest, validate, short_help="Does it order encoders as true retrieval does?")
 def backretrieval(asked: ValidateBackretrievalRequest) -> None:
     """Backretrieval, SIM and CORR against cross-lingual retrieval, over three text encoders or more.
 
@@ -44,6 +44,3 @@ def backretrieval(asked: ValidateBackretrievalRequest) -> None:
         validation = signed(validate_backretrieval(**given, progress=progress), asked)
     write_and_show(validation, asked.output)
     say_written(validation, asked.output, FILE)
-
-
-validate.add_command(backretrieval)

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from xlingual.data.reading.build import (
     empty_texts_warning,
     table_splits,
 )
-from xlingual.data.reading.columns import ColumnOptions, ReadOptions, find_columns
+from xlingual.data.reading.columns import ReadOptions, find_columns
 from xlingual.data.reading.gathering import table_of_rows
 from xlingual.data.reading.opening import open_table
 from xlingual.data.reading.problems import Problem, Reading
@@ -48,7 +48,7 @@ class Manifest(TextRows):
     """
 
     numberings: tuple[Numbering, ...]
-    columns: ColumnOptions = field(default_factory=ColumnOptions)  # as they were told when it was read
+    columns: ReadOptions = field(default_factory=ReadOptions)  # as they were told when it was read
 
     @classmethod
     def read(
@@ -74,13 +74,18 @@ class Manifest(TextRows):
         name and from UTF-8 is guessed with a DataWarning, or refused. Raises InputError for anything that
         cannot be right; warns (DataWarning) of empty texts.
         """
-        options = ColumnOptions(
-            *(text_column, image_column, item_column, id_column, lang_column, cluster_column),
-            separator=separator,
-            encoding=encoding,
-        )
+        columns: ReadOptions = {
+            "text_column": text_column,
+            "image_column": image_column,
+            "item_column": item_column,
+            "id_column": id_column,
+            "lang_column": lang_column,
+            "cluster_column": cluster_column,
+            "separator": separator,
+            "encoding": encoding,
+        }
         table, file = open_table(path, Reading(separator, encoding))
-        return cls._of_table(table, options, split, rows, file)
+        return cls._of_table(table, columns, split, rows, file)
 
     @classmethod
     def read_gathering(
@@ -93,7 +98,9 @@ class Manifest(TextRows):
         columns, split, rows = _split_options(options)
         problems: list[Problem] = []
         try:
-            table, file = open_table(path, Reading(columns.separator, columns.encoding, problems))
+            table, file = open_table(
+                path, Reading(columns.get("separator"), columns.get("encoding"), problems)
+            )
             return cls._of_table(table, columns, split, rows, file), problems
         except InputError as error:
             return None, [*problems, Problem("error", "unreadable", str(error))]
@@ -125,7 +132,7 @@ class Manifest(TextRows):
 
     @classmethod
     def _of_table(
-        cls, table: Table, options: ColumnOptions, split: str | None, rows: str | None, path: Path | None
+        cls, table: Table, options: ReadOptions, split: str | None, rows: str | None, path: Path | None
     ) -> Manifest:
         columns = find_columns(table, options)
         whole = build_rows(table, columns)
@@ -219,11 +226,11 @@ def read_reference(text: str, **options: Unpack[ReadOptions]) -> Manifest:
     return Manifest.read(path, **options)
 
 
-def _split_options(options: Mapping[str, Any]) -> tuple[ColumnOptions, str | None, str | None]:
+def _split_options(options: ReadOptions) -> tuple[ReadOptions, str | None, str | None]:
     """Return the column options, the split and the rows."""
-    known = ("split", "rows", *ColumnOptions().as_read())
     for name in options:
-        if name not in known:
-            raise TypeError(f"unexpected option {name!r}.{did_you_mean(name, known[2:])}")
-    split, rows, *columns = (options.get(name) for name in known)
-    return ColumnOptions(*columns), split, rows
+        if name not in ReadOptions.__annotations__:
+            known = [name for name in ReadOptions.__annotations__ if name not in ("split", "rows")]
+            raise TypeError(f"unexpected option {name!r}.{did_you_mean(name, known)}")
+    columns = options.copy()
+    return columns, columns.pop("split", None), columns.pop("rows", None)

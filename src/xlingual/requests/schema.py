@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from xlingual.requests.record import Record, Request, leaves
 
+_OWN: dict[type, dict[str, Any]] = {Path: {"type": "string"}}
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -33,7 +34,5 @@ def schema(kind: type[Record]) -> dict[str, Any]:
         described = Annotated[wanted, Meta(description=leaf.sentence)]  # type: ignore[valid-type]
         fields.append((leaf.key, described) if leaf.required else (leaf.key, described, given))
     flat = msgspec.defstruct(kind.__name__, fields, kw_only=True, forbid_unknown_fields=True)
-    definition = msgspec.json.schema(flat, schema_hook={Path: {"type": "string"}}.__getitem__)["$defs"][
-        kind.__name__
-    ]
+    definition = msgspec.json.schema(flat, schema_hook=_OWN.__getitem__)["$defs"][kind.__name__]
     return {"$schema": _DRAFT, **definition, "description": " ".join((kind.__doc__ or "").split())}

@@ -137,7 +137,8 @@ def _clustered(
         if not np.isin(of_candidates, of_questions).any():
             notes = (
                 f"{held.source}, column 'cluster': no candidate is in the cluster of any question of "
-                f"{asked.source}: give equal clusters equal names, or leave the column out of one of the files",
+                f"{asked.source}: give equal clusters equal names, or leave the column out of one of the "
+                "files",
             )
     else:
         own = numbered(_names(held, "cluster"))[0]

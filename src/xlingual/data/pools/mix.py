@@ -59,10 +59,10 @@ def mix_pool(
     check_count("questions", questions)
     shares = shares_of(mix, manifest)
     asking = asking_languages(question_languages, shares, manifest)
-    found = roles(manifest, asking, shares, per_item == "one", stream(seed, "pool mix roles"))
+    items, left_out = roles(manifest, asking, shares, per_item == "one", stream(seed, "pool mix roles"))
     draw = draw_one if per_item == "one" else draw_all
-    drawn = draw(manifest, found.items, shares, candidates, stream(seed, "pool mix"))
-    asked, notes = _asked(found.items, drawn, questions, manifest, stream(seed, "pool mix questions"))
+    drawn = draw(manifest, items, shares, candidates, stream(seed, "pool mix"))
+    asked, notes = _asked(items, drawn, questions, manifest, stream(seed, "pool mix questions"))
     held = np.unique(manifest.language[drawn])
     if len(held) < 2:
         raise InputError(
@@ -74,7 +74,7 @@ def mix_pool(
     if lonely and question_languages is None:  # they ask though nobody chose them
         tags = listed((manifest.languages[code] for code in lonely), 40)
         notes.append(f"no candidate is in {tags}: questions in it have their answers in others")
-    sentences = tuple(f"{manifest.source}: {note}" for note in [*found.notes, *notes])
+    sentences = tuple(f"{manifest.source}: {note}" for note in [*left_out, *notes])
     for sentence in sentences:
         warnings.warn(sentence, DataWarning, stacklevel=2)
     return _pool(manifest, asked, drawn, sentences)
@@ -93,7 +93,7 @@ def _asked(
     dropped = 0
     for item in items:
         answered = {row for own in item.answers.values() for row in own if row in in_pool}
-        asked += item.questions(answered)
+        asked += [row for row in item.asks.values() if row not in answered] if answered else []
         dropped += 0 if answered else len(item.asks)
     if not asked:
         raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xlingual.arrays import Floats
@@ -17,20 +17,8 @@ if TYPE_CHECKING:
 class ItemRoles:
     """What the texts of one item can be; rows of the manifest by language code."""
 
-    asks: dict[int, int] = field(default_factory=dict)  # language → the text that is the question
-    answers: dict[int, list[int]] = field(default_factory=dict)  # language → possible candidates
-
-    def questions(self, answered: Collection[int]) -> list[int]:
-        """Return the rows that ask when these rows are the candidates."""
-        return [row for row in self.asks.values() if row not in answered] if answered else []
-
-
-@dataclass(frozen=True)
-class Roles:
-    """The roles of all items that have texts, and what was left out, in sentences."""
-
-    items: list[ItemRoles]
-    notes: list[str]
+    asks: dict[int, int]  # language → the text that is the question
+    answers: dict[int, list[int]]  # language → possible candidates
 
 
 def roles(
@@ -39,8 +27,8 @@ def roles(
     shares: Floats | None,
     one: bool,
     rng: np.random.Generator,
-) -> Roles:
-    """Divide the texts of every item into questions and possible candidates.
+) -> tuple[list[ItemRoles], list[str]]:
+    """Divide the texts of every item into questions and possible candidates; say what was left out.
 
     `asking` are the question languages; `shares` [languages] are the wanted ones of the candidates, None for
     any; with `one` every item has one candidate at most.
@@ -51,7 +39,7 @@ def roles(
     lone = sum(any(code in asking for code in own) for own in texts if _is_lone(own))
     if lone:
         notes.append(f"{lone} items have one text only, which is no question, but may be a candidate")
-    return Roles(found, notes)
+    return found, notes
 
 
 def _shared_out(
