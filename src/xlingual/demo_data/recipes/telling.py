@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xlingual.demo_data.draws import Draws, chance, pick, shuffled
-from xlingual.demo_data.recipes.dishes import Dish
+from xlingual.demo_data.recipes.dishes import Dish, Step, shopping, steps
 from xlingual.demo_data.recipes.pantry import UNITS
-from xlingual.demo_data.recipes.plans import Step, shopping, steps
 
 # How likely a cook is to tell each thing.
 SAY_OTHER = 0.6  # a further ingredient, in the title

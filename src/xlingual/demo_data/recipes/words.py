@@ -13,9 +13,8 @@ from pathlib import Path
 import msgspec
 
 from xlingual.demo_data.draws import Draws, chance, pick
-from xlingual.demo_data.recipes.dishes import KINDS, Cuisine
+from xlingual.demo_data.recipes.dishes import KINDS, PLANS, Cuisine
 from xlingual.demo_data.recipes.pantry import UNITS
-from xlingual.demo_data.recipes.plans import PLANS
 from xlingual.demo_data.recipes.telling import STYLES, Amount, Telling
 from xlingual.demo_data.words import (
     Forms,
