@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -29,7 +30,7 @@ class Gathered:
         self.n_rows = 0
         self._again = again
         self._blocks: dict[str, list[pa.LargeStringArray | list[Any] | None]] = {}
-        self._kinds: dict[str, set[type]] = {}
+        self._kinds: defaultdict[str, set[type]] = defaultdict(set)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -40,7 +41,6 @@ class Gathered:
         """Take the cells of `count` further rows; a column that is not among them is missing there."""
         for name in columns:
             self._blocks.setdefault(name, [_nothing(self.n_rows)] if self.n_rows else [])
-            self._kinds.setdefault(name, set())
         for name, blocks in self._blocks.items():
             cells = columns.get(name)
             if cells is None:

@@ -81,21 +81,14 @@ def numbered_ints(values: Ints) -> tuple[Ints, Ints]:
 
 def interleaved(columns: Sequence[Strings], number: Ints, row: Ints) -> Lookup[str]:
     """Return the column whose i-th string is that of row `row[i]` in column `number[i]`."""
-    length = len(columns[0]) if columns else 0
     whole = Strings([chunk for column in columns for chunk in column.chunks])
-    return Lookup(whole, number * length + row)
+    return Lookup(whole, number * (len(columns[0]) if columns else 0) + row)
 
 
 def hash_column(hasher: Any, values: Column[str]) -> None:  # noqa: ANN401  (of hashlib)
     """Feed a column to a hash: how many strings, their lengths in bytes, their bytes."""
     hasher.update(np.array([len(values)], dtype="<i8").tobytes())
     hasher.update(values.byte_lengths().astype("<i8").tobytes())  # type: ignore[attr-defined]
-    if isinstance(values, Lookup) and not isinstance(values.words, Strings):
-        words = [word.encode() for word in values.words]
-        for start in range(0, len(values), _DIGESTED):
-            codes = values.codes[start : start + _DIGESTED].tolist()
-            hasher.update(b"".join([words[code] for code in codes]))
-        return
     for block in values.blocks():  # type: ignore[attr-defined]
         hasher.update(content(block))
 
