@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
     from xlingual.data.pools.pool import MultilingualPool
     from xlingual.embed.encoder_pool import EncoderPool
-    from xlingual.requests.data import Table
+    from xlingual.requests.shared import Table
     from xlingual.workflows.embed import Exported
 
 

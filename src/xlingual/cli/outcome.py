@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from xlingual.cli import screen
 
 if TYPE_CHECKING:
-    from xlingual.requests.output import Output
+    from xlingual.requests.shared import Output
     from xlingual.results import Results
     from xlingual.results.validation import Validation
 

@@ -19,7 +19,7 @@ from xlingual.training.requests import DualEncoderRequest, MlmmeRequest, Triplet
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
-    from xlingual.requests.data import Table
+    from xlingual.requests.shared import Table
 
 
 @click.group()

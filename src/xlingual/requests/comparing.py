@@ -7,8 +7,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
-from xlingual.requests.output import AsJson, Form, Quiet
 from xlingual.requests.record import Request, argument, option
+from xlingual.requests.shared import AsJson, Form, Quiet
 from xlingual.requests.values import Natural, Positive, pair_list
 
 Results: TypeAlias = Annotated[

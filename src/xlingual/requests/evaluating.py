@@ -7,11 +7,20 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import field
 
-from xlingual.requests.data import Cluster, Pool, PoolLanguages, Split, Table
-from xlingual.requests.encoding import ImageEncoding, Keeping, SkipBroken, TextEncoders
-from xlingual.requests.output import Output
 from xlingual.requests.ranking import Approximation, ExactRanking, Ranking, Threads, available_cores
 from xlingual.requests.record import Record, Request, argument, option
+from xlingual.requests.shared import (
+    Cluster,
+    ImageEncoding,
+    Keeping,
+    Output,
+    Pool,
+    PoolLanguages,
+    SkipBroken,
+    Split,
+    Table,
+    TextEncoders,
+)
 from xlingual.requests.values import (
     Natural,
     Positive,
