@@ -68,7 +68,8 @@ def language_of(path: Path) -> str:
     """
     if is_tag(path.stem):
         return path.stem
-    pieces = [piece for part in path.stem.split(".") for piece in _pieces(part)]
+    parts = path.stem.split(".")
+    pieces = [piece for part in parts for piece in ([part] if is_tag(part) else part.split("-"))]
     short = {piece for piece in pieces if is_tag(piece) and (len(piece) != 3 or piece == pieces[-1])}
     if len(short) == 1:
         return short.pop()
@@ -79,10 +80,6 @@ def language_of(path: Path) -> str:
 def is_tag(word: str) -> bool:
     """Return whether a word of a file name is a language tag."""
     return _TAG.fullmatch(word) is not None and word.split("-")[0].lower() not in _WORDS
-
-
-def _pieces(part: str) -> list[str]:
-    return [part] if is_tag(part) else part.split("-")
 
 
 def _named(word: str) -> tuple[str | None, Path]:
