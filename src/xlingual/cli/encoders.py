@@ -32,8 +32,7 @@ class Row:
     @property
     def missing(self) -> tuple[str, ...]:
         """The optional packages that are not installed."""
-        extra = self.scheme.extra if self.scheme else None
-        return missing(extra) if extra else ()
+        return missing(self.scheme.extra) if self.scheme and self.scheme.extra else ()
 
     @property
     def pip(self) -> str | None:

@@ -51,13 +51,11 @@ def near_texts(
     first = np.unique(code, return_index=True)[1]
     known = np.flatnonzero(np.array([bool(text) for text in different], dtype=bool))
     sets = _weighted_sets([different[i] for i in known], shingles)
-    asked = np.arange(len(known)) if queries is None else np.searchsorted(known, np.unique(code[queries]))
-    if queries is not None:
-        asked = asked[np.isin(np.unique(code[queries]), known)]
+    wanted = np.unique(code if queries is None else code[queries])
+    asked = np.searchsorted(known, wanted[np.isin(wanted, known)])
     a, b, similarity = _joined(sets, asked, least)
     same = _equal(code, np.isin(code, known))
-    if queries is not None:
-        same = same[:, np.isin(code[same[0]], code[queries])]
+    same = same[:, np.isin(code[same[0]], wanted)]
     return (
         np.concatenate([same[0], first[known[a]]]),
         np.concatenate([same[1], first[known[b]]]),

@@ -74,9 +74,9 @@ def read_toml(path: Path, contents: type[Contents]) -> Contents:
 
 def complete(what: str, names: Iterable[str], needed: Iterable[str]) -> None:
     """Raise ValueError unless the names of a table are those that are needed."""
-    missing, unknown = sorted({*needed} - {*names}), sorted({*names} - {*needed})
-    if missing or unknown:
-        problems = [*(f"{name} is missing" for name in missing), *(f"{name} is unknown" for name in unknown)]
+    problems = [f"{name} is missing" for name in sorted({*needed} - {*names})]
+    problems += [f"{name} is unknown" for name in sorted({*names} - {*needed})]
+    if problems:
         raise ValueError(f"{what}: {', '.join(problems)}")
 
 
