@@ -91,11 +91,6 @@ class Dish:
         """What can be seen in it, the main ingredient first."""
         return (self.hero, *self.others)
 
-    @property
-    def sweet(self) -> bool:
-        """Whether it is sweet; a pie is sweet when it is made with fruit."""
-        return KINDS[self.kind].sweet or INGREDIENTS[self.hero].group in _SWEET
-
 
 def draw_dish(rng: Draws, cuisine: Cuisine) -> Dish:
     """Draw a dish of a cuisine: its kind, then what goes into that kind, each by the cuisine's weights."""
