@@ -44,9 +44,8 @@ def names_in(table: Table, name: str, what: str, remedy: str) -> list[str]:
     values = table.load(name)
     empty = [row for row, value in enumerate(values) if is_missing(value)]
     if empty:
-        tell_empty_names(table, name, empty, what, remedy)
-        for row in empty:
-            values[row] = nameless(row)
+        sentence = f"{table.where(empty[0], name)}: empty {what}{and_more(empty)}: {remedy}"
+        table.how.error(f"empty {what}", sentence, empty)
     odd = [row for row, value in enumerate(values) if is_many(value)]
     if odd:
         table.how.error(
@@ -55,22 +54,11 @@ def names_in(table: Table, name: str, what: str, remedy: str) -> list[str]:
             "number",
             odd,
         )
-        for row in odd:
-            values[row] = nameless(row)
     # Whole numbers become floats in many tools once a column has a gap: 7.0 names what 7 names.
     names = [str(int(v) if isinstance(v, float) and v.is_integer() else v) for v in values]
+    for row in (*empty, *odd):  # while problems are gathered; such a row is not used
+        names[row] = f"nameless-{row + 1}"  # a language tag, too
     return [text or "" for text in _unicode(table, name, names)]
-
-
-def nameless(row: int) -> str:
-    """Return what stands for a name that is missing while problems are gathered; its row is not used."""
-    return f"nameless-{row + 1}"  # a language tag, too
-
-
-def tell_empty_names(table: Table, name: str, rows: Sequence[int], what: str, remedy: str) -> None:
-    """Tell the error for rows that lack a name."""
-    where = table.where(rows[0], name)
-    table.how.error(f"empty {what}", f"{where}: empty {what}{and_more(rows)}: {remedy}", rows)
 
 
 def is_many(value: Any) -> bool:  # noqa: ANN401
@@ -190,16 +178,9 @@ def text_cells(table: Table, name: str) -> tuple[Strings, np.ndarray]:
 def name_cells(table: Table, name: str, what: str, remedy: str) -> Strings:
     """Return a column of scalars as strings; see `names_in`."""
     strings = arrow_cells(table, name)
-    if strings is None:
+    if strings is None or blank(strings).any():
         return Strings.of(names_in(table, name, what, remedy))
-    empty = np.flatnonzero(blank(strings))
-    if not len(empty):
-        return strings
-    tell_empty_names(table, name, empty.tolist(), what, remedy)
-    names = list(strings)
-    for row in empty.tolist():
-        names[row] = nameless(row)
-    return Strings.of(names)
+    return strings
 
 
 def split_cells(table: Table, name: str) -> Lookup[str]:
@@ -237,6 +218,4 @@ def _cells(table: Table, name: str) -> Iterable[object]:
             f"{table.where(odd[0], name)}: found {described(cells[odd[0]])}: give a string or a number",
             odd,
         )
-        for row in odd:
-            cells[row] = None
-    return cells
+    return [None if is_many(cell) else cell for cell in cells] if odd else cells
