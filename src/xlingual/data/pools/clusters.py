@@ -99,22 +99,17 @@ def clusters_of_candidates(
     It is that of the first question whose key it holds; else that of a candidate with the same context in the
     same language; else a number of its own, beyond the questions'.
     """
-    of_key: dict[str, int] = {}
-    for key, number in zip(questions.key, questions.cluster.tolist(), strict=True):
-        of_key.setdefault(key, number)
+    asked = list(zip(questions.key, questions.cluster.tolist(), strict=True))
+    of_key = dict(reversed(asked))  # of equal keys the first question's
     known = [next((of_key[key] for key in own if key in of_key), None) for own in keys]
     places = list(zip(language.tolist(), context, strict=True))
-    of_place: dict[tuple[int, str], int] = {}
-    for place, number in zip(places, known, strict=True):
-        if number is not None and place[1]:
-            of_place.setdefault(place, number)
+    held = [(place, number) for place, number in zip(places, known, strict=True) if number is not None]
+    of_place = {place: number for place, number in reversed(held) if place[1]}
     free = count(int(questions.cluster.max(initial=-1)) + 1)
     found = []
     for place, number in zip(places, known, strict=True):
         if number is None:
-            number = of_place.get(place) if place[1] else None
-        if number is None:
-            number = next(free)
+            number = of_place[place] if place in of_place else next(free)
             if place[1]:
                 of_place[place] = number
         found.append(number)

@@ -49,7 +49,7 @@ def read_folder(folder: Path) -> tuple[tuple[str, ...], Questions, Candidates, t
     asked_in, more = _languages(asked)
     languages += [tag for tag in more if tag not in languages]
     recode = np.array([languages.index(tag) for tag in more], dtype=np.int64)
-    questions = _questions(asked, recode[asked_in], more, asked_in)
+    questions = _questions(asked, recode[asked_in])
     candidates = _candidates(held, language)
     check_relevant(languages, questions, candidates, lambda row: asked.where(row, "key"))
     return tuple(languages), *_clustered(asked, held, questions, candidates)
@@ -98,7 +98,7 @@ def _split(table: Table) -> list[str] | None:
     return _texts(table, "split") if "split" in table.names else None
 
 
-def _questions(table: Table, language: Ints, tags: list[str], asked_in: Ints) -> Questions:
+def _questions(table: Table, language: Ints) -> Questions:
     texts = _texts(table, "text")
     empty = [row for row, text in enumerate(texts) if not text.strip()]
     if empty:
@@ -107,7 +107,7 @@ def _questions(table: Table, language: Ints, tags: list[str], asked_in: Ints) ->
         )
     key = _names(table, "key")
     article = numbered(_names(table, "article"))[0] if "article" in table.names else None
-    ids, told = _ids(table, asked_in), "cluster" in table.names
+    ids, told = _ids(table, language), "cluster" in table.names
     cluster = numbered(_names(table, "cluster"))[0] if told else clusters_by_id_or_key(ids, key)
     return Questions(ids, language, texts, key, cluster, article, _split(table))
 

@@ -180,9 +180,3 @@ def _candidates(paragraphs: Sequence[Paragraph], cluster: Ints) -> Candidates:
         keys=keys,
         cluster=np.repeat(cluster, counts),
     )
-
-
-def refuse_without_questions(rows: SquadRows, paths: Sequence[Path]) -> None:
-    """Raise InputError where the files hold no question that has an answer."""
-    if not len(rows.questions):
-        raise InputError(f"{listed(paths, 3)}: no question with an answer: give a file that has some")
