@@ -65,10 +65,15 @@ def read_paragraphs(
     for a, article in enumerate(_articles(path)):
         title = article.get("title")
         named = f" {title!r:.60}" if isinstance(title, str) and title else ""
-        for p, content in enumerate(_listed(article.get("paragraphs"), f"{path}, article {a + 1}{named}")):
-            where = f"{path}, article {a + 1}{named}, paragraph {p + 1}"
-            found.append(_paragraph(content, where, facts, (code, a, p), segment))
-            facts.paragraphs += 1
+        where, paragraphs = f"{path}, article {a + 1}{named}", article.get("paragraphs")
+        if not _all_of(paragraphs, dict):
+            raise InputError(
+                f"{where}: found {described(paragraphs)} where paragraphs are expected: it is not {_LAYOUT}"
+            )
+        for p, content in enumerate(paragraphs):
+            place = (code, a, p)
+            found.append(_paragraph(content, f"{where}, paragraph {p + 1}", facts, place, segment))
+    facts.paragraphs = len(found)
     return found, facts
 
 
@@ -83,14 +88,6 @@ def _articles(path: Path) -> list[Mapping[str, Any]]:
     if not _all_of(articles, dict):
         raise InputError(f"{path} has another layout than expected: {_LAYOUT}")
     return articles
-
-
-def _listed(value: object, where: str) -> list[Mapping[str, Any]]:
-    if not _all_of(value, dict):
-        raise InputError(
-            f"{where}: found {described(value)} where paragraphs are expected: it is not {_LAYOUT}"
-        )
-    return value
 
 
 def _paragraph(
