@@ -12,10 +12,9 @@ import pytest
 from xlingual.report.blocks import Finding, Section
 from xlingual.report.pages.evaluation import Part
 from xlingual.report.table import Table
-from xlingual.requests.encoding import Keeping, TextEncoders
 from xlingual.requests.evaluating import Table as ManifestTable
-from xlingual.requests.output import Output
 from xlingual.requests.record import Request
+from xlingual.requests.shared import Keeping, Output, TextEncoders
 from xlingual.results import Entry, Results, Summary
 from xlingual.tasks import TASKS, Task
 

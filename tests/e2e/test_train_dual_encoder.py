@@ -10,7 +10,7 @@ import pytest
 
 from xlingual.cli import screen
 from xlingual.cli.training_outcome import _page, told_how_to_go_on, uses
-from xlingual.requests.output import Output
+from xlingual.requests.shared import Output
 
 pytest.importorskip("torch")
 

@@ -6,7 +6,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command
 from xlingual.cli.ranking import chosen_ranker
-from xlingual.requests.output import Output
+from xlingual.requests.shared import Output
 from xlingual.requests.single import DemoRequest
 
 

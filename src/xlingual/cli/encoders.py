@@ -33,8 +33,7 @@ class Row:
     @property
     def missing(self) -> tuple[str, ...]:
         """The optional packages that are not installed."""
-        extra = self.scheme.extra if self.scheme else None
-        return missing(extra) if extra else ()
+        return missing(self.scheme.extra) if self.scheme and self.scheme.extra else ()
 
     @property
     def pip(self) -> str | None:
@@ -44,9 +43,7 @@ class Row:
     @property
     def form(self) -> str:
         """How its specs are written."""
-        if self.scheme is None:
-            return f"{self.name}:"
-        return self.scheme.form
+        return f"{self.name}:" if self.scheme is None else self.scheme.form
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row for JSON."""
@@ -142,16 +139,16 @@ def _state(row: Row) -> str:
     """Return whether what a scheme needs is there, in a word or two."""
     if row.missing:
         return "missing"
-    if row.package is not None:
-        return row.package
-    return "installed" if row.scheme and row.scheme.extra else "–"
+    return row.package or ("installed" if row.scheme and row.scheme.extra else "–")
 
 
 def _page_of_one(row: Row, scheme: Scheme) -> Page:
-    options = "?key=value&…" if scheme.options else ""
     plain = f"{row.name}:{scheme.argument or ''}"
-    lines = [f"{plain}{options}{scheme.form.removeprefix(plain)}", scheme.summary]
-    lines.append(f"encodes {' and '.join(scheme.takes)}")
+    lines = [
+        f"{plain}{'?key=value&…' if scheme.options else ''}{scheme.form.removeprefix(plain)}",
+        scheme.summary,
+        f"encodes {' and '.join(scheme.takes)}",
+    ]
     if row.package:
         lines.append(f"offered by {row.package}")
     if scheme.extra:
@@ -167,8 +164,11 @@ def _page_of_one(row: Row, scheme: Scheme) -> Page:
 
 def _default(value: object) -> str:
     """Return a default as a spec would have it."""
-    if value is None:
-        return "–"
-    if isinstance(value, tuple):
-        return "-".join(str(part) for part in value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    match value:
+        case None:
+            return "–"
+        case tuple():
+            return "-".join(map(str, value))
+        case float():
+            return f"{value:g}"
+    return str(value)

@@ -13,8 +13,8 @@ from msgspec import inspect as types
 
 from xlingual.errors import InputError
 from xlingual.requests import Record, Request, checked, leaves, made, values
+from xlingual.requests.reading import read_toml
 from xlingual.requests.record import Leaf, refused
-from xlingual.requests.toml import read_toml
 from xlingual.requests.values import choices, parts
 from xlingual.typed import expected
 
@@ -61,9 +61,8 @@ class RequestCommand(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, section by section."""
         rows: dict[str, list[tuple[str, str]]] = {"": []}
-        options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
-        for option in options:
-            if record := option.get_help_record(ctx):
+        for option in self.get_params(ctx):
+            if isinstance(option, click.Option) and (record := option.get_help_record(ctx)):
                 rows.setdefault(getattr(option, "heading", ""), []).append(record)
         for heading, records in rows.items():
             if records:
@@ -81,9 +80,20 @@ class RequestCommand(click.Command):
         return self.answer(self.request(told))
 
 
-def command(kind: type[R], **more: Any) -> Callable[[Callable[[R], Any]], RequestCommand]:  # noqa: ANN401
-    """Make a command of a function that answers requests of a kind; its docstring is the help."""
-    return lambda answer: RequestCommand(kind, answer, **more)
+def command(
+    kind: type[R],
+    group: click.Group | None = None,
+    **more: Any,  # noqa: ANN401
+) -> Callable[[Callable[[R], Any]], RequestCommand]:
+    """Make a command of a function that answers requests, in a group if any; its docstring is the help."""
+
+    def of(answer: Callable[[R], Any]) -> RequestCommand:
+        made = RequestCommand(kind, answer, **more)
+        if group is not None:
+            group.add_command(made)
+        return made
+
+    return of
 
 
 def keywords(asked: Record, function: Callable[..., Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def model() -> None:
     """Show a model that xlingual train made, or export it."""
 
 
-@command(ShowModelRequest)
+@command(ShowModelRequest, model)
 def show(asked: ShowModelRequest) -> None:
     """Tell what a model is: its base, data, scores, options, sizes and signature, and how it is used."""
     from xlingual.models.card import card, identity, parameters, signature
@@ -36,7 +36,7 @@ def show(asked: ShowModelRequest) -> None:
         screen.show_page(_page(card(found, str(asked.folder))), content, asked)
 
 
-@command(ExportModelRequest)
+@command(ExportModelRequest, model)
 def export(asked: ExportModelRequest) -> None:
     """Write a model of train triplet or triplet-xl for other programs.
 
@@ -56,10 +56,6 @@ def export(asked: ExportModelRequest) -> None:
             f"{made.difference:.1g}."
         )
     screen.wrote(asked.out, quiet=asked.quiet)
-
-
-for one in (show, export):
-    model.add_command(one)
 
 
 def _page(card: Card) -> Page:

@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xlingual.cli import screen
 
 if TYPE_CHECKING:
-    from xlingual.requests.output import Output
+    from xlingual.requests.shared import Output
     from xlingual.results import Results
     from xlingual.results.validation import Validation
 
 
-def write_and_show(found: Results | Validation, asked: Output, file: str = "results.json") -> None:
-    """Write what was found into --out, print it, and say which files were written.
-
-    With --report, a report is one of them.
-    """
+def write_and_show(found: Results | Validation, asked: Output) -> None:
+    """Write what was found into --out, and print it, as the output options say."""
     if asked.out is not None:
         found.write(asked.out)
     screen.show(found, asked)
-    if asked.out is not None:
-        screen.wrote(asked.out / file, quiet=asked.quiet)
-        if asked.report:
-            report(found, asked.out, quiet=asked.quiet)
 
 
-def report(found: Any, folder: Path, *, quiet: bool) -> None:  # noqa: ANN401  (a record of results)
-    """Write the report of what was found into a folder, and say so."""
-    from xlingual.report import write_report
+def say_written(found: Any, asked: Any, file: str = "results.json") -> None:  # noqa: ANN401
+    """Say which files were written, as a request or its output asks; with --report write that one first."""
+    out = asked.out
+    if out is None:
+        return
+    screen.wrote(out / file, quiet=asked.quiet)
+    if asked.report:
+        from xlingual.report import write_report
 
-    write_report(found, folder / "report.html")
-    screen.wrote(folder / "report.html", quiet=quiet)
+        write_report(found, out / "report.html")
+        screen.wrote(out / "report.html", quiet=asked.quiet)

@@ -41,9 +41,8 @@ def report(asked: ReportRequest) -> None:
             f"{alone[0]} holds {_named(kinds[alone[0]])}, which has a report of its own: give it "
             "alone, and make one report for each"
         )
-    for folder in asked.folders:
-        if kinds[folder] is None:
-            _refuse_others(folder)
+    for folder in (folder for folder, kind in kinds.items() if kind is None):
+        _refuse_others(folder)
     found = [_read(folder, kinds[folder] or "results") for folder in asked.folders]
     write_report(found[0] if alone else found, asked.out, title=asked.title)
     screen.wrote(asked.out, quiet=asked.quiet)

@@ -15,7 +15,7 @@ import click
 
 from xlingual.cli import interruption
 from xlingual.errors import DataWarning
-from xlingual.requests.output import Output
+from xlingual.requests.shared import Output
 from xlingual.visible import visible, visible_line, without_commands
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _sentences(what: str, done: int, total: int) -> None:
 
 
 @contextmanager
-def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     """Give a callback (what, done, of all) that draws a bar once the work takes over a second.
 
     What follows " · " in `what` (the loss, say) may change from call to call: the bar goes on.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ def store() -> None:
     """Look after the vectors that are kept: list, verify, tidy up, take out."""
 
 
-@command(LsRequest)
+@command(LsRequest, store)
 def ls(asked: LsRequest) -> None:
     """List the encoders whose vectors are kept, the last used first."""
     from xlingual.store.maintenance import holdings
@@ -41,7 +42,7 @@ def ls(asked: LsRequest) -> None:
     screen.show_page(page, {"store": str(kept.root), "encoders": rows}, asked)
 
 
-@command(VerifyRequest)
+@command(VerifyRequest, store)
 def verify(asked: VerifyRequest) -> int:
     """Check every checksum; exit code 1 where something is damaged.
 
@@ -65,7 +66,7 @@ def verify(asked: VerifyRequest) -> int:
     return 1 if damaged else 0
 
 
-@command(GcRequest)
+@command(GcRequest, store)
 def gc(asked: GcRequest) -> None:
     """Remove what counts no longer: damaged files, and what killed programs left behind for an hour.
 
@@ -82,7 +83,7 @@ def gc(asked: GcRequest) -> None:
     screen.say(f"removed {counted(freed.files, 'file')}, {_size(freed.size)}")
 
 
-@command(StoreExportRequest)
+@command(StoreExportRequest, store)
 def export(asked: StoreExportRequest) -> None:
     """Write the vectors of each encoder as .npy, with their keys beside them.
 
@@ -93,10 +94,6 @@ def export(asked: StoreExportRequest) -> None:
     check_folder(asked.out)
     for identity, path, count in export(_opened(asked.root), asked.out, asked.encoder):
         screen.say(f"{identity}: {counted(count, 'vector')} in {path}")
-
-
-for one in (ls, verify, gc, export):
-    store.add_command(one)
 
 
 def _opened(root: Path | None) -> Store:
@@ -110,9 +107,6 @@ def _opened(root: Path | None) -> Store:
 
 
 def _listing(kept: Store, found: list[Holding]) -> Table:
-    from datetime import datetime
-
-    precision = " (half precision)" if kept.half else ""
     rows = [
         (
             one.identity,
@@ -124,7 +118,7 @@ def _listing(kept: Store, found: list[Holding]) -> Table:
         )
         for one in found
     ]
-    title = f"{kept.root}{precision}: {_size(sum(one.size for one in found))}"
+    title = f"{kept.root}{' (half precision)' if kept.half else ''}: {_size(sum(one.size for one in found))}"
     heads = ("encoder", "vectors", "d", "size", "last used", "damaged")
     return Table.of_texts(title, heads, rows, data=True, where="both")
 

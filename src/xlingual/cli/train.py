@@ -19,7 +19,7 @@ from xlingual.training.requests import DualEncoderRequest, MlmmeRequest, Triplet
 
 if TYPE_CHECKING:
     from xlingual.data.manifest import Manifest
-    from xlingual.requests.data import Table
+    from xlingual.requests.shared import Table
 
 
 @click.group()
@@ -33,7 +33,7 @@ def _of_recipe(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**PRESETS[recipe], **FIT_PRESETS[recipe]}
 
 
-@command(MlmmeRequest, presets=_of_recipe, short_help="One space for pictures and languages.")
+@command(MlmmeRequest, train, presets=_of_recipe, short_help="One space for pictures and languages.")
 def mlmme(asked: MlmmeRequest) -> None:
     """Train one space for pictures and sentences of several languages (MLMME), or VSE with one language.
 
@@ -68,7 +68,7 @@ def mlmme(asked: MlmmeRequest) -> None:
     screen.show_page(trained_page(trained, lines), trained.folder.config, asked.folder)
 
 
-@command(TripletRequest, short_help="Titles near their bodies.")
+@command(TripletRequest, train, short_help="Titles near their bodies.")
 def triplet(asked: TripletRequest) -> None:
     """Train two layers over an encoder's vectors, so that a body is near its own title (Triplet).
 
@@ -77,7 +77,7 @@ def triplet(asked: TripletRequest) -> None:
     _triplet("triplet", asked)
 
 
-@command(TripletXlRequest, short_help="The same, and no language apart from the others.")
+@command(TripletXlRequest, train, short_help="The same, and no language apart from the others.")
 def triplet_xl(asked: TripletXlRequest) -> None:
     """Train Triplet with a term that keeps neighbours in other languages as near as in a text's own.
 
@@ -120,6 +120,7 @@ def _of_base(given: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @command(
     DualEncoderRequest,
+    train,
     presets=_of_base,
     short_help="Questions and answers of several languages in one space.",
 )
@@ -151,25 +152,19 @@ def dual_encoder(asked: DualEncoderRequest) -> None:
     screen.show_page(dual_page(trained, lines), config, asked.folder)
 
 
-for one in (mlmme, triplet, triplet_xl, dual_encoder):
-    train.add_command(one)
-
-
 def _trained(asked: Any, run: Callable[..., Any]) -> Any:  # noqa: ANN401  (a request of `train`)
     """Return what a training gives, with what all trainings are told."""
     from xlingual.training.sinks import parse_sink
 
     folder = asked.folder
     check_folder(folder.out)
-    store = store_of(asked.keeping)
-    sinks = [parse_sink(text) for text in folder.log_to]
+    store, sinks = store_of(asked.keeping), list(map(parse_sink, folder.log_to))
     with (
         told_how_to_go_on(folder.out),
         screen.warnings_as_lines(),
         screen.progress(screen.silent(folder)) as progress,
     ):
-        if progress is not None:
-            progress("reading the data", 0, 1)
+        progress("reading the data", 0, 1)
         return run(
             fit=asked.fit,
             resume=folder.resume,

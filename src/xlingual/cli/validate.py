@@ -8,7 +8,7 @@ from xlingual.cli import screen
 from xlingual.cli.checks import check_output
 from xlingual.cli.from_request import command, keywords
 from xlingual.cli.opening import read_manifest, store_of, within_cost
-from xlingual.cli.outcome import write_and_show
+from xlingual.cli.outcome import say_written, write_and_show
 from xlingual.cli.ranking import chosen_ranker
 from xlingual.cli.tasks import Tasks
 from xlingual.requests import signed
@@ -20,7 +20,7 @@ def validate() -> None:
     """Check how well a measure without translations agrees with true retrieval (bkr is a short name)."""
 
 
-@command(ValidateBackretrievalRequest, short_help="Does it order encoders as true retrieval does?")
+@command(ValidateBackretrievalRequest, validate, short_help="Does it order encoders as true retrieval does?")
 def backretrieval(asked: ValidateBackretrievalRequest) -> None:
     """Backretrieval, SIM and CORR against cross-lingual retrieval, over three text encoders or more.
 
@@ -39,11 +39,8 @@ def backretrieval(asked: ValidateBackretrievalRequest) -> None:
         "ranker": chosen_ranker(asked.ranking, store, quiet=asked.output.quiet),
     }
     with screen.warnings_as_lines(), screen.progress(screen.silent(asked.output)) as progress:
-        if progress is not None:
-            progress("reading the manifest", 0, 1)
+        progress("reading the manifest", 0, 1)
         given["manifest"] = read_manifest(asked.data)
         validation = signed(validate_backretrieval(**given, progress=progress), asked)
-    write_and_show(validation, asked.output, FILE)
-
-
-validate.add_command(backretrieval)
+    write_and_show(validation, asked.output)
+    say_written(validation, asked.output, FILE)

@@ -7,12 +7,19 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from xlingual.errors import InputError
-from xlingual.requests.data import PoolLanguages, Split, Table
-from xlingual.requests.encoding import ImageEncoding, Keeping, TextEncoders
 from xlingual.requests.evaluating import Sampling
-from xlingual.requests.output import Form, Output, Quiet
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Record, Request, argument, option
+from xlingual.requests.shared import (
+    Form,
+    ImageEncoding,
+    Keeping,
+    Output,
+    PoolLanguages,
+    Split,
+    Table,
+    TextEncoders,
+)
 from xlingual.requests.values import Positive, Share
 from xlingual.training.options import Epochs, FitOptions, Rate
 from xlingual.training.recipes.dual_options import DualOptions
@@ -47,7 +54,7 @@ class ModelFolder(Record, frozen=True, kw_only=True):
     as_json: Annotated[
         bool, option("Print config.json, as --format json does.", names=("--json",), run=True)
     ] = False
-    quiet: Quiet = False
+    quiet: Annotated[bool, option("Print nothing but warnings and errors.", run=True)] = False
 
 
 class Validated(Record, frozen=True, kw_only=True):

@@ -13,9 +13,8 @@ from pathlib import Path
 import msgspec
 
 from xlingual.demo_data.draws import Draws, chance, pick
-from xlingual.demo_data.recipes.dishes import KINDS, Cuisine
+from xlingual.demo_data.recipes.dishes import KINDS, PLANS, Cuisine
 from xlingual.demo_data.recipes.pantry import UNITS
-from xlingual.demo_data.recipes.plans import PLANS
 from xlingual.demo_data.recipes.telling import STYLES, Amount, Telling
 from xlingual.demo_data.words import (
     Forms,
@@ -106,8 +105,8 @@ class Language:
         )
         region, occasion = pick(rng, words.regions), pick(rng, words.occasions)
         if telling.tail:
-            minutes = self.minutes(telling.minutes)
-            title += words.tails[telling.tail].format(region=region, occasion=occasion, minutes=minutes)
+            told = {"region": region, "occasion": occasion, "minutes": self.minutes(telling.minutes)}
+            title += words.tails[telling.tail].format_map(told)
         if words.prefix and chance(rng, words.prefix_share):
             title = f"{words.prefix} {title}"
         return capital(in_sound(" ".join(title.split()), words.sounds))
@@ -146,16 +145,18 @@ class Language:
     @cached_property
     def _nouns(self) -> dict[str, dict[str, str]]:
         """The forms of each noun (of a list: its first), and under names with a capital with a capital."""
-        nouns = {}
-        for name, entry in self.words.nouns.entries.items():
-            noun = entry[0] if isinstance(entry, list) else entry
-            nouns[name] = {**noun, **{form.capitalize(): capital(text) for form, text in noun.items()}}
-        return nouns
+        entries = self.words.nouns.entries.items()
+        first = {name: entry[0] if isinstance(entry, list) else entry for name, entry in entries}
+        return {
+            name: {**noun, **{form.capitalize(): capital(text) for form, text in noun.items()}}
+            for name, noun in first.items()
+        }
 
     def _forms(self, names: Sequence[str]) -> Forms:
         """Return the names as a list, in each of the forms of nouns."""
-        nouns = [self._nouns[name] for name in names]
-        return {form: self._joined([noun[form] for noun in nouns]) for form in self.words.nouns.forms}
+        return {
+            form: self._joined([self._nouns[name][form] for name in names]) for form in self.words.nouns.forms
+        }
 
     def _joined(self, phrases: Sequence[str]) -> str:
         return joined(phrases, self.words.comma, self.words.last)
