@@ -14,28 +14,16 @@ _LEFT_OUT = {  # what may be misread
     "pair": "both directions of two languages, estimated from the other pairs of their data set",
     "data": "all language pairs of one data set, estimated from the other data sets",
 }
-TERMS = (
-    (
-        "Estimated XLR",
-        "The true cross-lingual retrieval that a value of Backretrieval (BkR) stands for, as far as the "
-        "validations tell. It holds for equal conditions only.",
-    ),
-    (
-        "Error",
-        "The mean absolute difference of estimated and true XLR, for what was left out of the fit: an "
-        "encoder, a family of encoders, a direction, a language pair, or a whole data set.",
-    ),
-    (
-        "More",
-        "How much larger the error of a plainer fit is than that of the calibration, on the same encoders "
-        "and language pairs.",
-    ),
-    (
-        "Coverage",
-        "How often the interval of a family that was left out held its true XLR. Jackknife+ guarantees less "
-        "than the level it aims at: twice the level less one.",
-    ),
-)
+TERMS = {
+    "Estimated XLR": "The true cross-lingual retrieval that a value of Backretrieval (BkR) stands for, as "
+    "far as the validations tell. It holds for equal conditions only.",
+    "Error": "The mean absolute difference of estimated and true XLR, for what was left out of the fit: an "
+    "encoder, a family of encoders, a direction, a language pair, or a whole data set.",
+    "More": "How much larger the error of a plainer fit is than that of the calibration, on the same "
+    "encoders and language pairs.",
+    "Coverage": "How often the interval of a family that was left out held its true XLR. Jackknife+ "
+    "guarantees less than the level it aims at: twice the level less one.",
+}
 
 
 def page(calibration: Calibration, *, title: str | None = None) -> Page:
@@ -58,7 +46,7 @@ def page(calibration: Calibration, *, title: str | None = None) -> Page:
             )
         ],
         facts=[(one if n == 1 else many, numbers.count(n)) for n, one, many in counts(calibration)],
-        terms=TERMS,
+        terms=list(TERMS.items()),
         conditions=[
             ("family", [calibration.family or "as in the validations"]),
             ("level of intervals", [numbers.percent(calibration.level)]),

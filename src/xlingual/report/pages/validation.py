@@ -13,56 +13,29 @@ from xlingual.report.pages import validation_tables as tables
 from xlingual.results.validation import COEFFICIENTS, MEASURES, PairValidation, Validation
 
 PAPER_N, PAPER_K = 1_500, 10  # the sample and cut-off of the paper's Table 1 for IKEA
-TERMS = (
-    (
-        "XLR",
-        "True cross-lingual retrieval: how often the known match of a text is among its K nearest. "
-        "It needs pairs that are known to match, and is what the other measures are compared with.",
-    ),
-    (
-        "XLR at K = 1",
-        "The same with K = 1. Where good encoders all find the match among the ten nearest, only this still "
-        "tells them apart.",
-    ),
-    *words.terms("BkR", "SIM"),
-    (
-        "CORR",
-        "The rank correlation of text distances and picture distances over pairs that do not match "
-        "(−1 to 1).",
-    ),
-    (
-        "Pearson and Spearman",
-        "How closely a measure follows XLR over the encoders: by their values, and by their order. "
-        "1 is perfect agreement, 0 none.",
-    ),
-    (
-        "Mean, sd and se over seeds",
-        "Each seed divides the data anew and gives a coefficient. sd is their spread. se is sd divided by "
-        "the root of the number of seeds: Monte Carlo error of the mean only. It says nothing about other "
-        "encoders or items.",
-    ),
-    (
-        "Interval",
-        "Where the coefficient of the encoders' means would land for other families of encoders and other "
-        "items from the same sources. The test of a difference is about the same and uses the same draws: p "
-        "is below .05 exactly where its 95 % interval excludes zero. Each comparison stands for itself.",
-    ),
-    (
-        "Order of two encoders",
-        "The share of pairs of encoders that a measure orders as XLR does. A tie in both counts as "
-        "agreement, a tie in one does not.",
-    ),
-    (
-        "Oracle and chance",
-        "BkR where each query retrieves the text with the nearest picture, and BkR of an encoder that knows "
-        "nothing.",
-    ),
-    (
-        "Nearest pictures kept",
-        "How good weakened image vectors still are: of the K pictures nearest to a picture, the share that "
-        "still are. Shuffled pictures keep K/D by luck.",
-    ),
-)
+TERMS = {
+    "XLR": "True cross-lingual retrieval: how often the known match of a text is among its K nearest. It "
+    "needs pairs that are known to match, and is what the other measures are compared with.",
+    "XLR at K = 1": "The same with K = 1. Where good encoders all find the match among the ten nearest, only "
+    "this still tells them apart.",
+    **dict(words.terms("BkR", "SIM")),
+    "CORR": "The rank correlation of text distances and picture distances over pairs that do not match (−1 "
+    "to 1).",
+    "Pearson and Spearman": "How closely a measure follows XLR over the encoders: by their values, and by "
+    "their order. 1 is perfect agreement, 0 none.",
+    "Mean, sd and se over seeds": "Each seed divides the data anew and gives a coefficient. sd is their "
+    "spread. se is sd divided by the root of the number of seeds: Monte Carlo error of the mean only. It "
+    "says nothing about other encoders or items.",
+    "Interval": "Where the coefficient of the encoders' means would land for other families of encoders and "
+    "other items from the same sources. The test of a difference is about the same and uses the same draws: "
+    "p is below .05 exactly where its 95 % interval excludes zero. Each comparison stands for itself.",
+    "Order of two encoders": "The share of pairs of encoders that a measure orders as XLR does. A tie in "
+    "both counts as agreement, a tie in one does not.",
+    "Oracle and chance": "BkR where each query retrieves the text with the nearest picture, and BkR of an "
+    "encoder that knows nothing.",
+    "Nearest pictures kept": "How good weakened image vectors still are: of the K pictures nearest to a "
+    "picture, the share that still are. Shuffled pictures keep K/D by luck.",
+}
 _AGREEMENT = (
     "mean ± se: mean over seeds of the coefficient of each seed; the standard error is Monte Carlo error "
     "only. sd: over seeds. of means: the coefficient of the encoders' means over seeds, with its interval. "
@@ -81,7 +54,7 @@ def page(validation: Validation, *, title: str | None = None) -> Page:
         verdict=findings(validation),
         sections=sections,
         facts=_facts(validation),
-        terms=TERMS,
+        terms=list(TERMS.items()),
         warnings=list(dict.fromkeys(validation.warnings)),
         conditions=_conditions(validation),
         methods=_methods(validation.pairs),
