@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from xlingual.report import numbers, words
-from xlingual.report.blocks import Heading, Page, Prose, Section
+from xlingual.report.blocks import Block, Heading, Page, Prose, Section
 from xlingual.report.findings.calibration import counts, estimate_sentences, estimates, findings, intervals
 from xlingual.report.table import Cell, Column, Table
 from xlingual.results import Results
@@ -30,7 +30,7 @@ TERMS = {
 def page(calibration: Calibration, *, title: str | None = None) -> Page:
     """Return the page of a calibration: what it is worth, its errors, and the conditions it holds under."""
     under = conditions(calibration)
-    lines = [
+    lines: list[Block] = [
         Heading("Intervals within this data hold under these conditions:", where="terminal"),
         *(Prose(f"{name}: {condition}", where="terminal") for name, condition in under),
     ]
