@@ -79,10 +79,11 @@ def accuracy(pair: PairValidation) -> Table:
 def subsets(pair: PairValidation, threshold: float) -> Table:
     """Return agreement among weak and strong encoders beside that of all."""
     ranges = {"all": "all", "below": f"below {threshold:g}", "above": f"from {threshold:g}"}
-    rows, noted = [], []
+    rows: list[list[str | Cell]] = []
+    noted: list[tuple[str | words.Place, str | None]] = []
     for subset, own in pair.subsets.items():
         who = f"{ranges[subset]} ({own.n_encoders})"
-        notes: list[tuple[str | words.Place, str | None]] = []
+        told: list[tuple[words.Place, str | None]] = []
         for measure in MEASURES:
             found: dict[str, record.Agreement | record.RankingAccuracy] = {
                 **{kind.capitalize(): own.agreement[measure][kind] for kind in COEFFICIENTS},
@@ -90,12 +91,11 @@ def subsets(pair: PairValidation, threshold: float) -> Table:
             }
             first = Cell(who if measure == MEASURES[0] else "", value=who)
             rows.append([first, measure, *(Cell.of(one.value, one.ci) for one in found.values())])
-            notes += [((f"{who} {measure}", kind), one.note) for kind, one in found.items()]
-        alike = len({note for _, note in notes}) == 1
-        noted += [(who, notes[0][1])] if alike else notes
+            told += [((f"{who} {measure}", kind), one.note) for kind, one in found.items()]
+        noted += [(who, told[0][1])] if len({note for _, note in told}) == 1 else told
     heads = ["encoders with XLR", "measure", *(kind.capitalize() for kind in COEFFICIENTS), "order as XLR"]
-    more = {"notes": gathered(noted), "where": "both"}
-    return Table.of_texts("Weak and strong encoders", heads, rows, names=2, **more)
+    title, notes = "Weak and strong encoders", gathered(noted)
+    return Table.of_texts(title, heads, rows, names=2, notes=notes, where="both")
 
 
 def encoders(pair: PairValidation, family: str | None, measure_at_1: str | None = None) -> Table:
@@ -117,8 +117,8 @@ def encoders(pair: PairValidation, family: str | None, measure_at_1: str | None 
     heads = ["encoder", *families, TRUTH, *(f"XLR {measure_at_1}" for _ in at_1), *MEASURES, *normalised]
     notes = gathered(((row.encoder, name), row.scores[name].note) for row in ordered for name in measures)
     title = "Encoders" if pair.n_seeds == 1 else "Encoders: mean ± standard deviation over seeds"
-    more = {"notes": notes, "looks": narrower(*families, *normalised), "where": "both"}
-    return Table.of_texts(title, heads, rows, names=1 + len(families), data=True, **more)
+    names, looks = 1 + len(families), narrower(*families, *normalised)
+    return Table.of_texts(title, heads, rows, names=names, data=True, notes=notes, looks=looks, where="both")
 
 
 def degradations(levels: Sequence[record.Degradation]) -> Table:
