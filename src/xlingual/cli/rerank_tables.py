@@ -9,8 +9,7 @@ from xlingual.report import numbers
 from xlingual.report.blocks import Block, Cell, Column, Finding, Page, Prose, Row, Section, Table
 
 if TYPE_CHECKING:
-    from xlingual.nbest.ablation import Ablation
-    from xlingual.nbest.paired import Difference
+    from xlingual.nbest.ablation import Ablation, Difference
     from xlingual.nbest.score import Score, Scores
     from xlingual.nbest.weights import Spread, Weights
 

@@ -94,7 +94,12 @@ class Generator:
                     kept = held.tokenizer(prefix + text, truncation=True, max_length=held.limit)
                     ids[row] = kept["input_ids"]
                 ids[row] = ids[row] or [held.tokenizer.pad_token_id]
-            yield from self._part(ids, start, _Told(progress, first, len(texts)))
+
+            def done(count: int, before: int = first) -> None:
+                if progress is not None:
+                    progress("translating", before + count, len(texts))
+
+            yield from self._part(ids, start, done)
         if cut:
             warnings.warn(
                 f"{self.who}: {cut:,} of {len(texts):,} texts were longer than the {held.limit} tokens that "
@@ -111,14 +116,16 @@ class Generator:
                 raise
             raise InputError(f"{error}: give --source-language and --target-language") from error
 
-    def _part(self, ids: Sequence[list[int]], start: int | None, told: _Told) -> list[list[Hypothesis]]:
+    def _part(
+        self, ids: Sequence[list[int]], start: int | None, done: Callable[[int], None]
+    ) -> list[list[Hypothesis]]:
         found: list[list[Hypothesis]] = [[] for _ in ids]
 
         def run(rows: Ints) -> Vectors:
             chosen = self._searched([ids[row] for row in rows.tolist()], start)
             for row, hypotheses in zip(rows.tolist(), chosen, strict=True):
                 found[row] = hypotheses
-            told.done(len(rows))
+            done(sum(map(bool, found)))
             return np.zeros((len(rows), 1), dtype=np.float32)  # batching is made for vectors; none here
 
         in_batches([len(one) for one in ids], self.search.batch, run, who=self.who, memory=self._memory)
@@ -154,11 +161,7 @@ class Generator:
         return [_different(made[at : at + n]) for at in range(0, len(made), n)]
 
     def _measured(
-        self,
-        ids: Tensor,
-        mask: Tensor,
-        sequences: Tensor,
-        start: int | None,
+        self, ids: Tensor, mask: Tensor, sequences: Tensor, start: int | None
     ) -> tuple[list[float], list[int]]:
         """Return log p / tokens, and tokens, of each sequence [texts · n, length].
 
@@ -215,17 +218,3 @@ def _different(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
 def _one_line(text: str) -> str:
     """Return a text that can stand in a list: single blanks, no bars."""
     return " ".join(text.replace(BARS, "| | |").split())
-
-
-@dataclass
-class _Told:
-    """Tells how many of the texts are translated."""
-
-    progress: Callable[[str, int, int], None] | None
-    count: int
-    total: int
-
-    def done(self, more: int) -> None:
-        self.count += more
-        if self.progress is not None:
-            self.progress("translating", self.count, self.total)

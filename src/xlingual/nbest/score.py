@@ -171,34 +171,28 @@ def _measure(
     named = [(name, list(texts)) for name, (_, texts) in measured.items()]
     scores: dict[str, dict[str, Score]] = {name: {} for name, _ in named}
     signatures: dict[str, str] = {}
-    for number, (metric_name, metric) in enumerate(metrics.items()):
+    for number, (measure, metric) in enumerate(metrics.items()):
         if progress is not None:
             progress("measuring", number, len(metrics))
         if paired:
             intervals = BOOTSTRAP if test == "randomization" else -1  # the bootstrap test has them anyway
             kind = TESTS[test]
-            tested = PairedTest(named, {metric_name: metric}, None, kind, samples, n_ar_confidence=intervals)
+            tested = PairedTest(named, {measure: metric}, None, kind, samples, n_ar_confidence=intervals)
             signed, results = tested()
-            signatures[metric_name] = str(signed[metric_name])
-            base = results[metric_name][0].score
-            for (name, _), result in zip(named, results[metric_name], strict=True):
-                p = _p(result, base) if measured[name][0] == "system" else None
-                scores[name][metric_name] = Score(float(result.score), _interval(result.mean, result.ci), p)
-            continue
-        for name, texts in named:
-            found = metric.corpus_score(texts, None, n_bootstrap=samples or BOOTSTRAP)
-            scores[name][metric_name] = Score(float(found.score), _interval(found._mean, found._ci))
-        signatures[metric_name] = str(metric.get_signature())
+            signatures[measure] = str(signed[measure])
+            found = [(one.score, one.mean, one.ci, one.p_value) for one in results[measure]]
+        else:
+            bare = [metric.corpus_score(texts, None, n_bootstrap=samples or BOOTSTRAP) for _, texts in named]
+            signatures[measure] = str(metric.get_signature())
+            found = [(one.score, one._mean, one._ci, None) for one in bare]
+        for (name, _), (value, mean, half, p) in zip(named, found, strict=True):
+            if p is not None and value == found[0][0]:
+                # sacrebleu counts the resamples that differ by more than was observed; of two equal systems
+                # none does, which would give them the smallest p there is
+                p = 1.0
+            asked = p is not None and measured[name][0] == "system"
+            scores[name][measure] = Score(float(value), _interval(mean, half), float(p) if asked else None)
     return [System(name, kind, scores[name]) for name, (kind, _) in measured.items()], signatures
-
-
-def _p(result: Any, base: float) -> float:  # noqa: ANN401  (sacrebleu's Result)
-    """Return sacrebleu's p, but 1 where there is no difference at all.
-
-    It counts the resamples that differ by more than was observed; of two equal systems none does, which would
-    give them the smallest p there is.
-    """
-    return 1.0 if result.score == base else float(result.p_value)
 
 
 def _interval(mean: float, half: float) -> Interval:

@@ -8,16 +8,14 @@ from dataclasses import asdict
 
 import numpy as np
 
-from xlingual.arrays import Floats, Ints
+from xlingual.arrays import Ints
 from xlingual.errors import DataWarning, InputError, listed
 from xlingual.nbest import choice
 from xlingual.nbest.bleu import MATCHES, corpus_bleu, list_counts
-from xlingual.nbest.held_out import cross_validated
+from xlingual.nbest.held_out import cross_validated, draws, tuned
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.mira import Mira
 from xlingual.nbest.pro import Pro
-from xlingual.nbest.runs import draws, tuned
-from xlingual.nbest.standardize import scales, within_list_spread
 from xlingual.nbest.weights import Bounds, Spread, Weights
 
 ALGORITHMS = ("mira", "pro")
@@ -48,9 +46,7 @@ def tune(
     if not lists.names:
         raise InputError("the n-best list has no features: there is nothing to tune")
     of = list_counts(lists, references, lowercase=lowercase)
-    spread = within_list_spread(lists)
-    said = _remarks(lists, of, spread)
-    scale = scales(spread, standardize)
+    scale, said = lists.scale(standardize), _remarks(lists, of)
     for sentence in said:
         warnings.warn(sentence, DataWarning, stacklevel=2)
     notes = []
@@ -105,10 +101,10 @@ def bounds(lists: NBestLists, of: Ints, *, seed: int = 0) -> Bounds:
     )
 
 
-def _remarks(lists: NBestLists, of: Ints, spread: Floats) -> list[str]:
+def _remarks(lists: NBestLists, of: Ints) -> list[str]:
     """Return what in the lists deserves a look, in sentences."""
     said = []
-    constant = [name for name, size in zip(lists.names, spread, strict=True) if size == 0]
+    constant = [name for name, size in zip(lists.names, lists.spread, strict=True) if size == 0]
     if constant:
         said.append(
             f"{'feature' if len(constant) == 1 else 'features'} {listed(constant)} never "
