@@ -58,12 +58,11 @@ def _model(model: str) -> tuple[str, dict[str, str]]:
     if spec.base is not None or not spec.argument:
         raise InputError(f"--model {shown(model)!r}: expected hf:PATH or hf:NAME, of a translation model")
     options = dict(spec.options)
-    for name in options:
-        if name not in OPTIONS:
-            raise InputError(
-                f"--model {shown(model)!r}: no option {name!r}.{did_you_mean(name, OPTIONS)} There are "
-                f"{listed(OPTIONS)}"
-            )
+    if wrong := [name for name in options if name not in OPTIONS]:
+        raise InputError(
+            f"--model {shown(model)!r}: no option {wrong[0]!r}.{did_you_mean(wrong[0], OPTIONS)} There are "
+            f"{listed(OPTIONS)}"
+        )
     if options.get("dtype", DTYPES[0]) not in DTYPES:
         raise InputError(f"--model: dtype={options['dtype']} is none of {listed(DTYPES)}")
     return spec.argument, options

@@ -118,11 +118,6 @@ class NBestLists:
         return replace(self, features=self.features[:, columns], groups=tuple((name, 1) for name in names))
 
 
-def is_label(label: str) -> bool:
-    """Return whether a label can stand in a file and be read again as it is."""
-    return bool(label) and not any(c.isspace() or c == "|" for c in label) and label[-1] not in "=:"
-
-
 def check_new_labels(labels: Sequence[str], present: Sequence[str]) -> None:
     """Raise InputError where features of these labels cannot be added to those that are there."""
     for number, label in enumerate(labels):
@@ -130,7 +125,7 @@ def check_new_labels(labels: Sequence[str], present: Sequence[str]) -> None:
             raise InputError(f"the n-best list has a feature {label!r} already: choose another name")
         if label in labels[:number]:
             raise InputError(f"two features are named {label!r}: give one of them another name")
-        if not is_label(label):
+        if not label or any(c.isspace() or c == "|" for c in label) or label[-1] in "=:":
             raise InputError(
                 f"a feature cannot be named {label!r}: use letters, digits and _ . -, no blanks or bars, "
                 "and no '=' or ':' at the end"

@@ -102,12 +102,14 @@ def score(
     found, signatures = _measure(measured, metrics, baseline is not None, test, samples, progress)
     if draws:
         found.append(_drawn(draws, metrics))
+    own = [one.scores for one in found if one.kind == "system"]
+    values = {name: [scores[name].value for scores in own] for name in metrics} if len(own) > 1 else {}
     return Scores(
         found,
         signatures,
         len(references[0]),
         test if baseline is not None else None,
-        _means(found),
+        {name: Spread.of(several) for name, several in values.items()},
         [] if language else ["no METEOR: it needs the language of the translations (--language)"],
     )
 
@@ -191,12 +193,9 @@ def _measure(
                 # none does, which would give them the smallest p there is
                 p = 1.0
             asked = p is not None and measured[name][0] == "system"
-            scores[name][measure] = Score(float(value), _interval(mean, half), float(p) if asked else None)
+            ci = Interval(float(mean - half), float(mean + half), 0.95, "sacrebleu's bootstrap of sentences")
+            scores[name][measure] = Score(float(value), ci, float(p) if asked else None)
     return [System(name, kind, scores[name]) for name, (kind, _) in measured.items()], signatures
-
-
-def _interval(mean: float, half: float) -> Interval:
-    return Interval(float(mean - half), float(mean + half), 0.95, "sacrebleu's bootstrap of sentences")
 
 
 def _drawn(draws: Sequence[Sequence[str]], metrics: Mapping[str, Any]) -> System:
@@ -206,11 +205,3 @@ def _drawn(draws: Sequence[Sequence[str]], metrics: Mapping[str, Any]) -> System
         values = [metric.corpus_score(texts, None).score for texts in draws]
         scores[name] = Score(sum(values) / len(values), None)
     return System(f"random choice (mean of {len(draws)})", "bound", scores)
-
-
-def _means(systems: Sequence[System]) -> dict[str, Spread]:
-    """Return mean and standard deviation over the systems, where there are several."""
-    own = [system for system in systems if system.kind == "system"]
-    if len(own) < 2:
-        return {}
-    return {name: Spread.of([system.scores[name].value for system in own]) for name in own[0].scores}
