@@ -65,22 +65,27 @@ def tested_pair(
 ) -> Found:
     """Test whether an encoder differs from the baseline on the queries."""
     i, j = queries.place(encoder), queries.place(baseline)
-    value, other = float(queries.means[i]), float(queries.means[j])
-    difference = value - other
-    if queries.n_clusters < FEWEST_CLUSTERS:
-        noun = "cluster" if queries.n_clusters == 1 else "clusters"
-        note = f"only {queries.n_clusters} {noun} of queries: at least {FEWEST_CLUSTERS} are needed"
-        return Found(encoder, value, difference, None, note)
-    a, b = queries.values[i], queries.values[j]
-    if np.ptp(a) == 0 and np.ptp(b) == 0 and a[0] == b[0]:
+    a, b, value = queries.values[i], queries.values[j], float(queries.means[i])
+    difference = value - float(queries.means[j])
+    note = too_few(queries.n_clusters)
+    if note is None and np.ptp(a) == 0 and np.ptp(b) == 0 and a[0] == b[0]:
         note = f"both give every query {a[0]:.3f}: nothing varies"
+    if note is None and (hub := queries.one_retrieved(encoder, baseline)):
+        note = f"{hub}: of other texts nothing can be told"
+    if note is not None:
         return Found(encoder, value, difference, None, note)
-    if hub := queries.one_retrieved(encoder, baseline):
-        return Found(encoder, value, difference, None, f"{hub}: of other texts nothing can be told")
     test = paired_test(queries.paired(encoder, baseline), rng=rng, replicates=replicates, span=queries.span)
     if np.array_equal(a, b):
         return Found(encoder, value, 0.0, test, _AGREE if queries.agree(encoder, baseline) else _ALIKE)
     return Found(encoder, value, difference, test, None if test.standard_error > 0 else _CONSTANT)
+
+
+def too_few(clusters: int) -> str | None:
+    """Return why there is no test of so many clusters of queries, None where there is one."""
+    if clusters >= FEWEST_CLUSTERS:
+        return None
+    noun = "cluster" if clusters == 1 else "clusters"
+    return f"only {clusters} {noun} of queries: at least {FEWEST_CLUSTERS} are needed"
 
 
 _AGREE = "the two agree on every query"
@@ -106,42 +111,24 @@ def decide(boards: Sequence[Sequence[Found]], rules: Rules, others: Floats) -> l
 
 
 def _compared(found: Found, p: float, equal: float | None, rules: Rules) -> Compared:
-    if found.test is None:
-        return Compared(
-            found.encoder,
-            found.value,
-            found.difference,
-            None,
-            None,
-            None,
-            None,
-            record.CANNOT_TELL,
-            None,
-            None,
-            found.note,
-        )
-    outcome = _word(found.difference, p, equal, rules.alpha)
-    note = found.note
-    if outcome == record.EQUIVALENT and p <= rules.alpha:
-        note = "the difference is real, but smaller than the margin"
+    test, outcome, note = found.test, record.NO_DIFFERENCE, found.note
+    if test is None:
+        outcome = record.CANNOT_TELL
+    elif equal is not None and equal <= rules.alpha:
+        outcome = record.EQUIVALENT
+        note = "the difference is real, but smaller than the margin" if p <= rules.alpha else note
+    elif p <= rules.alpha and found.difference != 0:
+        outcome = record.BETTER if found.difference > 0 else record.WORSE
     return Compared(
         encoder=found.encoder,
         value=found.value,
         difference=found.difference,
-        ci=found.test.interval(1 - rules.alpha),
-        p=found.p,
-        p_adjusted=float(p),
-        p_equivalent=equal,
+        ci=None if test is None else test.interval(1 - rules.alpha),
+        p=None if test is None else test.p,
+        p_adjusted=None if test is None else float(p),
+        p_equivalent=None if test is None else equal,
         outcome=outcome,
         rank_low=None,
         rank_high=None,
         note=note,
     )
-
-
-def _word(difference: float, p: float, equal: float | None, alpha: float) -> str:
-    if equal is not None and equal <= alpha:
-        return record.EQUIVALENT
-    if p <= alpha and difference != 0:
-        return record.BETTER if difference > 0 else record.WORSE
-    return record.NO_DIFFERENCE

@@ -29,6 +29,11 @@ class Part:
     label: str | None = None
 
     @property
+    def whole(self) -> bool:
+        """Whether these are all queries."""
+        return self.column is None and self.source is None
+
+    @property
     def name(self) -> str:
         """What the part is, for the stream of random numbers."""
         words = (self.queries.task, self.queries.measure, self.source, self.target, self.column, self.label)

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
+from xlingual.comparison.outcome import too_few
 from xlingual.comparison.queries import Queries
 from xlingual.results import Interval
 from xlingual.stats.intervals import LEVEL, Part, effective_clusters, t_quantile, variance
-from xlingual.stats.paired import FEWEST_CLUSTERS, PairedTest, paired_test
+from xlingual.stats.paired import PairedTest, paired_test
 from xlingual.stats.paired_queries import Paired
 
 _NOTHING = 1e-12  # what rounding leaves of a standard error of zero
@@ -64,19 +65,12 @@ def difference(
     queries: Queries, trainings: Sequence[Sequence[Share]], *, rng: np.random.Generator, replicates: int
 ) -> Tested:
     """Test first less second over the shares of each training; every training has equal weight."""
-    shares = [share for own in trainings for share in own]
     stacked = _stacked(queries, trainings)
-    each = [
-        float(np.mean([_gain(queries, share) for share in own]))
-        for own in trainings
-    ]  # fmt: skip
+    each = [float(np.mean([_gain(queries, share) for share in own])) for own in trainings]
     value = float(np.mean(each))
-    clusters = len(np.unique(stacked.own))
-    if clusters < FEWEST_CLUSTERS:
-        noun = "cluster" if clusters == 1 else "clusters"
-        note = f"only {clusters} {noun} of queries: at least {FEWEST_CLUSTERS} are needed"
+    if note := too_few(len(np.unique(stacked.own))):
         return Tested(value, each, None, None, note)
-    for share in shares:
+    for share in (share for own in trainings for share in own):
         if hub := queries.one_retrieved(share.first, share.second):
             return Tested(value, each, None, None, f"{hub}: of other texts nothing can be told")
     test = paired_test(stacked, rng=rng, replicates=replicates, span=queries.span)

@@ -118,6 +118,5 @@ def _halves(queries: Queries, seed: int) -> Ints:
 
 
 def _pair(queries: Queries, code: int, share: dict[int, float]) -> WorstPair:
-    row = int(np.flatnonzero(queries.labels["pair"].code == code)[0])
-    source, target = (queries.labels[side] for side in ("source", "target"))
-    return WorstPair(source.words[source.code[row]], target.words[target.code[row]], share.get(code, 0.0))
+    rows = np.flatnonzero(queries.labels["pair"].code == code)
+    return WorstPair(*queries.take(rows).direction, share.get(code, 0.0))
