@@ -140,7 +140,7 @@ class Queries:
         return replace(
             self,
             values=self.values[:, rows],
-            weight=sample_weights(samples(self.labels)[rows]),
+            weight=sample_weights(sample_of(self.labels)[rows]),
             own=self.own[rows],
             retrieved=None if self.retrieved is None else self.retrieved[:, rows],
             labels={name: Labels(column.code[rows], column.words) for name, column in self.labels.items()},
@@ -169,7 +169,7 @@ def sample_weights(sample: Ints) -> Floats:
     return weights
 
 
-def samples(labels: Mapping[str, Labels]) -> Ints:
+def sample_of(labels: Mapping[str, Labels]) -> Ints:
     """Return a number [n] of the language pair and seed of each query."""
     codes: Ints = labels["pair"].code * len(labels["seed"].words) + labels["seed"].code
     return codes
