@@ -14,12 +14,11 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
-from xlingual.comparison.outcome import Found, Rules, decide
+from xlingual.comparison.outcome import Found, Part, Resampling, Rules, decide, enough_replicates
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.ranks import not_against, pairwise_p, rank_intervals
 from xlingual.comparison.reading import read_aligned
 from xlingual.comparison.references import parse_reference
-from xlingual.comparison.resampling import Part, Resampling, enough_replicates
 from xlingual.errors import InputError
 from xlingual.requests import answers
 from xlingual.requests.comparing import CompareRequest

@@ -1,4 +1,7 @@
-"""One test of two encoders, and the word for what it says."""
+"""The tests of one family of comparisons: of two encoders each, and the word for what they say.
+
+Each has random numbers of its own, and all as many replicates as the correction takes.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,17 @@ from xlingual.errors import InputError, did_you_mean
 from xlingual.results import comparison as record
 from xlingual.results.comparison import Compared
 from xlingual.stats.corrections import benjamini_hochberg, holm
-from xlingual.stats.paired import FEWEST_CLUSTERS, PairedTest, paired_test
+from xlingual.stats.paired import FEWEST_CLUSTERS, PairedTest, paired_test, t_test
+from xlingual.streams import stream
 
+REPLICATES = 1999
+MOST_REPLICATES = 19_999  # unless told
+_SPARE = 1.25  # times as many replicates as a p of none among them needs
+_OPEN = 0.005  # a p beyond this is as good with the usual number of replicates
+_CLEAR = 1e-4  # Student's p under which these are not tried first
+_AGREE = "the two agree on every query"
+_ALIKE = "the two score alike on every query, though they retrieve different texts"
+_CONSTANT = "nothing varies in the difference: p and interval follow from the number of clusters alone"
 CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
     "holm": holm,
     "bh": benjamini_hochberg,
@@ -88,9 +100,63 @@ def too_few(clusters: int) -> str | None:
     return f"only {clusters} {noun} of queries: at least {FEWEST_CLUSTERS} are needed"
 
 
-_AGREE = "the two agree on every query"
-_ALIKE = "the two score alike on every query, though they retrieve different texts"
-_CONSTANT = "nothing varies in the difference: p and interval follow from the number of clusters alone"
+@dataclass(frozen=True)
+class Part:
+    """Queries that get a board of their own, and what they are."""
+
+    queries: Queries
+    source: str | None = None
+    target: str | None = None
+    column: str | None = None
+    label: str | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether these are all queries."""
+        return self.column is None and self.source is None
+
+    @property
+    def name(self) -> str:
+        """What the part is, for the stream of random numbers."""
+        words = (self.queries.task, self.queries.measure, self.source, self.target, self.column, self.label)
+        return "|".join(str(word) for word in words)
+
+
+class Resampling:
+    """Makes the tests of one family, with replicates enough for the correction over all of them."""
+
+    def __init__(self, replicates: int | None, seed: int, n_tests: int, rules: Rules) -> None:
+        self.told, self.replicates = replicates, replicates or enough_replicates(n_tests, rules)
+        self.seed, self.n_tests, self.margin = seed, n_tests, rules.margin
+
+    def test(self, part: Part, encoder: str, other: str) -> Found:
+        """Test an encoder against another; its random numbers hang on what the two are, not on their labels.
+
+        More than the usual number of replicates are drawn, anew, only where the test may need them: that a
+        first p is small decides it, so what is found stays a p-value.
+        """
+        names = part.queries.identity(encoder), part.queries.identity(other)
+
+        def tested(replicates: int, stage: str = "") -> Found:
+            rng = stream(self.seed, "|".join([part.name, *names]) + stage)
+            return tested_pair(part.queries, encoder, other, replicates, rng)
+
+        if self.told is not None or self.replicates <= REPLICATES:
+            return tested(self.replicates)
+        if self.margin is not None or t_test(part.queries.paired(encoder, other))[3] >= _CLEAR:
+            found = tested(REPLICATES)
+            if found.test is None or not found.test.standard_error:
+                return found
+            equal = 1.0 if self.margin is None else found.test.p_equivalent(self.margin)
+            if min(found.p, equal) > _OPEN:
+                return found
+        return tested(self.replicates, "|more")
+
+
+def enough_replicates(n_tests: int, rules: Rules) -> int:
+    """Return how many replicates can show a difference although p is corrected for so many tests."""
+    count = 1 if rules.correction == "none" else n_tests
+    return min(max(REPLICATES, int(np.ceil(_SPARE * count / rules.alpha)) - 1), MOST_REPLICATES)
 
 
 def decide(boards: Sequence[Sequence[Found]], rules: Rules, others: Floats) -> list[list[Compared]]:

@@ -12,11 +12,10 @@ from msgspec import Meta, Struct, field
 from xlingual.arrays import Floats, Ints
 from xlingual.errors import InputError, did_you_mean
 from xlingual.nbest.bleu import corpus_bleu, list_counts
-from xlingual.nbest.held_out import cross_validated, draws, transferred
 from xlingual.nbest.lists import NBestLists
 from xlingual.nbest.mira import Mira
 from xlingual.nbest.pro import Pro
-from xlingual.nbest.tune import bounds
+from xlingual.nbest.tune import bounds, cross_validated, draws, transferred
 from xlingual.nbest.weights import Bounds, Spread
 from xlingual.results.document import Answer
 from xlingual.results.values import Interval, Number, Share, Size, about, among
