@@ -124,28 +124,25 @@ def _against_baseline(board: Board, comparison: Comparison) -> str:
         return words.stop(f"{head}, {_one(others[0], board, comparison)}")
     parts = []
     for outcome in (record.BETTER, record.EQUIVALENT, record.NO_DIFFERENCE, record.WORSE, record.CANNOT_TELL):
-        if rows := [row for row in others if row.outcome == outcome]:
-            named = _named(rows, board, comparison.margin)
-            parts.append(f"{_counted(outcome, len(rows), comparison)}: {named}")
+        named = {
+            row.encoder: difference(row, board.measure, comparison.margin).plain
+            for row in others
+            if row.outcome == outcome
+        }
+        if named:
+            shown = [f"{name} ({gap})" for name, gap in named.items()] if len(named) <= _MOST_NAMED else named
+            who = numbers.in_words(list(shown), _MOST)
+            parts.append(f"{_counted(outcome, len(named), comparison)}: {who}")
     return words.stop(f"{head}, {'; '.join(parts)}")
 
 
 def _counted(outcome: str, count: int, comparison: Comparison) -> str:
-    verb = "is" if count == 1 else "are"
-    said = {
-        record.NO_DIFFERENCE: f"no difference is found for {count}",
-        record.CANNOT_TELL: f"nothing can be told of {count}",
-        record.EQUIVALENT: f"{count} {verb} equivalent within {_margin(comparison)}",
-    }
-    return said.get(outcome, f"{count} {verb} {outcome}")
-
-
-def _named(rows: Sequence[Compared], board: Board, margin: float | None) -> str:
-    if len(rows) > _MOST_NAMED:
-        return numbers.in_words([row.encoder for row in rows], _MOST)
-    return numbers.in_words(
-        [f"{row.encoder} ({difference(row, board.measure, margin).plain})" for row in rows]
-    )
+    if outcome == record.NO_DIFFERENCE:
+        return f"no difference is found for {count}"
+    if outcome == record.CANNOT_TELL:
+        return f"nothing can be told of {count}"
+    within = f" within {_margin(comparison)}" if outcome == record.EQUIVALENT else ""
+    return f"{count} {'is' if count == 1 else 'are'} {outcome}{within}"
 
 
 def _one(row: Compared, board: Board, comparison: Comparison) -> str:

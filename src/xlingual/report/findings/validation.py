@@ -8,6 +8,7 @@ from xlingual.report import numbers, words
 from xlingual.report.blocks import Finding
 from xlingual.report.findings import image_quality
 from xlingual.report.leaders import contains
+from xlingual.report.table import Cell
 from xlingual.results import validation as record
 from xlingual.results.validation import COEFFICIENTS, MEASURES, PairValidation, Subset, Validation
 
@@ -158,39 +159,34 @@ def _at_1(validation: Validation, pair: PairValidation) -> list[str]:
 
 def _rival(pair: PairValidation, rival: str) -> str:
     found = pair.differences.get(f"BkR-{rival}", {})
-    judged = {kind: _judged(found[kind]) for kind in COEFFICIENTS if kind in found and _complete(found[kind])}
+    judged = {kind: _judged(found[kind]) for kind in COEFFICIENTS if kind in found and _judged(found[kind])}
     if not judged:
         why = _why(found.values(), "no difference with interval and p")
         return words.stop(f"Whether BkR is better than {rival} cannot be told: {why}")
     shown = numbers.in_words([_difference(kind, found[kind]) for kind in judged])
-    outcomes = set(judged.values())
-    if outcomes == {"open"}:
-        return f"It cannot be told apart from {rival}: {shown}."
-    if len(outcomes) == 1 and len(judged) == len(COEFFICIENTS):
-        better = "better" if outcomes == {"more"} else "less"
-        return f"It agrees with XLR {better} than {rival} does: {shown}."
     clear = [f"{kind.capitalize()} ({outcome})" for kind, outcome in judged.items() if outcome != "open"]
+    if not clear:
+        return f"It cannot be told apart from {rival}: {shown}."
+    if len(set(judged.values())) == 1 and len(judged) == len(COEFFICIENTS):
+        better = "better" if "more" in judged.values() else "less"
+        return f"It agrees with XLR {better} than {rival} does: {shown}."
     return f"It is told apart from {rival} by {numbers.in_words(clear)} alone: {shown}."
 
 
-def _complete(one: record.CoefficientDifference) -> bool:
-    return None not in (one.value, one.ci, one.p)
-
-
-def _judged(one: record.CoefficientDifference) -> str:
+def _judged(one: record.CoefficientDifference) -> str | None:
     """Return more or less where interval and test agree that the difference is not zero, else open.
 
-    They always agree but in files of earlier versions, which had a method for each.
+    They always agree but in files of earlier versions, which had a method for each. None: one is not there.
     """
-    if one.value is None or one.ci is None or contains(one.ci, 0.0) or one.p is None or one.p >= ALPHA:
+    if one.value is None or one.ci is None or one.p is None:
+        return None
+    if contains(one.ci, 0.0) or one.p >= ALPHA:
         return "open"
     return "more" if one.value > 0 else "less"
 
 
 def _difference(kind: str, one: record.CoefficientDifference) -> str:
-    if one.value is None or one.ci is None:
-        return f"{kind.capitalize()} {numbers.MISSING}"
-    shown = numbers.difference(one.value, one.ci)
+    shown = Cell.difference(one.value, one.ci).plain
     return f"{kind.capitalize()} difference {shown}, {numbers.p_sentence(one.p)}"
 
 
@@ -213,12 +209,12 @@ def _directions(validation: Validation) -> list[str]:
     for first, second in dict.fromkeys((one.first, one.second) for one in shown):
         own = [one for one in shown if (one.first, one.second) == (first, second)]
         names = f"{direction_name(first)} and {direction_name(second)}"
-        known = [one for one in own if _complete(one.difference)]
-        values = numbers.in_words([_difference(one.coefficient, one.difference) for one in known])
-        if not known:
+        judged = [(one, word) for one in own if (word := _judged(one.difference))]
+        values = numbers.in_words([_difference(one.coefficient, one.difference) for one, _ in judged])
+        if not judged:
             why = _why(one.difference for one in own)
             sentences.append(words.stop(f"Whether BkR agrees alike for {names} cannot be told: {why}"))
-        elif all(_judged(one.difference) == "open" for one in known):
+        elif all(word == "open" for _, word in judged):
             sentences.append(f"The agreement of BkR for {names} cannot be told apart: {values}.")
         else:
             sentences.append(f"The agreement of BkR differs between {names}: {values}.")
