@@ -26,7 +26,7 @@ from xlingual.comparison.references import (
 from xlingual.comparison.rows import Block, FolderRows
 from xlingual.errors import InputError, listed
 from xlingual.measures import parse_measure
-from xlingual.results import Entry, Results
+from xlingual.results import Entry, by_key
 from xlingual.signature import CHANGES, Signature, version
 
 NOT_PER_QUERY = {
@@ -37,6 +37,10 @@ NOT_PER_QUERY = {
         for name in ("Pearson", "Spearman")
     },
 }
+
+
+_Entries = Mapping[LabelledEncoder, Mapping[Key, Entry]]
+_Pairs = Mapping[LabelledEncoder, Mapping[tuple[str, str], None]]
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,13 @@ def read_aligned(
     parsed = each_folder_once([parse_reference(reference) for reference in references])
     folders = read_folders(parsed)
     found = members(parsed, folders)
-    entries = {member: _entries(folders[member.folder], member.encoder) for member in found}
+    entries: _Entries = {
+        member: {
+            (entry.task, entry.measure, entry.source, entry.target, entry.seed): entry
+            for entry in by_key(folders[member.folder].entries, encoder=member.encoder)
+        }
+        for member in found
+    }
     _check_conditions(entries)
     notes = [f"{folder}: {remark}" for folder, results in folders.items() for remark in results.remarks]
     shared = _shared(entries)
@@ -118,17 +128,6 @@ def _sampled(entries: _Entries) -> dict[str, str]:
         for own in entries.values()
         for key, entry in own.items()
         if entry.approximation is not None and entry.approximation.candidates is not None
-    }
-
-
-_Entries = Mapping[LabelledEncoder, Mapping[Key, Entry]]
-
-
-def _entries(results: Results, encoder: str) -> dict[Key, Entry]:
-    return {
-        (entry.task, entry.measure, entry.source, entry.target, entry.seed): entry
-        for entry in results.entries
-        if entry.encoder == encoder
     }
 
 
@@ -258,9 +257,6 @@ def _shared_pairs(
     if left := ["-".join(pair) for pair in every if pair not in shared]:
         notes.append(f"left out: language pairs that not all encoders have ({listed(left)})")
     return shared, tuple(_lacking(pairs, every))
-
-
-_Pairs = Mapping[LabelledEncoder, Mapping[tuple[str, str], None]]
 
 
 def _wanted_pairs(pairs: _Pairs, task: str, wanted: Sequence[str]) -> list[tuple[str, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from xlingual.report import numbers, words
 from xlingual.report.axis import axis_for
@@ -12,7 +11,7 @@ from xlingual.report.figures.bars import SWATCHES
 from xlingual.report.findings.comparison import CORRECTIONS, difference, findings, heading, parts_of, size
 from xlingual.report.table import Badge, Bar, Cell, Column, Key, Look, Row, Table
 from xlingual.results import comparison as record
-from xlingual.results.comparison import Board, Compared, Comparison
+from xlingual.results.comparison import Board, Comparison
 from xlingual.tasks import task_of
 
 TERMS = {
@@ -86,13 +85,16 @@ def _table(board: Board, comparison: Comparison) -> Table:
         *([Key("margin of equivalence", SWATCHES["ceiling"])] if lines else []),
         *([Key("no encoder is shown to be better", badge=Badge("top", "soft"))] if ranked else []),
     ]
-    rows = []
+    rows, records = [], []
     for row in board.rows:
         badges = [Badge("baseline", where="page")] if row.encoder == board.baseline else []
         badges += [Badge("top", "soft", where="page")] if ranked and row.top else []
         gap = difference(row, board.measure, margin)
+        ranks = [rank for rank in (row.rank_low, row.rank_high) if rank is not None]
+        between = {} if row.ci is None else {"ci_low": row.ci.low, "ci_high": row.ci.high}
+        records.append({k: between.get(k, getattr(row, k, getattr(board, k, None))) for k in _CSV})
         cells = (
-            Cell(_rank(row)),
+            Cell(numbers.span(ranks) if ranks else ""),
             Cell(row.encoder, badges=tuple(badges)),
             Cell.of(row.value, measure=board.measure),
             Cell(bar=Bar(row.difference, gap.ends, (*lines, ("chance", 0.0)), f"{row.encoder}: {gap.plain}")),
@@ -111,7 +113,7 @@ def _table(board: Board, comparison: Comparison) -> Table:
         style="board",
         titled=False,
         looks=(Look(), *(Look(dropped=dropped, names=16) for dropped in ((), ("p",), ("p", "adjusted p")))),
-        records=[_record(board, row) for row in board.rows],
+        records=records,
         where="both",
     ).without_empty()
 
@@ -125,16 +127,6 @@ def remarks(board: Board) -> list[str]:
             method = f" (interval: {row.ci.method})" if row.ci is not None and unvaried else ""
             found.setdefault(row.note + method, []).append(row.encoder)
     return [words.stop(f"{numbers.in_words(names)}: {note}") for note, names in found.items()]
-
-
-def _rank(row: Compared) -> str:
-    ends = [end for end in (row.rank_low, row.rank_high) if end is not None]
-    return numbers.span(ends) if ends else ""
-
-
-def _record(board: Board, row: Compared) -> dict[str, Any]:
-    ends = {} if row.ci is None else {"ci_low": row.ci.low, "ci_high": row.ci.high}
-    return {name: ends.get(name, getattr(row, name, getattr(board, name, None))) for name in _CSV}
 
 
 def _facts(comparison: Comparison, n_encoders: int) -> list[tuple[str, str]]:
