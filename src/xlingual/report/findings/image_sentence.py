@@ -8,15 +8,7 @@ from dataclasses import dataclass
 from xlingual.languages import named
 from xlingual.report import numbers, words
 from xlingual.report.findings import recalls
-from xlingual.report.findings.recalls import (
-    IMAGE,
-    RSUM,
-    TASK,
-    interval_text,
-    languages_of,
-    systems_of,
-    value_text,
-)
+from xlingual.report.findings.recalls import IMAGE, RSUM, TASK, interval_text, value_text
 from xlingual.report.leaders import Row, contains, side_of_chance
 from xlingual.report.table import Cell
 from xlingual.results import Results, Summary, by_key
@@ -29,21 +21,10 @@ FEW_PICTURES = 50
 class _Headline:
     """The numbers of one language that the verdict is about."""
 
-    language: str
+    where: str  # the language in words
     measure: str
+    what: str  # the measure in words
     rows: Mapping[str, Summary]
-
-    @property
-    def where(self) -> str:
-        """The language in words."""
-        return f"In {named(self.language)}"
-
-    @property
-    def what(self) -> str:
-        """The measure in words."""
-        if self.measure == RSUM:
-            return "sum of recalls"
-        return f"{recalls.measure_head(self.measure)} from sentence to image"
 
     def value(self, name: str, *, ci: bool = False) -> str:
         """Return the value of a system, with its interval where wanted."""
@@ -67,15 +48,17 @@ class _Headline:
 def of_run(runs: Sequence[Results], task: Task, rows: Sequence[Row]) -> list[str]:
     """Return the sentences about one run, the most important first."""
     run = runs[rows[0].run - 1]
-    sentences = [sentence for tag in languages_of(run) for sentence in _about(_headline(run, tag))]
+    sentences = [sentence for tag in recalls.languages_of(run) for sentence in _about(_headline(run, tag))]
     return [*sentences, *_partial(run), *_remarks(run)]
 
 
 def _headline(run: Results, language: str) -> _Headline:
-    if found := recalls.sums(run, language):
-        return _Headline(language, RSUM, found)
+    where, found = f"In {named(language)}", recalls.sums(run, language)
+    if found:
+        return _Headline(where, RSUM, "sum of recalls", found)
     measure = by_key(run.entries, task=TASK.name)[0].measure
-    return _Headline(language, measure, recalls.sums(run, language, measure))
+    what = f"{recalls.measure_head(measure)} from sentence to image"
+    return _Headline(where, measure, what, recalls.sums(run, language, measure))
 
 
 def _about(head: _Headline) -> list[str]:
@@ -170,10 +153,10 @@ def _at_chance(head: _Headline) -> list[str]:
 
 def _partial(run: Results) -> list[str]:
     """Return which systems were not evaluated in all languages."""
-    languages = languages_of(run)
+    languages = recalls.languages_of(run)
     groups: dict[tuple[str, ...], list[str]] = {}
-    for name in systems_of(run):
-        tags = tuple(tag for tag in languages if name in systems_of(run, tag))
+    for name in recalls.systems_of(run):
+        tags = tuple(tag for tag in languages if name in recalls.systems_of(run, tag))
         if len(tags) < len(languages):
             groups.setdefault(tags, []).append(name)
     said = [
