@@ -49,8 +49,7 @@ def generate(asked: GenerateRequest) -> None:
     The features are `logprob`, the log-probability of a translation divided by its number of tokens, and
     `tokens`, that number. Lists hold different texts, so some may be shorter than n.
     """
-    from xlingual.nbest.beam import Search
-    from xlingual.nbest.generate import generate_nbest
+    from xlingual.nbest.generate import Search, generate_nbest
 
     check_file(asked.out)
     search = Search(asked.n, asked.beams, asked.batch, asked.max_tokens)

@@ -10,8 +10,7 @@ from xlingual.report.blocks import Block, Page, Prose
 from xlingual.report.table import Cell, Column, Row, Table
 
 if TYPE_CHECKING:
-    from xlingual.nbest.ablation import Ablation
-    from xlingual.nbest.paired import Difference
+    from xlingual.nbest.ablation import Ablation, Difference
     from xlingual.nbest.score import Score, Scores
     from xlingual.nbest.weights import Spread, Weights
 
