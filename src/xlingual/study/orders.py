@@ -10,15 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from xlingual.arrays import Floats, Ints
 from xlingual.study.records import Page, Query
-
-if TYPE_CHECKING:
-    from numpy.random import Generator
 
 BOUND = 0.1  # places by which the means of two systems may differ within a rater
 _EPSILON = 1e-9
@@ -47,7 +43,7 @@ def credited(
 
 
 def make_orders(
-    pages: Sequence[Credited], raters: int, n_repeats: int, random: Generator
+    pages: Sequence[Credited], raters: int, n_repeats: int, random: np.random.Generator
 ) -> tuple[tuple[Page, ...], ...]:
     """Return the pages of each rater: every query once, then `n_repeats` of them again.
 
@@ -66,7 +62,7 @@ def make_orders(
     return tuple(orders)
 
 
-def balanced(pages: Sequence[Credited], random: Generator) -> list[Ints]:
+def balanced(pages: Sequence[Credited], random: np.random.Generator) -> list[Ints]:
     """Return a random order of each page's suggestions, in which systems have about the same mean place.
 
     Starts from orders drawn at random, and exchanges two suggestions of a page drawn at random as long as
@@ -90,7 +86,7 @@ def balanced(pages: Sequence[Credited], random: Generator) -> list[Ints]:
     return orders
 
 
-def _exchanges(orders: Sequence[Ints], random: Generator) -> list[tuple[int, int, int]]:
+def _exchanges(orders: Sequence[Ints], random: np.random.Generator) -> list[tuple[int, int, int]]:
     """Return (page, place, other place) of exchanges to try, drawn at random among all that there are."""
     sizes = np.array([len(order) for order in orders])
     numbers = random.choice(np.flatnonzero(sizes > 1), _TRIES) if (sizes > 1).any() else sizes[:0]
@@ -109,7 +105,7 @@ def _page(page: Credited, order: Ints, occasion: int) -> Page:
     return Page(page.query, tuple(page.suggestions[place] for place in order), occasion)
 
 
-def _another(order: Ints, random: Generator) -> Ints:
+def _another(order: Ints, random: np.random.Generator) -> Ints:
     """Return another order of the same suggestions."""
     if len(order) < 2:
         return order

@@ -10,8 +10,7 @@ from starlette.responses import Response
 
 from xlingual.study.links import Link, add_rater, is_organiser, renew_link
 from xlingual.study.server.pages import instructions
-from xlingual.study.server.rater_pages import asked, given
-from xlingual.study.server.state import StudyState
+from xlingual.study.server.state import StudyState, asked, given
 from xlingual.study.server.web import Form, page, see, whole_number
 
 
