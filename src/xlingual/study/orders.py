@@ -50,8 +50,7 @@ def make_orders(
     A query is not asked again right after its first time: the last one of the first round is never repeated,
     so `n_repeats` is below the number of queries. The repeated page has another order, where there is one.
     """
-    orders: list[tuple[Page, ...]] = []
-    orders_of: list[Ints] = []
+    orders, orders_of = [], list[Ints]()
     for rater in range(raters):
         orders_of = [order[::-1] for order in orders_of] if rater % 2 else balanced(pages, random)
         sequence = random.permutation(len(pages))
@@ -97,8 +96,7 @@ def _exchanges(orders: Sequence[Ints], random: np.random.Generator) -> list[tupl
 
 def _places(size: int) -> Floats:
     """Return the places of a page, counted from its middle, so that pages of any length weigh alike."""
-    places: Floats = np.arange(size, dtype=np.float64) - (size - 1) / 2
-    return places
+    return np.arange(size, dtype=np.float64) - (size - 1) / 2
 
 
 def _page(page: Credited, order: Ints, occasion: int) -> Page:
@@ -107,9 +105,7 @@ def _page(page: Credited, order: Ints, occasion: int) -> Page:
 
 def _another(order: Ints, random: np.random.Generator) -> Ints:
     """Return another order of the same suggestions."""
-    if len(order) < 2:
-        return order
-    while True:
+    other = order
+    while len(order) > 1 and (other == order).all():
         other = random.permutation(order)
-        if (other != order).any():
-            return other
+    return other

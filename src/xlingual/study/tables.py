@@ -126,16 +126,10 @@ def in_words(path: Path) -> Iterator[None]:
     """Say what is wrong with the file in one line."""
     try:
         yield
-    except sqlite3.OperationalError as error:
+    except (sqlite3.Error, OSError) as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
             raise BusyError(f"{path}: another program is writing: try again when it is done") from None
-        raise _unusable(path, error) from None
-    except (sqlite3.Error, OSError) as error:
-        raise _unusable(path, error) from None
-
-
-def _unusable(path: Path, error: Exception) -> InputError:
-    return InputError(
-        f"{path}: the ratings cannot be read or written ({error}): give the folder of a study, or make room "
-        "on the disk"
-    )
+        raise InputError(
+            f"{path}: the ratings cannot be read or written ({error}): give the folder of a study, or make "
+            "room on the disk"
+        ) from None
