@@ -43,9 +43,7 @@ def agreement_of(
         return Agreement(
             None, None, n, "no two raters have scored the same suggestions, so nothing is known of agreement"
         )
-    names, query = np.unique(
-        [unit[0] for unit, both in zip(units, shared, strict=True) if both], return_inverse=True
-    )
+    names, query = np.unique(np.array([unit[0] for unit in units])[shared], return_inverse=True)
     together = np.zeros((len(names), WORST, WORST))
     np.add.at(together, query, coincidences(counts[shared]))
     alpha = float(ordinal_alpha(together.sum(axis=0)))
