@@ -102,22 +102,18 @@ def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) 
         [{name: [one.candidate.key for one in rows] for name, rows in row.lists.items()} for row in asked]
     )
     names = Names(plan.seed, _content(asked))
-    with_controls = _drawn(len(asked), plan.controls, stream(plan.seed, "study controls"))
+    order = stream(plan.seed, "study controls").permutation(len(asked))
+    with_controls = set(order[: _count(len(asked), plan.controls)].tolist())
     queries: list[Query] = []
     credits: dict[str, tuple[Credit, ...]] = {}
     controls: dict[str, int] = {}
     for number, row in enumerate(asked):
         query = names.shown(row.query)
         made, extra = _union(row), _controls(row) if number in with_controls else {}
-        found = []
-        for candidate in sorted([*made, *extra], key=lambda one: one.key):
-            shown = names.shown(candidate)
-            found.append(shown)
-            if candidate in made:
-                credits[shown.id] = tuple(made[candidate])
-            else:
-                controls[shown.id] = extra[candidate]
-        queries.append(Query(query, tuple(sorted(found, key=lambda one: one.id)), row.stratum))
+        found = {one: names.shown(one) for one in sorted([*made, *extra], key=lambda one: one.key)}
+        credits |= {shown.id: tuple(made[one]) for one, shown in found.items() if one in made}
+        controls |= {shown.id: extra[one] for one, shown in found.items() if one not in made}
+        queries.append(Query(query, tuple(sorted(found.values(), key=lambda one: one.id)), row.stratum))
     if with_controls and not controls:
         warnings.warn(_NO_CONTROLS, DataWarning, stacklevel=2)
     study_id = names.fresh()
@@ -251,10 +247,6 @@ def _content(asked: Sequence[Asked]) -> str:
     """Return a digest of the texts that are shown, whoever suggests them."""
     parts = [[row.query, *sorted(_union(row), key=lambda one: one.key)] for row in asked]
     return digest(*(text for row in parts for one in row for text in (one.language, one.text, one.key))).hex()
-
-
-def _drawn(n: int, share: float, random: np.random.Generator) -> set[int]:
-    return set(random.permutation(n)[: _count(n, share)].tolist())
 
 
 def _count(n: int, share: float) -> int:

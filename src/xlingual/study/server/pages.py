@@ -19,9 +19,8 @@ def start(desk: StudyState, request: Request, _: Form) -> Response:
     """Show title, instructions and how far the rater has come."""
     rater = _rater(desk, request)
     desk.opened(rater)
-    return page(
-        request, "start.html", _values(desk, request, rater) | instructions(desk) | {"preview": False}
-    )
+    values = _values(desk, request, rater) | instructions(desk) | {"preview": False}
+    return page(request, "start.html", values)
 
 
 def onward(desk: StudyState, request: Request, _: Form) -> Response:
