@@ -19,7 +19,6 @@ from dataclasses import astuple, dataclass
 from itertools import count
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
 
 from xlingual.errors import InputError
 from xlingual.study.folder import RATINGS
@@ -189,9 +188,7 @@ class Ratings:
     def __enter__(self) -> Ratings:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _rows(self, sql: str, *values: object) -> list[tuple]:  # type: ignore[type-arg]

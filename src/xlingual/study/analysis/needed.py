@@ -7,6 +7,7 @@ with more queries only, what varies with raters with more raters only, the rest 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -99,15 +100,9 @@ def _note(m: int, queries: int | None, raters: int | None, few: bool) -> str | N
 
 def _least(enough: Callable[[int], bool], start: int, most: int) -> int | None:
     """Return the smallest number from `start` to `most` that is enough, None where none is."""
-    low, high = start - 1, start
-    while not enough(high):
-        if high >= most:
-            return None
-        low, high = high, min(high * 2, most)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    numbers = range(start, most + 1)
+    place = bisect_left(numbers, True, key=enough)
+    return numbers[place] if place < len(numbers) else None
 
 
 def _residuals(values: Floats, seen: Bools) -> Floats:
