@@ -28,9 +28,7 @@ def encoded(source: bytes | Path | None, *, row: str | None = None) -> bytes:
 
 
 def write_images(
-    folder: str | Path,
-    images: Mapping[str, bytes],
-    progress: Callable[[str, int, int], None] | None = None,
+    folder: str | Path, images: Mapping[str, bytes], progress: Callable[[str, int, int], None] | None = None
 ) -> None:
     """Write the pictures of a study, by file name, into its folder of pictures."""
     if not images:

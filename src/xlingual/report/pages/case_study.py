@@ -55,11 +55,7 @@ def page(study: CaseStudy, *, title: str | None = None) -> blocks.Page:
         kind="case study",
         title=title or f"Case study: training on {study.base} without parallel texts",
         verdict=[blocks.Finding(verdict.findings(study))],
-        sections=[
-            Section(measure(study), [_methods(study)], about),
-            *_over_pairs(study),
-            _changes(study),
-        ],
+        sections=[Section(measure(study), [_methods(study)], about), *_over_pairs(study), _changes(study)],
         facts=[*facts, ("measure", study.measure)],
         terms=(*words.terms("BkR"), *TERMS.items(), words.NO_DIFFERENCE, *words.terms("Chance")),
         warnings=study.warnings,

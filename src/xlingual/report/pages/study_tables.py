@@ -57,10 +57,7 @@ def systems(analysis: StudyAnalysis, shown: Sequence[SystemScores]) -> list[Bloc
         Key("mean score: lower is better"),
     )
     note = f"Brackets: {level} intervals, {resampled} resampled."
-    return [
-        _board("Systems", columns, rows, axis=axis, legend=legend),
-        Prose(note, "note-line", "terminal"),
-    ]
+    return [_board("Systems", columns, rows, axis=axis, legend=legend), Prose(note, "note-line", "terminal")]
 
 
 def _bar(name: str, value: float, cell: Cell, *lines: tuple[str, float]) -> Bar:
