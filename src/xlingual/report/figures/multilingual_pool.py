@@ -58,15 +58,16 @@ def trade_off(found: Sequence[EncoderViews]) -> Figure | None:
 
 def _scatter(drawn: Sequence[EncoderViews], notes: tuple[str, ...], size: Size) -> Drawing:
     cells = [(one.cell(SUMMARY, "own"), one.cell(SUMMARY, "other")) for one in drawn]
-    held = [end for cell in chain(*cells) for end in (cell.value, *(cell.ends or ()))]
-    axis = axis_for(held, floor=0.0)
+    held = [one.number(SUMMARY, name) for one in drawn for name in ("own", "other")]
+    axis = axis_for([*held, *(end for cell in chain(*cells) for end in cell.ends or ())], floor=0.0)
     here = Frame(*size, axis, axis)
     points = []
     for one, (own, other) in zip(drawn, cells, strict=True):
         gap = numbers.number(one.number(SUMMARY, "gap"))
         told = f"\u2068{one.row.label}\u2069: own {own.plain}, other {other.plain}, gap {gap}"
         kind = "leader" if one.row.rank == 1 else "other"
-        points.append(here.point(own.value, other.value, told, kind=kind, across=own.ends, up=other.ends))
+        x, y = (one.number(SUMMARY, name) or 0.0 for name in ("own", "other"))
+        points.append(here.point(x, y, told, kind=kind, across=own.ends, up=other.ends))
     diagonal = (here.left, here.bottom, here.right, here.top)
     return frame.scatter(
         here,

@@ -43,6 +43,7 @@ def page(study: CaseStudy, *, title: str | None = None) -> blocks.Page:
         (study.n_trainings, "training of each", "trainings of each"),
     )
     about = "Mean over language pairs. Chance is what an encoder that knows nothing scores."
+    intervals = [*(model.ci for model in study.models), *(asked.ci for asked in study.differences)]
     conditions = {
         "measure": study.measure,
         "image encoder": study.image_encoder or MISSING,
@@ -61,7 +62,7 @@ def page(study: CaseStudy, *, title: str | None = None) -> blocks.Page:
         warnings=study.warnings,
         conditions=[(key, [value]) for key, value in conditions.items()],
         systems=[(training.encoder, [training.spec]) for training in study.trainings],
-        methods=sorted({one.ci.method for one in (*study.models, *study.differences) if one.ci}),
+        methods=sorted({ci.method for ci in intervals if ci}),
         timings=[(name, numbers.duration(seconds)) for name, seconds in study.timings.items()],
     )
 
@@ -85,9 +86,9 @@ def _methods(study: CaseStudy) -> Table:
         Row(_method(model, lines), "leader" if model.value == best else "behind") for model in study.models
     ]
     if chance:
-        bar = Bar(None, lines=lines, spoken=f"chance: {times(study.chance)}")
-        cells = (Cell("chance"), _times(study.chance), Cell(bar=bar), *[Cell(MISSING)] * 5)
-        rows.insert(0, Row(cells, "unled"))
+        value = _times(study.chance)
+        bar = Bar(None, lines=lines, spoken=f"chance: {value.text}")
+        rows.insert(0, Row((Cell("chance"), value, Cell(bar=bar), *[Cell(MISSING)] * 5), "unled"))
     held = [SCALE * end for one in study.models for end in (one.value, *numbers.ends(one.ci))]
     return Table(
         f"{measure(study)}, mean over {numbers.counted(study.n_pairs, 'language pair')}",
@@ -103,15 +104,14 @@ def _methods(study: CaseStudy) -> Table:
 
 def _method(model: Model, lines: tuple[tuple[str, float], ...]) -> tuple[Cell, ...]:
     values = [pair.value for pair in model.pairs]
-    low, high = (min(values), max(values)) if len(values) > 1 else (None, None)
+    low, high = map(_times, (min(values), max(values)) if len(values) > 1 else (None, None))
     value = Cell.by(times, model.value, model.ci, scale=SCALE)
     bar = Bar(SCALE * model.value if model.ci else None, value.ends, lines, f"{label(model)}: {value.plain}")
     name = Cell(label(model))
     if model.role == BASE:
         name = replace(name, badges=(blocks.Badge("base", "soft", where="page"),), mark=" (base)")
-    between = Cell(MISSING if low is None else f"{times(low)} to {times(high)}")
-    spreads = map(_times, (low, high, model.sd_pairs, model.sd_training))
-    return (name, value, Cell(bar=bar), between, *spreads)
+    between = Cell(f"{low.text} to {high.text}" if len(values) > 1 else MISSING)
+    return (name, value, Cell(bar=bar), between, low, high, *map(_times, (model.sd_pairs, model.sd_training)))
 
 
 def _times(value: float | None) -> Cell:

@@ -36,12 +36,14 @@ class Scores:
 
     def query_means(self, values: Floats) -> Floats:
         """Return means over raters [Q, S] of values [R, Q, S]."""
-        return values.sum(axis=0) / self.seen.sum(axis=0)[:, None]
+        found: Floats = values.sum(axis=0) / self.seen.sum(axis=0)[:, None]
+        return found
 
 
 def mean_seen(values: Floats, seen: Bools, axis: int) -> Floats:
     """Return means along an axis of values [R, Q] where seen."""
-    return np.sum(values * seen, axis=axis) / np.maximum(seen.sum(axis=axis), 1)
+    found: Floats = np.sum(values * seen, axis=axis) / np.maximum(seen.sum(axis=axis), 1)
+    return found
 
 
 def last_ratings(study: Study, key: Key, ratings: Sequence[Rating]) -> dict[Where, Rating]:
