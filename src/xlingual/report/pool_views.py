@@ -140,14 +140,13 @@ def share(value: float | None, ci: Interval | None = None, digits: int = 1) -> C
     >>> share(0.1234).plain, share(None).plain, share(0.02, Interval(0.0004, 0.04, 0.95, "bootstrap")).plain
     ('12.3 %', '–', '2.00 % [0.04, 4.00]')
     """
-    if value is None:
-        return Cell(numbers.MISSING)
-    if ci is None:
-        return Cell(f"{numbers.number(100 * value, digits=digits)} %", value=value)
-    low, high = 100 * ci.low, 100 * ci.high
-    digits = numbers.digits_beside((low, high), (0.0,), digits)
-    ends = f"[{numbers.number(low, digits=digits)}, {numbers.number(high, digits=digits)}]"
-    return Cell(f"{numbers.number(100 * value, digits=digits)} %", ends, value=value, ends=(ci.low, ci.high))
+    digits = numbers.digits_beside([100 * end for end in numbers.ends(ci)], (0.0,), digits)
+
+    def write(value: float, *_: Interval) -> str:
+        text, *ends = (numbers.number(100 * one, digits=digits) for one in (value, *numbers.ends(ci)))
+        return f"{text} % [{', '.join(ends)}]" if ends else f"{text} %"
+
+    return Cell.by(write, value, ci)
 
 
 def times(ratio: float) -> str:

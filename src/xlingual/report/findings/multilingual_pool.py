@@ -99,8 +99,8 @@ def _others(best: EncoderViews, every: Sequence[EncoderViews]) -> list[str]:
         most = f"{high.row.encoder} prefers its own language most: Δ {high.share(*DELTA).plain}"
         return [f"Of the others, {most}{shown}."]
     unshown = dict.fromkeys(free, ", none that can be shown")
-    deltas = {one.row.encoder: one.share(*DELTA).plain for one in known}
-    texts = [f"{name} {delta}{unshown.get(name, '')}" for name, delta in deltas.items()]
+    deltas = [(one.row.encoder, one.share(*DELTA).plain) for one in known]
+    texts = [f"{name} {delta}{unshown.get(name, '')}" for name, delta in deltas]
     return [f"The same Δ for {'the other' if len(texts) == 1 else 'the others'}: {'; '.join(texts)}."]
 
 

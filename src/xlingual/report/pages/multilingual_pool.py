@@ -162,7 +162,7 @@ def _hub(row: Mapping[str, Any]) -> Text:
     answers = row.get("relevant_to")
     right = "" if answers is None else f", relevant to {numbers.count(answers) if answers else 'none'}"
     often = f"found by {numbers.count(round(row['count']))} questions ({amount(row['expected'])} expected)"
-    return Text(row["language"], _cut(row["text"]), remark=often + right)
+    return Text(row["language"], shortened(row["text"] or "", MOST_LETTERS), remark=often + right)
 
 
 def _worst(runs: Sequence[Results], found: Sequence[EncoderViews]) -> Iterator[Block]:
@@ -182,12 +182,17 @@ def _question(rows: Sequence[Mapping[str, Any]]) -> Card:
     first = rows[0]
     best = f", its best answer at rank {_rank(first['rank_of_best'])}" if first.get("rank_of_best") else ""
     remark = f"AP {numbers.number(first['value'])}{best}"
-    asked = Text(first["question_language"], _cut(first["question"]), "question", remark=remark)
+    asked = Text(
+        first["question_language"],
+        shortened(first["question"] or "", MOST_LETTERS),
+        "question",
+        remark=remark,
+    )
     ordered = sorted(rows, key=lambda row: row["place"])
     ranked = [
         Text(
             row["candidate_language"],
-            _cut(row["candidate"]),
+            shortened(row["candidate"] or "", MOST_LETTERS),
             place=_rank(row["place"]),
             tone=kind,
             badge=Badge("answer") if kind == "answer" else None,
@@ -201,10 +206,6 @@ def _question(rows: Sequence[Mapping[str, Any]]) -> Card:
 def _rank(place: float) -> str:
     """Return a rank, with a decimal only where a tie makes it a mean."""
     return numbers.count(round(place)) if float(place).is_integer() else f"{place:,.1f}"
-
-
-def _cut(text: str | None) -> str:
-    return shortened(text or "", MOST_LETTERS)
 
 
 def _terms(
