@@ -101,7 +101,9 @@ def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) 
     check_lists(
         [{name: [one.candidate.key for one in rows] for name, rows in row.lists.items()} for row in asked]
     )
-    names = Names(plan.seed, _content(asked))
+    shown = (one for row in asked for one in (row.query, *sorted(_union(row), key=lambda one: one.key)))
+    content = digest(*(text for one in shown for text in (one.language, one.text, one.key))).hex()
+    names = Names(plan.seed, content)  # of the texts that are shown, whoever suggests them
     order = stream(plan.seed, "study controls").permutation(len(asked))
     with_controls = set(order[: _count(len(asked), plan.controls)].tolist())
     queries: list[Query] = []
@@ -112,7 +114,7 @@ def make_design(asked: Sequence[Asked], systems: Mapping[str, str], plan: Plan) 
         made, extra = _union(row), _controls(row) if number in with_controls else {}
         found = {one: names.shown(one) for one in sorted([*made, *extra], key=lambda one: one.key)}
         credits |= {shown.id: tuple(made[one]) for one, shown in found.items() if one in made}
-        controls |= {shown.id: extra[one] for one, shown in found.items() if one not in made}
+        controls |= {shown.id: extra[one] for one, shown in found.items() if one in extra}
         queries.append(Query(query, tuple(sorted(found.values(), key=lambda one: one.id)), row.stratum))
     if with_controls and not controls:
         warnings.warn(_NO_CONTROLS, DataWarning, stacklevel=2)
@@ -241,12 +243,6 @@ def _controls(row: Asked) -> dict[Candidate, int]:
     made = {one.candidate.key for rows in row.lists.values() for one in rows}
     offered = ((row.wrong, WORST), (row.right, BEST))
     return {one: score for one, score in offered if one is not None and one.key not in made}
-
-
-def _content(asked: Sequence[Asked]) -> str:
-    """Return a digest of the texts that are shown, whoever suggests them."""
-    parts = [[row.query, *sorted(_union(row), key=lambda one: one.key)] for row in asked]
-    return digest(*(text for row in parts for one in row for text in (one.language, one.text, one.key))).hex()
 
 
 def _count(n: int, share: float) -> int:

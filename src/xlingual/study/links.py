@@ -42,8 +42,11 @@ def ensure_links(folder: Path, raters: int) -> list[Link]:
     with Ratings(folder) as ratings:
         made = [] if ratings.setting(ORGANISER) else [organiser_link(ratings)]
         made += [] if ratings.raters() else [add_rater(ratings)[1] for _ in range(raters)]
+    path = folder / LINKS_FILE
     if made:
-        _append(folder / LINKS_FILE, made)
+        rows = ([] if path.exists() else [("who", "path")]) + [astuple(link) for link in made]
+        with open(path, "a", encoding="utf-8", newline="", opener=partial(os.open, mode=0o600)) as file:
+            csv.writer(file).writerows(rows)
     return read_links(folder)
 
 
@@ -100,12 +103,6 @@ def is_organiser(ratings: Ratings, token: str) -> bool:
 def digest(token: str) -> str:
     """Return the SHA-256 of a token, in hex. A token is random, so no salt or slow hash is called for."""
     return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _append(path: Path, links: list[Link]) -> None:
-    rows = ([] if path.exists() else [("who", "path")]) + [astuple(link) for link in links]
-    with open(path, "a", encoding="utf-8", newline="", opener=partial(os.open, mode=0o600)) as file:
-        csv.writer(file).writerows(rows)
 
 
 def addresses(links: list[Link], base: str) -> Iterator[tuple[str, str]]:

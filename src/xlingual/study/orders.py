@@ -69,10 +69,10 @@ def balanced(pages: Sequence[Credited], random: np.random.Generator) -> list[Int
     """
     orders = [random.permutation(len(page.suggestions)) for page in pages]
     count = np.maximum(sum(page.made.sum(axis=1) for page in pages), 1)
-    total = sum(
-        (page.made[:, order] @ _places(len(order)) for page, order in zip(pages, orders, strict=True)),
-        start=np.zeros(len(count)),
-    )
+    total = np.zeros(len(count))
+    for page, order in zip(pages, orders, strict=True):
+        # places are counted from the middle of a page, so that pages of any length weigh alike
+        total = total + page.made[:, order] @ (np.arange(len(order)) - (len(order) - 1) / 2)
     spread, enough = np.ptp(total / count), max(BOUND, 1 / count.min()) + _EPSILON
     for number, i, j in _exchanges(orders, random):
         if spread <= enough:
@@ -92,11 +92,6 @@ def _exchanges(orders: Sequence[Ints], random: np.random.Generator) -> list[tupl
     first = random.integers(sizes[numbers])
     second = (first + random.integers(1, sizes[numbers])) % sizes[numbers]
     return list(zip(numbers.tolist(), first.tolist(), second.tolist(), strict=True))
-
-
-def _places(size: int) -> Floats:
-    """Return the places of a page, counted from its middle, so that pages of any length weigh alike."""
-    return np.arange(size, dtype=np.float64) - (size - 1) / 2
 
 
 def _page(page: Credited, order: Ints, occasion: int) -> Page:

@@ -51,18 +51,13 @@ def agreement_of(
         return Agreement(None, None, n, "all scores are the same, so agreement cannot be told from chance")
     if len(names) < FEWEST_QUERIES:
         return Agreement(alpha, None, n, f"too few queries for an interval: {len(names)}")
-    drawn = _resampled(together, stream(seed, "study agreement"), replicates)
+    n_queries, rng = len(names), stream(seed, "study agreement")
+    weights = rng.multinomial(n_queries, np.full(n_queries, 1 / n_queries), replicates).astype(np.float64)
+    drawn = ordinal_alpha(np.tensordot(weights, together, axes=1))
+    drawn = drawn[np.isfinite(drawn)]
     if len(drawn) == 0 or np.ptp(drawn) == 0:
         return Agreement(alpha, None, n, "all queries show the same agreement, which leaves no interval")
     return Agreement(alpha, _interval(alpha, drawn, len(names), level), n)
-
-
-def _resampled(together: Floats, rng: np.random.Generator, replicates: int) -> Floats:
-    """Return alpha [B] of resampled queries, from their coincidence matrices [Q, C, C]."""
-    n = len(together)
-    drawn = rng.multinomial(n, np.full(n, 1 / n), replicates).astype(np.float64)
-    found = ordinal_alpha(np.tensordot(drawn, together, axes=1))
-    return found[np.isfinite(found)]
 
 
 def _interval(alpha: float, drawn: Floats, queries: int, level: float) -> Interval:

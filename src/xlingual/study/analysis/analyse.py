@@ -134,11 +134,17 @@ def _warnings(
             f"Intervals and tests are about {who} on other queries, not about other raters: with fewer than "
             f"{FEWEST_RATERS} raters only queries are resampled."
         )
-    said += _unfinished(study, key, scores, ratings)
-    count = len(counted(key, ratings))
-    if looks is None and count < planned:
+    given = counted(key, ratings)
+    whole = {(scores.raters[r], scores.queries[q]) for r, q in np.argwhere(scores.seen)}
+    begun = {(rating.rater, rating.query) for rating in given}
+    if part := begun - whole:
+        names = listed(sorted({rater for rater, _ in part}))
+        said.append(f"{LEFT_OUT}: {len(part)} of {len(begun)} begun, of raters {names}.")
+    if missing := len(study.queries) - len(scores.queries):
+        said.append(f"{missing} of {len(study.queries)} queries have no page that is rated in full.")
+    if looks is None and len(given) < planned:
         said.append(
-            f"{count} of {planned} {OF_PLANNED}: to stop when a look pleases finds differences "
+            f"{len(given)} of {planned} {OF_PLANNED}: to stop when a look pleases finds differences "
             "that are none more often than the level says; name the looks (--looks) before."
         )
     if looks is not None and not any(look.reached for look in looks.rows):
@@ -149,17 +155,4 @@ def _warnings(
             f"Raters who look inattentive ({listed(flagged)}) are counted all the same: whom to leave out is "
             "to be decided without knowing what it does to the result."
         )
-    return said
-
-
-def _unfinished(study: Study, key: Key, scores: Scores, ratings: Mapping[Where, Rating]) -> list[str]:
-    """Return a sentence on pages that are left out since they were begun and not rated in full."""
-    whole = {(scores.raters[r], scores.queries[q]) for r, q in np.argwhere(scores.seen)}
-    begun = {(rating.rater, rating.query) for rating in counted(key, ratings)}
-    said = []
-    if part := begun - whole:
-        names = listed(sorted({rater for rater, _ in part}))
-        said.append(f"{LEFT_OUT}: {len(part)} of {len(begun)} begun, of raters {names}.")
-    if missing := len(study.queries) - len(scores.queries):
-        said.append(f"{missing} of {len(study.queries)} queries have no page that is rated in full.")
     return said

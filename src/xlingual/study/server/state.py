@@ -137,17 +137,15 @@ class StudyState:
         """Keep the answers of a page, by suggestion; return how many were new. They are then on the disk."""
         before = place.scores(self.scores(rater))
         fresh = {name: score for name, score in answers.items() if before.get(name) != score}
-        # several at once: nobody knows how long each
-        seconds = self._since(rater) if len(fresh) == 1 else None
+        seconds = None
+        if len(fresh) == 1:  # of several at once nobody knows how long each took
+            moment = self._clock()
+            passed = moment - self._acted.get(rater.name, -math.inf)
+            self._acted[rater.name] = moment
+            seconds = round(passed, 2) if passed <= _LONGEST_S else None
         query, at = place.query.shown.id, now()
         given = [(name, place.occasion, score, at, seconds) for name, score in fresh.items()]
         return self.ratings.add_all([Rating(rater.name, query, *one) for one in given])
-
-    def _since(self, rater: Rater) -> float | None:
-        moment = self._clock()
-        passed = moment - self._acted.get(rater.name, -math.inf)
-        self._acted[rater.name] = moment
-        return round(passed, 2) if passed <= _LONGEST_S else None
 
 
 def _pictures(study: Study, folder: Path) -> dict[str, Path]:
