@@ -54,7 +54,7 @@ class Components:
         return power(effect, by_query + by_rater, freedom, alpha)
 
 
-def more_needed(scores: Scores, pair: tuple[int, int], alpha: float, wanted: float = POWER) -> MoreNeeded:
+def more_needed(scores: Scores, pair: tuple[int, int], alpha: float) -> MoreNeeded:
     """Return how many queries with as many raters, and raters on the same queries, show what was seen.
 
     The difference seen counts as the true one; where it was found since it was large by luck, more is needed.
@@ -68,17 +68,17 @@ def more_needed(scores: Scores, pair: tuple[int, int], alpha: float, wanted: flo
     elif n < FEWEST_QUERIES:
         why = f"fewer than {FEWEST_QUERIES} queries do not tell how queries differ"
     if why:
-        return MoreNeeded(*names, None, None, wanted, why)
+        return MoreNeeded(*names, None, None, POWER, why)
     parts = Components.of(values, scores.seen)
     possible = 1 + math.ceil(-math.log2(alpha))  # p of so many queries, 2 of 2^Q swaps, can be that low
     usual = max(round(float(scores.seen.sum(axis=0).mean())), 1)  # raters of a query
 
-    queries = _least(lambda count: parts.power(effect, count, usual, alpha) >= wanted, possible, MOST_QUERIES)
+    queries = _least(lambda count: parts.power(effect, count, usual, alpha) >= POWER, possible, MOST_QUERIES)
     tried = (
         range(FEWEST_RATERS if m >= FEWEST_RATERS else 1, MOST_RATERS + 1) if m > 1 and n >= possible else ()
     )
-    raters = next((count for count in tried if parts.power(effect, n, count, alpha) >= wanted), None)
-    return MoreNeeded(*names, queries, raters, wanted, _note(m, queries, raters, n < possible))
+    raters = next((count for count in tried if parts.power(effect, n, count, alpha) >= POWER), None)
+    return MoreNeeded(*names, queries, raters, POWER, _note(m, queries, raters, n < possible))
 
 
 def _note(m: int, queries: int | None, raters: int | None, few: bool) -> str | None:
