@@ -25,7 +25,8 @@ SUMMARY = "one_target_summary"
 
 KINDS = {"question": "in the question's language", "answer": "in the answer's", "third": "in a third one"}
 GROUPS = {"own": "answers in the question's language", "other": "answers in another language"}
-STACKS = (470.0, 350.0)  # widths of the drawing of losses
+STACKS = (470.0, 350.0)  # widths of the drawing of losses, on a page and on a telephone
+ALONE = 860.0  # its width on a page where nothing stands beside it
 BEFORE, BEHIND, HEAD, LINE = 46.0, 52.0, 26.0, 22.0  # beside and above its bars, and what each bar takes
 LETTER = 1.45  # its names, in bold, against those of points
 
@@ -103,10 +104,10 @@ def stacks(one: EncoderViews) -> dict[str, Stack]:
     }
 
 
-def losses(found: Sequence[EncoderViews]) -> Figure | None:
+def losses(found: Sequence[EncoderViews], *, alone: bool = False) -> Figure | None:
     """Return where the loss comes from: a bar for each encoder and kind of answer, all on one axis.
 
-    None where no encoder was looked at.
+    None where no encoder was looked at. `alone` draws it as wide as the page.
     """
     shown = [(one.row.label, own) for one in found if (own := stacks(one))]
     if not shown:
@@ -115,7 +116,9 @@ def losses(found: Sequence[EncoderViews]) -> Figure | None:
     groups = "; ".join(f"{group}: {meaning}" for group, meaning in GROUPS.items() if group in there)
     swatches = {kind: Drawing((shapes.rect(1, 1, 12, 10, f"part {kind}"),), 12, 14, "") for kind in KINDS}
     legend = [*(Key(name, swatches[kind]) for kind, name in KINDS.items()), Key(groups)]
-    return frame.fitted(partial(_bars, shown), *STACKS, legend=tuple(legend), style="losses")
+    roomy, narrow = STACKS
+    sizes = (ALONE if alone else roomy, narrow)
+    return frame.fitted(partial(_bars, shown), *sizes, legend=tuple(legend), style="losses")
 
 
 def _bars(shown: Sequence[tuple[str, Mapping[str, Stack]]], width: float) -> Drawing:

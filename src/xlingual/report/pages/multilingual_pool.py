@@ -124,11 +124,13 @@ def _languages(
     runs: Sequence[Results], task: Task, found: Sequence[EncoderViews], strict: Sequence[EncoderViews]
 ) -> Iterator[Block]:
     """Give what the results hold of languages, in the order of the page."""
-    traded, lost = trade_off(found), losses(found)
-    drawn = [figure for figure in (traded, lost) if figure is not None]
+    traded = trade_off(found)
+    alone = traded is None or len(found) == 1  # two bars beside a large figure would leave half a page empty
+    lost = losses(found, alone=alone)
     blocks: list[Block | None] = [
         pool_tables.glance(found, task),
-        *([Group("beside", drawn)] if traded else drawn),
+        lost if alone else None,
+        Group("beside", [one for one in (traded, None if alone else lost) if one]) if traded else None,
         pool_maps.one_target(found),
         pool_maps.by_question(found if any(one.entry for one in found) else strict, task),
         pool_tables.remove_one(found),
