@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xlingual.results import Interval
 
@@ -321,6 +321,16 @@ def in_words(words: list[str], most: int = 8) -> str:
     if len(words) > most:
         shown.append(f"{len(words) - most} more")
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
+
+
+def ends(ci: Interval | None) -> tuple[float, ...]:
+    """Return both ends of an interval, or nothing where there is none."""
+    return () if ci is None else (ci.low, ci.high)
+
+
+def bracketed(write: Callable[[float], str], value: float, ci: Interval | None = None) -> str:
+    """Return "value [low, high]", every number as `write` writes it."""
+    return write(value) if ci is None else f"{write(value)} [{write(ci.low)}, {write(ci.high)}]"
 
 
 def digits_of(measure: str) -> int:

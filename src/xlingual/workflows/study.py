@@ -22,9 +22,8 @@ from xlingual.requests import sign
 from xlingual.requests.study import Layout, NewStudyRequest
 from xlingual.store import StoreLike, open_store
 from xlingual.study.design import Plan, check_plan, make_design
-from xlingual.study.folder import refuse_study_in, write_study
+from xlingual.study.folder import refuse_study_in, title_page, write_study
 from xlingual.study.images import write_images
-from xlingual.study.instructions import title_page
 from xlingual.study.links import ensure_links
 from xlingual.study.records import Study
 from xlingual.workflows.study_asked import asked_of

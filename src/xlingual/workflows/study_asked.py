@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from xlingual.arrays import Ints
 from xlingual.data.manifest import Manifest
 from xlingual.streams import stream
-from xlingual.study.design import Asked, Listed
-from xlingual.study.names import Candidate
+from xlingual.study.design import Asked, Candidate, Listed
 from xlingual.workflows.study_lists import Best, own_texts
 
 

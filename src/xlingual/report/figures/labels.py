@@ -85,9 +85,9 @@ def box_of(label: Label) -> Box:
     return (left - 1, label.y - 0.89 * SIZE, left + width + 1, label.y + 0.21 * SIZE)
 
 
-def shortened(name: str) -> str:
+def shortened(name: str, most: int = MOST_LETTERS) -> str:
     """Return the name, cut with "…" where it is long."""
-    return name if len(name) <= MOST_LETTERS else f"{name[: MOST_LETTERS - 1]}…"
+    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def width_of(text: str) -> float:
