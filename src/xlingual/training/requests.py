@@ -7,10 +7,18 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from xlingual.errors import InputError
-from xlingual.requests.evaluating import Sampling
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Record, Request, argument, option
-from xlingual.requests.shared import ImageEncoding, Keeping, Output, PoolLanguages, Split, Table, TextEncoders
+from xlingual.requests.shared import (
+    ImageEncoding,
+    Keeping,
+    Output,
+    PoolLanguages,
+    Sampling,
+    Split,
+    Table,
+    TextEncoders,
+)
 from xlingual.requests.values import Positive, Share
 from xlingual.training.options import Epochs, FitOptions, Rate
 from xlingual.training.recipes.dual_options import DualOptions
