@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import field
 
 from xlingual.requests.ranking import Approximation, ExactRanking, Ranking, Threads, available_cores
-from xlingual.requests.record import Record, Request, argument, option
+from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
     Cluster,
     ImageEncoding,
@@ -16,6 +16,7 @@ from xlingual.requests.shared import (
     Output,
     Pool,
     PoolLanguages,
+    Sampling,
     SkipBroken,
     Split,
     Table,
@@ -27,7 +28,6 @@ from xlingual.requests.values import (
     TwoOrMore,
     comma_list,
     number_or_all,
-    pair_list,
     two_languages,
 )
 
@@ -36,32 +36,6 @@ Queries: TypeAlias = Annotated[
     Positive | None,
     option("Ask only N of the sources, drawn at random, among all candidates.", metavar="N", otherwise="all"),
 ]
-
-
-class Samples(Record, frozen=True, kw_only=True):
-    """Which languages and samples are evaluated, but for their number."""
-
-    pairs: Annotated[
-        tuple[str, ...] | None,
-        option(
-            "Language pairs, source-target.",
-            names=("--pairs", "--pair"),
-            metavar="en-de,…",
-            otherwise="all",
-            reads=pair_list,
-        ),
-    ] = None
-    sample_size: Annotated[
-        int | None, option("Number of items drawn for each side.", metavar="N", otherwise="all")
-    ] = None
-    splits: Annotated[Path | None, option("File of fixed samples: .npz with S and T.")] = None
-    seed: Annotated[int, option("The first seed.")] = 0
-
-
-class Sampling(Samples, frozen=True, kw_only=True):
-    """Which languages and samples are evaluated."""
-
-    seeds: Annotated[int, option("Number of samples drawn.")] = 1
 
 
 class PairsRequest(Request, frozen=True, kw_only=True):

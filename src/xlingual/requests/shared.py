@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 from xlingual.requests.record import Record, argument, option
-from xlingual.requests.values import AtLeastZero, comma_list
+from xlingual.requests.values import AtLeastZero, comma_list, pair_list
 
 Pool: TypeAlias = Annotated[Path, argument("POOL", "A pool folder, or a folder of SQuAD-style files.")]
 PoolLanguages: TypeAlias = Annotated[
@@ -59,6 +59,32 @@ class Table(Columns, frozen=True, kw_only=True):
     rows: Annotated[
         str | None, option("Use only rows A to B, counted from 0, B left out.", metavar="A:B")
     ] = None
+
+
+class Samples(Record, frozen=True, kw_only=True):
+    """Which languages and samples are evaluated, but for their number."""
+
+    pairs: Annotated[
+        tuple[str, ...] | None,
+        option(
+            "Language pairs, source-target.",
+            names=("--pairs", "--pair"),
+            metavar="en-de,…",
+            otherwise="all",
+            reads=pair_list,
+        ),
+    ] = None
+    sample_size: Annotated[
+        int | None, option("Number of items drawn for each side.", metavar="N", otherwise="all")
+    ] = None
+    splits: Annotated[Path | None, option("File of fixed samples: .npz with S and T.")] = None
+    seed: Annotated[int, option("The first seed.")] = 0
+
+
+class Sampling(Samples, frozen=True, kw_only=True):
+    """Which languages and samples are evaluated."""
+
+    seeds: Annotated[int, option("Number of samples drawn.")] = 1
 
 
 TextEncoders: TypeAlias = Annotated[

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from xlingual.requests.evaluating import Samples
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Request, argument, option
 from xlingual.requests.shared import (
@@ -15,6 +14,7 @@ from xlingual.requests.shared import (
     ImageEncoding,
     Keeping,
     Output,
+    Samples,
     Table,
     TextEncoders,
 )

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from xlingual.errors import InputError
-from xlingual.requests.evaluating import Sampling
 from xlingual.requests.ranking import ExactRanking
 from xlingual.requests.record import Record, Request, argument, option
 from xlingual.requests.shared import (
@@ -16,6 +15,7 @@ from xlingual.requests.shared import (
     Keeping,
     Output,
     PoolLanguages,
+    Sampling,
     Split,
     Table,
     TextEncoders,

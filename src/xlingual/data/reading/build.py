@@ -30,7 +30,7 @@ def build_rows(table: Table, columns: Columns) -> TextRows:
     """Return the text rows of a table in either form; what is wrong is told as `table.how` says."""
     if table.n_rows == 0:
         raise InputError(f"{table.source} has no rows: give a manifest with at least one text")
-    return _wide(table, columns) if columns.wide else _long(table, columns)
+    return _wide(table, columns) if columns.texts else _long(table, columns)
 
 
 def empty_texts_warning(rows: TextRows) -> str | None:

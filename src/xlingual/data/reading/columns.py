@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypedDict
 
 from xlingual.data.languages import SHORT_TAG, TAG, UNDERSCORED, case_problem, differing_in_case
@@ -58,11 +59,6 @@ class Columns:
     language_fields: dict[str, dict[str, str]] = field(default_factory=dict)  # field → language → column
     codes: tuple[str, ...] = ()  # further columns of whole numbers or truth values
 
-    @property
-    def wide(self) -> bool:
-        """Whether one row is one item with the texts of all languages."""
-        return bool(self.texts)
-
 
 def find_columns(table: Table, options: ReadOptions) -> Columns:
     """Decide the form and find all columns; raise InputError where a needed one is missing.
@@ -76,7 +72,9 @@ def find_columns(table: Table, options: ReadOptions) -> Columns:
     wide = _is_wide(table, options)
     texts = _wide_texts(table, options) if wide else ()
     text, lang = ("", "") if wide else _long_texts(table, options)
-    images = ("file_name", "image") if table.image_folder else ("image",)
+    source = Path(table.source)
+    of_folder = source.stem == "metadata" and source.suffix != ""  # as in an image folder of Hugging Face
+    images = ("file_name", "image") if of_folder else ("image",)
     roles = {
         "id": _told_or_usual(table, options.get("id_column"), "--id-column", "id"),
         "image": _told_or_usual(table, options.get("image_column"), "--image-column", *images),

@@ -31,12 +31,6 @@ class Table:
     arrow: Callable[[str], pa.ChunkedArray | None] = lambda name: None
     how: Reading = AT_ONCE  # which gathers what is wrong, or raises
 
-    @property
-    def image_folder(self) -> bool:
-        """Whether pictures are named by `file_name`, as in the metadata of a Hugging Face image folder."""
-        path = Path(self.source)
-        return path.stem == "metadata" and path.suffix != ""
-
     def where(self, row: int | None = None, column: str | None = None) -> str:
         """Return "file, row 3, column 'text'" for the 0-based row."""
         at = "" if row is None else f", row {row + 1}"

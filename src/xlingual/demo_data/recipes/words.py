@@ -61,18 +61,23 @@ class RecipeWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     def __post_init__(self) -> None:
         """Raise ValueError where a word is missing or one is for what there is not."""
         actions = {step.partition(":")[0] for plan in PLANS.values() for step in plan}
-        complete("nouns", self.nouns.entries, UNITS)
-        complete("kinds", self.kinds.entries, KINDS)
-        complete("styles", self.styles.entries, (*STYLES, "quick", "spicy"))
-        complete("actions", self.actions.entries, actions)
-        tails = ("region", "occasion", "minutes")
-        complete("tails", self.tails, tails)
-        known_fields("tails", self.tails.values(), tails)
-        known_fields("actions", self.actions.texts(), ("x", "t"))
-        known_fields("minutes and serves", (*self.minutes.values(), *self.serves.values()), ("n",))
-        forms = self.nouns.forms
-        known_fields("object", (self.object,), forms)
-        known_fields("amounts", self.amounts.values(), ("n", *forms, *map(str.capitalize, forms)))
+        tails, forms = ("region", "occasion", "minutes"), self.nouns.forms
+        for what, names, needed in (
+            ("nouns", self.nouns.entries, UNITS),
+            ("kinds", self.kinds.entries, KINDS),
+            ("styles", self.styles.entries, (*STYLES, "quick", "spicy")),
+            ("actions", self.actions.entries, actions),
+            ("tails", self.tails, tails),
+        ):
+            complete(what, names, needed)
+        for what, templates, known in (
+            ("tails", self.tails.values(), tails),
+            ("actions", self.actions.texts(), ("x", "t")),
+            ("minutes and serves", (*self.minutes.values(), *self.serves.values()), ("n",)),
+            ("object", (self.object,), forms),
+            ("amounts", self.amounts.values(), ("n", *forms, *map(str.capitalize, forms))),
+        ):
+            known_fields(what, templates, known)
         named = [f"{part}[{form}]" for part in ("hero", "named", "all") for form in forms]
         for name, title in self.titles.items():
             known_fields(f"titles.{name}", title.texts(), ("kind", "style", *named))
