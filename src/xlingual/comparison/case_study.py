@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from xlingual.comparison.outcome import word
 from xlingual.comparison.queries import Queries
 from xlingual.comparison.reading import read_aligned
 from xlingual.comparison.trainings import Share, Tested, difference, mean_over_trainings
@@ -21,7 +22,7 @@ from xlingual.errors import InputError
 from xlingual.results import Results, by_key
 from xlingual.results import case_study as record
 from xlingual.results.case_study import CaseStudy, Difference, Model, PairScore, Training, Worst
-from xlingual.results.comparison import BETTER, CANNOT_TELL, NO_DIFFERENCE, WORSE
+from xlingual.results.comparison import CANNOT_TELL
 from xlingual.stats.corrections import holm
 from xlingual.streams import stream
 
@@ -117,8 +118,9 @@ def _model(queries: Queries, results: Results, name: str, role: str, encoders: t
         pairs = [row for row in own if row.source is not None]
         scores = [PairScore(str(r.source), str(r.target), float(r.value or 0.0), r.ci) for r in pairs]
     else:
-        value, mean_ci, each = mean_over_trainings(queries, encoders)
-        ci, scores = mean_ci, _pair_scores(queries, encoders)
+        value, ci, each = mean_over_trainings(queries, encoders)
+        parts = queries.slices("pair").values()
+        scores = [PairScore(*part.direction, *mean_over_trainings(part, encoders)[:2]) for part in parts]
     return Model(
         name=name,
         role=role,
@@ -130,14 +132,6 @@ def _model(queries: Queries, results: Results, name: str, role: str, encoders: t
         sd_pairs=float(np.std([pair.value for pair in scores], ddof=1)) if len(scores) > 1 else None,
         pairs=scores,
     )
-
-
-def _pair_scores(queries: Queries, encoders: tuple[str, ...]) -> list[PairScore]:
-    found = []
-    for part in queries.slices("pair").values():
-        value, ci, _ = mean_over_trainings(part, encoders)
-        found.append(PairScore(*part.direction, value, ci))
-    return found
 
 
 def _questions(
@@ -180,14 +174,8 @@ def _decided(names: Sequence[tuple[str, str, str]], tested: Sequence[Tested]) ->
             p=found.p,
             p_adjusted=None if found.p is None else float(p),
             per_training=found.per_training,
-            outcome=CANNOT_TELL if found.p is None else _word(found.value, float(p)),
+            outcome=CANNOT_TELL if found.p is None else word(found.value, float(p), _ALPHA),
             note=found.note,
         )
         for name, found, p in zip(names, tested, adjusted, strict=True)
     ]
-
-
-def _word(value: float, p: float) -> str:
-    if p > _ALPHA or value == 0:
-        return NO_DIFFERENCE
-    return BETTER if value > 0 else WORSE

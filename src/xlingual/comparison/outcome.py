@@ -177,14 +177,11 @@ def decide(boards: Sequence[Sequence[Found]], rules: Rules, others: Floats) -> l
 
 
 def _compared(found: Found, p: float, equal: float | None, rules: Rules) -> Compared:
-    test, outcome, note = found.test, record.NO_DIFFERENCE, found.note
-    if test is None:
-        outcome = record.CANNOT_TELL
-    elif equal is not None and equal <= rules.alpha:
+    test, note = found.test, found.note
+    outcome = record.CANNOT_TELL if test is None else word(found.difference, p, rules.alpha)
+    if test is not None and equal is not None and equal <= rules.alpha:
         outcome = record.EQUIVALENT
         note = "the difference is real, but smaller than the margin" if p <= rules.alpha else note
-    elif p <= rules.alpha and found.difference != 0:
-        outcome = record.BETTER if found.difference > 0 else record.WORSE
     return Compared(
         encoder=found.encoder,
         value=found.value,
@@ -198,3 +195,10 @@ def _compared(found: Found, p: float, equal: float | None, rules: Rules) -> Comp
         rank_high=None,
         note=note,
     )
+
+
+def word(difference: float, p: float, alpha: float) -> str:
+    """Return what a two-sided p says of a difference."""
+    if p > alpha or difference == 0:
+        return record.NO_DIFFERENCE
+    return record.BETTER if difference > 0 else record.WORSE

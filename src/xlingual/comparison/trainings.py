@@ -8,7 +8,7 @@ Distribution of Estimates of Variance Components").
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from xlingual.comparison.outcome import too_few
 from xlingual.comparison.queries import Queries
 from xlingual.results import Interval
 from xlingual.stats.intervals import LEVEL, Part, effective_clusters, t_quantile, variance
-from xlingual.stats.paired import PairedTest, paired_test
+from xlingual.stats.paired import paired_test
 from xlingual.stats.paired_queries import Paired
 
 _NOTHING = 1e-12  # what rounding leaves of a standard error of zero
@@ -66,6 +66,8 @@ def difference(
     queries: Queries, trainings: Sequence[Sequence[Share]], *, rng: np.random.Generator, replicates: int
 ) -> Tested:
     """Test first less second over the shares of each training; every training has equal weight."""
+    from scipy.special import stdtr
+
     stacked = _stacked(queries, trainings)
     each = [float(np.mean([_gain(queries, share) for share in own])) for own in trainings]
     value = float(np.mean(each))
@@ -75,7 +77,15 @@ def difference(
         if hub := queries.one_retrieved(share.first, share.second):
             return Tested(value, each, None, None, f"{hub}: of other texts nothing can be told")
     test = paired_test(stacked, rng=rng, replicates=replicates, span=queries.span)
-    return _widened(Tested(value, each, test.interval(), float(test.p)), test)
+    ci, p = test.interval(), float(test.p)
+    error, freedom = with_trainings(test.standard_error, test.freedom, each)
+    if len(each) > 1 and error > _NOTHING:  # of the two intervals the wider one, at either end
+        half = t_quantile(LEVEL, freedom) * error
+        low, high = min(ci.low, value - half), max(ci.high, value + half)
+        method = f"{ci.method}, {len(each)} trainings"
+        ci = Interval(max(low, -test.span), min(high, test.span), LEVEL, method)
+        p = max(p, float(2 * stdtr(freedom, -abs(value) / error)))
+    return Tested(value, each, ci, p)
 
 
 def _gain(queries: Queries, share: Share) -> float:
@@ -94,23 +104,6 @@ def with_trainings(error: float, freedom: float, each: Sequence[float]) -> tuple
     if total <= _NOTHING**2:
         return 0.0, freedom
     return float(np.sqrt(total)), total**2 / (error**4 / freedom + of_trainings**2 / (len(each) - 1))
-
-
-def _widened(found: Tested, test: PairedTest) -> Tested:
-    """Return a test that knows of trainings too; of the two intervals the wider one, at either end."""
-    from scipy.special import stdtr
-
-    error, freedom = with_trainings(test.standard_error, test.freedom, found.per_training)
-    if len(found.per_training) < 2 or error <= _NOTHING or found.ci is None or found.p is None:
-        return found
-    half = t_quantile(LEVEL, freedom) * error
-    ci = Interval(
-        max(min(found.ci.low, found.value - half), -test.span),
-        min(max(found.ci.high, found.value + half), test.span),
-        LEVEL,
-        f"{found.ci.method}, {len(found.per_training)} trainings",
-    )
-    return replace(found, ci=ci, p=max(found.p, float(2 * stdtr(freedom, -abs(found.value) / error))))
 
 
 def _stacked(queries: Queries, trainings: Sequence[Sequence[Share]]) -> Paired:

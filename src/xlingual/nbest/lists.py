@@ -71,7 +71,9 @@ class NBestLists:
 
     def scale(self, standardize: bool) -> Floats:
         """Return what features are divided by before tuning, [f]: their spread, or 1."""
-        return np.where(self.spread > 0, self.spread, 1.0) if standardize else np.ones_like(self.spread)
+        if not standardize:
+            return np.ones(self.features.shape[1])
+        return np.where(self.spread > 0, self.spread, 1.0)
 
     def with_features(self, columns: dict[str, Floats]) -> NBestLists:
         """Return the lists with further features, each a label and values [n].
